@@ -8,8 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -187,51 +185,3 @@ def test_main_needs_no_stdout(monkeypatch):
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 0
-
-
-def test_ctrl_c_while_the_commands_load_is_one_line(monkeypatch, capsys):
-    """An impatient person sees no traceback either."""
-
-    class CtrlC:
-        @staticmethod
-        def find_spec(name, path, target=None):
-            if name == "guardgraph.cli.commands":
-                raise KeyboardInterrupt
-
-    monkeypatch.delitem(sys.modules, "guardgraph.cli.commands")
-    monkeypatch.setattr(sys, "meta_path", [CtrlC, *sys.meta_path])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 130
-    assert capsys.readouterr().err == "guardgraph: interrupted\n"
-
-
-def shown_on(screen):
-    """Return what a terminal shows until nobody writes to it any more."""
-    parts = []
-    with suppress(OSError):  # so Linux says that it is over
-        while part := os.read(screen, 4096):
-            parts.append(part)
-    return b"".join(parts).decode()
-
-
-@pytest.mark.skipif(os.name == "nt", reason="terminals of POSIX")
-def test_a_folder_is_read_under_a_bar_on_a_terminal(here):
-    """Reading a folder shows a bar where stderr is a terminal, and only there; stdout is the same document."""
-    (here / "kb").mkdir()
-    (here / "kb" / "a.md").write_text("# Refunds\n\nRefunds take 14 days.\n")
-    arguments = ("rag", "How long do refunds take?", "--kb", "kb", "--json")
-    screen, terminal = os.openpty()
-    command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
-    given = {**os.environ, "TERM": "xterm"}
-    with ThreadPoolExecutor(1) as pool:  # a terminal that nobody reads holds its writer up after some thousand bytes
-        shown = pool.submit(shown_on, screen)
-        try:
-            done = subprocess.run(command, env=given, stdout=subprocess.PIPE, stderr=terminal, timeout=300, check=True)
-        finally:
-            os.close(terminal)
-    os.close(screen)
-    assert "Reading" in shown.result()
-    assert "100%" in shown.result()
-    assert json.loads(done.stdout)["citations"] == ["a.md#refunds.1"]
-    assert process(*arguments).stderr == ""

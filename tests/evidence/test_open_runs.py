@@ -12,8 +12,7 @@ from cli_runs import empty_folder, refused, run
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from exported_runs import private_pem
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
-from refund_pattern import In, refund, waiting
+from refund_pattern import refund, waiting
 from store_writers import QUESTION, TIMEOUT, killed_at, resume
 from stored_runs import everything_written, new_database, opened, recording, running_server
 from ticket_pattern import TICKET, triage
@@ -158,35 +157,6 @@ def test_an_open_run_whose_thread_was_deleted_is_a_finding(url):
     assert [item.lost is not None for item in found.open] == [True, True, False, False]
     with pytest.raises(ConfigurationError, match="checkpointer: a LangGraph checkpointer is required; given: dict"):
         store.verify(checkpointer={})
-
-
-def test_a_run_that_has_only_begun_is_no_finding(url):
-    """Between its beginning and its first checkpoint the thread has the input; inside another graph, that one's."""
-    saver, store = InMemorySaver(), sql_store(url)
-
-    class Killed(KeyboardInterrupt):
-        pass
-
-    put = saver.put
-
-    def dying(config, checkpoint, metadata, versions):
-        if metadata["step"] == 1:
-            raise Killed
-        return put(config, checkpoint, metadata, versions)
-
-    saver.put = dying
-    with pytest.raises(Killed):
-        triage(recorder=store, checkpointer=saver).invoke(TICKET, THREAD)
-    saver.put = put
-    outer = StateGraph(In)
-    outer.add_node("inner", refund(recorder=store))
-    outer.add_edge(START, "inner")
-    outer.compile(checkpointer=saver).invoke({"order": "A7"}, {"configurable": {"thread_id": "2"}})
-    assert len(store.open_runs()) == 2
-    assert store.verify(checkpointer=saver).ok
-    saver.delete_thread("2")
-    [finding] = store.verify(checkpointer=saver).findings
-    assert "its thread has no checkpoint" in str(finding)
 
 
 def test_a_closed_run_that_acts_is_open_again(url):

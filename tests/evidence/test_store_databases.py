@@ -14,7 +14,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from threading import Event, Thread
@@ -29,8 +29,6 @@ from guardgraph import ConfigurationError, InputError, StoreError, sql_store
 server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
-ROOT_USER = pytest.mark.skipif(os.geteuid() != 0, reason="only root can run a process as another user")
-NOBODY = 65534
 FIRST = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 
 
@@ -288,26 +286,6 @@ def test_a_trigger_that_came_later_is_named_where_it_counts(each):
     assert store.read(recording(1)["run_id"]).recording == recording(1)
 
 
-def test_a_link_to_a_file_leads_to_the_same_store(url, tmp_path):
-    """What it leads to is made there and closed to others; writers through it stand in the line of that file."""
-    (tmp_path / "link.db").symlink_to("runs.db")
-    link = url.replace("runs.db", "link.db")
-    sql_store(link, timeout=60).record(recording(1))
-    straight = sql_store(url, timeout=60)
-    kept = straight.record(recording(2))
-    made = {file.name: rights(file) for file in tmp_path.iterdir() if not file.is_symlink()}
-    assert made == {"runs.db": 0o600, "runs.db-wal": 0o600, "runs.db-shm": 0o600}
-    hasty = sql_store(link, timeout=1)
-    for _ in range(3):
-        with suppress(StoreError):  # on a busy machine
-            assert hasty.record(recording(2)) == kept
-    with open(tmp_path / "runs.db-wal") as place:
-        fcntl.flock(place, fcntl.LOCK_EX)
-        with pytest.raises(StoreError, match="no answer within 1 seconds"):
-            hasty.record(recording(3))
-    assert (straight.verify().ok, straight.verify().entries) == (True, 2)
-
-
 def test_an_error_of_postgres_shows_no_row(database):
     """What the database says behind its first line is left out: it repeats what was to be written."""
     sql_store(database).open()
@@ -358,35 +336,6 @@ def test_a_store_can_be_made_before_the_first_run(each):
     receipt = store.record(recording(1))
     store.open()
     assert store.head().receipt == receipt
-
-
-@ROOT_USER
-def test_a_store_that_may_not_be_written_is_one_line(url, tmp_path):
-    """Another user can neither write nor make it; what was there stays."""
-    sql_store(url).record(recording(1))
-    code = """
-import os, sys
-from guardgraph import StoreError, sql_store
-store, nowhere = sql_store(sys.argv[1]), sql_store(sys.argv[1] + "2")
-for file in (os.path.dirname(sys.argv[1][10:]), sys.argv[1][10:]):
-    os.chmod(file, 0o755 if os.path.isdir(file) else 0o644)
-store.head()
-store.close()
-os.setuid(int(sys.argv[2]))
-for use in (lambda: store.record(recordings[2]), lambda: nowhere.record(recordings[2])):
-    try:
-        use()
-    except StoreError as error:
-        print(error)
-"""
-    folder = tmp_path
-    while folder != folder.parent and not folder.stat().st_mode & stat.S_IXOTH:
-        folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
-        folder = folder.parent
-    lines = in_process(code, url, NOBODY).splitlines()
-    assert len(lines) == 2
-    assert all("Permission denied" in line or "not permitted" in line for line in lines), lines
-    assert sql_store(url).verify().entries == 1
 
 
 def test_a_full_disk_is_one_line_and_nothing_is_half_written(url):
@@ -452,21 +401,6 @@ def test_a_server_that_takes_the_connection_and_says_nothing_is_left(url):
         with pytest.raises(StoreError, match=r"no answer within 0\.5 seconds") as caught:
             store.record(recording(1))
     assert "secret" not in str(caught.value)
-
-
-def test_writers_that_wait_in_line_are_let_go_too(url):
-    """Whoever waits behind one that waits for a busy store hears the same, in time; then the chain goes on."""
-    patient, store = sql_store(url, timeout=60), sql_store(url, timeout=1)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(store.record, map(recording, range(12))))
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            waiting = [pool.submit(store.record, recording(100 + number)) for number in range(4)]
-            said = [str(future.exception()) for future in waiting]
-            connection.execute("ROLLBACK")
-    assert all("others kept it busy" in line or "no answer within 1 seconds" in line for line in said), said
-    assert patient.record(recording(200))["seq"] == 13
-    assert patient.verify().ok
 
 
 def test_a_writer_that_hangs_in_line_is_passed_by(url):
@@ -548,21 +482,6 @@ def test_a_writer_that_hangs_in_the_middle_of_what_it_sends_stops_nobody_else(se
             store.record(large)
         assert patient.record(recording(3))["seq"] == 3
     assert patient.verify().ok
-
-
-@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
-def test_a_database_of_any_encoding_is_a_store(server, encoding):
-    """What it cannot keep is refused in one line; the hashes are the same."""
-    name = f"in_{encoding.lower()}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C'")
-    store = sql_store(server.replace("/postgres?", f"/{name}?"), timeout=60)
-    store.record(recording(1, tenant="Ærø"))
-    assert [stored.run_id for stored in store.runs(tenant="Ærø")] == [recording(1)["run_id"]]
-    with nullcontext() if encoding == "SQL_ASCII" else pytest.raises(StoreError, match="has no equivalent in encoding"):
-        store.record(recording(2, tenant="日本"))
-    assert store.verify().ok
-    store.close()
 
 
 def test_statements_need_not_be_prepared(database):

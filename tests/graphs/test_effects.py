@@ -11,10 +11,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Barrier, Event, Thread
+from threading import Barrier, Event
 
-import httpx
 import psycopg
 import pytest
 from effect_runs import Around, Setup, attempt, check_payments, survive
@@ -185,45 +183,6 @@ def test_an_idempotent_tool_is_called_again_with_the_same_key(bank):
         payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, THREAD)
     result = payments(bank.pay_once, checkpointer=saver, idempotent=True).invoke(None, THREAD)
     assert (result["stop_reason"], bank.amounts) == ("success", [30, 40, 50])
-
-
-class _Payments(BaseHTTPRequestHandler):
-    """A bank that pays once for an ``Idempotency-Key``."""
-
-    def do_POST(self):
-        """Pay, unless the key was paid for."""
-        amount = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["amount"]
-        self.server.asked.append(self.headers["Idempotency-Key"])
-        self.server.paid.setdefault(self.headers["Idempotency-Key"], amount)
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps(f"paid {amount}").encode())
-
-    def log_message(self, *_):
-        """Print nothing."""
-
-
-def test_a_server_knows_a_payment_by_the_key_of_its_header():
-    """The tool sends the key that it is given; killed behind the answer it asks again, and nothing is paid twice."""
-    dies = [40]
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Payments) as server:
-        server.asked, server.paid = [], {}
-        Thread(target=server.serve_forever, daemon=True).start()
-
-        def pay(request, idempotency_key):
-            url = f"http://127.0.0.1:{server.server_port}/payments"
-            answer = httpx.post(url, json=request, headers={"Idempotency-Key": idempotency_key}).json()
-            if dies and request["amount"] == dies[0]:
-                raise Killed(dies.pop())
-            return answer
-
-        graph = payments(pay, checkpointer=InMemorySaver(), idempotent=True)
-        with pytest.raises(Killed):
-            graph.invoke(ASKED, THREAD)
-        assert graph.invoke(None, THREAD)["payments"] == ["paid 30", "paid 40", "paid 50"]
-        server.shutdown()
-    assert [*server.paid.values()] == [30, 40, 50]
-    assert server.asked == [key for key, times in zip(server.paid, (1, 2, 1), strict=True) for _ in range(times)]
 
 
 def test_a_tool_that_can_say_what_came_of_a_write_is_asked(bank):
@@ -624,22 +583,6 @@ def test_whoever_resumed_earlier_and_comes_later_pays_nothing(died):
         paid.set()
         reason = second.result(60)["stop_reason"]
     assert (desk.made.count(STOLEN), reason) == (1, "effect_unknown:send_money" if died else "success")
-
-
-def test_whoever_comes_in_between_is_seen(bank, tmp_path):
-    """A store is asked for what was noted since: what another process pays meanwhile is not paid once more."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db", timeout=60)
-    others = iter([lambda: payments(bank.pay, recorder=store).invoke({"batches": [[1, 2, 3, 4]]}, asked)])
-    asked = on_thread(request_key="r1")
-
-    def slow(request, idempotency_key):
-        if request["amount"] == 2 and (other := next(others, None)):
-            assert other()["details"]["kept"]["number"] == 2  # its first was given back, and it goes on behind this one
-        return bank.pay(request, idempotency_key)
-
-    result = payments(slow, recorder=store).invoke({"batches": [[1, 2, 3, 4]]}, asked)
-    assert (result["stop_reason"], bank.amounts) == ("success", [1, 3, 4, 2])
-    assert len({line["key"] for line in bank.lines}) == 4
 
 
 def test_what_writes_cost_grows_as_their_number(bank, tmp_path):

@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -153,20 +150,6 @@ def _keep_details(recording):
         call["outcome"] = json.dumps(outcome)
 
 
-def test_nothing_is_printed_where_nobody_listens():
-    """A program that configures no logging prints no traceback, and neither does the command line."""
-    script = "from ticket_pattern import *; print(triage(tool=lambda request: 1 / 0).invoke(TICKET)['stop_reason'])"
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        cwd=HERE.parents[1] / "support",
-        check=False,
-        timeout=120,
-    )
-    assert (ran.stdout.strip(), ran.stderr) == ("tool_invalid_output:lookup", "")
-
-
 def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):
     """Messages, lines of code and causes are masked in the log; a place is the end of a path."""
     try:
@@ -179,27 +162,6 @@ def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):
         place = locate_failure(error)
     assert caplog.text.count("password=[key]") >= 2
     assert ("hunter2" in caplog.text, place["file"]) == (False, HERE.name)
-
-
-def test_a_file_in_a_package_is_told_as_its_module_is(tmp_path, monkeypatch):
-    """`agents/tools.py` of the module agents.tools; a file that is run is told by its name."""
-    (tmp_path / "desks").mkdir()
-    for name in ("__init__", "tools"):
-        (tmp_path / "desks" / f"{name}.py").write_text("def fail(request):\n    return 1 / 0\n", "utf-8")
-    (tmp_path / "script.py").write_text("def fail(request):\n    return 1 / 0\n", "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    import desks
-    import desks.tools
-
-    script = runpy.run_path(str(tmp_path / "script.py"))
-    files = []
-    for tool in (desks.fail, desks.tools.fail, script["fail"]):
-        files.append(triage(tool=tool).invoke(TICKET)["details"]["at"])
-    assert [(at["file"], at["line"]) for at in files] == [
-        ("desks/__init__.py", 2),
-        ("desks/tools.py", 2),
-        ("script.py", 2),
-    ]
 
 
 class Full:

@@ -11,8 +11,6 @@ from cli_runs import run as command
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langchain_core.output_parsers import StrOutputParser
-from langchain_core.prompts import ChatPromptTemplate
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, SLA, agent
@@ -396,17 +394,6 @@ def test_a_node_of_a_graph_with_messages(how):
     assert [message.type for message in state["messages"]] == ["human", "ai"] * 2
     assert state["messages"][-1].additional_kwargs["citations"] == [SLA]
     assert "15 minutes" in state["messages"][-1].text
-
-
-def test_a_prompt_and_a_parser_around_it():
-    """It stands in a chain where a chat model would, as a whole and streamed."""
-    prompt = ChatPromptTemplate.from_messages([("system", "Answer."), ("human", "What is the {what}?")])
-    chain = prompt | MessagesAgent(create_rag_agent()) | StrOutputParser()
-    for text in (
-        chain.invoke({"what": "P1 first response target"}),
-        *chain.stream({"what": "P1 first response target"}),
-    ):
-        assert "15 minutes" in text
 
 
 def test_a_stopped_run_is_a_message_that_says_so():

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import closing
 
 import pytest
 import refund_pattern
-from cli_runs import empty_folder, run
 from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from payment_pattern import BATCHES, Bank, pattern
@@ -345,22 +343,6 @@ def test_a_store_tells_a_fork_from_its_run(bank, tmp_path):
     assert store.verify().ok
     checked = check_document(export_run(store, result["run_id"]), "guardgraph:create_rag_agent")
     assert checked.findings == ()
-
-
-def test_the_command_line_names_where_a_fork_comes_from(tmp_path, monkeypatch):
-    """In the list, on its own page, and in JSON; of one that is open, too."""
-    empty_folder(tmp_path, monkeypatch)
-    monkeypatch.setenv("GUARDGRAPH_AUDIT", "sqlite:///runs.db")
-    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=sql_store("sqlite:///runs.db"), forks=True)
-    first = agent.invoke(QUESTION, THREAD)
-    fork = agent.invoke(None, at(before(agent, "retrieve")))
-    with closing(agent.stream(None, at(before(agent, "plan")))) as chunks:
-        next(chunks)
-    shown = " ".join(run("audit", "list").stdout.split())
-    assert shown.count(f"forked from {first['run_id']}") == 2
-    assert json.loads(run("audit", "list", "--json").stdout)[1]["forked_from"] == fork["forked_from"]
-    for row in json.loads(run("audit", "list", "--json").stdout)[1:]:
-        assert f"{row['forked_from']['run_id']} at" in " ".join(run("audit", "show", row["run_id"]).stdout.split())
 
 
 def test_a_fork_of_a_run_that_was_erased_is_a_finding(tmp_path):

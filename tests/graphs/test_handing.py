@@ -7,15 +7,12 @@ import asyncio
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 from rag_agents import QUESTION
 from runs import masked
 from ticket_pattern import TICKET, triage
-from typing_extensions import TypedDict
 
 from guardgraph import create_rag_agent
-from guardgraph.state.rag import RagInput
 
 STREAM_MODES = ["values", "updates", "debug", "checkpoints", "tasks", ["values", "updates", "debug"]]
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -64,54 +61,6 @@ def test_a_consumer_of_a_stream_cannot_change_the_run(mode, stream_mode, version
     """Whatever is done to what a stream yields, the run decides and returns what it would have."""
     graph = create_rag_agent(checkpointer=InMemorySaver())
     assert spoiled(graph, mode, stream_mode, version=version) == honest()
-
-
-class Answer(TypedDict):
-    answer: str
-    history: list
-
-
-def around(graph, **compiled):
-    """Return a graph around the graph."""
-    parent = StateGraph(RagInput, output_schema=Answer)
-    parent.add_node("rag", graph)
-    parent.add_edge(START, "rag")
-    return parent.compile(**compiled)
-
-
-def calling(state):
-    """Call a graph of one's own from a node."""
-    return create_rag_agent().invoke({"question": state["question"]})
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("graph", [create_rag_agent(), calling], ids=["a node", "a call"])
-@pytest.mark.parametrize("stream_mode", STREAM_MODES, ids=str)
-@pytest.mark.parametrize("mode", ["stream", "astream"])
-def test_a_consumer_of_the_stream_around_cannot_change_the_run(mode, stream_mode, graph):
-    """The stream of a graph around is given copies of what happens inside."""
-    expected = honest()
-    inside = []
-    parent = around(graph, checkpointer=InMemorySaver())
-
-    async def follow():
-        async for chunk in parent.astream(QUESTION, THREAD, stream_mode=stream_mode, subgraphs=True):
-            take(chunk)
-
-    def take(chunk):
-        if chunk[0]:
-            spoil(chunk)
-        else:
-            inside.append(masked(chunk))
-
-    if mode == "astream":
-        asyncio.run(follow())
-    else:
-        for chunk in parent.stream(QUESTION, THREAD, stream_mode=stream_mode, subgraphs=True):
-            take(chunk)
-    assert "spoiled" not in str(inside)
-    assert parent.get_state(THREAD).next == ()
-    assert [masked(parent.invoke(None, THREAD))] == [{name: expected[name] for name in ("answer", "history")}]
 
 
 def test_what_a_person_is_asked_is_handed_out_as_a_copy():

@@ -19,8 +19,6 @@ from guardgraph.guards.research.agreement import (
 )
 from guardgraph.guards.research.risk import find_high_risks
 from guardgraph.guards.research.trust import TrustTable, choose_reference_day, order_by_trust, rate_page
-from guardgraph.policies.comparison import compare_policy_files
-from guardgraph.policies.file import load_policy
 from guardgraph.state.trust import TIERS
 
 
@@ -200,26 +198,3 @@ def test_risks_are_told_each_once():
         {"host": "a.example.com"},
         {"tier": "doubtful", "url": "https://a.example.com/1"},
     ]
-
-
-def test_a_policy_diff_says_which_way_each_setting_went(tmp_path):
-    """More trust, corroboration and risks are tighter; another trust table is another one."""
-    (tmp_path / "trust.yaml").write_text("trust: [{scope: a.test, tier: known}]\n")
-    (tmp_path / "old.yaml").write_text("pattern: research\npolicy: {high_risk_terms: [fire]}\n")
-    (tmp_path / "new.yaml").write_text(
-        "pattern: research\n"
-        "policy:\n"
-        "  trust: {file: trust.yaml}\n"
-        "  min_trust: 0.3\n"
-        "  corroboration: require\n"
-        "  min_independent: 3\n"
-        "  high_risk_terms: [fire, flood]\n"
-        "  high_risk_tiers: [doubtful]\n"
-        "  high_risk_scopes: [domain:example.com]\n"
-    )
-    old, new = load_policy(tmp_path / "old.yaml"), load_policy(tmp_path / "new.yaml")
-    rows = {row.field: row.compared for row in compare_policy_files(old, new) if row.compared != "equal"}
-    tighter = ("min_trust", "corroboration", "min_independent")
-    risks = ("high_risk_terms", "high_risk_tiers", "high_risk_scopes")
-    assert rows == {"policy.trust": "other", **{f"policy.{name}": "tighter" for name in (*tighter, *risks)}}
-    assert new.policy.trust == ({"scope": "a.test", "tier": "known"},)

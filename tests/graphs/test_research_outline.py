@@ -7,7 +7,6 @@ from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 from reported_runs import page, said, with_class
 from research_cases import PLAN, asked, hits, note_pages, reads, research, vendor
 from runs import check_result
@@ -180,36 +179,6 @@ def test_page_and_markdown_have_the_titles():
     assert said(with_class(page(result), "answer")[0]).startswith(FIRST)
     text = format_brief(result)
     assert f"## {TITLES[0]}\n\n{FIRST} [1] {NODE} [1]\n\n## {TITLES[1]}\n\n{RIGHT} [2]" in text
-
-
-@pytest.mark.parametrize("edited", [None, f"{FIRST[:-1]} [n1]."])
-def test_a_person_sees_and_writes_sections(edited):
-    """They are shown titles and texts with marks; what they write has the same titles, and is guarded."""
-    policy = ResearchPolicy(high_risk_terms=("course",))
-    agent = create_research_agent(
-        outline=lambda view: {"sections": TITLES},
-        writer=lambda view: answer_of(*SECTIONS),
-        budget=THREE,
-        policy=policy,
-        checkpointer=InMemorySaver(),
-        **PARTS,
-    )
-    agent.invoke(asked(), THREAD)
-    [question] = agent.get_state(THREAD).interrupts
-    shown = question.value["shown"]["brief"]
-    assert shown["sections"][0] == {"title": TITLES[0], "text": f"{FIRST} [n1] {NODE} [n1]"}
-    resume = {"hash": question.value["hash"], "decision": "approve"}
-    if edited is not None:
-        wrong = {**shown, "sections": shown["sections"][:1]}
-        resume = {**resume, "decision": "edit", "edited": wrong}
-        assert agent.invoke(Command(resume=resume), THREAD)["status"] == "waiting"
-        sections = [{"title": TITLES[0], "text": edited}, shown["sections"][1]]
-        resume = {**resume, "edited": {"sections": sections, "citations": []}}
-    result = agent.invoke(Command(resume=resume), THREAD)
-    assert result["status"] == "ok"
-    assert texts_of(result)[TITLES[0]] == (f"{FIRST} {NODE}" if edited is None else FIRST)
-    assert result["path"].count("ask_reviewer") == 1
-    assert verify(agent) == []
 
 
 # The offline rules

@@ -271,24 +271,6 @@ def test_a_note_of_a_later_search_takes_no_id_of_an_earlier_one():
     ]
 
 
-def test_dropped_notes_of_a_search_leave_those_of_others():
-    """A search all of whose notes are dropped leaves the run with the notes before it."""
-
-    def extract(request):
-        return [
-            {
-                "claim": page["body"],
-                "quote": page["body"] if "Alpha" in page["body"] else "It says nothing of this kind.",
-                "url": url,
-            }
-            for url, page in request["pages"].items()
-        ]
-
-    policy = OPEN.model_copy(update={"on_unsupported": "mark"})
-    result = searched(Searched(), gaps_of(["beta"], ["gamma"]), extractor=extract, policy=policy)
-    assert (result["citations"], [note["id"] for note in result["dropped_notes"]]) == (["n1"], ["n2", "n3"])
-
-
 def test_a_run_without_time_for_another_search_answers():
     """The next search would take as long as the last, and the answer has to be written too."""
     clock, world = ScriptedClock(), Searched()

@@ -485,30 +485,3 @@ def test_a_question_is_known_again_whenever_steps_are_kept(saver, durability, wo
         context = {**tight, **signed_in("ada")}
         result = graph.invoke(answering(refused), THREAD, context=context, durability=durability)
         assert result["stop_reason"] == "review_expired"
-
-
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("inside", ["called by a node", "a node itself"])
-def test_a_question_expires_inside_another_graph(inside, mode, world):
-    """A graph around keeps the question of the one in it, and the day on which it was asked."""
-
-    class Whole(TypedDict, total=False):
-        order: str
-        result: dict
-        stop_reason: str
-
-    agent = refund(policy=Policy(max_review_seconds=60.0), world=world)
-    builder = StateGraph(Whole)
-    called = lambda state: {"result": agent.invoke({"order": state["order"]})}  # noqa: E731 - beside the agent itself
-    builder.add_node("agent", called if inside == "called by a node" else agent)
-    builder.add_edge(START, "agent")
-    builder.add_edge("agent", END)
-    graph = builder.compile(checkpointer=InMemorySaver())
-    [asked] = run(graph, ORDER, mode, config=THREAD)["__interrupt__"]
-    later(world, 30)
-    [again] = run(graph, Command(resume="hm"), mode, config=THREAD)["__interrupt__"]
-    assert again.value["expires_at"] == asked.value["expires_at"]
-    later(world, 31)
-    answer = Command(resume={"hash": asked.value["hash"], "decision": "approve"})
-    ended = run(graph, answer, mode, config=THREAD)
-    assert ended.get("result", ended)["stop_reason"] == "review_expired"

@@ -7,13 +7,12 @@ import time
 
 import pytest
 from hanging import PROMPTLY, async_hang, hang, released, standing
-from langchain_core.runnables import RunnableLambda
 from runs import check_result, masked
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import LiveWorld
 from guardgraph.grammar import Call, declares
-from guardgraph.testing import ScriptedChatModel, ScriptedClock, ScriptExhausted
+from guardgraph.testing import ScriptedClock
 
 SHORT = {"budget": {"max_seconds": 0.15}}
 
@@ -124,10 +123,3 @@ def test_many_runs_at_once_do_not_share_anything():
         assert [result["label"] for result in results] == expected
         assert len({result["run_id"] for result in results}) == 40
         assert [masked(result) for result in results] == [masked(graph.invoke(given)) for given in inputs]
-
-
-def test_a_script_that_has_run_out_shows_in_the_result():
-    """A test whose script is too short sees why: the run is closed and names the exhausted script."""
-    result = triage(RunnableLambda(lambda view: ScriptedChatModel().invoke("x"))).invoke(TICKET)
-    assert result["stop_reason"] == "guard_error:label"
-    assert result["details"]["type"] == ScriptExhausted.__name__

@@ -211,27 +211,6 @@ def test_answers_go_to_whoever_was_shown_to_be_asking(mode):
     assert run(graph, Command(resume="to 1"), mode, config=THREAD)["on_duty"] == "to 0-to 1-free"
 
 
-class Raising(LiveWorld):
-    """A world that fails as a whole."""
-
-    def perform(self, asked, seconds):
-        """Fail for a group, and bring too little for a group of two."""
-        if len(asked) == 3:
-            raise RuntimeError("the network is gone")
-        return super().perform(asked, seconds)[: 1 if len(asked) == 2 else None]
-
-
-@pytest.mark.parametrize(("count", "message"), [(3, "the network is gone"), (2, "world: 2 Performed are required")])
-def test_a_world_that_fails_closes_the_run_and_is_recorded(count, message):
-    """What a world of one's own raises, or leaves out, closes the run with its message, and replays."""
-    world, recorder = Raising(), InMemoryRecorder()
-    graph = triage(bodies={"lookup": asking(lambda asked: 1, count)}, world=world, recorder=recorder)
-    result = check_result(REASONS, graph.invoke(TICKET))
-    assert result["stop_reason"] == "guard_error:lookup"
-    assert result["details"]["message"].startswith(message)
-    assert replay(graph, recorder.runs[0]) == result
-
-
 @MODES
 def test_what_was_asked_is_recorded_as_it_was_asked(mode):
     """A tool that changes the dictionary which the body made its request of changes no record: it replays."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
 from rag_agents import QUESTION
 from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label
@@ -110,38 +110,6 @@ def test_a_thread_of_a_graph_without_guards_is_stopped():
     handmade.add_edge(START, "answer")
     handmade.compile(checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["answer"])
     is_stray(small(checkpointer=saver).invoke(None, THREAD), "answer", [])
-
-
-@pytest.mark.parametrize("own", [None, True], ids=["the parent's", "a history of its own"])
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_run_inside_another_graph_is_stopped(own, mode):
-    """Where the graph around is resumed, a run inside it whose node is gone ends in the same way."""
-    saver, halted = InMemorySaver(), []
-
-    def around(graph):
-        parent = StateGraph(In, output_schema=TypedDict("O", {"stop_reason": str, "path": list}))
-        parent.add_node("small", graph)
-        parent.add_edge(START, "small")
-        return parent.compile(checkpointer=saver)
-
-    def ask(view):
-        halted.append(interrupt("Which label?"))
-
-    run(around(small("judge", ask, checkpointer=own)), TICKET, mode, config=THREAD)
-    renamed = around(_asking_elsewhere(checkpointer=own))
-    result = run(renamed, Command(resume="x"), mode, config=THREAD)
-    assert result == {"stop_reason": "guard_error:door", "path": ["request_guard", "stop_guard_error"]}
-    assert halted == []
-
-
-def _asking_elsewhere(**compiled):
-    """Return the small graph with another name for the node that asks."""
-    p = Pattern(REASONS, state=State, input=In, output=Out, policy=Policy(), budget=Budget())
-    p.entry("request_guard", check_request, writes=["task"], to="ask_again")
-    p.propose("ask_again", label(is_bug), phase="label", reads=["task"], writes=["proposed_label"], to="judge")
-    p.guard("judge", judge, phase="label", reads=["proposed_label"], writes=["accepted_label"], to="done")
-    p.terminal("done", end, phase="lookup", reads=["accepted_label"], writes=["outcome", "label"])
-    return p.compile(name="small", **compiled)
 
 
 def test_a_replay_decides_what_another_graph_began():

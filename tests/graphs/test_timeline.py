@@ -6,9 +6,8 @@ import pytest
 from rag_agents import QUESTION, agent
 from runs import ASKED_ONCE, MODES, check_result, run
 from ticket_pattern import REASONS, TICKET, TIGHT, triage
-from typing_extensions import TypedDict
 
-from guardgraph.grammar import Budget, Catalogue, Outcome, Pass, Pattern, Result, Settings, common_reasons
+from guardgraph.grammar import Outcome
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel
 
@@ -80,41 +79,6 @@ def test_tokens_stand_in_the_timeline_of_a_stopped_run():
     result = check_result(RAG_REASONS, agent(planner=None, model=model).invoke(QUESTION, context=ASKED_ONCE))
     assert result["history"] == []
     assert at(result, "plan")["usage"] == usage
-
-
-@pytest.mark.parametrize("text", ["[", "no outcome", "[1, 2, 3]", '{"a": 1, "b": 2, "c": 3}', '["text", "x", 5]'])
-def test_a_body_may_keep_its_proposal_as_any_text(text):
-    """What no `Outcome` packed is shown as it was written."""
-    result = triage(bodies={"label": lambda state, run: {"proposed_label": text}}).invoke(TICKET)
-    assert at(result, "label")["proposal"] == text
-
-
-class Two(TypedDict):
-    proposed_label: str
-    proposed_tone: str
-
-
-class Mail(TypedDict):
-    mail: str
-
-
-def test_two_proposals_of_one_call_keep_what_is_known_of_it():
-    """A node that writes two raw channels shows each proposal by its channel, with the proposer and what failed."""
-    outcomes = {
-        "proposed_label": Outcome("value", "bug", {"proposer": "p"}),
-        "proposed_tone": Outcome("failure", {"reason": "llm_timeout", "details": {}}, {"proposer": "p"}),
-    }
-    phases = ("label",)
-    catalogue = Catalogue("mail", phases, common_reasons(phases=phases))
-    p = Pattern(catalogue, state=Two, input=Mail, output=Result, policy=Settings(), budget=Budget(max_seconds=9))
-    p.entry("request_guard", lambda state, run: Pass(), writes=[], to="label")
-    packed = {name: item.packed() for name, item in outcomes.items()}
-    p.propose("label", lambda state, run: packed, phase="label", reads=[], writes=[*outcomes], to="label_guard")
-    p.guard("label_guard", lambda state, run: Pass(), phase="label", reads=[*outcomes], to="done")
-    p.terminal("done", lambda state, run: {"outcome": "done"}, phase="label", reads=[], writes=["outcome"])
-    entry = at(p.compile(name="mail").invoke({"mail": "x"}), "label")
-    assert (entry["proposer"], entry["proposal"]) == ("p", {"proposed_label": "bug"})
-    assert entry["failure"]["reason"] == "llm_timeout"
 
 
 def test_what_a_proposer_says_of_itself_cannot_rewrite_the_record():

@@ -164,29 +164,3 @@ def test_one_approval_pays_once(mode, named):
         assert PAID.items() <= again.items()
     assert len(paid) == 1
     assert len([*agent.get_state_history(THREAD)]) == 1 + len(earlier)
-
-
-def test_a_finished_step_is_not_done_again():
-    """A process that dies after a payment and before its checkpoint goes on behind it, named or not."""
-    paid = []
-    agent = refund(tool=lambda request: paid.append(request) or "paid 30 for A7", checkpointer=InMemorySaver())
-    asked = waiting(agent)
-    keeper = agent.checkpointer
-    put, keeper.put = keeper.put, dies_once(keeper.put, paid)
-    with pytest.raises(OSError, match="gone"):
-        agent.invoke(answering(asked), THREAD)
-    keeper.put = put
-    head = agent.get_state(THREAD).config["configurable"]["checkpoint_id"]
-    result = agent.invoke(None, {"configurable": {"thread_id": "1", "checkpoint_id": head}})
-    assert (result["outcome"], len(paid)) == ("refunded", 1)
-
-
-def dies_once(put, paid):
-    """Return a way to write checkpoints that fails from a payment on."""
-
-    def written(*args, **kwargs):
-        if paid:
-            raise OSError("gone")
-        return put(*args, **kwargs)
-
-    return written

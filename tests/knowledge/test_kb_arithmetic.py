@@ -93,26 +93,6 @@ def test_hundreds_of_scopes_are_searched(tmp_path, numpy_from):
         assert shown(index.search(question, top_k=3)) == expected(texts, question, 3)
 
 
-def test_what_was_taken_out_is_not_found(tmp_path):
-    """Many are taken out, changed and moved; what is left is ranked as the retriever ranks it, and nothing else."""
-    texts, secret = some_texts(300, 7), normalize_document_access("acme", ["group:few"])
-    index = filled(tmp_path / "kb.sqlite", texts)
-    index.drop(None, [str(number) for number in range(0, 300, 5)])
-    for number in range(1, 300, 25):
-        index.put(stored(str(number), texts[number] + " wingz", PUBLIC))
-    for number in range(2, 300, 10):
-        index.drop(None, [str(number)])
-        index.put(stored(str(number), texts[number] + " secret", secret))
-    left = [number for number in range(300) if number % 5 and number % 10 != 2]
-    changed = [texts[number] + " wingz" * (number % 25 == 1) for number in left]
-    retrieve = LexicalRetriever([document(str(number), text) for number, text in enumerate(changed)])
-    for question in some_questions(9, 3):
-        request = {"query": f"{question} wingz secret", "sources": ["s"], "top_k": 5}
-        for numpy_from in NUMPY_FROM.values():
-            searched = Index(index.path, numpy_from=numpy_from)
-            assert shown(searched.search(request["query"], top_k=5)) == shown(retrieve(request))
-
-
 @BOTH
 def test_common_words_of_a_long_question_are_only_looked_up(tmp_path, numpy_from):
     """Where there is much to add up, not all of it is, and what is found is what the retriever finds."""

@@ -2,20 +2,17 @@
 
 import hashlib
 import json
-import multiprocessing
 import os
 import sqlite3
-import threading
 from contextlib import closing
 
 import pytest
 from cli_runs import empty_folder, refused, run
-from test_kb_index import WORDY, base, index, stored
+from test_kb_index import WORDY, base, index
 from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
 from guardgraph.grounding.words import list_content_words, list_word_beginnings
-from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.storing.schema import WORDS_VERSION
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.tools.knowledge_base import demo_documents
@@ -95,38 +92,6 @@ def test_the_file_is_its_owners_alone(base):
     base.add(demo_documents(), readers=["public"])
     rights = {file.name: file.stat().st_mode & 0o777 for file in base.path.parent.iterdir()}
     assert set(rights.values()) == {0o600}
-
-
-def _put(path, begin, end):
-    index = Index(path)
-    for number in range(begin, end):
-        index.put(stored(str(number), f"wing number{number}"))
-    index.close()
-
-
-def test_many_write_and_read_one_file_at_once(index):
-    """Processes and threads that make, write and read one file at once: all is there, and every query has an answer."""
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_put, args=(index.path, at, at + 20)) for at in (0, 100)]
-    failures, done = [], threading.Event()
-
-    def ask():
-        while not done.is_set():
-            try:
-                index.search("wing", top_k=100)
-            except StoreError as error:
-                failures.append(error)
-
-    readers = [threading.Thread(target=ask) for _ in range(2)]
-    for each in (*writers, *readers):
-        each.start()
-    for writer in writers:
-        writer.join()
-    done.set()
-    for reader in readers:
-        reader.join()
-    assert not failures
-    assert len(index.search("wing", top_k=100)) == 40
 
 
 def test_a_change_of_how_words_are_read_is_told_by_the_file():

@@ -136,20 +136,6 @@ def test_renamed_files_are_not_gone(base, docs):
     assert ids(base, "apples bananas") == ["c.md#apples.1", "y/b.txt#b.1"]
 
 
-def test_a_link_to_a_folder_is_called_as_it_was_given(base, tmp_path):
-    """The collection and the source of what stands right in it are the link's, wherever it leads to."""
-    current = tmp_path / "current"
-    for release in ("1", "2"):
-        write(tmp_path / "releases" / release, {"a.md": f"Apples {release}", "x/b.md": "Bananas"})
-        current.unlink(missing_ok=True)
-        current.symlink_to(tmp_path / "releases" / release)
-        report = base.add(current, readers=["public"])
-    assert (report.changed, report.added, report.removed) == (("a.md",), (), ())
-    assert base.index.collections() == {(None, "current"): 2}
-    assert base.source_names() == ("current", "x")
-    assert {found["source"] for found in load_folder(current)} == {"current", "x"}
-
-
 def test_collections_do_not_take_from_each_other(base, tmp_path, docs):
     """What is gone is taken out of its own collection of its own tenant; an id that is taken refuses a folder whole."""
     base.add(docs, readers=["public"])
@@ -253,23 +239,6 @@ def shut_off(folder, rights):
         yield
     finally:
         folder.chmod(0o755)
-
-
-def test_a_link_to_what_cannot_be_looked_at_is_not_gone(shut):
-    """What the base has of it stays, as of any file that cannot be read."""
-    docs = shut.path.parent / "docs"
-    write(docs, {"data/d.md": "Apples of a volume", "d.md": "Apples of a file"})
-    assert shut.add(docs, name="n").added == ("n/d.md", "n/data/d.md")
-    (docs / "d.md").unlink()
-    (docs / "d.md").symlink_to("data/d.md")
-    denied = "cannot be read: Permission denied"
-    with shut_off(docs / "data", 0o000):
-        report = shut.add(docs, name="n")
-        assert (report.removed, report.failed) == ((), (("d.md", denied), ("data", denied)))
-    with shut_off(docs / "data", 0o111):  # whose names nobody sees, a rule's neither
-        report = shut.add(docs, name="n")
-    assert report.removed == ()
-    assert report.failed == (("d.md", "the file that it leads to cannot be read"), ("data", denied))
 
 
 @pytest.mark.parametrize(
@@ -388,14 +357,6 @@ def test_what_a_given_document_says_wrongly_is_refused(base, wrong, message):
     """A field that could not be listed, cited or believed refuses the list, and nothing of it is put in."""
     with pytest.raises(ConfigurationError, match=f"document 1: {message}"):
         base.add([demo_documents()[0], {**demo_documents()[1], **wrong}], tenant="acme", readers=["tenant"])
-    assert base.tenants() == []
-
-
-@pytest.mark.parametrize("name", ["", " ", " a", "a\n"])
-def test_an_id_has_no_blanks_around_it(base, name):
-    """An id that a citation could not name is refused, and nothing of the list is put in."""
-    with pytest.raises(ConfigurationError, match="document 1: id: a text without blanks around it"):
-        base.add([demo_documents()[0], {**demo_documents()[1], "id": name}], readers=["public"])
     assert base.tenants() == []
 
 

@@ -1,6 +1,5 @@
 """A knowledge base that lives: what a change costs, whom it concerns, and whose letters and damage are whose."""
 
-import os
 import sqlite3
 from contextlib import contextmanager
 from time import monotonic
@@ -152,30 +151,6 @@ def test_pages_that_never_end_cost_a_folder_no_more_than_its_patience(tmp_path, 
         assert monotonic() - begun < 8
     assert report.added == ("good.md",)
     assert len(report.failed) == 8
-
-
-def test_a_document_that_was_open_before_is_read_again(tmp_path):
-    """What an earlier version took in open is narrowed by the next addition, though its file did not change."""
-    docs = write(tmp_path / "docs", {"a.md": "----\nreaders: []\n----\nApples.", "b.md": "Pears."})
-    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
-        (docs / "a.md").rename(tmp_path / "a.md")
-        write(docs, {"a.md": "Apples."})
-        base.add(docs, readers=["public"])
-        (tmp_path / "a.md").replace(docs / "a.md")
-        found = (docs / "a.md").stat()
-        with sqlite3.connect(base.path) as connection:  # as if it had been read, by rules that did not know it
-            stamp = [found.st_size, found.st_mtime_ns]
-            connection.execute("UPDATE documents SET size = ?, modified = ? WHERE name = 'a.md'", stamp)
-            connection.execute("DELETE FROM state WHERE name LIKE 'rules%'")
-        connection.close()
-        write(docs, {"a.md": b"\xff" * found.st_size})
-        assert [failed.reason[:9] for failed in base.add(docs, readers=["public"]).failed] == ["not UTF-8"]
-        write(docs, {"a.md": "----\nreaders: []\n----\nApples."})
-        os.utime(docs / "a.md", ns=(found.st_mtime_ns, found.st_mtime_ns))
-        report = base.add(docs, readers=["public"])
-        assert [failed.name for failed in report.failed] == ["a.md"]
-        assert base.search("apples") == []
-        assert base.add(docs, readers=["public"]).unchanged == ("b.md",)
 
 
 def test_pairs_of_bases_are_not_told_apart(tmp_path):

@@ -14,7 +14,7 @@ from pooled_server import POOLER, pooled
 from postgres_server import postgres_server
 from test_kb_index import ASKED, CALLERS, CHANGES, document, replayed
 from test_kb_ingest import write
-from test_kb_vectors import TEXTS, Heat, Sides, documents
+from test_kb_vectors import TEXTS, Sides, documents
 
 from guardgraph import ConfigurationError, KnowledgeBase, PostgresKnowledgeBase, StoreError, create_rag_agent
 from guardgraph.knowledge.base import make_server_base, part_server_tenant, rebuild_server_base
@@ -141,49 +141,6 @@ def test_vectors_order_on_a_server_as_in_a_file(owner, tmp_path_factory, held, q
                         own.add(documents(texts), tenant=tenant, readers=readers, name=f"c{at}")
                 assert own.search(question, caller=caller, top_k=10) == expected
         assert server.check().findings == ()
-
-
-def test_a_database_has_one_embedding(base, owner):
-    """Another embedding, another size, and documents without vectors beside others are refused, and change nothing."""
-    url, name = as_role(owner, "ingest"), f"{Sides.__module__}.Sides:sides"
-    with PostgresKnowledgeBase(url, embedding=Sides()) as made:
-        made.add(documents(TEXTS), tenant="acme", readers=["tenant"])
-        held = executed(owner, "SELECT count(*), count(vector) FROM guardgraph.chunks")
-        with pytest.raises(ConfigurationError, match=rf"embedding: .* has vectors of {name}; given: .*Sides:other"):
-            PostgresKnowledgeBase(url, embedding=Sides(model="other"))
-        for attempt in (
-            lambda kb: kb.search("heat"),
-            lambda kb: kb.add(documents(["new"]), tenant="globex", readers=["public"]),
-        ):
-            with pytest.raises(ConfigurationError, match="has vectors of 5 numbers; given: 7"):
-                attempt(PostgresKnowledgeBase(url, embedding=Sides(more=2)))
-        with pytest.raises(ConfigurationError, match="documents are put in with this embedding only"):
-            PostgresKnowledgeBase(url).add(documents(["new"]), readers=["public"])
-        assert executed(owner, "SELECT count(*), count(vector) FROM guardgraph.chunks") == held == [(6, 6)]
-        assert len(made.search("heat", caller={"tenant": "acme"}, top_k=10)) == 4
-        assert pickle.loads(pickle.dumps(made)).search("heat", caller={"tenant": "acme"})
-    emptied(owner)
-    base.add(documents(TEXTS), readers=["public"])
-    with pytest.raises(ConfigurationError, match="has documents without vectors"):
-        PostgresKnowledgeBase(url, embedding=Sides())
-    for embedding, least in ((object(), None), (Sides(), 2)):
-        with pytest.raises(ConfigurationError, match=r"embedding: an Embeddings|min_similarity: a number in 0\.\.1"):
-            PostgresKnowledgeBase(url, embedding=embedding, min_similarity=least)
-
-
-def test_vectors_on_a_server_find_what_words_do_not_until_they_are_revoked(owner):
-    """With min_similarity a vector finds alone, a text is embedded once, and who may read no more finds nothing."""
-    emptied(owner)
-    embedding = Heat()
-    with PostgresKnowledgeBase(as_role(owner, "ingest"), embedding=embedding, min_similarity=0.9) as kb:
-        kb.add(documents(TEXTS), readers=["public"])
-        assert [hit["doc_id"] for hit in kb.search("Kelvin", top_k=10)] == ["d5"]
-        asked = len(embedding.asked)
-        kb.add(documents(TEXTS), readers=["user:ada"])
-        kb.add([{**each, "id": f"other {each['id']}"} for each in documents(TEXTS)], readers=["user:ada"], name="copy")
-        assert len(embedding.asked) == asked
-        assert kb.search("Kelvin") == []
-        assert len(kb.search("Kelvin", caller={"user": "ada"}, top_k=10)) == 2
 
 
 def test_a_large_tenant_moves_into_partitions_of_its_own(base, owner):
@@ -315,28 +272,6 @@ def test_a_role_sees_no_row_of_others_whatever_it_asks(base, owner):
         assert connection.execute("UPDATE guardgraph.documents SET title = 'x'").rowcount == 1
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
             connection.execute("UPDATE guardgraph.documents SET tenant = '+globex'")
-
-
-def test_a_folder_is_added_changed_and_removed_as_in_a_file(base, tmp_path):
-    """Reports are those of a file; a narrowed document is found by those who may still read it."""
-    write(tmp_path / "docs", {"a.md": "# Refunds\n\nRefunds take 14 days.\n", "b.md": "# Pay\n\nPay comes monthly.\n"})
-    with KnowledgeBase(tmp_path / "kb.sqlite") as file:
-        for change in (
-            {},
-            {"a.md": "# Refunds\n\nRefunds take 30 days.\n"},
-            {"access.yaml": "readers: ['group:hr']\n"},
-        ):
-            write(tmp_path / "docs", change)
-            reports = [kb.add(tmp_path / "docs", tenant="acme", readers=["tenant"]) for kb in (file, base)]
-            assert reports[0] == reports[1]
-            for caller in ({"tenant": "acme"}, {"tenant": "acme", "groups": ["hr"]}):
-                found = [kb.search("How long do refunds take?", caller=caller) for kb in (file, base)]
-                assert found[0] == found[1]
-    assert base.check().ok
-    with pytest.raises(ConfigurationError, match="name: there are docs"):
-        base.remove("none", tenant="acme")
-    assert base.remove("docs", tenant="acme") == 2
-    assert (base.tenants(), base.check().documents) == ([], 0)
 
 
 def test_damage_is_found_and_never_shown(base, owner):

@@ -4,13 +4,11 @@ import math
 import sqlite3
 
 import pytest
-from cli_runs import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.embeddings import Embeddings
 
 from guardgraph import ConfigurationError, KnowledgeBase
-from guardgraph.plain.errors import StoreError
 
 SIDES = ("wing", "flow", "heat", "plate", "shock")
 TEXTS = ["wing wing heat", "heat of the plate", "flow and heat", "shock waves", "a wing in the flow", "heat heat heat"]
@@ -259,24 +257,6 @@ def test_what_is_noted_of_an_embedding_is_put_right(base, change):
     assert base.rebuild().ok
     assert base.check().findings == ()
     assert base.search("heat", top_k=10) == before
-
-
-@pytest.mark.parametrize("change", ["UPDATE embeddings SET size = 7", "DELETE FROM embeddings"])
-def test_vectors_of_nobody_knows_which_embedding_are_taken_out(base, change):
-    """Without any note a rebuild makes a base of words, and names the documents that have no vectors now."""
-    with sqlite3.connect(base.path) as connection:
-        connection.execute(change)
-    if change.startswith("UPDATE"):
-        with pytest.raises(StoreError, match="damaged"):
-            base.search("heat")
-    assert "where it is refused, into a new file" in " ".join(run("kb", "check", str(base.path)).stdout.split())
-    rebuilt = base.rebuild()
-    assert (rebuilt.ok, [str(item) for item in rebuilt.without_vectors]) == (False, [f"d{at}" for at in range(6)])
-    with KnowledgeBase(base.path) as words:
-        assert words.check().findings == ()
-        assert len(words.search("heat", top_k=10)) == 4
-    with pytest.raises(ConfigurationError, match="documents without vectors; give none, or add the documents to a new"):
-        KnowledgeBase(base.path, embedding=Sides())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-import textwrap
 from itertools import pairwise
 from pathlib import Path
 
@@ -207,17 +206,6 @@ def test_limits_are_named(tmp_path):
     for limit in ("max_files", "max_bytes"):
         with pytest.raises(ConfigurationError, match=f"{limit}: at least 1 is required; given: 0"):
             load_folder(tmp_path, **{limit: 0})
-
-
-def test_cuts_do_not_mind_where_lines_were_broken(tmp_path):
-    """A text is cut behind the same sentences, whether its lines are broken to a width or not."""
-    words = [f"word{number}" + "." * (number % 7 == 0) for number in range(200)]
-    write(tmp_path, {"a.txt": " ".join(words), "b.txt": textwrap.fill(" ".join(words), 40)})
-    texts = {"a": [], "b": []}
-    for found in load_folder(tmp_path, max_chars=150):
-        texts[found["title"]].append(" ".join(found["text"].split()))
-    assert texts["a"] == texts["b"]
-    assert all(text.endswith(".") for text in texts["a"][:-1])
 
 
 def test_sentences_of_scripts_without_blanks_are_not_cut(tmp_path):

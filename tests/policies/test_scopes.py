@@ -5,27 +5,17 @@ from __future__ import annotations
 import time
 
 import pytest
-from exported_runs import document, forged, text
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from research_cases import asked, denied, hits, lists, quotes, read_urls, reads, research
+from research_cases import denied, hits, lists, quotes, read_urls, reads, research
 from runs import check_result
 
-from guardgraph import (
-    ConfigurationError,
-    LangChainSearch,
-    ResearchPolicy,
-    check_document,
-    create_research_agent,
-    load_policy,
-    what_if,
-)
+from guardgraph import ConfigurationError, LangChainSearch, ResearchPolicy, create_research_agent, load_policy
 from guardgraph.grammar import Tightens
 from guardgraph.guards.research.request import narrow_research_domains
 from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts, make_host_scope
 from guardgraph.plain.scopes import find_scope_problem, make_scope_set, meet_scopes, unite_scopes
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import InMemoryRecorder
 
 CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
 
@@ -227,33 +217,6 @@ def test_denied_entries_unite(ours, theirs):
     assert Tightens.denied_scopes.compared(ours, both) in ("tighter", "equal")
 
 
-def test_a_what_if_knows_what_a_denied_part_would_have_changed():
-    """A page whose way led through no newly denied host is the same; of one that did, nobody knows what else it was."""
-    recorder, wide = InMemoryRecorder(), ["domain:example.com"]
-
-    def read(request):
-        way = ["https://docs.example.com/a", "https://evil.example.com/b", "https://docs.example.com/c"]
-        hops = [{"url": url, "denied": None} for url in (way if request["url"].endswith("a") else way[2:])]
-        body = "It says something and something else."
-        return {"title": "", "published_at": "", "body": body, "hops": hops, "limits": request["limits"]}
-
-    def make(**denied):
-        policy = ResearchPolicy(allowed_domains_policy=wide, allowed_domains_execution=wide, **denied)
-        parts = {"reader": read, "extractor": quotes(), "writer": lambda view: CITE_ONE, "policy": policy}
-        return [
-            create_research_agent(search=hits(f"https://docs.example.com/{name}"), recorder=recorder, **parts)
-            for name in "ac"
-        ]
-
-    for agent in make():
-        agent.invoke(asked())
-    through, beside = recorder.runs
-    candidate, _ = make(denied_domains=["evil.example.com"])
-    rows = [what_if(candidate, [run]).rows[0] for run in (through, beside)]
-    assert [row.kind for row in rows] == ["unknown", "same"]
-    assert "evil.example.com" in rows[0].call.difference
-
-
 def test_searches_are_told_the_entries_and_tools_their_names():
     """A function is told the entries of both lists as they meet, a tool of LangChain's the names that they have."""
     from langchain_core.tools import tool
@@ -277,21 +240,6 @@ def test_searches_are_told_the_entries_and_tools_their_names():
     for one in (search, LangChainSearch(find, hosts="include_domains")):
         research(search=one, reader=reads(), extractor=quotes(), policy=policy, writer=lambda view: CITE_ONE)
     assert seen == [["a.test", "domain:example.com", "suffix:gov"], ["a.test", "example.com", "gov"]]
-
-
-def test_a_document_is_checked_under_another_list_of_suffixes():
-    """The list alone is no difference; what comes out otherwise is named as the version's."""
-    made, agent = document("research"), create_research_agent()
-
-    def change(recording):
-        recording["public_suffixes"] = "1.0.0"
-
-    def forge(recording):
-        change(recording)
-        recording["result"]["answer"] = "Something else."
-
-    assert check_document(text(forged(made, change)), agent).findings == ()
-    assert {item.kind for item in check_document(text(forged(made, forge)), agent).findings} == {"version"}
 
 
 @pytest.mark.parametrize("entry", ["domain:example.com", "suffix:com"])

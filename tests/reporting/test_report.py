@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import subprocess
 import sys
 from copy import deepcopy
 
@@ -206,16 +205,6 @@ def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern(result):
     assert {"rag", "answer_guard", "stopped: invalid_intent:source_not_allowed:wiki"} <= {*whole}
 
 
-def test_a_run_that_fits_several_graphs_is_drawn_as_it_ran():
-    """An older request that was refused at once could be of any pattern: the way is drawn, and what all say of it."""
-    root = page(older(result_of("rag refused")))
-    assert len([*root.iter(f"{SVG}svg")]) == 1
-    assert said(root.find("body/header/p")) == "Run"
-    given_graph = page(older(result_of("rag refused")), agent())
-    assert len([*given_graph.iter(f"{SVG}svg")]) == 2
-    assert said(given_graph.find("body/header/p")) == "RAG run"
-
-
 @pytest.mark.parametrize(
     ("named", "title"),
     [("triage", "Run of triage"), ("rag", "Run of rag"), ("\u202eodd" * 90, "Run of "), (3, "Run"), ("", "Run")],
@@ -230,18 +219,6 @@ def test_a_pattern_that_is_none_of_ours_is_named_and_not_taken_for_one(named, ti
     assert len(kicker) < 1000
     assert "\u202e" not in kicker
     assert "nothing relevant was found" not in said(root).lower()
-
-
-def test_a_page_loads_the_pattern_that_a_run_names_alone():
-    """No other graph is built to guess which it is, and an older run is held against those that could end so alone."""
-    code = "import json, sys, guardgraph; guardgraph.report(json.load(sys.stdin)).html; print(*sys.modules)"
-    for result in ({**result_of("rag"), "pattern": "rag"}, older(result_of("rag"))):
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(
-            command, input=json.dumps(result), capture_output=True, text=True, check=True, timeout=300
-        )
-        assert "guardgraph.graphs.rag" in done.stdout.split()
-        assert not {"guardgraph.graphs.research", "guardgraph.graphs.self_critique"} & {*done.stdout.split()}
 
 
 def test_a_way_that_nobody_could_read_is_not_drawn():

@@ -13,12 +13,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command, interrupt
-from refund_pattern import ORDER, answering, approve, refund, waiting
+from refund_pattern import answering, approve, refund, waiting
 from runs import check_result, run
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import LiveWorld
-from guardgraph.grammar import Call
 from guardgraph.testing import ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -167,27 +166,6 @@ def test_a_thread_that_is_used_again_begins_with_its_whole_time():
         graph.invoke(TICKET, REPLACING, context=budget(30.0))
     result = graph.invoke(Command(resume={"label": "bug"}), THREAD, context=budget(30.0))
     assert result["stop_reason"] == "success"
-
-
-def test_a_call_is_told_what_is_left():
-    """A tool behind a wait has what the parts before it and after it left."""
-    clock, left = ScriptedClock(), []
-
-    def pay(state, run):
-        left.append(run.budget.max_seconds - run.spent_seconds)
-        outcome = yield Call("tool", lambda request: "paid", {})
-        return {"raw_payment": outcome.packed()}
-
-    graph = refund(
-        lambda view: clock.advance(30) or {"amount": 30},
-        bodies={"pay": pay},
-        checkpointer=InMemorySaver(),
-        world=LiveWorld(clock=clock),
-    )
-    shown = graph.invoke(ORDER, THREAD)
-    clock.advance(1000)
-    assert graph.invoke(answering(shown), THREAD)["stop_reason"] == "success"
-    assert left == [70.0]
 
 
 BEFORE = """

@@ -17,17 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import ToolException, tool
 from langchain_core.vectorstores import InMemoryVectorStore
-from langchain_finds import (
-    QUESTION,
-    ROWS,
-    SOURCES,
-    ListRetriever,
-    TwoStores,
-    WordEmbedding,
-    documents,
-    scored_store,
-    store,
-)
+from langchain_finds import QUESTION, ROWS, SOURCES, ListRetriever, WordEmbedding, documents, scored_store, store
 
 from guardgraph import (
     ConfigurationError,
@@ -225,14 +215,6 @@ def test_a_retriever_carries_its_scores_in_the_metadata():
     assert [item["score"] for item in result["history"][0]["retrieval"]["candidates"]] == [0.9, 0.4, 0.4, 0.4, 0.4]
 
 
-def test_an_ensemble_of_two_stores_answers_from_both():
-    """Retrievers that merge others are asked as they are, sync and async."""
-    both = TwoStores(stores=[store(ROWS[:2]), store(ROWS[2:])])
-    result = ask(both, question={"question": "How many days ahead are hotels booked, when are salaries paid?"})
-    candidates = result["history"][0]["retrieval"]["candidates"]
-    assert {item["source"] for item in candidates} == {"travel", "pay"}
-
-
 SCORELESS = {
     "a store's retriever": lambda: store().as_retriever(),
     "with retries": lambda: store().as_retriever(search_type="mmr").with_retry(),
@@ -304,19 +286,6 @@ def test_one_unusable_candidate_of_a_function_ends_no_run(name):
     assert told["allowed"]
     assert result["trace"][0]["left_out"] == 1
     assert refused(lambda request: [BESIDE[name]], sources=["kb"])["allowed"] == told["allowed"]
-
-
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        lambda found: found.with_retry(),
-        lambda found: found.with_fallbacks([found]),
-        lambda found: found.with_config(tags=["a"]),
-    ],
-)
-def test_a_wrapped_retriever_is_one(wrap):
-    """Retries, fallbacks and configuration around a retriever change nothing of how it is asked."""
-    assert ask(wrap(ListRetriever(found=documents(score=0.9))))["citations"] == ["hotels"]
 
 
 @pytest.mark.parametrize(

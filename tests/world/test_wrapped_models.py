@@ -112,19 +112,6 @@ def test_the_runs_configuration_chooses_the_model(mode):
     assert [len(model.calls) for model in models.values()] == [1, 1, 1]
 
 
-def test_a_model_that_langchain_chooses_in_the_run():
-    """What `init_chat_model` returns for configurable fields is a model too, plain or wrapped."""
-    init = pytest.importorskip("langchain.chat_models").init_chat_model
-    with OpenAIServer(answer(INTENT)) as server:
-        model = init("test-model", model_provider="openai", configurable_fields=("model",), api_key="sk-loopback",
-                     base_url=server.url, max_retries=0)  # fmt: skip
-        config = {"configurable": {"model": "other-model"}}
-        assert asked(model, config=config)["outcome"] == "grounded_answer"
-        assert asked(model.with_retry(stop_after_attempt=1))["outcome"] == "grounded_answer"
-    assert [request["body"]["model"] for request in server.requests] == ["other-model", "test-model"]
-    assert all(request["body"]["response_format"]["json_schema"]["strict"] for request in server.requests)
-
-
 def test_a_class_that_refuses_the_schema_is_asked_in_its_own_way():
     """Anthropic's package cannot translate every JSON schema, and says so by an AssertionError: a tool call then."""
 
