@@ -1,4 +1,4 @@
-"""`guardgraph report`: a page of a run from a file or a pipe, and errors on one line."""
+"""`guardgraph report` and `guardgraph draw`: pages and pictures of a run, and errors on one line."""
 
 from __future__ import annotations
 
@@ -84,3 +84,68 @@ def test_what_cannot_be_reported_is_one_line(arguments, message, user_files):
     _write({**result_of("rag"), "path": [1]}, "numbered.json")
     assert message in refused(run("report", *arguments))
     assert not list(user_files.glob("*.html"))
+
+
+@pytest.mark.parametrize(
+    ("target", "factory", "described"),
+    [
+        ("rag", "create_rag_agent", "rag, 12 nodes and 11 stops"),
+        ("research", "create_research_agent", "research, 20 nodes and 14 stops"),
+        ("critique", "create_self_critique_agent", "self_critique, 13 nodes and 13 stops"),
+        ("self_critique", "create_self_critique_agent", "self_critique, 13 nodes and 13 stops"),
+        ("guardgraph:create_rag_agent", "create_rag_agent", "rag, 12 nodes and 11 stops"),
+    ],
+)
+def test_draw_writes_a_picture_and_says_so(target, factory, described, here):
+    """The file is what `draw` makes of the graph."""
+    done = run("draw", target, "-o", "picture.svg")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, f"picture.svg: {described}\n", "")
+    assert (here / "picture.svg").read_text(encoding="utf-8") == guardgraph.draw(getattr(guardgraph, factory)()).svg
+
+
+@pytest.mark.usefixtures("fonts")
+def test_draw_writes_png_and_mermaid(here):
+    """The ending of the name chooses the form."""
+    assert run("draw", "rag", "--out", "picture.png").exit_code == 0
+    assert (here / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert run("draw", "rag", "--out", "picture.mmd").exit_code == 0
+    assert (here / "picture.mmd").read_text(encoding="utf-8").startswith("flowchart TD\n")
+
+
+def test_draw_shows_a_run_that_was_printed(here):
+    """What `--json` printed is a run that `--run` shows."""
+    (here / "run.json").write_text(process("rag", "What is the P1 target?", "--json").stdout, encoding="utf-8")
+    done = process("draw", "rag", "--run", "run.json", "-o", "run.svg")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "run.svg: rag, 12 nodes and 11 stops, a run that ended with success\n"
+    assert 'class="propose taken"' in (here / "run.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nope", "-o", "a.svg"), "draw: rag, research, critique, tools or module:factory is required; given: 'nope'"),
+        (("", "-o", "a.svg"), "draw: rag, research, critique, tools or module:factory is required; given: ''"),
+        ((":x", "-o", "a.svg"), "draw: module:factory is required"),
+        (("factories:number", "-o", "a.svg"), "graph: a compiled LangGraph graph is required; given: int"),
+        (("factories:raises", "-o", "a.svg"), "draw 'factories:raises': RuntimeError: "),
+        (("rag", "-o", "a.gif"), "--out: a name that ends in .svg, .png or .mmd; given: 'a.gif'"),
+        (("rag", "-o", ""), "--out: a name that ends in .svg, .png or .mmd"),
+        (("rag", "-o", "nowhere/a.svg"), "--out 'nowhere/a.svg': cannot be written: "),
+        (("rag", "-o", "nul\0.svg"), "cannot be written: "),
+        (("rag", "-o", "a.svg", "--run", "nowhere"), "--run 'nowhere': cannot be read"),
+        (("rag", "-o", "a.svg", "--run", "binary"), "--run 'binary': cannot be read as UTF-8 text"),
+        (("rag", "-o", "a.svg", "--run", "a_file"), "--run 'a_file': not JSON"),
+        (("rag", "-o", "a.svg", "--run", "list"), "--run 'list': a JSON object is required; given: list"),
+        (("rag", "-o", "a.svg", "--run", "object"), "run: the result of a finished run is required"),
+        (("rag", "-o", "a.svg", "--run", "started"), "run: a run of another graph; rag has no node '__start__'"),
+        (("rag", "-o", "a.svg", "--run", "other"), "run: a run of another graph; rag has no node 'x[31m'"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_line(arguments, message, user_files):
+    """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file is left."""
+    (user_files / "object").write_text("{}", encoding="utf-8")
+    (user_files / "started").write_text(json.dumps({"path": ["__start__"], "stop_reason": "no"}), encoding="utf-8")
+    (user_files / "other").write_text(json.dumps({"path": ["x\x1b[31m"], "stop_reason": "no"}), encoding="utf-8")
+    assert message in refused(run("draw", *arguments)).replace("\\x1b", "")
+    assert not list(user_files.glob("*.svg"))

@@ -1,14 +1,25 @@
-"""How runs end: terminals that fail, and what a result says of the steps on the way."""
+"""How runs end: terminals that fail or lie, and what is told of a stop."""
 
 from __future__ import annotations
 
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
 import pytest
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langgraph.types import Command
-from runs import check_result, content
+from office_agents import DONE, PAY, READ, STOLEN, TASK, THREAD, answer_question, calls, office_agent
+from rag_agents import INTENT, QUESTION, agent
+from runs import check_result, content, run
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import LiveWorld
+from guardgraph import LiveWorld, RagBudget, create_rag_agent, verify
 from guardgraph.grammar import Call, Stop
+from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.nodes import rag, self_critique, tools
+from guardgraph.nodes.body import declares, read_body_declaration
+from guardgraph.nodes.research import answering
 from guardgraph.testing import ScriptedClock
 
 
@@ -78,3 +89,147 @@ def test_a_way_that_spends_nothing_needs_no_time():
     clock = ScriptedClock()
     result = triage(advancing(clock, 90, {"label": "spam"}), world=LiveWorld(clock=clock)).invoke(TICKET)
     assert (result["stop_reason"], result["outcome"]) == ("success", "spam")
+
+
+def lie(monkeypatch: Any, module: Any, name: str, key: str, told: Any) -> None:
+    """Put a terminal in the place of an honest one that returns something else under a key."""
+    honest = getattr(module, name)
+    said = read_body_declaration(honest)
+
+    def lying(state: Any, run: Any) -> Any:
+        result = {**honest(state, run)}
+        result[key] = told(result[key]) if callable(told) else told
+        return result
+
+    mutant = declares(**{item.name: getattr(said, item.name) for item in fields(said)})(lying)
+    monkeypatch.setattr(module, name, mutant)
+
+
+def run_demo(pattern: str, **given: Any) -> Any:
+    """Return the result of a run of a demo, and the agent."""
+    agent = PATTERNS[pattern].create_agent()
+    return agent.invoke({**PATTERNS[pattern].demo(), **given}), agent
+
+
+run_rag, run_research, run_critique = (partial(run_demo, name) for name in ("rag", "research", "self_critique"))
+run_clarified = partial(run_demo, "rag", question="Who won the cup in 1954?")
+
+
+def run_tools() -> Any:
+    """Return the result of a run of the tool agent, with a call that a person approved."""
+    agent = office_agent(calls(READ), calls(STOLEN), calls(PAY), DONE)
+    return answer_question(agent, agent.invoke(TASK, THREAD)), agent
+
+
+LIES: dict[str, Any] = {
+    "rag, answer": (run_rag, rag, "run_answered_node", "answer", "Within 1 hour."),
+    "rag, citations": (run_rag, rag, "run_answered_node", "citations", []),
+    "rag, outcome": (run_rag, rag, "run_answered_node", "outcome", "clarify"),
+    "rag, clarified": (run_clarified, rag, "run_clarified_node", "answer", "Germany."),
+    "research, answer": (run_research, answering, "run_answered_node", "answer", "All is well."),
+    "research, citations": (run_research, answering, "run_answered_node", "citations", ["n9"]),
+    "critique, answer": (run_critique, self_critique, "run_revised_node", "answer", "All is well."),
+    "critique, audit": (
+        run_critique,
+        self_critique,
+        "run_revised_node",
+        "audit",
+        lambda audit: {**audit, "changed": 0},
+    ),
+    "critique, outcome": (run_critique, self_critique, "run_revised_node", "outcome", "approved_direct"),
+    "tools, answer": (run_tools, tools, "run_answered_node", "answer", "Nothing was sent."),
+    "tools, outcome": (run_tools, tools, "run_answered_node", "outcome", "declined"),
+    "tools, a call less": (run_tools, tools, "run_answered_node", "tool_calls", lambda made: made[:-1]),
+    "tools, other arguments": (
+        run_tools,
+        tools,
+        "run_answered_node",
+        "tool_calls",
+        lambda made: [{**call, "args": {}} for call in made],
+    ),
+    "tools, another approver": (
+        run_tools,
+        tools,
+        "run_answered_node",
+        "tool_calls",
+        lambda made: [{**call, "approved_by": "the boss"} if "approved_by" in call else call for call in made],
+    ),
+    "tools, no approver": (
+        run_tools,
+        tools,
+        "run_answered_node",
+        "tool_calls",
+        lambda made: [{key: value for key, value in call.items() if key != "approved_by"} for call in made],
+    ),
+}
+"""By who lies about what: a run, and the terminal with the key and what it says there."""
+
+
+@pytest.mark.unreplayable(reason="the mutant is gone when the run is decided again")
+@pytest.mark.parametrize("name", LIES)
+def test_a_terminal_that_lies_closes_the_run(name, monkeypatch):
+    """Whatever it says instead, the run stops and names the key; the same run with an honest terminal is ok."""
+    run, module, terminal, key, told = LIES[name]
+    assert run()[0]["stop_reason"] == "success"
+    lie(monkeypatch, module, terminal, key, told)
+    result, agent = run()
+    assert verify(agent) == []
+    assert (result["stop_reason"], result["path"][-1]) == (f"result_differs:{key}", "stop_guard_error")
+    assert result["details"].keys() == {"accepted", "returned"}
+    assert key not in result or key == "tool_calls"
+
+
+STOPPED = {
+    "plan": lambda: agent({"kind": "delete"}),
+    "retrieve": lambda: agent(budget=RagBudget(max_query_chars=3)),
+    "generate": lambda: agent(answer={"answer": "7 days", "citations": ["nobody"]}),
+}
+"""Agents whose runs stop, by the phase in which they do."""
+
+
+class Phases(BaseCallbackHandler):
+    """Keeps the phase of every node that begins."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def on_chain_start(self, serialized, inputs, *, metadata=None, **kwargs):
+        """Keep what a node's metadata says."""
+        if "langgraph_node" in (metadata or {}):
+            self.seen[metadata["langgraph_node"]] = metadata.get("phase")
+
+
+class AsyncPhases(AsyncCallbackHandler):
+    """The same, awaited."""
+
+    def __init__(self):
+        self.seen = {}
+
+    async def on_chain_start(self, serialized, inputs, *, metadata=None, **kwargs):
+        """Keep what a node's metadata says."""
+        if "langgraph_node" in (metadata or {}):
+            self.seen[metadata["langgraph_node"]] = metadata.get("phase")
+
+
+@pytest.mark.paired
+@pytest.mark.parametrize(
+    ("mode", "handler"),
+    [("invoke", Phases), ("stream", Phases), ("ainvoke", Phases), ("ainvoke", AsyncPhases), ("astream", AsyncPhases)],
+)
+@pytest.mark.parametrize("phase", STOPPED)
+def test_a_callback_is_told_the_phase_of_the_stop(phase, mode, handler):
+    """The metadata of the stop terminal says where the run stopped, as the result does."""
+    told = handler()
+    result = run(STOPPED[phase](), QUESTION, mode, config={"callbacks": [told], "metadata": {"tenant": "a"}})
+    assert result["phase"] == phase
+    assert {entry["node"]: entry["phase"] for entry in result["timeline"]} == told.seen
+
+
+def test_an_ending_that_fails_is_told_with_its_phase():
+    """The stop to which a failed ok ending leads is in the phase of that ending."""
+    told = Phases()
+    graph = create_rag_agent(planner=lambda view: INTENT)
+    graph.builder.nodes["answered"].runnable.body = lambda state, run: 1 / 0
+    result = graph.invoke(QUESTION, {"callbacks": [told]})
+    assert result["stop_reason"] == "guard_error:answered"
+    assert told.seen["stop_guard_error"] == result["phase"] == "generate"

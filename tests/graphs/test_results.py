@@ -1,8 +1,8 @@
-"""Results as their types say: one TypedDict for each status, and what a pattern makes of a union of them."""
+"""Results as their types say, and what a run returns that stopped after something was accepted."""
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import Any, NotRequired
 
 import pytest
 from pydantic import TypeAdapter
@@ -10,8 +10,19 @@ from ticket_pattern import REASONS, In, Out, Policy, State
 from typing_extensions import TypedDict
 
 import guardgraph
-from guardgraph import GrammarError, create_rag_agent, create_research_agent, create_self_critique_agent
+import guardgraph.grammar as gg
+from guardgraph import (
+    GrammarError,
+    RagBudget,
+    RagPolicy,
+    ToolPolicy,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    create_tool_agent,
+)
 from guardgraph.grammar import Budget, Ok, Pattern, Result, Stopped, Waiting
+from guardgraph.state.rag import RAG_REASONS, RagInput, RagResult, RagState
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
@@ -86,3 +97,78 @@ def test_a_result_is_what_its_type_says(kind, agent, given, status):
     assert not result["stop_reason"].startswith("guard_error")
     assert TypeAdapter(ending).validate_python(result) == result
     assert TypeAdapter(getattr(guardgraph, f"{kind}Result")).validate_python(result) == result
+
+
+QUESTION = {"question": "What is the P1 first response target?"}
+WRONG = {"answer": "P1 is answered within 5 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+
+
+def answer_wrongly(view: Any) -> Any:
+    """An answer that no source bears out."""
+    return WRONG
+
+
+def test_passages_are_returned_by_a_run_whose_answer_was_refused() -> None:
+    """The passages that it would have rested on are there as data, and nothing is an answer."""
+    result = create_rag_agent(answerer=answer_wrongly).invoke(QUESTION)
+    assert result["status"] == "stopped"
+    assert "doc_sla_enterprise_v3" in [item["doc_id"] for item in result["so_far"]["passages"]]
+    assert "answer" not in result
+
+
+def test_notes_are_returned_by_a_run_whose_brief_was_refused() -> None:
+    """What was verified before the stop is not lost."""
+    agent = create_research_agent(writer=lambda view: {"answer": "It is 7 in all.", "citations": ["n99"]})
+    result = agent.invoke(load_research_demo())
+    assert result["stop_reason"] == "invalid_answer:citation_unknown"
+    assert all(note["quote"] for note in result["so_far"]["notes"])
+
+
+def test_notes_that_did_not_verify_are_not_returned() -> None:
+    """A note whose quote stands on no page was never accepted."""
+
+    def extract(request: Any) -> Any:
+        url = next(iter(request["pages"]))
+        return [{"claim": "It took 77 days.", "quote": "It took 77 days, as nobody says here.", "url": url}]
+
+    result = create_research_agent(extractor=extract).invoke(load_research_demo())
+    assert result["stop_reason"].startswith("verification_failed")
+    assert "notes" not in result.get("so_far", {})
+
+
+def test_a_draft_is_returned_by_a_run_whose_critique_was_refused() -> None:
+    """The draft is there as data."""
+    agent = create_self_critique_agent(critic=lambda view: {"decision": "maybe"})
+    result = agent.invoke(load_self_critique_demo())
+    assert result["so_far"]["draft"]
+
+
+def test_calls_are_returned_with_what_they_brought() -> None:
+    """Also those of a run that ends at a limit."""
+
+    def look(name: str) -> str:
+        """Look something up."""
+        return f"{name} is in room 4"
+
+    agent = create_tool_agent(
+        planner=lambda view: {"calls": [{"tool": "look", "args": {"name": "Ann"}}]},
+        tools=[look],
+        policy=ToolPolicy(rules={"look": {"effect": "read"}}),
+    )
+    result = agent.invoke({"task": "Where is Ann?"})
+    assert result["stop_reason"].startswith("loop_detected")
+    assert {call["value"] for call in result["so_far"]["tool_calls"]} == {"Ann is in room 4"}
+
+
+def test_a_place_that_no_guard_writes_is_refused_as_the_pattern_is_made() -> None:
+    """Only channels that there are, and none that holds what nobody has judged."""
+    with pytest.raises(GrammarError, match="so_far: channels of the state are required; given: no_channel"):
+        gg.Pattern(
+            RAG_REASONS,
+            state=RagState,
+            input=RagInput,
+            output=RagResult,
+            policy=RagPolicy(),
+            budget=RagBudget(),
+            so_far={"a": "no_channel.b"},
+        )

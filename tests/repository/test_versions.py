@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
 import pytest
+from langgraph._internal import _constants
 from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.state import _CHANNEL_BRANCH_TO, CompiledStateGraph
 from rag_agents import POLICY, QUESTION, agent
 
-from guardgraph import InputError, replay
+from guardgraph import InputError, create_rag_agent, replay
+from guardgraph.graphs.running import langgraph as names
 from guardgraph.plain.version import find_format_problem, parse_version, read_package_version
 from guardgraph.testing import InMemoryRecorder
 
@@ -66,3 +73,43 @@ def test_a_run_that_waits_in_another_format_is_refused():
     saver.put(config, {**kept.checkpoint, "id": str(uuid6())}, kept.metadata, {"log": version})
     with pytest.raises(InputError, match=r"^thread_id: .*0\.14 or later is required; given: .* of guardgraph 0\.12"):
         graph.invoke(None, thread)
+
+
+ROOT = Path(__file__).parents[2]
+KEYS = sorted(name for name, value in vars(names).items() if name.isupper() and isinstance(value, str))
+
+
+def numbers(release):
+    """Return the numbers of a release."""
+    return tuple(map(int, release.split(".")[:3]))
+
+
+def test_a_private_key_is_one_of_langgraphs():
+    """LangGraph, in the version that is installed, has every key that we name."""
+    known = {*map(str, vars(_constants).values()), _CHANNEL_BRANCH_TO.format("")}
+    assert KEYS
+    assert [name for name in KEYS if getattr(names, name) not in known] == []
+
+
+def test_what_a_graph_may_read_is_kept_where_we_look():
+    """A compiled graph keeps the classes that its checkpointer may load under the name that we copy."""
+    agent = create_rag_agent()
+    assert isinstance(agent, CompiledStateGraph)
+    assert "_serde_allowlist" in vars(agent)
+
+
+def test_the_versions_are_named_in_which_the_names_were_seen():
+    """The file names the first and the last version; the first is the lowest that is allowed."""
+    first, last = names.SEEN_IN
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"langgraph>={first},<2" in project["dependencies"]
+    assert numbers(first) <= min(numbers(version("langgraph")), numbers(last))
+
+
+def test_private_names_stand_in_one_file():
+    """No other file of the package names what LangGraph keeps to itself."""
+    home = Path(names.__file__)
+    others = [path for path in (ROOT / "guardgraph").rglob("*.py") if path != home]
+    private = ("__pregel_", "langgraph._", "langgraph.graph._", "langgraph.pregel._", "_serde_allowlist")
+    found = [str(path.relative_to(ROOT)) for path in others for word in private if word in path.read_text("utf-8")]
+    assert not found

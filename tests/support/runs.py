@@ -131,7 +131,7 @@ def check_stop(catalogue, entry, case):
     assert catalogue.find(result["stop_reason"]).reason == entry
     assert result["phase"] == case.phase
     shown = content(result)
-    assert all(shown.pop("so_far", {"": True}).values())  # test_so_far.py says what is in it
+    assert all(shown.pop("so_far", {"": True}).values())  # test_results.py says what is in it
     assert shown.keys() == case.evidence.keys(), shown
     for key, expected in case.evidence.items():
         if isinstance(expected, dict):
