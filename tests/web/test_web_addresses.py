@@ -26,7 +26,7 @@ INSIDE = ["127.0.0.1", "127.255.0.1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "
 INSIDE_6 = ["::1", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "2001:db8::1", "100::1", "4000::1", "c000::1"]
 
 
-def test_a_public_address_may_be_read_and_no_other():
+def test_any_other_address_is_denied_with_its_use():
     """Nothing that is private, special, withdrawn or hidden inside of another form is allowed."""
     others = [*IS_GLOBAL_IS_WRONG, *HIDDEN, *NOT_UNICAST, *INSIDE, *INSIDE_6]
     assert [text for text in PUBLIC + others if explain_denied_address(parse_ip_address(text)) is None] == PUBLIC
