@@ -64,7 +64,7 @@ from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder
 from guardgraph.state.review import Reviewers, find_identity_problem
 from guardgraph.state.run import RECORDED, Audit, Kind, Result, Waiting
-from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
+from guardgraph.state.settings import Budget, BudgetT, PolicyT, ReservingBudget, Settings
 from guardgraph.state.tools import ToolBudget, ToolPolicy
 from guardgraph.world.call import WORLD_METHODS, World
 from guardgraph.world.live import LiveWorld
@@ -376,6 +376,24 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             writes=writes,
             stops=stops,
         )
+
+    def limit(self, name: str, body: Body, *, to: Ways) -> None:
+        """Declare the guard to which a run goes that a budget ends, for one last answer; its policy has `on_limit`.
+
+        The body lets through what was accepted and stops where that is nothing. What it leads to may ask models within
+        the budget's reserve, and nobody again; no act node stands behind it. Whatever refuses the last answer, the run
+        stops with the limit that ended it. An ending finds that limit in ``run.ended_by``.
+
+        Raises:
+            ConfigurationError: the reserve is not smaller than the budget.
+            GrammarError: the policy has no `on_limit`, or the budget no reserve.
+        """
+        if not isinstance(self.budget, ReservingBudget) or not hasattr(self.policy, "on_limit"):
+            raise GrammarError(f"node {name!r}: a policy with on_limit and a ReservingBudget are required")
+        if self.policy.on_limit == "partial":
+            self.budget.check_reserve()
+        self._add_node("guard", name, body, to=to, phase=None)
+        self.declarations[name] = replace(self.declarations[name], is_limit_guard=True)
 
     def terminal(
         self,

@@ -112,7 +112,7 @@ _RESEARCH = ShippedPattern(
     settings=("guardgraph.state.research:ResearchPolicy", "guardgraph.state.research:ResearchBudget"),
     outcomes={
         "grounded_research_answer": "every note was held against its page, every sentence against the notes",
-        "grounded_partial": "sentences that the notes do not bear out are marked: see unverified",
+        "grounded_partial": "a limit ended the run (ended_by), or sentences that the notes do not bear out are marked",
     },
     demo=load_research_demo,
     subject=("request", "request", "question"),
@@ -148,6 +148,7 @@ _TOOLS = ShippedPattern(
     outcomes={
         "answered": "every call had a licence, and the answer was held against what was given and found",
         "declined": "the answer says that the task was not done",
+        "grounded_partial": "a limit ended the run (ended_by); the answer was held against what was found until then",
     },
     demo=load_tools_demo,
     subject=("task",),

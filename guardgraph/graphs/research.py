@@ -217,6 +217,9 @@ def research_pattern(
     closed = agreement.lead_to_agreement(rounds.run_gaps_guard_node)
     p.guard("gaps_guard", closed, to=["search", *written], again="gaps")
     p.guard(agreement.AGREEMENT_GUARD, agreement.run_agreement_guard_node, to=answering_ways)
+    if policy.on_limit == "partial":
+        last = agreement.lead_to_agreement(answering.run_limit_guard_node)
+        p.limit("limit_guard", last, to=["synthesize", agreement.AGREEMENT_GUARD])
     _declare_answer(
         p,
         synthesize=answering.make_synthesize_node(writer, sections_writer),
@@ -259,7 +262,7 @@ def _declare_answer(
     if asks_person:
         _declare_review(p, ask_reviewer)
     else:
-        p.terminal("answered", answering.run_answered_node, held=_HELD)
+        p.terminal("answered", answering.run_answered_node, behind="answer_guard", held=_HELD)
 
 
 _HELD: Final[Mapping[str, str | tuple[str, ...]]] = {
@@ -277,7 +280,7 @@ def _declare_review(p: Pattern[Any, Any, Any], ask_reviewer: Body) -> None:
     p.guard("brief_review_guard", reviewing.run_brief_review_guard_node, to=[reviewing.RISK_GUARD, "edit_brief"])
     p.propose("edit_brief", reviewing.run_edit_brief_node, to="answer_guard")
     body = reviewing.tell_approval(answering.run_answered_node)
-    p.terminal("answered", body, behind=reviewing.RISK_GUARD, held=_HELD)
+    p.terminal("answered", body, behind=["answer_guard", reviewing.RISK_GUARD], held=_HELD)
 
 
 def _choose_note_extractor(

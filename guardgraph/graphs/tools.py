@@ -183,8 +183,12 @@ def tool_pattern(
         guards=guards,
         verifier=verifier,
     )
+    if policy.on_limit == "partial":
+        p.limit("limit_guard", nodes.run_limit_guard_node, to="answer_last")
+        p.propose("answer_last", nodes.make_last_answer_node(planner, table.cards), to="last_answer_guard")
+        p.guard("last_answer_guard", nodes.run_last_answer_guard_node, to="answer_guard")
     held = {"answer": "accepted_answer.answer", "outcome": "accepted_answer.outcome"}
-    p.terminal("answered", nodes.run_answered_node, held=held)
+    p.terminal("answered", nodes.run_answered_node, behind="answer_guard", held=held)
     return p
 
 

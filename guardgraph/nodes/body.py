@@ -55,6 +55,8 @@ class Run(NamedTuple, Generic[PolicyT, BudgetT]):
     """What was read of the live policy, which has tightened `policy`; None where the agent has none."""
     started_at: str = ""
     """When the session began, UTC, as ISO 8601 and as it is recorded; of an entry guard, when the run began."""
+    ended_by: str | None = None
+    """The limit that has ended the run, which is on the way to its last answer; None while it goes on."""
 
 
 class Step(NamedTuple):

@@ -318,6 +318,38 @@ def run_result_guard_node(state: ToolState, run: ToolRun) -> Pass:
     return Pass(writes, "action_guard" if state["accepted_step"]["later"] else "plan", (step,))
 
 
+@declares(phase="answer", reads=["accepted_calls"])
+def run_limit_guard_node(state: ToolState, run: ToolRun) -> Pass:
+    """Have a last answer written from what the tools brought; where that is nothing, the limit ends the run."""
+    if all(call.get("failed") for call in state.get("accepted_calls") or []):
+        raise Stop(str(run.ended_by))
+    return Pass()
+
+
+def make_last_answer_node(planner: Proposer, cards: Mapping[str, ToolCard]) -> Body:
+    """Ask for the last answer of a run that a limit ends: no tool is shown, and none can be called."""
+
+    @declares(
+        phase="answer", reads=[*GIVEN, "accepted_step", "accepted_calls"], writes=["proposed_action"], calls=[planner]
+    )
+    def run_last_answer_node(state: ToolState, run: ToolRun) -> Steps:
+        outcome = yield planner.call({**make_planner_view(state, run, cards), "tools": [], "last": run.ended_by})
+        return {"proposed_action": outcome.packed()}
+
+    return run_last_answer_node
+
+
+@declares(phase="answer", reads=["proposed_action"], writes=["drafted_answer"], stops=["llm", "invalid_action"])
+def run_last_answer_guard_node(state: ToolState, run: ToolRun) -> Pass:
+    """Let an answer through, and no call."""
+    given = proposed_object(state["proposed_action"])
+    with evidence(raw_action=given.raw):
+        if (answer := guards.parse_step(given.value).answer) is None:
+            raise Stop("max_tool_calls", details={"allowed": "an answer; no call can be made any more"})
+    step = Step({"phase": "answer", "ended_by": run.ended_by}, {"action": "propose_answer", **given.about})
+    return Pass({"drafted_answer": answer}, steps=(step,))
+
+
 def make_answer_guard_node(cards: Mapping[str, ToolCard]) -> Body:
     """Hold the answer against what was given, and what was called and found."""
 
@@ -343,9 +375,8 @@ def _check_answer(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard])
     guards.check_claimed_actions(answer, made=made, cards=cards, policy=policy)
     guards.check_answer_values(answer, given=given, made=made, policy=policy, workings=drafted.get("workings", []))
     declined = drafted["declined"] or guards.is_declining(answer)
-    accepted = AcceptedAnswer(
-        answer=settled, declined=declined, untrusted_links=untrusted, outcome="declined" if declined else "answered"
-    )
+    outcome: Any = "grounded_partial" if run.ended_by else "declined" if declined else "answered"
+    accepted = AcceptedAnswer(answer=settled, declined=declined, untrusted_links=untrusted, outcome=outcome)
     trace = {"phase": "answer", "chars": len(settled), "calls": len(made), "declined": declined}
     return Pass({"accepted_answer": accepted}, steps=(Step(trace, {"action": "answer", "answer": settled}),))
 
@@ -378,12 +409,13 @@ def make_guarded_answer(cards: Mapping[str, ToolCard]) -> GuardedAnswer:
 @declares(
     phase="answer",
     reads=["accepted_answer", "accepted_calls"],
-    writes=["outcome", "answer", "tool_calls", "untrusted_links"],
+    writes=["outcome", "answer", "tool_calls", "untrusted_links", "ended_by"],
 )
 def run_answered_node(state: ToolState, run: ToolRun) -> dict[str, Any]:
     """End with the answer, and every call that was made."""
     accepted = state["accepted_answer"]
     calls = state.get("accepted_calls") or []
     shown = [{key: value for key, value in call.items() if key != "value"} for call in calls]
-    links = {"untrusted_links": accepted["untrusted_links"]} if accepted["untrusted_links"] else {}
-    return {"outcome": accepted["outcome"], "answer": accepted["answer"], "tool_calls": shown, **links}
+    more: JsonObject = {"untrusted_links": accepted["untrusted_links"], "ended_by": run.ended_by}
+    told = {key: value for key, value in more.items() if value}
+    return {"outcome": accepted["outcome"], "answer": accepted["answer"], "tool_calls": shown, **told}

@@ -14,6 +14,9 @@ AUDIT_UNAVAILABLE = "audit_unavailable"
 SWITCHED_OFF, POLICY_UNREADABLE = "switched_off", "policy_unreadable"
 """The stop reasons of a run that its operator stopped, and of one of which nobody knows whether they did."""
 
+ENDING_LIMITS = ("max_seconds", "llm_timeout", "max_llm_calls", "max_tokens", "max_tool_calls")
+"""Reasons of runs that a budget ends, after which there may be a last answer: a timeout where the run's time caused it."""
+
 EFFECT = "effect"
 """The family of what stops a run on account of a write."""
 

@@ -217,6 +217,8 @@ class RecordedVisit(TypedDict):
     """What holds from here on: of the first node, and of the first after every resume."""
     live: NotRequired[Annotated[list[LiveReading], Field(min_length=1)]]
     """Of an agent with a live policy: what the node read of it, before it began and before calls with a licence."""
+    reserved: NotRequired[Annotated[float, Field(gt=0, allow_inf_nan=False)]]
+    """Seconds of the budget that were kept from it, for a last answer; see `OnLimit`."""
     answers: NotRequired[list[str]]
     """What a body was answered that interrupted the run by itself, instead of calling a person: a JSON text each."""
     shown_hash: NotRequired[Sha256]

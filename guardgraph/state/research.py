@@ -18,13 +18,14 @@ from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Ok, Stopped
 from guardgraph.state.settings import (
     LIVE,
-    Budget,
     Check,
     DeniedScopes,
     MaxFloat,
     MaxInt,
     MinFloat,
     Names,
+    OnLimit,
+    ReservingBudget,
     Scopes,
     UnsureText,
     Vocabulary,
@@ -352,11 +353,13 @@ class ResearchOk(ResearchAnswered):
 
 
 class ResearchPartial(ResearchAnswered):
-    """What a run returns of whose answer some sentences are not borne out; see `AnswerPolicy.on_unsupported`."""
+    """What a run returns of whose answer some sentences are not borne out, or that a limit ended."""
 
     outcome: Literal["grounded_partial"]
-    unverified: list[UnverifiedSentence]
-    """These sentences, and those that are doubtful, in order."""
+    unverified: NotRequired[list[UnverifiedSentence]]
+    """These sentences, and those that are doubtful, in order; see `AnswerPolicy.on_unsupported`."""
+    ended_by: NotRequired[str]
+    """The limit that ended the run, such as ``max_seconds``; see `ResearchPolicy.on_limit`."""
 
 
 class ResearchStopped(Stopped, SourcesLeftOut):
@@ -456,11 +459,14 @@ class ResearchPolicy(AnswerPolicy, ReviewPolicy):
                 if getattr(overlay, name):
                     yield name, "the deployment names topics of high risk too: without any, its agent asks nobody"
 
+    on_limit: OnLimit = "stop"
+    """What becomes of a run whose time, calls or tokens end: "stop" ends it, "partial" has one last answer written from
+    the notes that were verified, within the budget's reserve."""
     denied_query_terms: Vocabulary = ()
     """Words that no query but the plan's may say, such as names of projects; values of the caller are none either."""
 
 
-class ResearchBudget(Budget):
+class ResearchBudget(ReservingBudget):
     """How much one run may take."""
 
     max_seconds: MaxFloat = 25.0

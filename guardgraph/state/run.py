@@ -118,13 +118,17 @@ class LogEntry(TypedDict):
     """Of the first node of a session that is observed: what its observer knows the session by."""
     live: NotRequired[list[LiveReading]]
     """Of an agent with a live policy: what the node read of it."""
-    verdict: NotRequired[Literal["pass", "again", "stop"]]
+    reserved: NotRequired[float]
+    """Seconds of the budget that were kept from the node, for a last answer."""
+    verdict: NotRequired[Literal["pass", "again", "limit", "stop"]]
     to: NotRequired[str]
     reason: NotRequired[str]
     rest: NotRequired[JsonObject]
     """Of a guard that sent a proposal back which it refuses in part: how the run would go on with the rest."""
     refused: NotRequired[Verdict]
-    """Of a guard that sent a proposal back: the stop that it would have been."""
+    """Of a guard that sent a proposal back, or had the last answer written: the stop that it would have been."""
+    ended_by: NotRequired[str]
+    """Of a guard that had the last answer written: the limit that ended the run."""
     askable: NotRequired[bool]
     """Of a propose node: whether its proposer can be asked again."""
     proposed: NotRequired[str]
@@ -174,8 +178,8 @@ class TimelineEntry(TypedDict):
     """Of a review node: who answered, ``{status: "verified", name, roles}``, or ``{status: "unverified"}``."""
     licence: NotRequired[str]
     """Of a review node that shows a call: the SHA-256 of its tool and arguments."""
-    verdict: NotRequired[Literal["pass", "again", "stop"]]
-    """Of a guard: the run went on, the proposer was asked again, or the run stopped."""
+    verdict: NotRequired[Literal["pass", "again", "limit", "stop"]]
+    """Of a guard: the run went on, the proposer was asked again, a limit has the last answer written, or it stopped."""
     to: NotRequired[str]
     """Of a guard: the node that it sent the run to."""
     reason: NotRequired[str]
@@ -331,8 +335,8 @@ class Progress(TypedDict):
     """Of ``calling``: who is called."""
     tool: NotRequired[str]
     """Of ``calling``: the tool, where the pattern has a table of tools and all calls are of this one."""
-    verdict: NotRequired[Literal["pass", "again", "stop"]]
-    """Of ``judged``: the run goes on, the proposer is asked again, or the run stops."""
+    verdict: NotRequired[Literal["pass", "again", "limit", "stop"]]
+    """Of ``judged``: the run goes on, the proposer is asked again, a limit has the last answer written, or it stops."""
     to: NotRequired[str]
     """Of ``judged``: the node that the run goes on with."""
     reason: NotRequired[str]

@@ -507,5 +507,45 @@ class Budget(Settings):
     table."""
 
 
+OnLimit: TypeAlias = Annotated[Literal["stop", "partial"], Tightens.ordered("partial", "stop")]
+"""What becomes of a run whose budget ends; "stop" holds if either says so."""
+
+
+class ReservingBudget(Budget):
+    """What budgets have of which a part may be kept for one last answer; see `OnLimit`."""
+
+    reserve_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False), Tightens.fixed] = 5.0
+    """Of max_seconds, kept for the last answer where `on_limit` is "partial"."""
+    reserve_calls: Annotated[int, Field(ge=0, lt=INT_LIMIT), Tightens.fixed] = 2
+    """Of max_llm_calls, kept for it: one writes it, and one is a verifier's."""
+    reserve_tokens: Annotated[int, Field(ge=0, lt=INT_LIMIT), Tightens.fixed] = 8_000
+    """Of max_tokens, kept for it."""
+
+    def hold_back(self) -> Self:
+        """Return this budget without what is kept for the last answer."""
+        kept = {name: max(most - reserve, 0) for name, most, reserve in self._list_reserves()}
+        return self.model_copy(update=kept)
+
+    def check_reserve(self) -> None:
+        """Refuse a reserve that leaves a run nothing.
+
+        Raises:
+            ConfigurationError: it is not smaller than what it is kept of.
+        """
+        for name, most, reserve in self._list_reserves():
+            if reserve >= most:
+                kept = RESERVES[name]
+                allowed = f"less than {name} ({most:g}), of which it is kept for on_limit: partial"
+                raise ConfigurationError(f"budget.{kept}: {allowed}; given: {reserve:g}")
+
+    def _list_reserves(self) -> list[tuple[str, float, float]]:
+        limits = [(name, getattr(self, name), getattr(self, kept)) for name, kept in RESERVES.items()]
+        return [limit for limit in limits if limit[1] is not None]
+
+
+RESERVES: Final = {"max_seconds": "reserve_seconds", "max_llm_calls": "reserve_calls", "max_tokens": "reserve_tokens"}
+"""Limits of which a budget keeps something for the last answer of a run that one of them ends."""
+
+
 PolicyT = TypeVar("PolicyT", bound=Settings)
 BudgetT = TypeVar("BudgetT", bound=Budget)

@@ -19,11 +19,12 @@ from guardgraph.state.run import Ok, Stopped, Turn, Waiting
 from guardgraph.state.settings import (
     LIVE,
     Allowlist,
-    Budget,
     Check,
     MaxFloat,
     MaxInt,
     Names,
+    OnLimit,
+    ReservingBudget,
     Settings,
     TextPolicy,
     TightensByName,
@@ -190,6 +191,9 @@ class ToolPolicy(TextPolicy, ReviewPolicy):
     """Names of the answer must stand in results, the task or the history, or be known."""
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
+    on_limit: OnLimit = "stop"
+    """What becomes of a run whose time, calls or tokens end: "stop" ends it, "partial" has one last answer written from
+    what the tools brought, within the budget's reserve."""
 
     filled: ClassVar[tuple[str, ...]] = ("tools_policy", "tools_execution")
 
@@ -198,7 +202,7 @@ class ToolPolicy(TextPolicy, ReviewPolicy):
         return self.rules.get(tool, _UNRULED)
 
 
-class ToolBudget(Budget):
+class ToolBudget(ReservingBudget):
     """How much one run may take."""
 
     max_seconds: MaxFloat = 60.0
@@ -360,7 +364,7 @@ class AcceptedAnswer(ToolAnswer):
 
     untrusted_links: list[str]
     """Links in it that only results have; in the text they are spelled so that nobody can follow them."""
-    outcome: Literal["answered", "declined"]
+    outcome: Literal["answered", "declined", "grounded_partial"]
 
 
 class ToolState(TypedDict):
@@ -390,6 +394,8 @@ class ToolOk(Ok):
     ``approved_by``; `seconds` are those of the step in which it was made."""
     untrusted_links: NotRequired[list[str]]
     """Links in the answer that only results have; in its text they are spelled so that nobody can follow them."""
+    ended_by: NotRequired[str]
+    """Of a run that a limit ended, whose outcome is ``grounded_partial``: the limit, such as ``max_tool_calls``."""
 
 
 class ToolStopped(Stopped):

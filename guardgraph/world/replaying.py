@@ -68,7 +68,7 @@ def read_visit_spells(recording: Recording) -> Iterator[Spell]:
                 _get_smallest_limit(limits, "max_reply_bytes", inf),
             )
         readings = visit["clock"]
-        spell = Spell(readings, active + carried, most, reply, bool(visit.get("answers")))
+        spell = Spell(readings, active + carried, most - visit.get("reserved", 0.0), reply, bool(visit.get("answers")))
         yield spell
         active = spell.spent + (readings[-1] - readings[0])
 

@@ -64,7 +64,7 @@ ATTRIBUTES: Final = (
     Attribute("guardgraph.node", "node", "the node's name"),
     Attribute("guardgraph.kind", "node", "`propose`, `act`, `review`, `guard` or `terminal`"),
     Attribute("guardgraph.phase", "node", "the phase of the pattern"),
-    Attribute("guardgraph.verdict", "guard", "`pass`, `again` or `stop`"),
+    Attribute("guardgraph.verdict", "guard", "`pass`, `again`, `limit` or `stop`"),
     Attribute("guardgraph.reason", "guard", "the reason of a refusal, as the catalogue names it"),
     Attribute("guardgraph.to", "guard", "the node that the guard sent the run to"),
     Attribute("guardgraph.waits", "node", "true of a node at which the run waits for a person"),

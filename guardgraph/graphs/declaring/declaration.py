@@ -11,7 +11,14 @@ from guardgraph.graphs.declaring.kinds import CALLING, KINDS, name_record_channe
 from guardgraph.nodes.body import Body, Declares, Rounds, read_body_declaration
 from guardgraph.plain.errors import GrammarError
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, EFFECT, EFFECT_UNKNOWN, EFFECT_UNRECORDABLE, Catalogue
+from guardgraph.state.catalogue import (
+    AUDIT_UNAVAILABLE,
+    EFFECT,
+    EFFECT_UNKNOWN,
+    EFFECT_UNRECORDABLE,
+    ENDING_LIMITS,
+    Catalogue,
+)
 from guardgraph.state.run import Kind
 from guardgraph.state.tools import LICENCE, licence_reasons
 
@@ -48,6 +55,9 @@ class Declaration:
     inherits: tuple[str, ...] = ()
     """Of a guard: families of the guards that have a proposer asked again whose proposals it judges first. Where none
     comes, the run stops with the refusal that it was asked again for."""
+    limits: tuple[str, ...] = ()
+    """Of a guard: the guard to which the run goes, instead of a stop, where a budget ends it; see `Pattern.limit`."""
+    is_limit_guard: bool = False
     entry: bool = False
     records: tuple[str, ...] = ()
     """Of a terminal: the channels that keep what the nodes of the pattern called."""
@@ -82,7 +92,7 @@ class Declaration:
     @property
     def ways(self) -> tuple[str, ...]:
         """Where the node leads when nothing stops the run."""
-        return (*self.to, *self.again)
+        return (*self.to, *self.again, *self.limits)
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -102,7 +112,7 @@ class Declaration:
         shown: JsonObject = {"kind": self.kind, **own, "writes": list(self.writes)}
         if self.kind == "guard":
             shown["stops"] = list(self.families)
-            shown |= {"again": list(self.again)} if self.again else {}
+            shown |= {name: list(ways) for name in ("again", "limits") if (ways := getattr(self, name))}
         if self.family is not None:
             shown["family"] = self.family
         for field in ("effects", "tools", "behind"):
@@ -201,6 +211,7 @@ def complete_declarations(
     }
     again = {reason.family for reason in catalogue if reason.again}
     done = {name: replace(item, inherits=_list_inherited_families(item, done, again)) for name, item in done.items()}
+    done = _lead_to_last_answer(done, catalogue)
     families = [family for item in done.values() for family in item.families if family != AUDIT_UNAVAILABLE]
     for family in deduplicate_names([*families, AUDIT_UNAVAILABLE]):  # which is the last, in fingerprints too
         name = f"stop_{family}"
@@ -240,6 +251,36 @@ def _list_inherited_families(
     refusing = [other for other in declared.values() if asked.intersection(other.again)]
     families = deduplicate_names([family for other in refusing for family in other.stops])
     return tuple(family for family in families if family in again and family not in item.stops)
+
+
+def _lead_to_last_answer(declared: Mapping[str, Declaration], catalogue: Catalogue) -> dict[str, Declaration]:
+    """Return declarations in which guards lead to the last answer, and those behind it to the stops it stands for."""
+    entry = next((name for name, item in declared.items() if item.entry), "")
+    limit = next((name for name, item in declared.items() if item.is_limit_guard), None)
+    if limit is None:
+        return dict(declared)
+    first, last = (_find_following(start, declared) - {limit} for start in (entry, limit))
+    known = (catalogue.find(reason) for reason in ENDING_LIMITS)
+    families = deduplicate_names([entry.family for entry in known if entry is not None])
+
+    def lead(name: str, item: Declaration) -> Declaration:
+        if item.kind != "guard":
+            return item
+        limits = (limit,) if name in first and not item.entry and "budget" in item.stops else ()
+        missing = [family for family in families if family not in item.families]
+        return replace(item, limits=limits, inherits=(*item.inherits, *(missing if name in last | {limit} else ())))
+
+    return {name: lead(name, item) for name, item in declared.items()}
+
+
+def _find_following(start: str, declared: Mapping[str, Declaration]) -> set[str]:
+    """Return the nodes that a run can reach from one, itself among them, with nobody asked again."""
+    seen, waiting = {start}, [start]
+    while waiting:
+        ways = {way for way in declared[waiting.pop()].to if way in declared} - seen
+        seen |= ways
+        waiting += ways
+    return seen
 
 
 def _is_in_cycle(item: Declaration, declared: Mapping[str, Declaration]) -> bool:

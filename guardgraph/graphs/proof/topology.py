@@ -206,6 +206,18 @@ class Topology:
                     waiting.append(following)
                     yield paths[following]
 
+    def find_onward_paths(self, start: str) -> Iterator[tuple[str, ...]]:
+        """Yield a shortest path to every node that a run can reach from here with nobody asked again."""
+        paths: dict[str, tuple[str, ...]] = {start: (start,)}
+        waiting = [start]
+        for name in waiting:
+            item = self.get_declaration(name)
+            for following in item.to if item is not None else ():
+                if following not in paths:
+                    paths[following] = (*paths[name], following)
+                    waiting.append(following)
+                    yield paths[following]
+
     def find_ways_around(self, node: str, guard: str) -> Iterator[tuple[str, ...]]:
         """Yield a shortest way to a node past a guard: one from START, and one from the node back to itself."""
         passing = {START, *self.nodes} - {guard}

@@ -310,6 +310,17 @@ def _prove_guards_in_front(shape: Topology) -> Iterator[Finding]:
                 yield Finding("behind", message, _sort_node_names(name, guard), path)
 
 
+def _prove_last_answers(shape: Topology) -> Iterator[Finding]:
+    """Nothing is done any more once a budget has ended a run: no act node stands behind the guard that it goes to."""
+    for name in shape.list_nodes_of_kind("guard"):
+        item = shape.get_declaration(name)
+        if item is None or not item.is_limit_guard:
+            continue
+        for path in shape.find_onward_paths(name):
+            if shape.get_kind(path[-1]) == "act":
+                yield Finding("limit", f"{path[-1]} acts behind {name}", _sort_node_names(name, path[-1]), path)
+
+
 RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "door": _prove_door,
     "changed": _prove_unchanged,
@@ -333,6 +344,7 @@ RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "rounds": _prove_call_rounds,
     "tools": _prove_named_tools,
     "behind": _prove_guards_in_front,
+    "limit": _prove_last_answers,
 }
 """The rules of the grammar by name; the docstring of each says what must hold."""
 

@@ -63,6 +63,8 @@ _UNSHOWN = (
     "asked",
     "forked_from",
     "spent",
+    "ended_by",
+    "reserved",
 )
 """Of a line in the log: what is for the record alone."""
 
@@ -251,6 +253,8 @@ def _build_recorded_visit(entry: LogEntry, record: VisitRecord | None) -> Record
         visit["opening"] = entry["opening"]
     if "live" in entry:
         visit["live"] = entry["live"]
+    if "reserved" in entry:
+        visit["reserved"] = entry["reserved"]
     if record is not None and "answers" in record:
         visit["answers"] = record["answers"]
         if "shown_hash" in record:

@@ -78,6 +78,11 @@ class Frame:
         return [target for target in targets.values() if isinstance(target, Opens)]
 
     @cached_property
+    def limit_guard(self) -> str | None:
+        """The guard to which a run goes that a budget ends; None where such a run stops."""
+        return next((name for name, item in self.declarations.items() if item.is_limit_guard), None)
+
+    @cached_property
     def has_effects(self) -> bool:
         """Whether a node may change something outside."""
         return any(item.effects for item in self.declarations.values())
@@ -113,8 +118,9 @@ class Frame:
     def declarations_fingerprint(self) -> str:
         """SHA-256 of the declarations: who follows whom, who reads and writes what, who may stop for what."""
         shown = [
-            (name, item.kind, item.phase, item.reads, item.writes, item.to, item.again, item.stops, item.family)
+            (name, item.kind, item.phase, item.reads, item.writes, item.to, led, item.stops, item.family)
             for name, item in self.declarations.items()
+            for led in [(*item.again, *item.limits)]
         ]
         acts = [(item.name, item.effects, item.tools, item.behind) for item in self.declarations.values()]
         cards = {} if self.table is None else {"tools": [hash_tool(card) for card in self.table.cards.values()]}

@@ -24,16 +24,18 @@ from guardgraph.graphs.running.frame import (
     validate_body_writes,
 )
 from guardgraph.graphs.running.live import check_run_enabled
-from guardgraph.graphs.running.session import REFUSED, Visit
+from guardgraph.graphs.running.session import REFUSED, Visit, find_ended_line
 from guardgraph.guards.stop import Denial, Stop, build_request_stop
 from guardgraph.nodes.body import PartialRefusal, Pass, Run, Step
 from guardgraph.plain.json import JsonObject, JsonValue, is_larger_json, make_storable_json
-from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
+from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, ENDING_LIMITS, POLICY_UNREADABLE, SWITCHED_OFF
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall
 from guardgraph.state.run import Attempt, LogEntry, Verdict
 from guardgraph.world.call import hash_call_value
 
+ENDED_RUN = "ended"
+"""Key of what a guard writes into its line of the log that has the last answer written."""
 REFUSED_PROPOSAL = "refused"
 """Key of what a guard writes into its line of the log that has a proposer asked again."""
 
@@ -46,13 +48,17 @@ def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, vis
     except Exception as error:  # noqa: BLE001 - the boundary that turns a failing guard into a stop
         visit.log_failure(error)
         stop = convert_to_stop(part, error)
-        update = _refuse_proposal(part, state, stop, run, visit)
+        update = _stop_last_answer(part, stop, visit) or _refuse_proposal(part, state, stop, run, visit)
         if REFUSED_PROPOSAL not in update:
             update = _go_on_with_rest(part, state, stop, visit, told) or update
         elif isinstance(error, PartialRefusal):
             told["rest"] = _keep_rest(part, error.rest)
-    if refused := update.pop(REFUSED_PROPOSAL, None):
-        said: JsonObject = {"verdict": "again", "to": update["route"], "reason": refused["reason"], "refused": refused}
+        update = _lead_to_last_answer(part, stop, update, run, told) or update
+        update = {**told.pop("writes", {}), **update}
+    if (ended := update.pop(ENDED_RUN, None)) is not None:
+        said: JsonObject = {"verdict": "limit", "to": update["route"], "reason": ended["reason"], "refused": ended}
+    elif refused := update.pop(REFUSED_PROPOSAL, None):
+        said = {"verdict": "again", "to": update["route"], "reason": refused["reason"], "refused": refused}
     elif verdict := update.get("verdict"):
         said = {"verdict": "stop", "to": update["route"], "reason": verdict["reason"]}
     else:
@@ -79,12 +85,14 @@ def _pass_guard(
             told["steps"] = [_log_completed_step(step) for step in passed.steps]
         if passed.asked is not None:
             told["asked"] = make_storable_json(dict(passed.asked), around=1)
+        told["writes"] = {name: value for name, value in update.items() if name != "route"}
     finally:
         spent = visit.active_seconds
     following = part.frame.declarations[way]
     if "budget" in item.stops:
         check_run_visits(following, len(visit.log) + 1, run.budget.max_visits)
     check_run_time(following, spent, run.budget.max_seconds)
+    del told["writes"]  # else what was accepted stays, though the run ends
     return update
 
 
@@ -113,6 +121,43 @@ def _refuse_proposal(
     if (before := find_refusal_before(visit.log)) is None or not _is_no_proposal(part, state, stop):
         return closed
     return {"route": name_stop_node(part, before["reason"]), "verdict": blame_missing_proposal(before, stop)}
+
+
+def _stop_last_answer(part: Part, stop: Stop, visit: Visit) -> JsonObject | None:
+    """Return what a guard writes that refuses the last answer of a run: the stop for the limit that ended it.
+
+    None of any other refusal, and where a guard failed, or a person, an operator or an access rule said no.
+    """
+    ended = find_ended_line(visit.log)
+    known = part.frame.catalogue.find(stop.reason) if ended is not None and isinstance(stop.reason, str) else None
+    if ended is None or known is None or known.withholds or known.family in ("guard_error", "review"):
+        return None
+    if stop.reason in (SWITCHED_OFF, POLICY_UNREADABLE):
+        return None
+    first = ended["refused"]
+    why = first if stop.reason == ended["ended_by"] else blame_missing_proposal(first, stop, "last_answer")
+    return {"route": name_stop_node(part, first["reason"]), "verdict": why}
+
+
+def _lead_to_last_answer(
+    part: Part, stop: Stop, update: JsonObject, run: Run[Any, Any] | Exception, told: JsonObject
+) -> JsonObject | None:
+    """Return the way of a run to its last answer where a budget ends it, if it may have one; else None."""
+    limit, limits = _name_ended_limit(stop), part.declaration.limits
+    if limit is None or not limits or "verdict" not in update or isinstance(run, Exception):
+        return None
+    if run.policy.on_limit != "partial" or run.ended_by is not None:
+        return None
+    told["ended_by"] = limit
+    return {"route": limits[0], ENDED_RUN: build_stop_verdict(stop.reason, part.declaration.phase, {**stop.evidence})}
+
+
+def _name_ended_limit(stop: Stop) -> str | None:
+    """Return the limit of the budget that a stop is for, None of any other; a timeout may be one of the run's time."""
+    details = stop.evidence.get("details")
+    if stop.reason == "llm_timeout":
+        return "max_seconds" if isinstance(details, dict) and details.get("limit") == "max_seconds" else None
+    return stop.reason if stop.reason in ENDING_LIMITS else None
 
 
 def _keep_rest(part: Part, rest: Pass) -> JsonObject:
@@ -224,7 +269,7 @@ def find_proposer_to_ask(part: Part, reason: str, run: Run[Any, Any], visit: Vis
     """Return the propose node that is asked again for a proposal that a guard refuses; None where the run stops."""
     known, log = part.frame.catalogue.find(reason), visit.log
     asked = _find_last_proposal(log)
-    if known is None or not known.again or asked is None:
+    if known is None or not known.again or asked is None or run.ended_by is not None:
         return None
     node = asked["node"]
     if node not in part.declaration.again or not asked.get("askable"):
@@ -267,11 +312,11 @@ def find_refusal_before(log: Sequence[LogEntry]) -> Verdict | None:
     return log[-2]["refused"]
 
 
-def blame_missing_proposal(refused: Verdict, stop: Stop) -> Verdict:
-    """Return the stop of a run whose proposer was asked again and brought nothing: what it was asked again for."""
+def blame_missing_proposal(refused: Verdict, stop: Stop, key: str = "again") -> Verdict:
+    """Return the stop of a run that got no other proposal, for what was refused before; its details say why."""
     details, why = refused["evidence"].get("details"), {"reason": stop.reason, **_get_stop_details(stop)}
     told = details if isinstance(details, dict) else {} if details is None else {"details": details}
-    return {**refused, "evidence": {**refused["evidence"], "details": {**told, "again": why}}}
+    return {**refused, "evidence": {**refused["evidence"], "details": {**told, key: why}}}
 
 
 def _get_stop_details(stop: Stop) -> JsonObject:

@@ -139,7 +139,8 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             session.resume_map = configurable.get(RESUME_MAP)
         if item.effects or (item.entry and self.frame.has_effects):
             session.place = locate_node_checkpoint(config)
-        return run, Visit(self, log, session, self.frame.live)
+        visit = Visit(self, log, session, self.frame.live)
+        return visit.bound_run(run), visit
 
     def _work(self, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Needs[JsonObject]:
         """Do what the node does, from its beginning to what it writes: one walk for sync and async."""

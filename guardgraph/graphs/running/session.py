@@ -367,16 +367,34 @@ def _record_given_context(given: object, frame: Frame) -> JsonValue:
     return None
 
 
+def find_ended_line(log: Iterable[LogEntry]) -> LogEntry | None:
+    """Return the line of the guard that found a budget at its end and had the last answer written; None of no such."""
+    return next((line for line in log if line.get("verdict") == "limit"), None)
+
+
 class Visit:
     """One node at work."""
 
-    __slots__ = ("_active", "_before", "_clock", "_live", "_looks", "_readings", "began", "log", "part", "session")
+    __slots__ = (
+        "_active",
+        "_before",
+        "_clock",
+        "_live",
+        "_looks",
+        "_readings",
+        "_reserved",
+        "began",
+        "log",
+        "part",
+        "session",
+    )
 
     def __init__(self, part: Part, log: list[LogEntry], session: Session, live: PolicySource | None = None) -> None:
         self.part, self.log, self.session, self._live = part, log, session, live
         self._clock = session.world.clock
         self._readings = [session.last, now := session.world.clock()]
         self._looks: list[LiveReading] = []
+        self._reserved = 0.0
         self._before = log[-1]["active"] if log else 0.0
         self._active: float | None = None
         self.began = self._before + session.carried + (now - session.last)
@@ -398,6 +416,18 @@ class Visit:
         asked = self.part.frame.judged_proposers.get(self.part.declaration.name, ())
         asks = sum(line["node"] in asked for line in self.log) if asked else 0
         return run._replace(spent_seconds=self.began, asks=asks)
+
+    def bound_run(self, run: Run[Any, Any] | Exception) -> Run[Any, Any] | Exception:
+        """Return the run without what its budget keeps for a last answer, or in it; where the pattern has one."""
+        if self.part.frame.limit_guard is None or isinstance(run, Exception):
+            return run
+        if (ended := find_ended_line(self.log)) is not None:
+            return run._replace(ended_by=ended["ended_by"])
+        if run.policy.on_limit != "partial":
+            return run
+        held = run.budget.hold_back()
+        self._reserved = run.budget.max_seconds - held.max_seconds
+        return run._replace(budget=held)
 
     def look_at_live_policy(self) -> Looking | None:
         """Return the look that the node has to take before it goes on; None where there is no live policy."""
@@ -443,6 +473,8 @@ class Visit:
                 line["observed"] = observed.mark
         if self._looks:
             line["live"] = self._looks
+        if self._reserved:
+            line["reserved"] = self._reserved
         return line  # type: ignore[no-any-return]
 
 

@@ -25,7 +25,7 @@ _ANSWERED: Final = 3
 def plan_offline_step(view: JsonObject) -> JsonObject:
     """Propose to read what the task names, then to pay what the task or a file orders, then to answer."""
     made = [(call["tool"], call["args"]) for call in view["results"]]
-    if "refused" not in view:
+    if "refused" not in view and "last" not in view:
         read = [{"tool": "read_file", "args": {"name": name}} for name in dict.fromkeys(_FILE.findall(view["task"]))]
         for wanted in (read, [*_list_ordered_transfers(view)]):
             if calls := [call for call in wanted if (call["tool"], call["args"]) not in made]:

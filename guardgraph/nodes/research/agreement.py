@@ -19,8 +19,11 @@ AGREEMENT_GUARD = "agreement_guard"
 
 
 def choose_way_to_answer(run: ResearchRun) -> str:
-    """Return the node that begins an answer: what proposes an outline where it has sections, else what writes it."""
-    return "outline" if run.budget.max_sections else "synthesize"
+    """Return the node that begins an answer: what proposes an outline where it has sections, else what writes it.
+
+    The last answer of a run that a limit ends has the outline that there is.
+    """
+    return "outline" if run.budget.max_sections and run.ended_by is None else "synthesize"
 
 
 def lead_to_agreement(body: Body) -> Body:
@@ -48,7 +51,7 @@ def lead_to_agreement(body: Body) -> Body:
 @declares(
     phase="verify",
     reads=["task", "accepted_pages", "accepted_notes", "unverified_notes"],
-    writes=["accepted_agreement", "accepted_notes", "unverified_notes"],
+    writes=["accepted_agreement", "accepted_notes", "verified_notes", "unverified_notes"],
     stops=["agreement"],
 )
 def run_agreement_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
@@ -67,8 +70,10 @@ def run_agreement_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
             raise
         few = [note for note in notes if note not in kept]
         dropped = [*(state.get("unverified_notes") or []), *(_drop_note(note, refused.reason) for note in few)]
-        writes = {"accepted_agreement": agreement, "accepted_notes": kept, "unverified_notes": dropped}
-        return Pass(writes, way, steps=(_tell_agreement(agreement, few),))
+        writes = {"accepted_agreement": agreement, "unverified_notes": dropped}
+        return Pass(
+            {**writes, "accepted_notes": kept, "verified_notes": kept}, way, steps=(_tell_agreement(agreement, few),)
+        )
     return Pass({"accepted_agreement": agreement}, way, steps=(_tell_agreement(agreement),))
 
 

@@ -14,7 +14,7 @@ from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
 from guardgraph.nodes.added import GuardedAnswer, pass_judged_answer
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
-from guardgraph.nodes.research.rounds import describe_searches
+from guardgraph.nodes.research.rounds import describe_searches, find_ending_limit
 from guardgraph.nodes.research.scope import (
     ResearchRun,
     describe_note_trust,
@@ -26,6 +26,15 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.research import Note, ResearchAnswer, ResearchState, Sources
 from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
+
+
+@declares(phase="synthesize", reads=["verified_notes"], writes=["accepted_notes"])
+def run_limit_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
+    """Have a last answer written from the notes that were verified; where there are none, the limit ends the run."""
+    if not (notes := state.get("verified_notes")):
+        raise Stop(str(run.ended_by))
+    return Pass({"accepted_notes": notes}, "synthesize")
+
 
 FOUND = ("accepted_query", "accepted_hits", "accepted_sources", "accepted_pages", "accepted_notes")
 """What the run found out before its answer."""
@@ -43,6 +52,7 @@ RESULT = (
     "failed_sources",
     "dropped_notes",
     "unverified",
+    "ended_by",
     "agreement",
     "approved_by",
     "failed_queries",
@@ -214,6 +224,8 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
         raise Stop("no_reliable_sources", details={"switched_off": gone})
     extra = {key: sources[key] for key in ("dropped_urls", "failed_sources") if sources[key]}
     searches = state.get("accepted_searches")
+    ended = run.ended_by or find_ending_limit(searches, run)
+    is_whole = ended is None and not is_partial(answer.get("unverified", ()))
     aggregate = {
         "query": searches["queries"][0] if searches else state["accepted_query"],
         "urls_found": searches["hits"] if searches else len(state["accepted_hits"]),
@@ -226,8 +238,9 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
         **extra,
     }
     return {
-        "outcome": "grounded_partial" if is_partial(answer.get("unverified", ())) else "grounded_research_answer",
+        "outcome": "grounded_research_answer" if is_whole else "grounded_partial",
         **{key: value for key, value in answer.items() if key != "sentences"},
+        **({} if ended is None else {"ended_by": ended}),
         "citation_details": [
             {
                 **guards.describe_citation(note, pages.get(guards.find_note_url(note))),

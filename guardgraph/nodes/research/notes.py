@@ -123,8 +123,10 @@ def make_verify_guard(following: str) -> Body:
     """Hold every note against the page that it names; the policy may have the run go on without those that fail.
 
     Args:
-        following: the node behind it, where the run searches once or a verifier is asked.
+        following: the node behind it, where the run searches once or a verifier is asked, whose guard then says which
+            notes are verified.
     """
+    is_last = following == "synthesize"
 
     @declares(
         phase="verify",
@@ -146,15 +148,21 @@ def make_verify_guard(following: str) -> Body:
             failed = refused.evidence.get("verification")
             if run.policy.on_unsupported != "mark" or failed is None:
                 raise
-            raise _drop_failed_notes(refused, notes, state, way) from None
-        verified = {"verified_notes": state["accepted_notes"]}
+            raise _drop_failed_notes(refused, notes, state, way, is_last=is_last) from None
+        verified = {"verified_notes": state["accepted_notes"]} if is_last else {}
         return Pass(verified, way, (_tell_verification(verification, []),))
 
     return run_verify_guard_node
 
 
 def _drop_failed_notes(
-    refused: Stop, notes: list[Note], state: ResearchState, way: str, about: JsonObject | None = None
+    refused: Stop,
+    notes: list[Note],
+    state: ResearchState,
+    way: str,
+    about: JsonObject | None = None,
+    *,
+    is_last: bool = True,
 ) -> PartialRefusal:
     """Return the refusal of notes with what the run goes on with, if that is anything.
 
@@ -167,7 +175,7 @@ def _drop_failed_notes(
         raise refused
     writes = {
         "accepted_notes": [*before, *kept],
-        "verified_notes": [*before, *kept],
+        **({"verified_notes": [*before, *kept]} if is_last else {}),
         "unverified_notes": [*(state.get("unverified_notes") or []), *dropped],
     }
     told = _tell_verification(refused.evidence["verification"], dropped, about)
@@ -218,4 +226,4 @@ def run_note_support_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         if run.policy.on_unsupported != "mark":
             raise
         raise _drop_failed_notes(refused, notes, state, way, about) from None
-    return Pass({}, way, (_tell_verification(verification, [], about),))
+    return Pass({"verified_notes": state["accepted_notes"]}, way, (_tell_verification(verification, [], about),))

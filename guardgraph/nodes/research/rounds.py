@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from guardgraph.guards import research as guards
 from guardgraph.guards.proposals import proposed_object
@@ -253,4 +253,14 @@ def _tell_failed_gaps(failed: Stop) -> Step:
 def describe_searches(searches: Searches) -> JsonObject:
     """Return what a result says of several searches."""
     failed: JsonObject = {"failed_queries": searches["failed_queries"]} if searches["failed_queries"] else {}
-    return {**failed, **{key: searches[key] for key in ("queries", "rounds", "open", "stopped_because")}}
+    said = ("queries", "rounds", "open", "stopped_because")
+    return {**failed, **{key: searches[key] for key in said if key in searches}}  # type: ignore[literal-required]
+
+
+def find_ending_limit(searches: Searches | None, run: ResearchRun) -> str | None:
+    """Return the limit of time or pages that ended several searches, where the policy has such runs say so."""
+    ended = None if searches is None or run.policy.on_limit != "partial" else searches.get("stopped_because")
+    return _ENDING_LIMITS.get(ended) if ended is not None else None
+
+
+_ENDING_LIMITS: Final = {"time": "max_seconds", **{name: name for name in ("max_urls", "max_read_pages", "max_notes")}}

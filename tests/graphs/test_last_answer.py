@@ -1,0 +1,342 @@
+"""A run that a budget ends gives one last guarded answer, made of what was accepted; see `on_limit`."""
+
+from __future__ import annotations
+
+import asyncio
+from time import sleep
+from typing import Any
+
+import pytest
+from recorded_runs import Kept
+from runs import check_result
+from searched_worlds import HOSTS, OPEN, TEXTS, Searched, asked, gaps_of, searching_agent
+
+from guardgraph import (
+    ConfigurationError,
+    GrammarError,
+    LiveWorld,
+    ResearchBudget,
+    ResearchPolicy,
+    ToolBudget,
+    ToolPolicy,
+    create_research_agent,
+    create_tool_agent,
+    replay,
+    report,
+    verify,
+    what_if,
+)
+from guardgraph.graphs.tools import tool_pattern
+from guardgraph.nodes import tools as nodes
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.state.tools import TOOL_REASONS
+from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_verifier
+from guardgraph.world.proposers import Proposer
+
+TASK = {"task": "In which rooms are Ann, Bob and Cid?"}
+ROOMS = {"Ann": 4, "Bob": 5, "Cid": 6}
+READS = {"look": {"effect": "read"}}
+PARTIAL = ToolPolicy(rules=READS, on_limit="partial")
+ANSWER = "Ann is in room 4. The others were not looked up."
+
+
+class Rooms:
+    """A planner that looks people up one by one, and a tool; each takes a second.
+
+    Args:
+        last: what it says when nothing can be called any more.
+    """
+
+    def __init__(self, last: Any = None) -> None:
+        self.clock, self.views = ScriptedClock(), list[Any]()
+        self.last = {"answer": ANSWER} if last is None else last
+
+    def plan(self, view: Any) -> Any:
+        self.views.append(view)
+        self.clock.advance(1)
+        if "last" in view:
+            return self.last
+        name = [*ROOMS][len(view["results"]) % 3]
+        return {"calls": [{"tool": "look", "args": {"name": name}}], "plan": "one by one"}
+
+    def look(self, name: str) -> str:
+        """Look a person up."""
+        self.clock.advance(1)
+        return f"{name} is in room {ROOMS[name]}"
+
+    def make(self, *, policy: ToolPolicy = PARTIAL, recorder: Any = None, **budget: Any) -> Any:
+        world = LiveWorld(clock=self.clock)
+        return create_tool_agent(
+            planner=self.plan,
+            tools=[self.look],
+            policy=policy,
+            budget=ToolBudget(**budget),
+            world=world,
+            recorder=recorder,
+        )
+
+
+def run(rooms: Rooms, context: Any = None, **given: Any) -> Any:
+    """Run once, and check what holds for every result and every recording."""
+    kept = Kept()
+    agent = rooms.make(recorder=kept, **given)
+    result = agent.invoke(TASK, context=context)
+    assert replay(agent, kept.recordings[-1]) == result
+    return check_result(TOOL_REASONS, result)
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "budget"), [("max_tool_calls", {"max_tool_calls": 1}), ("max_seconds", {"max_seconds": 7})]
+)
+def test_tools_answer_with_what_they_brought(ended_by: str, budget: Any) -> None:
+    """Nothing can be called any more, and the result says which limit it was; sync, async and replayed alike."""
+    rooms = Rooms()
+    result = run(rooms, **budget)
+    assert (result["status"], result["outcome"], result["ended_by"]) == ("ok", "grounded_partial", ended_by)
+    assert result["answer"] == ANSWER
+    assert len(result["tool_calls"]) == 1
+    assert (rooms.views[-1]["tools"], rooms.views[-1]["last"]) == ([], ended_by)
+    assert [*result["path"][-5:]] == ["limit_guard", "answer_last", "last_answer_guard", "answer_guard", "answered"]
+    [ended] = [entry for entry in result["timeline"] if entry.get("verdict") == "limit"]
+    assert (ended["to"], ended["reason"]) == ("limit_guard", ended_by)
+    again = asyncio.run(Rooms().make(**budget).ainvoke(TASK))
+    assert (again["path"], again["answer"]) == (result["path"], result["answer"])
+
+
+def test_calls_of_models_are_kept_for_the_last_answer() -> None:
+    """Of four, two: the third call is the last answer, whose prompt says so."""
+    look = '{"calls": [{"tool": "look", "args": {"name": "%s"}}]}'
+    model = ScriptedChatModel(look % "Ann", look % "Bob", {"answer": "Ann is in room 4, Bob in room 5."})
+    agent = create_tool_agent(model, [Rooms().look], policy=PARTIAL, budget=ToolBudget(max_llm_calls=4))
+    result = agent.invoke(TASK)
+    assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_llm_calls")
+    assert result["usage"]["calls"] == 3
+    assert "(max_llm_calls) has ended" in str(model.calls[-1])
+    assert "has ended" not in str(model.calls[0])
+
+
+def test_tokens_are_kept_for_the_last_answer() -> None:
+    """What a model may use up is less while there is more to do."""
+    look = '{"calls": [{"tool": "look", "args": {"name": "Ann"}}]}'
+    many = {"input_tokens": 9000, "output_tokens": 100, "total_tokens": 9100}
+    model = ScriptedChatModel(Reply(look, usage=many), {"answer": "Ann is in room 4."})
+    limits = ToolBudget(max_tokens=18_000, max_output_tokens=500)
+    result = create_tool_agent(model, [Rooms().look], policy=PARTIAL, budget=limits).invoke(TASK)
+    assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_tokens")
+
+
+@pytest.mark.parametrize(
+    ("last", "why"),
+    [
+        ({"answer": "Ann is in room 77."}, "invalid_answer:unsupported_number"),
+        ({"answer": "See https://rooms.evil.dev/ann."}, "invalid_answer:unsupported_link"),
+        ({"answer": " "}, "invalid_answer:empty"),
+        ({"calls": [{"tool": "look", "args": {"name": "Bob"}}]}, "max_tool_calls"),
+        ({"say": 1}, "invalid_action:not_object"),
+    ],
+)
+def test_a_last_answer_that_is_refused_ends_the_run_with_the_limit(last: Any, why: str) -> None:
+    """Nobody is asked again, nothing is called, and what was found is returned as data."""
+    rooms = Rooms(last)
+    result = run(rooms, max_tool_calls=1)
+    assert (result["status"], result["stop_reason"]) == ("stopped", "max_tool_calls")
+    assert sum("last" in view for view in rooms.views) == 1
+    if why != "max_tool_calls":
+        assert result["details"]["last_answer"]["reason"] == why
+    assert [call["value"] for call in result["so_far"]["tool_calls"]] == ["Ann is in room 4"]
+    assert "answer" not in result
+    assert "ended_by" not in result
+
+
+def test_a_reserve_that_ends_too_ends_the_run_with_the_limit() -> None:
+    """A last answer that takes longer than the reserve is none; so is one that there is no call for."""
+
+    def plan(view: Any) -> Any:
+        sleep(3 if "last" in view else 0.3 * len(view["results"]))
+        return {"calls": [{"tool": "look", "args": {"name": [*ROOMS][len(view["results"])]}}]}
+
+    limits = ToolBudget(max_seconds=0.6, reserve_seconds=0.4)
+    result = create_tool_agent(planner=plan, tools=[Rooms().look], policy=PARTIAL, budget=limits).invoke(TASK)
+    assert (result["status"], result["stop_reason"], result["phase"]) == ("stopped", "llm_timeout", "plan")
+    assert result["details"]["limit"] == result["details"]["last_answer"]["details"]["limit"] == "max_seconds"
+    model = ScriptedChatModel({"calls": [{"tool": "look", "args": {"name": "Ann"}}]})
+    limits = ToolBudget(max_llm_calls=1, reserve_calls=0)
+    result = create_tool_agent(model, [Rooms().look], policy=PARTIAL, budget=limits).invoke(TASK)
+    assert (result["stop_reason"], result["phase"], "answer_last" in result["path"]) == ("max_llm_calls", "plan", True)
+
+
+def test_a_call_that_the_runs_time_cuts_off_ends_it_by_time() -> None:
+    """The limit is the run's, whatever the stop would have been called."""
+
+    def plan(view: Any) -> Any:
+        if "last" in view:
+            return {"answer": "Ann is in room 4."}
+        sleep(3 if view["results"] else 0)
+        return {"calls": [{"tool": "look", "args": {"name": "Ann"}}]}
+
+    limits = ToolBudget(max_seconds=5.3, reserve_seconds=5)
+    result = create_tool_agent(planner=plan, tools=[Rooms().look], policy=PARTIAL, budget=limits).invoke(TASK)
+    assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_seconds")
+
+
+def test_where_nothing_was_brought_the_run_stops_as_without() -> None:
+    """There is nothing to answer from."""
+    rooms = Rooms()
+    result = run(rooms, max_tool_calls=0)
+    assert (result["stop_reason"], "so_far" in result) == ("max_tool_calls", False)
+    assert not any("last" in view for view in rooms.views)
+
+
+def test_a_context_may_have_the_run_stop_and_not_the_other_way_round() -> None:
+    """The tighter value is to stop, and then nothing is kept back."""
+    tight = {"policy": {"on_limit": "stop"}}
+    result = run(Rooms(), tight, max_tool_calls=1)
+    assert (result["stop_reason"], "limit_guard" in result["path"]) == ("max_tool_calls", False)
+    assert run(Rooms(), tight, max_seconds=8)["stop_reason"] == "max_seconds"
+    loose = run(Rooms(), {"policy": {"on_limit": "partial"}}, policy=ToolPolicy(rules=READS), max_tool_calls=1)
+    assert loose["stop_reason"] == "max_tool_calls"
+
+
+def test_every_way_to_the_ending_passes_the_answer_guard() -> None:
+    """It is proved, and so is that nothing is called behind the limit."""
+    assert verify(Rooms().make()) == []
+    drawn = Rooms().make().get_graph()
+    assert {edge.target for edge in drawn.edges if edge.source == "answer_last"} == {"last_answer_guard"}
+    assert "limit_guard" not in Rooms().make(policy=ToolPolicy(rules=READS)).get_graph().nodes
+
+
+def test_a_limit_that_leads_to_an_act_is_refused_as_the_pattern_is_made() -> None:
+    """The rule `limit` shows the way."""
+    agent = Rooms().make(policy=ToolPolicy(rules=READS))
+    settings: Any = {"table": agent.frame.table, "policy": agent.frame.policy, "budget": agent.frame.budget}
+    pattern = tool_pattern(planner=Proposer(lambda view: {}, {}), **settings)
+    pattern.limit("limit_guard", nodes.run_limit_guard_node, to="plan")
+    with pytest.raises(GrammarError, match=r"limit: read acts behind limit_guard \[limit_guard -> plan"):
+        pattern.compile()
+
+
+@pytest.mark.parametrize(
+    "budget", [{"max_seconds": 5}, {"max_llm_calls": 2}, {"max_tokens": 8000}, {"reserve_seconds": 60}]
+)
+def test_a_reserve_is_smaller_than_the_budget(budget: Any) -> None:
+    """Else no run could begin; the message names both."""
+    with pytest.raises(ConfigurationError, match=r"budget\.reserve_(seconds|calls|tokens): less than max_\w+ \("):
+        Rooms().make(**budget)
+    assert Rooms().make(policy=ToolPolicy(rules=READS), **budget)
+
+
+def test_a_what_if_says_what_another_policy_makes_of_it() -> None:
+    """With "stop" the run ends at the limit; what a last answer would have been, nobody knows."""
+    kept = Kept()
+    Rooms().make(recorder=kept, max_tool_calls=1).invoke(TASK)
+    stopping = Rooms().make(policy=ToolPolicy(rules=READS), recorder=kept, max_tool_calls=1)
+    stopping.invoke(TASK)
+    first, second = kept.recordings
+    [told] = what_if(stopping, [first]).rows
+    assert (told.old.outcome, told.new.stop_reason) == ("grounded_partial", "max_tool_calls")
+    [unknown] = what_if(Rooms().make(max_tool_calls=1), [second]).rows
+    assert unknown.kind == "unknown"
+
+
+def test_the_page_shows_the_limit() -> None:
+    """The outcome, the limit and the guard that had the last answer written."""
+    agent = Rooms().make(max_tool_calls=1)
+    page = report(agent.invoke(TASK), agent).html
+    assert all(said in page for said in ("grounded_partial", "ended_by", "max_tool_calls", "limit_guard"))
+
+
+# Research
+
+
+def research(
+    gaps: Any, *, clock: ScriptedClock | None = None, texts: Any = TEXTS, policy: Any = None, **given: Any
+) -> Any:
+    """Make an agent that searches several times, and ends with what it has."""
+    rules = OPEN.model_copy(update={"on_limit": "partial", **(policy or {})})
+    world = None if clock is None else LiveWorld(clock=clock)
+    return searching_agent(Searched(texts), gaps, policy=rules, world=world, **given)
+
+
+def test_research_ends_with_the_notes_that_were_verified() -> None:
+    """Time ends within the second search: the brief says what the first one found."""
+    clock, kept = ScriptedClock(), Kept()
+    gaps = gaps_of(["beta"], ["gamma"])
+
+    def ask(view: Any) -> Any:
+        clock.advance(196)
+        return gaps(view)
+
+    agent = research(ask, clock=clock, recorder=kept, budget={"max_seconds": 206.0, "reserve_seconds": 10.0})
+    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
+    assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_seconds")
+    assert "40 litres" in result["answer"]
+    assert "limit_guard" in result["path"]
+    assert result["queries"][0] == "alpha"
+    assert "stopped_because" not in result
+    assert replay(agent, kept.recordings[-1]) == result
+    assert verify(agent) == []
+
+
+def test_pages_that_end_the_searches_are_told() -> None:
+    """The brief is whole, and says that a limit ended the searches."""
+    result = research(gaps_of(["beta"], ["gamma"]), budget={"max_read_pages": 2}).invoke(asked())
+    assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_read_pages")
+    plain = searching_agent(Searched(), gaps_of(["beta"]), budget={"max_read_pages": 2}).invoke(asked())
+    assert (plain["outcome"], "ended_by" in plain) == ("grounded_research_answer", False)
+
+
+def test_a_last_brief_that_its_notes_do_not_bear_out_ends_the_run_with_the_limit() -> None:
+    """The notes are returned as data, and the brief is asked for once."""
+    model_calls: list[Any] = []
+
+    def write(view: Any) -> Any:
+        model_calls.append(view)
+        return {"answer": "It moves 99 litres.", "citations": ["n1"]}
+
+    write.asked_again = True  # type: ignore[attr-defined]
+    clock = ScriptedClock()
+
+    def ask(view: Any) -> Any:
+        clock.advance(245)
+        return {"open": [], "queries": ["beta"]}
+
+    agent = research(ask, clock=clock, writer=write, budget={"max_seconds": 250.0})
+    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
+    assert result["stop_reason"] == "max_seconds"
+    assert result["details"]["last_answer"]["reason"] == "invalid_answer:contradicts_source"
+    assert [note["id"] for note in result["so_far"]["notes"]] == ["n1"]
+    assert len(model_calls) == 1
+
+
+def test_notes_that_a_verifier_has_not_judged_are_no_notes() -> None:
+    """Its calls end: nothing is verified, and the run stops."""
+    agent = research(gaps_of(), verifier=scripted_verifier(), model=ScriptedChatModel({}), budget={"max_llm_calls": 3})
+    result = agent.invoke(asked())
+    assert result["status"] == "stopped"
+    assert "notes" not in result.get("so_far", {})
+
+
+def test_conflicting_notes_are_no_last_answer() -> None:
+    """What the policy requires of notes holds for the last answer, too."""
+    said = zip(HOSTS, (40, 50), strict=False)
+    texts = {f"https://{host}/a": f"Alpha pumps move {number} litres a minute." for host, number in said}
+    clock = ScriptedClock()
+
+    def ask(view: Any) -> Any:
+        clock.advance(245)
+        return {"open": [], "queries": ["beta"]}
+
+    required = {"corroboration": "require"}
+    agent = research(ask, clock=clock, texts=texts, policy=required, budget={"max_seconds": 250.0})
+    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
+    assert (result["stop_reason"], verify(agent)) == ("max_seconds", [])
+    assert result["details"]["last_answer"]["reason"] == "conflicting_sources"
+
+
+def test_every_research_agent_with_a_last_answer_is_proved() -> None:
+    """With sections, a verifier and a person."""
+    rules = ResearchPolicy(on_limit="partial", high_risk_terms=["outage"])
+    agent = create_research_agent(
+        policy=rules, budget=ResearchBudget(max_sections=3), verifier=scripted_verifier(), model=ScriptedChatModel()
+    )
+    assert verify(agent) == []
