@@ -16,8 +16,6 @@ from guardgraph.plain.extras import explain_extra
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
-RULE = "readers: [group:support]\n"
-
 
 @pytest.fixture
 def filled(here):

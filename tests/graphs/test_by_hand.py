@@ -94,7 +94,6 @@ CRITIQUE = {"decision": "revise", "severity": "low", "risks": [], "reason": ""}
 ADD = {**CRITIQUE, "required_changes": ['ADD "very soon"']}
 APPROVE = {**CRITIQUE, "decision": "approve", "required_changes": []}
 SHORT = "we investigate failed payments of some merchants, check every log that we have, and share what we find here."
-TOLD = SHORT.replace("share", "tell")
 DRAFT = "We are investigating failed payments. " * 30
 OTHER_SLA = "The enterprise plan includes a 99.5% monthly uptime SLA."
 TURNED_SLA = "The enterprise plan does not include the 99.95% monthly uptime SLA."

@@ -14,7 +14,6 @@ from guardgraph.plain.hashing import digest
 
 TASK = {"task": "Pay what bill b7 asks for."}
 THREE = {**BILL, "text": "Please pay 310 to Ines Brand, 420 to Jon Falk and 530 to Kim Sato."}
-OTHER = {"tool": "search", "args": {"query": "rent"}}
 DONE = {"answer": "All is paid."}
 
 

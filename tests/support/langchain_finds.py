@@ -38,16 +38,6 @@ class WordEmbedding(Embeddings):
         return [self.embed_query(text) for text in texts]
 
 
-class FarEmbedding(WordEmbedding):
-    """Embeds a question far from every document: their cosine is below 0."""
-
-    def embed_query(self, text: str) -> list[float]:
-        return [-1.0] * SIZE
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return WordEmbedding().embed_documents(texts)
-
-
 def documents(rows=ROWS, **more: Any) -> list[Document]:
     """Return documents whose metadata has an id and a source, and `more`."""
     return [Document(text, metadata={"id": name, "source": source, **more}) for name, source, text in rows]
@@ -88,22 +78,3 @@ class ListRetriever(BaseRetriever):
 
     def _get_relevant_documents(self, query, *, run_manager):
         return self.found
-
-
-class TwoStores(BaseRetriever):
-    """Asks two stores and merges what they find, with its score: an ensemble."""
-
-    stores: list[Any]
-
-    def _merged(self, found):
-        for document, score in found:
-            document.metadata = {**document.metadata, "relevance_score": score}
-        return [document for document, _ in sorted(found, key=lambda pair: -pair[1])]
-
-    def _get_relevant_documents(self, query, *, run_manager):
-        return self._merged([pair for item in self.stores for pair in item.similarity_search_with_score(query, k=2)])
-
-    async def _aget_relevant_documents(self, query, *, run_manager):
-        return self._merged(
-            [pair for item in self.stores for pair in await item.asimilarity_search_with_score(query, k=2)]
-        )

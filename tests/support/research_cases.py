@@ -36,12 +36,6 @@ STEPS = [
 PLAN = {"steps": STEPS}
 ANSWER = {"answer": SAMPLE["answer"], "citations": SAMPLE["citations"]}
 
-REGULATOR_NOTE = {
-    "claim": "Providers should publish regular incident updates.",
-    "quote": PAGES[REGULATOR]["body"],
-    "url": REGULATOR,
-}
-
 
 def asked(question=QUESTION, **hints):
     """Make an input without the demo's hints, with these instead."""
