@@ -91,6 +91,13 @@ def test_collections_and_documents_are_listed(filled):
     assert "group:eu:hr" in run("kb", "list", "kb.sqlite", "--tenant", "acme", "--name", "docs").stdout
 
 
+def test_a_collection_is_removed(filled):
+    """A collection goes with its documents."""
+    done = run("kb", "remove", "kb.sqlite", "docs", "--tenant", "acme")
+    assert (done.exit_code, done.stdout) == (0, "docs: 2 documents removed\n")
+    assert shown("kb", "list", "kb.sqlite") == []
+
+
 def test_searching_says_what_a_caller_finds_and_why_not_more(filled):
     """What a caller would get is shown, and what else matches with the reason; ids may contain colons."""
     answer = shown("kb", "search", "kb.sqlite", "refunds", "--tenant", "acme", "--user", "u")

@@ -323,16 +323,6 @@ def ending(output, audit, **compiled):
     return p.compile(name="noted", **compiled)
 
 
-@pytest.mark.parametrize("output", [Own, Own | Stopped])
-def test_what_a_pattern_says_in_its_audit_stays(output):
-    """The grammar's keys stand beside it, in the result and not in the recording."""
-    recorder = Receipts({"seq": 3, "hash": "cd"})
-    graph = ending(output, {"remark": "fine"}, recorder=recorder)
-    assert graph.invoke(TICKET)["audit"] == {"remark": "fine", "status": "recorded", "seq": 3, "hash": "cd"}
-    assert recorder.only["result"]["audit"] == {"remark": "fine"}
-    assert "audit" in graph.get_output_jsonschema()["properties"]
-
-
 @pytest.mark.parametrize(
     "audit", [{"status": "recorded"}, {"seq": 1}, {"remark": "", "error": {}}, None, "recorded", [1]]
 )

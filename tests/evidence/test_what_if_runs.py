@@ -182,15 +182,6 @@ def test_a_reply_that_nobody_counts_is_as_large_as_its_text():
     assert (again.new.stop_reason, again.result["details"]) == (live["stop_reason"], live["details"])
 
 
-def test_a_run_that_was_recorded_without_sizes_is_unknown_under_a_smaller_limit():
-    """Earlier versions did not count; a message may have been larger than its text."""
-    model = RunnableLambda(lambda view: AIMessage('{"label": "bug"}'))
-    recording = recorded(lambda **made: triage(model, **made))
-    del recording["calls"][0]["reply_bytes"]
-    again = judge_recording_again(triage(model, budget=Budget(max_reply_bytes=1000)).frame, recording)
-    assert (again.kind, again.call.node) == ("unknown", "label")
-
-
 def test_many_calls_at_once_are_known_only_if_all_are_in_time():
     """Where some waited for their turn, nobody knows when each of them ended."""
     made = slow(*[1.0] * 20)

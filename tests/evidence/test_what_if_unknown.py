@@ -20,7 +20,6 @@ from guardgraph.grammar import Budget, Call
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.replay.interpreter import replay
 from guardgraph.graphs.replay.whatif import judge_recording_again
-from guardgraph.plain.errors import NotRecorded
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader
 from guardgraph.world.models import chat_model
@@ -221,18 +220,6 @@ def test_an_answer_counts_only_for_what_was_shown(content):
     assert (again.kind, again.call and again.call.node) == (
         ("unknown", "lookup") if content == "labels" else ("same", None)
     )
-
-
-def test_an_answer_of_before_is_known_only_to_the_same_settings():
-    """A recording that does not say what was shown replays as it was decided, and no other agent knows more."""
-    recording = answered(lambda **kept: asking(lambda run: "who?", **kept))
-    for visit in recording["visits"]:
-        visit.pop("shown_hash", None)
-    assert replay(asking(lambda run: "who?"), recording) == recording["result"]
-    tight = asking(lambda run: "who?", policy=Policy(labels=("bug",)))
-    assert judge_recording_again(tight.frame, recording).kind == "unknown"
-    with pytest.raises(NotRecorded, match="what its body showed under other settings is unknown"):
-        replay(tight, recording)
 
 
 def test_an_answer_under_another_context_is_known_only_to_the_same_settings():

@@ -123,15 +123,6 @@ def test_a_graph_inside_goes_on_with_the_graph_around_it(how, checkpointer, mode
     assert len(proposals.calls) == 1
 
 
-def test_a_graph_inside_begins_a_run_on_a_thread_of_its_own():
-    """A call inside another graph that names a thread is a client's: its input begins a run there."""
-    graph, seen = labelled(), []
-    parent = around(lambda state: seen.append(graph.invoke(NEW, on_thread(configurable={"run_id": "r1"}))))
-    before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}))
-    parent.invoke(TICKET, {"configurable": {"thread_id": "2", "run_id": "r1"}})
-    is_new(seen[0], before)
-
-
 NO_THREADS = [
     (None, "None"),
     ({}, "None"),
@@ -168,12 +159,6 @@ def test_a_thread_is_named_as_langgraph_names_it(thread):
     config = {"configurable": {"thread_id": thread}}
     graph.invoke(NEW, config, interrupt_before=["label"])
     is_new(graph.invoke(None, config))
-
-
-def test_a_graph_inside_needs_a_thread_too():
-    """A checkpointer that the graph around lends is one, and so is a configuration without a thread."""
-    with pytest.raises(ConfigurationError, match=r"^config\.configurable\.thread_id: "):
-        around(triage()).invoke(TICKET, {"configurable": {"thread_id": None}})
 
 
 def test_the_entry_guard_clears_without_the_door():

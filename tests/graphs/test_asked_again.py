@@ -274,21 +274,6 @@ def test_a_model_is_told_no_raw_proposal_and_no_long_evidence():
     assert len(texts(wordy.calls[2])[-1]) < 900
 
 
-def test_a_function_that_can_be_asked_again_sees_what_it_proposed():
-    """`refused` has the reason, what it means, the evidence, the attempt and the proposal."""
-    seen = []
-
-    def answerer(view):
-        seen.append(view.get("refused"))
-        return RIGHT if "refused" in view else WRONG
-
-    answerer.asked_again = True
-    ask(None, planner=lambda view: PLAN, answerer=answerer)
-    assert seen[0] is None
-    assert told([seen[1]]) == [(OTHER, ["20 minutes"])]
-    assert (seen[1]["attempt"], seen[1]["proposal"]) == (1, WRONG)
-
-
 def recorded(*script, **parts):
     """Return the recording of a run, and the agent."""
     recorder = InMemoryRecorder()
@@ -320,22 +305,6 @@ def test_a_what_if_that_would_ask_again_is_unknown():
         ]
     ]
     assert judged == ["unknown", "same", "changed", "same"]
-
-
-def test_a_run_that_must_be_recorded_and_is_not_tells_no_attempts():
-    """Evidence of a refused answer is content of the run, and goes the way of its answer."""
-
-    class Full:
-        def record(self, run):
-            raise OSError("the disk is full")
-
-    policy = RagPolicy(
-        allowed_sources_policy=("support_policy",), allowed_sources_execution=("support_policy",), audit_required=True
-    )
-    result = create_rag_agent(ScriptedChatModel(PLAN, WRONG, RIGHT), recorder=Full(), policy=policy).invoke(QUESTION)
-    assert result["stop_reason"] == "audit_unavailable"
-    assert "attempts" not in result
-    assert "20 minutes" not in json.dumps(result)
 
 
 def test_a_reviser_is_asked_three_times_and_once_more():

@@ -14,7 +14,7 @@ from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from recorded_runs import Kept
-from runs import MODES, content, masked, run
+from runs import MODES, content, run
 from ticket_pattern import TICKET, triage
 from typing_extensions import TypedDict
 
@@ -75,19 +75,6 @@ def test_a_recorder_is_told_before_anything_is_called(mode):
     assert begun["fingerprints"].items() <= ended["fingerprints"].items()
     assert (begun["thread"], begun["request"]) == (None, result["run_id"])
     assert json.loads(json.dumps(begun, allow_nan=False)) == begun
-
-
-def test_a_recording_is_the_same_with_a_beginning_or_without():
-    """Nothing of it is in the recording, and it is decided again as any other."""
-    both, endings = InMemoryRecorder(), Kept()
-    triage(recorder=both).invoke(TICKET)
-    triage(recorder=endings).invoke(TICKET)
-    [ours], theirs = both.runs, endings.only
-    assert ours.keys() == theirs.keys()
-    assert masked(ours["result"]) == masked(theirs["result"])
-    replayed = InMemoryRecorder()
-    assert replay(triage(recorder=replayed), ours) == ours["result"]
-    assert (replayed.begun, replayed.runs) == ([], [])
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -155,14 +142,6 @@ def test_another_run_goes_on_and_says_that_its_beginning_is_not_on_record(mode, 
     assert result["run_id"] in caplog.text
     assert "audit" not in kept.runs[0]["result"]
     assert "unbegun" not in json.dumps(kept.runs)
-
-
-def test_what_failed_when_the_run_began_is_known_when_it_is_resumed():
-    """By another process, too: it is kept with the run."""
-    saver, kept = InMemorySaver(), Telling(OSError("the disk is full"))
-    assert halt_before(triage(recorder=kept, checkpointer=saver), TICKET, THREAD, "lookup")
-    result = triage(recorder=Kept(), checkpointer=saver).invoke(None, THREAD)
-    assert result["audit"]["unbegun"]["type"] == "OSError"
 
 
 class Hanging(InMemoryRecorder):

@@ -9,7 +9,7 @@ from runs import MODES, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import Caller, ConfigurationError, RagContext, ResearchContext
-from guardgraph.grammar import Context, Pass
+from guardgraph.grammar import Pass
 from guardgraph.state.context import build_server_caller
 from guardgraph.testing import InMemoryRecorder
 
@@ -137,23 +137,6 @@ def test_a_graph_inside_another_one_is_asked_by_the_same_caller():
     assert RagContext.within(RagContext(caller=ADA)).caller is ADA
     with pytest.raises(ConfigurationError, match=r"^context\.caller\.user: a text is required; given: 5$"):
         RagContext.within({"caller": {"user": 5}})
-
-
-@pytest.mark.parametrize("given", [{"caller": {"tenant": "acme", "user": "ada", "groups": ["press", "ops"]}}, "model"])
-def test_a_body_knows_who_asks(given):
-    """A run carries the caller of its context as it was given, and None without one."""
-    seen = []
-
-    def check(state, run):
-        seen.append(run.caller)
-        return Pass({"task": state["ticket"]})
-
-    graph = triage(bodies={"request_guard": check})
-    context = graph.context_schema(caller=ADA) if given == "model" else given
-    assert isinstance(graph.context_schema(caller=ADA), Context)
-    assert graph.invoke(TICKET, context=context)["stop_reason"] == "success"
-    graph.invoke(TICKET)
-    assert seen == [ADA, None]
 
 
 SERVED = {"assistant_id": "a-1", "graph_id": "triage"}

@@ -7,13 +7,11 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import asynccontextmanager
 
 import pytest
 from docs_parts import ROOT
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command, interrupt
 from rag_agents import QUESTION
 from research_cases import GOAL, REQUEST
@@ -252,30 +250,6 @@ def test_a_finished_run_is_returned_again_and_not_run_again():
     result = graph.invoke(TICKET, THREAD)
     assert graph.invoke(None, THREAD) == result
     assert len(proposals.calls) == 1
-
-
-@asynccontextmanager
-async def async_graph(path, *args):
-    """Yield the pattern with an asynchronous saver on a file."""
-    async with AsyncSqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
-        yield triage(*args, checkpointer=saver)
-
-
-def test_an_asynchronous_saver_does_as_well(tmp_path):
-    """Threads, odd proposals, interrupts and tightened contexts hold with AsyncSqliteSaver."""
-
-    async def runs():
-        values = iter([*ODD_VALUES.values(), OK])
-        async with async_graph(tmp_path, lambda view: next(values)) as graph:
-            for name in ODD_VALUES:
-                reason = "invalid_label" if name in REPLACED else "llm_bad_response"
-                assert (await graph.ainvoke(TICKET, THREAD))["stop_reason"] == reason
-            await graph.ainvoke(TICKET, THREAD, interrupt_before=["lookup"])
-            result = await graph.ainvoke(None, THREAD, context={"policy": {"desks": []}})
-            assert result["stop_reason"] == "desk_denied:bug"
-            assert (await graph.ainvoke({}, THREAD))["stop_reason"] == "invalid_request:ticket"
-
-    asyncio.run(runs())
 
 
 KILLED = """

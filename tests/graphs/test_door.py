@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import UserDict
 from functools import cache
 from types import MappingProxyType
 
@@ -246,12 +245,6 @@ def test_a_key_that_is_no_field_is_named_in_the_log(caplog):
     assert "'tiket'" in entry
     assert all(name in entry for name in TICKET)
     assert "a secret" not in entry
-
-
-@pytest.mark.parametrize("kind", [dict, UserDict, MappingProxyType])
-def test_any_mapping_will_do(kind):
-    """Input is read as a mapping, whatever its class."""
-    assert unchanged().invoke(kind(TICKET))["stop_reason"] == "success"
 
 
 CONTEXTS = [

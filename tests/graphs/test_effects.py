@@ -32,7 +32,7 @@ from test_forks import check_fork
 from tool_pattern import READ, STOLEN, TASK, Desk, approving, check_review, desk_graph, planning
 
 import guardgraph.grammar as gg
-from guardgraph import InputError, LiveWorld, NotRecorded, replay, sql_store, verify
+from guardgraph import InputError, NotRecorded, replay, sql_store, verify
 from guardgraph.evidence.sql.store import SqlStore
 from guardgraph.plain.errors import GrammarError
 from guardgraph.testing import InMemoryRecorder
@@ -784,34 +784,6 @@ def test_a_node_that_writes_makes_one_round_of_calls(rounds, bank):
     assert (finding.rule, finding.nodes) == ("rounds", ("pay",))
     with pytest.raises(GrammarError, match="rounds: pay makes several rounds"):
         made.compile()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"rounds": 0}, "rounds: a whole number from 1 on, or 'any'"),
-        ({"rounds": True}, "rounds: a whole number from 1 on, or 'any'"),
-        ({"effects": "pay"}, "effects: a list of names"),
-        ({"effects": ["steal"]}, "phase of effect_unknown:steal"),
-    ],
-)
-def test_what_an_act_node_declares_has_to_be_allowed(wrong, message):
-    """The message names the node and the field."""
-    with pytest.raises(GrammarError, match=message):
-        payments(lambda request: "", **wrong)
-
-
-def test_a_world_of_ones_own_sees_the_write_as_any_call(bank):
-    """It is asked to make it, and what it returns is kept as the receipt."""
-
-    class Told(LiveWorld):
-        def perform(self, asked, seconds):
-            self.told = [item.call.effect for item in asked]
-            return super().perform(asked, seconds)
-
-    world = Told()
-    result = payments(bank.pay, checkpointer=InMemorySaver(), world=world).invoke(ASKED, THREAD)
-    assert (result["stop_reason"], world.told, bank.amounts) == ("success", ["write"], [30, 40, 50])
 
 
 def test_a_request_key_is_its_callers_own(bank):

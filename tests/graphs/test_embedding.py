@@ -152,15 +152,6 @@ def test_every_form_of_events_and_output_works():
     assert masked(asyncio.run(last_event(graph))["data"]["output"]).items() >= expected.items()
 
 
-@pytest.mark.filterwarnings("ignore:The v3 streaming protocol:langchain_core._api.LangChainBetaWarning")
-def test_the_newest_event_stream_works():
-    """LangGraph's experimental event protocol goes through the door too."""
-    with triage().stream_events(TICKET, version="v3") as events:
-        assert events.output["outcome"] == "routed"
-    with pytest.raises(InputError), triage().stream_events("x", version="v3") as events:
-        assert events.output
-
-
 async def last_event(graph):
     """Return the last event of a run."""
     return [event async for event in graph.astream_events(TICKET, version="v2")][-1]

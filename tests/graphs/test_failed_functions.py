@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 from langchain_core.runnables import RunnableLambda
 from rag_agents import QUESTION, agent
-from recorded_runs import recorded
 from runs import MODES, run
 from ticket_pattern import TICKET, triage
 
-from guardgraph import ConfigurationError, replay
+from guardgraph import ConfigurationError
 from guardgraph.grammar import Call
-from guardgraph.graphs.replay.whatif import judge_recording_again
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.plain.log import locate_failure, log_failure
 
@@ -119,35 +117,6 @@ def test_a_failure_that_was_to_be_expected_is_not_logged(caplog):
 
     result = triage(tool=expected).invoke(TICKET)
     assert ("at" in result["details"], caplog.records) == (False, [])
-
-
-def test_a_replay_tells_the_recorded_place_and_logs_nothing(caplog):
-    """Lines that moved change no verdict."""
-    bodies = {"routed": fails_in_guard}
-    for made in (lambda **kept: triage(raises, **kept), lambda **kept: triage(bodies=bodies, **kept)):
-        recording = recorded(made)
-        caplog.clear()
-        assert replay(made(), recording) == recording["result"]
-        for details in (recording["result"]["details"], *_list_recorded_details(recording)):
-            details["at"] = {"file": "elsewhere.py", "line": 1, "function": "raises"}
-        _keep_details(recording)
-        assert replay(made(), recording) == recording["result"]
-        assert judge_recording_again(made().frame, recording).kind == "same"
-        assert caplog.records == []
-
-
-_READ: list = []
-
-
-def _list_recorded_details(recording):
-    """Return the details of the failures that were recorded."""
-    _READ[:] = [(call, json.loads(call["outcome"])) for call in recording["calls"]]
-    return [outcome[1]["details"] for _, outcome in _READ if outcome[0] == "failure"]
-
-
-def _keep_details(recording):
-    for call, outcome in _READ:
-        call["outcome"] = json.dumps(outcome)
 
 
 def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):

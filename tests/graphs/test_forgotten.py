@@ -255,12 +255,3 @@ def test_what_a_body_handles_itself_closes_no_run(body):
     """A channel that is not declared is not there, which a body may find out; a stop that it catches is none."""
     graph = built({"label_guard": {"stops": []}}, bodies={"label_guard": body}, catalogue=reasons())
     assert graph.invoke(TICKET)["outcome"] == "routed"
-
-
-def test_a_reason_of_the_grammars_own_stands_in_its_own_family():
-    """Another family for guard_error would leave a failing guard without a way out."""
-    rest = [item for item in REASONS if item.family != "guard_error"]
-    other = gg.StopReason("guard_error:<guard>", "broken", PHASES, "m", "a")
-    named = gg.StopReason("odd", "guard_error", PHASES, "m", "a")
-    with pytest.raises(GrammarError, match="family of guard_error:request_guard: given broken; allowed: guard_error"):
-        built(catalogue=gg.Catalogue("triage", PHASES, [*rest, other, named]))

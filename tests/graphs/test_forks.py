@@ -16,18 +16,7 @@ from test_begun_runs import Audited
 from ticket_pattern import TICKET
 from ticket_pattern import pattern as tickets
 
-from guardgraph import (
-    InputError,
-    check_document,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    create_tool_agent,
-    export_run,
-    replay,
-    sql_store,
-    verify,
-)
+from guardgraph import InputError, check_document, create_rag_agent, export_run, replay, sql_store
 from guardgraph.testing import InMemoryRecorder
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -244,16 +233,6 @@ def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
         graph.invoke(None, {"configurable": {"thread_id": "1", **places}})
     places["checkpoint_map"] = {"": before(graph, "lookup")}
     assert graph.invoke(None, {"configurable": {"thread_id": "1", **places}})["status"] == "ok"
-
-
-@pytest.mark.parametrize(
-    "create", [create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent]
-)
-def test_the_four_agents_take_it(create):
-    """Each hands it on, and is proved as without it."""
-    assert create(forks=True).frame.forks
-    assert not create().frame.forks
-    assert verify(create(forks=True)) == []
 
 
 def test_a_fork_is_judged_under_its_own_context():

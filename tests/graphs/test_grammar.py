@@ -6,7 +6,7 @@ import pytest
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command, Send, interrupt
 from runs import MODES, check_result, content, run
-from ticket_pattern import REASONS, TICKET, label, triage
+from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph.grammar import Call, Outcome, Pass, Step, Stop, declares
 
@@ -239,26 +239,6 @@ def test_an_interrupt_that_nobody_could_resume_closes_the_run(mode):
     """Without a checkpointer an interrupt would end a run without a reason; it is a stop instead."""
     details = closed("label", lambda state, run: interrupt("who?"), mode)
     assert details["message"] == "interrupted the run, which nobody can resume without a checkpointer"
-
-
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_what_no_server_can_cause_closes_the_run_at_the_node_that_asked(mode):
-    """A failed assertion in a proposer is no answer of a model; the run is closed and says what it was."""
-
-    def proposer(view):
-        raise AssertionError("the script has run out")
-
-    details = closed("label", label(proposer), mode)
-    assert details.pop("at")["function"].endswith("proposer")
-    assert details == {"type": "AssertionError", "message": "the script has run out"}
-
-
-@pytest.mark.parametrize("node", ["label", "label_guard"])
-def test_a_node_that_lost_its_body_closes_the_run(node):
-    """A node without anything to run stops the run."""
-    graph = triage()
-    graph.builder.nodes[node].runnable.body = None
-    assert graph.invoke(TICKET)["stop_reason"] == f"guard_error:{node}"
 
 
 def test_what_a_body_does_to_its_view_stays_in_its_view():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -359,19 +357,6 @@ def check_loosely_unasked(state, run):
     return gg.Pass({"accepted": calls}, "write" if state["results"] else "read")
 
 
-def test_a_pattern_without_a_table_has_no_names():
-    """A call by name closes its run."""
-    from ticket_pattern import TICKET, triage
-
-    def lookup(state, run):
-        outcome = yield gg.Call("tool", "pay", {})
-        return {"found_duty": outcome.packed()}
-
-    result = triage(bodies={"lookup": lookup}).invoke(TICKET)
-    assert result["stop_reason"] == "guard_error:lookup"
-    assert "only act nodes of a pattern with a table may" in result["details"]["message"]
-
-
 def test_a_tool_is_no_proposer():
     """A proposer that is a tool of the table is not asked, in whatever node."""
     desk = Desk()
@@ -453,22 +438,6 @@ def test_what_was_approved_and_made_before_a_kill_is_used_up():
     result = graph.invoke(None, THREAD, context={"policy": {"tools_execution": ["read_bill"]}})
     assert (result["stop_reason"], desk.made) == ("tool_denied_execution:send_money", [READ, STOLEN])
     assert len(recorder.runs[-1]["calls"][-1]["approval"]) == 64
-
-
-def test_reconcile_is_of_the_table():
-    """It is asked by the key of the write what came of it."""
-    desk, asked = Dying(), []
-
-    def reconcile(key):
-        asked.append(key)
-        return gg.Outcome("value", "done")
-
-    table = desk.table()
-    tools = {name: replace(tool, reconcile=reconcile) for name, tool in table.tools.items()}
-    table = gg.ToolTable(tools, task="order", history="before")
-    result, _, recording, _ = killed(desk, table=table)
-    assert (result["outcome"], len(asked)) == ("answered", 1)
-    assert asked == [recording["calls"][-2]["key"]]
 
 
 # What-ifs

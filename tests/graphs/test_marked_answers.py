@@ -93,17 +93,6 @@ def test_what_stops_goes_before_what_is_marked():
     assert [verdict for _, verdict in marked(answer(text, policy=MARK))] == ["contradicted", "doubtful"]
 
 
-def test_a_context_may_only_tighten():
-    """It may ask for a stop, and for a check; it loosens neither."""
-    assert answer(SAID, policy=MARK, context={"policy": {"on_unsupported": "stop"}})["stop_reason"] == OTHER
-    assert answer(SAID, context={"policy": {"on_unsupported": "mark"}})["stop_reason"] == OTHER
-    off = RagPolicy(**LISTS, check_values=False, check_names=False, check_opposites=False, check_cover=False)
-    for text in (SAID, f"{FIRST} {FOREIGN}", f"{FIRST} {TURNED}", f"{FIRST} {UNCOVERED}"):
-        assert "unverified" not in answer(text, policy=off)
-    assert answer(SAID, policy=off, context={"policy": {"check_values": True}})["stop_reason"] == OTHER
-    assert answer(SAID, context={"policy": {"check_values": False}})["stop_reason"] == OTHER
-
-
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
@@ -232,14 +221,6 @@ def test_the_page_marks_them_where_they_stand():
     assert shown == [WRONG, TURNED]
     whole = said(next(item for item in root.iter("div") if item.get("class", "").startswith("text answer")))
     assert whole.index(WRONG) < whole.index("the source says 10 days") < whole.index(LAST)
-
-
-def test_hostile_marks_of_a_result_break_no_page():
-    """What is no list of sentences with places is shown as any other key."""
-    result = answer(SAID, policy=MARK)
-    whole = {"start": 0, "end": 9, "verdict": "x", "findings": [{"text": "<b>", "told": 5}]}
-    for odd in ([{"text": "x"}], [{**whole, "end": 10**6}], "x", [whole, whole], [{**whole, "findings": 5}]):
-        assert page({**result, "unverified": odd}).find("body/main") is not None
 
 
 def test_the_command_line_marks_them(tmp_path, monkeypatch):

@@ -86,21 +86,3 @@ def test_a_call_without_a_proposer_is_declared_by_its_function():
         return {"proposed_label": outcome.packed()}
 
     assert triage(bodies={"label": body}).invoke(TICKET)["outcome"] == "routed"
-
-
-def test_a_method_is_declared_as_it_is_called():
-    """Every look at a method makes another object, which is the same proposer."""
-
-    class Desk:
-        def propose(self, view):
-            """Propose always the same."""
-            return {"label": "bug"}
-
-    desk = Desk()
-
-    @declares(calls=[desk.propose])
-    def body(state, run):
-        outcome = yield Call("proposer", desk.propose, {"ticket": state["task"]})
-        return {"proposed_label": outcome.packed()}
-
-    assert triage(bodies={"label": body}).invoke(TICKET)["outcome"] == "routed"

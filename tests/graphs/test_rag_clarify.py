@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from cli_runs import run as command
 from langchain_core.runnables import RunnableLambda
-from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, agent, agent_with
+from rag_agents import ANSWER, CANDIDATE, INTENT, QUESTION, agent, agent_with
 from runs import check_result, masked
 
-from guardgraph import RagBudget, create_rag_agent
+from guardgraph import create_rag_agent
 from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
@@ -82,23 +81,3 @@ def test_nothing_relevant(found, best):
     result = check_result(RAG_REASONS, agent_with(*candidates).invoke(QUESTION))
     assert (result["clarify_reason"], result["best_score"]) == ("nothing_relevant", best)
     assert result["trace"][1]["reason"] == "no_grounded_context"
-
-
-def test_the_offline_answerer_abstains():
-    """Where no sentence of the context has a word of the question, the offline run clarifies."""
-    graph = create_rag_agent(
-        planner=scripted_tool(INTENT),
-        retriever=scripted_tool([CANDIDATE], loop=True),
-        policy=POLICY,
-        budget=RagBudget(),
-    )
-    result = check_result(RAG_REASONS, graph.invoke({"question": "Who painted the ceiling?"}))
-    assert (result["outcome"], result["clarify_reason"]) == ("clarify", "answerer_abstained")
-    assert result["history"][1]["proposer"] == "offline"
-
-
-def test_the_command_line_says_why():
-    """The terminal says what is missing, and how near the best was."""
-    done = command("rag", "Who won the football world cup in 1998?")
-    assert "nothing relevant was found" in done.stdout
-    assert "nearest" in done.stdout

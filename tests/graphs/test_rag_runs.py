@@ -173,15 +173,6 @@ def test_clarify():
     }
 
 
-def test_a_long_question_offline():
-    """The offline planner asks for as many content words as fit into max_query_chars."""
-    words = [f"word{number}" for number in range(100)]
-    result = create_rag_agent().invoke({"question": " ".join(words)})
-    query = result["trace"][0]["query"]
-    assert 230 < len(query) <= 240
-    assert query.split() == words[: len(query.split())]
-
-
 def test_candidates_too_weak_are_no_context():
     """Candidates below min_chunk_score are counted, shown in history, and end in clarify."""
     result = agent_with({**CANDIDATE, "score": 0.19}, {**CANDIDATE, "doc_id": "b", "score": 0}).invoke(QUESTION)

@@ -44,16 +44,6 @@ def test_one_misquoted_note_of_six_is_left_out():
     assert result["history"][4]["dropped_notes"] == [{"id": "n3", "reason": NAMED}]
 
 
-def test_every_issue_has_its_note_left_out():
-    """The reason is that of a note's first issue, with the facts that its quote does not have."""
-    parts = {"extractor": scripted_tool([UNREAD, OVERSTATED, NOTES[1]])}
-    result = research(policy=DROP, **parts, writer=lambda view: {"answer": "It is known.", "citations": ["n3"]})
-    unread, overstated = result["dropped_notes"]
-    assert (unread["id"], unread["reason"]) == ("n1", "verification_failed:url_not_read")
-    assert (overstated["id"], overstated["reason"]) == ("n2", "verification_failed:number_not_in_quote")
-    assert overstated["unsupported"] == ["99 %"]
-
-
 @pytest.mark.parametrize(
     ("policy", "context", "taken"),
     [

@@ -6,7 +6,6 @@ import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langgraph.checkpoint.memory import InMemorySaver
 from reported_runs import page, said, with_class
 from research_cases import PLAN, asked, hits, note_pages, reads, research, vendor
 from runs import check_result
@@ -30,9 +29,6 @@ WRONG, RIGHT = "Payments failed for 3.5% of customers.", "Payments failed for 3.
 REFUNDS = "Refunds are paid within 10 days."
 TITLES = ["Course of the outage", "Effects on customers"]
 SECTIONS = [f"{FIRST} [n1] {NODE}", f"{RIGHT[:-1]} [n2]. {REFUNDS}"]
-THREAD = {"configurable": {"thread_id": "1"}}
-
-
 PARTS = {
     "search": hits(*vendor(*BODIES)),
     "reader": reads(**{name: {"title": name, "published_at": "", "body": text} for name, text in BODIES.items()}),
@@ -94,15 +90,6 @@ def test_no_context_switches_them_off():
         research(budget=THREE, context={"budget": {"max_sections": 0}})
     assert research(budget=THREE, context={"budget": {"max_urls": 2}})["sections"]
     assert "sections" not in research(context={"budget": {"max_sections": 0}})
-
-
-def test_fewer_sections_after_a_resume():
-    """A context that comes with the resume holds for what was accepted before it, too."""
-    outline, writer = (scripted_tool(each, loop=True) for each in ({"sections": TITLES}, answer_of(*SECTIONS)))
-    graph = create_research_agent(budget=THREE, outline=outline, writer=writer, checkpointer=InMemorySaver(), **PARTS)
-    graph.invoke(asked(), THREAD, interrupt_before=["synthesize"])
-    result = graph.invoke(None, THREAD, context={"budget": {"max_sections": 1}})
-    assert (result["stop_reason"], result["details"]) == ("invalid_answer:sections", {"sections": 2, "limit": 1})
 
 
 def test_a_model_is_asked_again():
@@ -169,16 +156,6 @@ def test_refused_sentences_are_marked():
     text = format_brief(result)
     assert f"{WRONG} [2, unverified]" in text.replace("\\", "")
     assert "## Unverified" in text
-
-
-def test_page_and_markdown_have_the_titles():
-    """Above the text of each section, with the numbers of its sources."""
-    result = written()
-    titles = [said(item) for item in page(result).iter("h3")]
-    assert [title for title in titles if title in TITLES] == TITLES
-    assert said(with_class(page(result), "answer")[0]).startswith(FIRST)
-    text = format_brief(result)
-    assert f"## {TITLES[0]}\n\n{FIRST} [1] {NODE} [1]\n\n## {TITLES[1]}\n\n{RIGHT} [2]" in text
 
 
 # The offline rules

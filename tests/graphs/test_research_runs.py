@@ -8,29 +8,25 @@ from copy import deepcopy
 import pytest
 from hanging import PROMPTLY, hang, released
 from langchain_core.runnables import RunnableLambda
-from langgraph.checkpoint.memory import InMemorySaver
 from research_cases import (
     ANSWER,
     GOAL,
-    HITS,
     NOTES,
     PAGES,
     PLAN,
     QUESTION,
     REQUEST,
-    RUMORS,
     SAMPLE,
     SLA,
     STATUS,
     asked,
-    brief,
     hits,
     notes,
     reads,
     research,
     vendor,
 )
-from runs import MODES, check_result, content, masked, run
+from runs import MODES, check_result, masked, run
 
 from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.state.research import RESEARCH_REASONS
@@ -79,17 +75,6 @@ def test_a_question_about_something_else_finds_nothing(question):
     """Nothing recorded shares a word with it, so nothing is read."""
     result = check_result(RESEARCH_REASONS, research(input=asked(question)))
     assert result["stop_reason"] == "no_sources_after_dedupe"
-
-
-def test_nothing_of_an_earlier_run_appears():
-    """A second run on the same thread is the demo's, whatever the first one dropped, denied and failed to read."""
-    search = scripted_tool([{"url": "no url"}, {"url": SLA}, {"url": RUMORS}], *[HITS] * 2)
-    graph = create_research_agent(search=search, checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
-    first = run(graph, asked(allowed_domains_policy=[]), config=config)
-    assert (first["stop_reason"], len(first["denied_sources"])) == ("no_reliable_sources", 2)
-    assert brief(run(graph, asked(), config=config)) == content(SAMPLE)
-    assert content(run(graph, asked(" "), config=config)).keys() == {"details"}
 
 
 SHORT = ResearchBudget(max_seconds=0.3)

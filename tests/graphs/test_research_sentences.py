@@ -155,14 +155,6 @@ def reviewed(*resumes):
     return question.value["shown"]["brief"], result
 
 
-def test_a_person_is_shown_the_marks():
-    """What they approve ends the run as it is, and is not asked about again."""
-    brief, result = reviewed({"decision": "approve"})
-    assert brief == {"answer": f"{FIRST} [n1] {LAST} [n1]", "citations": ["n2", "n1"]}
-    assert (result["status"], result["answer"]) == ("ok", f"{FIRST} {LAST}")
-    assert cited_by(result)["n1"] == [FIRST, LAST]
-
-
 @pytest.mark.parametrize("edited", [f"{FIRST} [n1]", f"{FIRST[:-1]} [n1]."])
 def test_a_person_marks_what_they_write(edited):
     """Their brief is guarded like any: a sentence without a mark does not count, and the run goes on waiting."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -11,44 +10,17 @@ from pathlib import Path
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 from langgraph_sdk import get_sync_client
 from langgraph_server import needs_server, serving
-from refund_pattern import (
-    ORDER,
-    PAID,
-    REASONS,
-    SHOWN,
-    THREAD,
-    TIGHT,
-    answering,
-    approve,
-    begun,
-    pattern,
-    refund,
-    waiting,
-)
+from refund_pattern import ORDER, PAID, REASONS, SHOWN, THREAD, TIGHT, answering, approve, pattern, refund, waiting
 from runs import check_result, content, run
 from ticket_pattern import TICKET, triage
 from typing_extensions import TypedDict
 
 from guardgraph import replay, verify
-from guardgraph.grammar import Call
 from guardgraph.testing import InMemoryRecorder
-
-
-def test_an_asynchronous_saver_does_as_well(tmp_path):
-    """A run that awaits waits in AsyncSqliteSaver, and another graph goes on with it."""
-
-    async def both():
-        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as saver:
-            shown = await refund(checkpointer=saver).ainvoke(ORDER, THREAD)
-            assert shown["waiting_for"]["shown"] == SHOWN
-            return await refund(checkpointer=saver).ainvoke(answering(shown), THREAD)
-
-    assert content(check_result(REASONS, asyncio.run(both()))) == PAID
 
 
 def test_a_stream_that_waits_ends_with_what_langgraph_says():
@@ -137,20 +109,6 @@ def test_an_interrupt_of_ones_own_waits_too():
     assert asked.keys() == {"node", "shown", "hash"}
     assert (asked["node"], asked["shown"], len(asked["hash"])) == ("propose", {"how much": ORDER}, 64)
     assert graph.invoke(Command(resume={"amount": 20}), THREAD)["waiting_for"]["shown"]["amount"] == 20
-
-
-def test_a_body_that_interrupts_before_it_calls_is_replayed():
-    """What a body was answered by itself is recorded beside what it called."""
-
-    def body(state, run):
-        named = interrupt("Which bank?")
-        outcome = yield Call("tool", lambda request: f"paid by {request['bank']}", {"bank": named})
-        return {"raw_payment": outcome.packed()}
-
-    graph, shown = begun(bodies={"pay": body})
-    asked = graph.invoke(answering(shown), THREAD)
-    assert (asked["waiting_for"]["node"], asked["waiting_for"]["shown"]) == ("pay", "Which bank?")
-    assert graph.invoke(Command(resume="the old one"), THREAD)["payment"] == "paid by the old one"
 
 
 def _reading_raw(p):

@@ -11,7 +11,7 @@ from functools import partial
 import httpx
 import pytest
 from docs_parts import ROOT, fences
-from langgraph.pregel.remote import RemoteException, RemoteGraph
+from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import BadRequestError, ConflictError, NotFoundError
 from langgraph_server import PAGE, needs_server, page_graphs, serving
@@ -171,24 +171,6 @@ def test_what_is_wrong_is_told_by_an_error_that_names_it(server):
         assert answer.json().keys() == {"__error__"}, wrong
         assert answer.json()["__error__"]["error"] == error, wrong
         assert answer.json()["__error__"]["message"].startswith(message), wrong
-
-
-def test_clients_raise_what_is_wrong(client):
-    """The SDK raises the error's class and message, the remote graph an exception of its own; a stream sends it."""
-
-    def asked():
-        with pytest.raises(Exception, match=r"^InputError: input: a dictionary"):
-            client.runs.wait(None, "rag", input="x")
-
-    def asked_from_afar():
-        with pytest.raises(RemoteException, match="InputError"):
-            RemoteGraph("rag", sync_client=client).invoke("x")
-
-    def streamed():
-        return list(client.runs.stream(None, "rag", input="x"))[-1]
-
-    *_, last = at_once([asked, asked_from_afar, streamed])
-    assert (last.event, last.data["error"]) == ("error", "InputError")
 
 
 @pytest.mark.parametrize(

@@ -74,15 +74,6 @@ def test_every_shadow_judges_a_run_once_more(mode):
     assert seen["strict"]["ending"] == {"status": "stopped", "stop_reason": "invalid_label", "phase": "label"}
 
 
-def test_a_shadow_says_what_it_judges_by():
-    """Its fingerprints are those of its settings, which the run's own are not."""
-    recording = recorded(lambda **kw: triage(shadow={"strict": strict()}, **kw))
-    theirs = recorded(lambda **kw: strict().builder and triage(policy=ticket_pattern.Policy(labels=("billing",)), **kw))
-    fingerprints = {key: value for key, value in theirs["fingerprints"].items() if key != "prompts"}
-    assert shadows(recording)["strict"]["fingerprints"] == fingerprints
-    assert recording["fingerprints"]["policy"] != fingerprints["policy"]
-
-
 @pytest.mark.parametrize("pattern", AGENTS)
 def test_the_three_patterns_are_shadowed(pattern):
     """An agent in its own shadow is the same; one without time would have stopped at once."""

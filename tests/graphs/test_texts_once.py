@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from research_cases import asked, hits, quotes, vendor
 
 from guardgraph import ConfigurationError, ResearchBudget, create_research_agent, keep_texts_once
@@ -56,23 +54,6 @@ def test_a_run_that_waits_is_resumed_by_another_process_with_its_texts(tmp_path)
         assert all("guardgraph:text" not in str(state.values)[:10_000] for state in agent.get_state_history(THREAD))
     assert (result["stop_reason"], result["aggregate"]["pages_read"]) == ("success", 4)
     assert file.stat().st_size <= 3 * sum(map(len, BODIES.values()))
-
-
-def test_runs_go_the_same_way_asynchronously(tmp_path):
-    """A thread that was deleted and begins again has its texts again."""
-
-    async def run():
-        async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as inner:
-            saver = keep_texts_once(inner)
-            agent = research(saver)
-            for _ in range(2):
-                await agent.ainvoke(asked(), THREAD, interrupt_before=["extract"])
-                assert (await agent.ainvoke(None, THREAD))["stop_reason"] == "success"
-                assert [each async for each in saver.alist(THREAD)]
-                await saver.adelete_thread("1")
-            assert await saver.aget_tuple(THREAD) is None
-
-    asyncio.run(run())
 
 
 def test_a_text_that_is_gone_ends_the_read_by_its_name():

@@ -11,8 +11,6 @@ from contextvars import ContextVar
 
 from ticket_pattern import TICKET, triage
 
-from guardgraph.world.threads import run_in_call_thread
-
 WHO = ContextVar("WHO", default="nobody")
 
 
@@ -117,20 +115,3 @@ def test_what_a_call_returned_is_not_kept_alive():
     triage(label).invoke(TICKET)
     gc.collect()
     assert [ref() for ref in kept] == [None]
-
-
-def test_a_failed_call_holds_nothing_either():
-    """What a call that failed had in its hands is gone with its error, without waiting for the garbage collector."""
-    kept = []
-
-    def fail():
-        held = Held()
-        kept.append(weakref.ref(held))
-        raise ConnectionError
-
-    gc.disable()
-    try:
-        assert isinstance(run_in_call_thread(fail).exception(30), ConnectionError)
-        assert [ref() for ref in kept] == [None]
-    finally:
-        gc.enable()

@@ -290,17 +290,6 @@ def test_nothing_is_paid_twice_because_a_default_is_spelled_out():
     assert result["tool_calls"][0]["args"] == {**given, "urgent": False, "copies": 1}
 
 
-def test_a_parameter_that_is_named_as_the_arguments_are_is_refused():
-    """LangChain takes it for all positional arguments; so it is refused by name when the agent is built."""
-
-    def run_program(args: str) -> str:
-        """Run."""
-        return args
-
-    with pytest.raises(ConfigurationError, match=r"tools\.run_program: another name .* given: args"):
-        office_agent(tools=[run_program], policy=ToolPolicy())
-
-
 def test_destructive_tools_wait_for_a_person_though_the_task_names_it():
     """A tool that deletes is asked about, always."""
     agent = office_agent(calls(DELETE), {"answer": "It is deleted."})

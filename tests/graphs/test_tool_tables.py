@@ -8,11 +8,10 @@ import types
 import pytest
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import StructuredTool
-from tool_pattern import READ, RULES, TASK, Desk, desk_graph, pattern, planning, trust_calls
+from tool_pattern import RULES, Desk, desk_graph, pattern, planning
 
 import guardgraph.grammar as gg
 from guardgraph import ConfigurationError, GrammarError, verify
-from guardgraph.testing import InMemoryRecorder
 
 
 def found(p):
@@ -193,16 +192,6 @@ def test_what_was_given_is_written_by_the_entry_guard_alone():
     assert str(finding) == "tools: late writes order, which holds what was given to the run"
 
 
-def test_the_catalogue_has_the_reasons_of_a_licence():
-    """Families and phases; `licence_reasons` has them."""
-    p = pattern(planning(), Desk())
-    p.catalogue = gg.Catalogue(
-        "desk", p.catalogue.phases, [reason for reason in p.catalogue if reason.family != "licence"]
-    )
-    with pytest.raises(GrammarError, match=r"stops: given licence; allowed: "):
-        p.compile()
-
-
 def test_the_fingerprint_says_which_tools_there_are():
     """A description that changed makes another agent, a function that changed does not."""
 
@@ -212,22 +201,6 @@ def test_the_fingerprint_says_which_tools_there_are():
         return desk_graph(planning(), Desk(), table=table).frame.declarations_fingerprint
 
     assert fingerprint("Pay.") == fingerprint("Pay.", BANK.pay) != fingerprint("Pay at once.")
-
-
-def test_a_tool_of_langchain_is_called_by_its_name():
-    """It is given the arguments, and is a function of them as they are."""
-
-    def read_bill(id: str) -> str:
-        """Read a bill."""
-        return f"bill {id}"
-
-    tool = gg.NamedTool(StructuredTool.from_function(read_bill), "Read a bill.", {"type": "object"})
-    table = gg.ToolTable({"read_bill": tool, "send_money": tool, "delete_file": tool}, task="order", history="before")
-
-    recorder = InMemoryRecorder()
-    bodies = {"action_guard": trust_calls("read")}
-    graph = desk_graph(planning([READ]), Desk(), table=table, bodies=bodies, recorder=recorder)
-    assert graph.invoke(TASK)["done"][0]["value"] == "bill b7"
 
 
 WRONG = {

@@ -41,7 +41,6 @@ from guardgraph.testing import (
     Reply,
     ScriptedChatModel,
     ScriptedClock,
-    ScriptExhausted,
     scripted_tool,
     scripted_verifier,
 )
@@ -348,19 +347,6 @@ def test_a_verifier_of_the_tool_agent_that_fails_ends_the_run(reason, failure):
     agent = office_agent(calls(READ), DONE, verifier=model)
     result = agent.invoke(OFFICE_TASK, THREAD, context={"budget": {"max_attempts": 1}})
     assert (result["stop_reason"], result["phase"]) == (reason, "answer")
-
-
-def test_a_scripted_verifier_follows_its_script():
-    """One item a call, exceptions raised, and no more calls than the script has."""
-    verifier = scripted_verifier(["x"], OSError("down"))
-    assert verifier(show_claims([{"claim": "axb", "evidence": ""}])) == {"claims": [{"number": 1, "supported": False}]}
-    with pytest.raises(OSError, match="down"):
-        verifier({"claims": []})
-    with pytest.raises(ScriptExhausted):
-        verifier({"claims": []})
-    for wrong in ("15 minutes", 3, [3]):
-        with pytest.raises(ConfigurationError, match="lists of texts"):
-            scripted_verifier(wrong)
 
 
 CLAIMS = [{"claim": f"Claim {number}.", "evidence": "one" if number % 2 else "two"} for number in range(5)]

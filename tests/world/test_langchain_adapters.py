@@ -19,14 +19,7 @@ from langchain_core.tools import ToolException, tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_finds import QUESTION, ROWS, SOURCES, ListRetriever, WordEmbedding, documents, scored_store, store
 
-from guardgraph import (
-    ConfigurationError,
-    LangChainRetriever,
-    LangChainSearch,
-    ResearchPolicy,
-    create_rag_agent,
-    create_research_agent,
-)
+from guardgraph import ConfigurationError, LangChainRetriever, ResearchPolicy, create_rag_agent, create_research_agent
 from guardgraph.plain.hashing import digest
 from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
@@ -93,17 +86,6 @@ def test_documents_of_other_sources_never_come_through():
     assert result["outcome"] == "clarify"
     [found] = LangChainRetriever(store(rows), sources=SOURCES).invoke(request(["office"], top_k=2))
     assert (found["doc_id"], found["source"]) == ("badge", "office")
-
-
-def test_a_store_is_asked_for_more_only_when_something_was_left_out():
-    """Asking again costs a search, so it happens only where documents of other sources took the places."""
-    scores = [0.9 - place / 100 for place in range(40)]
-    rows = [(str(place), "pay" if place > 30 else "travel", f"Text {place}.") for place in range(40)]
-    found = scored_store(*scores, rows=rows)
-    LangChainRetriever(found, sources=SOURCES).invoke(request(["travel"]))
-    assert found.asked == [4]
-    LangChainRetriever(found, sources=SOURCES).invoke(request(["pay"]))
-    assert found.asked == [4, 4, 16, 64]
 
 
 @given(st.lists(st.sampled_from(SOURCES), min_size=1, unique=True), st.integers(1, 8))
@@ -485,11 +467,6 @@ def research(**tools):
     return result
 
 
-def as_documents(key="source"):
-    """Return the demo's hits as LangChain's retrievers of the web return them."""
-    return [Document(hit["snippet"], metadata={key: hit["url"], "title": hit["title"]}) for hit in HITS]
-
-
 @pytest.mark.parametrize(
     "returned",
     [
@@ -508,15 +485,6 @@ def test_a_search_tool_is_a_search(returned):
         return returned
 
     assert research(search=look)["citations"] == research()["citations"]
-
-
-def test_hits_without_a_url_are_named():
-    """Where no hit has a url the run says which keys there are; `metadata=` names the one."""
-    found = ListRetriever(found=as_documents("address"))
-    details = research(search=found)["details"]
-    assert details["place"] == "found.0.metadata.url or link or href or source"
-    assert "address" in details["given"]
-    assert research(search=LangChainSearch(found, metadata={"url": "address"}))["stop_reason"] == "success"
 
 
 @pytest.mark.parametrize("form", [dict, json.dumps, lambda page: [Document(page["body"], metadata=page)]])

@@ -22,10 +22,7 @@ from runs import check_result, run
 from guardgraph import ConfigurationError, RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.world import client
-from guardgraph.world.call import Asked, Call
 from guardgraph.world.client import is_followed_redirect
-from guardgraph.world.live import LiveWorld
-from guardgraph.world.models import chat_model
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
@@ -146,15 +143,6 @@ def test_a_packed_reply_counts_as_it_is_unpacked(environ, mode):
 
 
 @MODES
-def test_the_budget_says_how_large_a_reply_may_be(environ, mode):
-    """The same reply passes one budget and not another."""
-    with OpenAIServer(answer({**INTENT, "sources": None, "why": "x" * 5_000})) as server:
-        environ(server.environ())
-        too_large(asked(mode, budget=RagBudget(max_reply_bytes=4_000)), 4_000)
-        assert asked(mode, budget=RagBudget(max_reply_bytes=40_000))["outcome"] == "grounded_answer"
-
-
-@MODES
 def test_a_packed_reply_is_read(environ, mode):
     """Gzip is asked for, and an answer that came so is an answer."""
     with OpenAIServer(packed(INTENT)) as server:
@@ -203,17 +191,6 @@ def test_a_thread_that_is_left_behind_ends(environ, behaviour):
         environ(server.environ())
         for _ in range(3):
             assert asked(budget=RagBudget(max_seconds=0.2), world=standing())["stop_reason"] == "llm_timeout"
-        assert ends(at_work)
-
-
-def test_calls_side_by_side_end_too(environ):
-    """What an act node calls at once and leaves behind hangs up as well, whoever makes the client."""
-    with OpenAIServer(drip()) as server:
-        environ(server.environ())
-        model = chat_model("openai:test-model")
-        calls = [Asked(Call("tool", lambda request: model.invoke("q"), {}), "node", 1, n) for n in range(3)]
-        came = LiveWorld().perform(calls, 0.3)
-        assert [item.outcome.content["reason"] for item in came] == ["max_seconds"] * 3
         assert ends(at_work)
 
 

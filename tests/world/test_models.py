@@ -222,15 +222,6 @@ def test_long_prose_is_not_parsed() -> None:
     assert len(read_model_text(proposer.invoke({}))) == 100_000
 
 
-def test_the_scripted_model_proposes() -> None:
-    """The scripted model is asked as any model with structured output is: with the strict schema."""
-    model = ScriptedChatModel({"kind": "retrieve"})
-    assert read_model_text(ModelProposer(model, PLAN).invoke({"question": "q"})) == '{"kind": "retrieve"}'
-    [call] = model.calls
-    assert call.kwargs["response_format"]["json_schema"]["strict"] is True
-    assert [message.content for message in call.messages] == [PLAN.text, "Question: q"]
-
-
 def test_a_prompt_tells_the_deployments_limits():
     """A model is asked for what the guards will accept, not for what the defaults would."""
     model = ScriptedChatModel({"kind": "retrieve", "query": "P1", "top_k": 2}, loop=True)
