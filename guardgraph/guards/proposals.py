@@ -24,7 +24,7 @@ _REPLY_MARKS: Final = ("{", "[", "`", "~")
 _ENDS: Final = re.compile(r"(?:<\|(?:return|end|im_end|eot_id)\|>\s*)+\Z")
 """What some servers leave behind a reply, of the marks by which a model ends it."""
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_LENIENT_FORMS: Final = ("json", "none", "text")
+_LENIENT_FORMS: Final = ("json", "none", "text", "calls")
 """Forms in which a model was asked that no schema held: there may be words around its object."""
 _MOST_READINGS: Final = 16
 """Ends of thinking behind which a reply is looked for, so that a hostile text takes no longer than another one."""

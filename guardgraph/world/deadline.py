@@ -143,7 +143,7 @@ def get_replying_model() -> str | None:
 
 
 def note_reply_form(form: str) -> None:
-    """Say how a reply was asked for: as any JSON object (``json``), by the prompt alone (``none``), as a ``text``."""
+    """Say how a reply was asked for: ``calls``, ``json``, ``none``, ``text``; ``schema`` where tools were dropped."""
     if (known := _LIMITS.get()) is not None:
         known.reading.form = form
 

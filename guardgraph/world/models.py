@@ -9,11 +9,12 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import add_usage
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import ValidationError
 
@@ -21,7 +22,7 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.log import log_notice
 from guardgraph.world.deadline import note_reply_form, output_tokens
-from guardgraph.world.failures import is_form_refused, name_refused_setting
+from guardgraph.world.failures import classify_model_message, is_form_refused, name_refused_setting, read_model_text
 from guardgraph.world.openai import (
     DEFAULT_TIMEOUT_SECONDS,
     FORMS,
@@ -32,10 +33,14 @@ from guardgraph.world.openai import (
 )
 from guardgraph.world.prompts import Prompt
 from guardgraph.world.wrapped import (
+    CALLS,
+    FINAL_ANSWER,
     ChatModel,
+    can_call_tools,
     find_base_url,
     get_model_name,
     get_provider_name,
+    hold_model_to_calls,
     hold_model_to_schema,
     is_chat_model,
     limit_model_output,
@@ -97,6 +102,9 @@ def _make_unusable_model_error(provider: str, name: str, why: str) -> Configurat
 
 
 MODELS = 'a chat model (plain, by with_retry, with_fallbacks, bind or configurable_fields), "openai" or "PROVIDER:NAME"'
+
+Asking: TypeAlias = Generator[tuple[Runnable[Any, Any], list[BaseMessage]], Any, BaseMessage]
+"""Yields what is asked and with which messages, is sent what it returned, and returns the reply."""
 
 _PROVIDER = re.compile(r"[a-z][a-z0-9_-]*")
 
@@ -166,10 +174,18 @@ def prepare_chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | N
 
 _known_forms: dict[str, str] = {}
 """By whom a model asks: the form that it took when it refused another one."""
+_known_to_call: dict[str, bool] = {}
+"""By whom a model asks: whether it calls tools in its provider's own form, once that is known."""
 
 
 class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
-    """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides."""
+    """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides.
+
+    Args:
+        model: the chat model, plain or wrapped, or the name of one; one without structured output is called as it is.
+        prompt: what it is told, and the schema of its reply.
+        show: makes of the view what the model sees of it, where that is not the view as it is.
+    """
 
     def __init__(
         self,
@@ -185,7 +201,11 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         self._model: ChatModel | None = None
 
     def open(self) -> ChatModel:
-        """Return the model that is asked."""
+        """Return the model that is asked.
+
+        Raises:
+            ConfigurationError: the model is named by a string, and a variable that it needs is missing or wrong.
+        """
         if self._model is None:
             self._model = self._named.open() if isinstance(self._named, NamedModel) else self._named
         return self._model
@@ -211,63 +231,144 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         return f"<ModelProposer {self.prompt.name} {self.prompt.hash} on {self.name}>"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
-        """Show the view to the model and return its message."""
-        asked, forms = self._show(input), self._list_forms()
-        for form in forms:
-            try:
-                held, messages = self._prepare_ask(asked, form)
-                return self._take_reply(held.invoke(messages, config, **kwargs), form)
-            except Exception as error:
-                if form == forms[-1] or not is_form_refused(error):
-                    name_refused_setting(error, form)
-                    raise
-        raise AssertionError("no form is left")
+        """Show the view to the model and return its message.
+
+        A model that refuses the form of its reply is asked in the next one, and from then on in that.
+
+        Args:
+            input: the view: what the model sees, and all that it sees.
+            config: LangChain's configuration of the call.
+            kwargs: passed on to the model.
+
+        Raises:
+            Exception: whatever the model raises; see `guardgraph.world.failures.classify_model_error`.
+        """
+        asking = self._ask_in_forms(self._show(input))
+        try:
+            held, messages = next(asking)
+            while True:
+                try:
+                    returned = held.invoke(messages, config, **kwargs)
+                except Exception as error:  # noqa: BLE001 - it goes on or is raised there
+                    held, messages = asking.throw(error)
+                else:
+                    held, messages = asking.send(returned)
+        except StopIteration as done:
+            message: BaseMessage = done.value
+            return message
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
         """Show the view to the model and return its message, like `invoke`."""
-        asked, forms = self._show(input), self._list_forms()
-        for form in forms:
-            try:
-                held, messages = self._prepare_ask(asked, form)
-                return self._take_reply(await held.ainvoke(messages, config, **kwargs), form)
-            except Exception as error:
-                if form == forms[-1] or not is_form_refused(error):
-                    name_refused_setting(error, form)
-                    raise
-        raise AssertionError("no form is left")
+        asking = self._ask_in_forms(self._show(input))
+        try:
+            held, messages = next(asking)
+            while True:
+                try:
+                    returned = await held.ainvoke(messages, config, **kwargs)
+                except Exception as error:  # noqa: BLE001 - it goes on or is raised there
+                    held, messages = asking.throw(error)
+                else:
+                    held, messages = asking.send(returned)
+        except StopIteration as done:
+            message: BaseMessage = done.value
+            return message
 
     @property
     def _asks(self) -> str:
         """Whom it asks, as far as that decides which forms there are."""
         return f"{self.provider} {self.name} {find_base_url(self.open())}"
 
-    def _list_forms(self) -> tuple[str, ...]:
+    def _list_forms(self, view: JsonObject) -> tuple[str, ...]:
         """Return the forms in which the model is asked, the next where it refuses one."""
         if isinstance(self._named, NamedModel) and self._named.form is not None:
             return (self._named.form,)
         known = _known_forms.get(self._asks)
-        return FORMS if known is None else (known,)
+        forms = FORMS if known is None else (known,)
+        may_call = self.prompt.as_calls is not None and _known_to_call.get(self._asks) is not False
+        return (CALLS, *forms) if may_call and can_call_tools(self.open(), view["tools"]) else forms
+
+    def _ask_in_forms(self, view: JsonObject) -> Asking:
+        """Yield in turn what is asked and with which messages, until a form brings a reply, which is returned."""
+        forms = self._list_forms(view)
+        without_call: BaseMessage | None = None
+        for form in forms:
+            try:
+                returned = yield self._prepare_ask(view, form)
+            except Exception as error:
+                if form == forms[-1] or not is_form_refused(error):
+                    name_refused_setting(error, form)
+                    raise
+                continue
+            message: BaseMessage = returned["raw"] if isinstance(returned, dict) else returned
+            if form == CALLS and _is_prose(message) and not _known_to_call.get(self._asks):
+                without_call = message  # it has no need of tools, or its template has dropped them
+                continue
+            return self._take_reply(message, form, without_call)
+        raise AssertionError("no form is left")
 
     def _prepare_ask(self, view: JsonObject, form: str) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
-        model, tokens = self.open(), output_tokens()
-        limited = model if tokens is None else limit_model_output(model, tokens)
+        tokens = output_tokens()
+        default = self.prompt.count_output_tokens(view) if tokens is None else None
+        model = limit_model_output(self.open(), tokens, default)
+        if form == CALLS and self.prompt.as_calls is not None:
+            fitted = self.prompt.fit({**view, "tools": []})
+            return hold_model_to_calls(model, view["tools"], fitted), self.prompt.as_calls.write_messages(view)
         told = self.prompt.as_text if form == "none" and self.prompt.as_text is not None else self.prompt
-        return hold_model_to_schema(limited, self.prompt.fit(view), form), told.write_messages(view)
+        return hold_model_to_schema(model, self.prompt.fit(view), form), told.write_messages(view)
 
-    def _take_reply(self, returned: Any, form: str) -> BaseMessage:
-        if form != "schema":
+    def _take_reply(self, message: BaseMessage, form: str, without_call: BaseMessage | None) -> BaseMessage:
+        if form == CALLS:
+            if getattr(message, "tool_calls", None):
+                _known_to_call[self._asks] = True
+            note_reply_form(CALLS)
+        elif form != "schema":
             if self._asks not in _known_forms:
                 log_notice(f"{self.name} is asked without a JSON schema (OPENAI_STRUCTURED_OUTPUT={form})")
             _known_forms[self._asks] = form
             note_reply_form("text" if form == "none" and self.prompt.as_text is not None else form)
-        message: BaseMessage = returned["raw"] if isinstance(returned, dict) else returned
-        return _write_native_calls(message) if "calls" in self.prompt.schema.get("properties", ()) else message
+        if without_call is not None:
+            note_reply_form(form)
+            message = _add_usage(message, without_call)
+            if '"tool"' in str(message.content):
+                _known_to_call[self._asks] = False
+                log_notice(f"{self.name} does not call the tools that it is given, and is asked for calls as {form}")
+        return _write_native_calls(message, form) if self.prompt.as_calls is not None else message
 
 
-def _write_native_calls(message: BaseMessage) -> BaseMessage:
-    """Return a message that calls tools by the provider's own form as one whose text proposes these calls."""
-    calls = message.tool_calls if isinstance(message, AIMessage) else []
-    if not calls or any("calls" in call["args"] for call in calls):  # else it is the whole proposal, as a tool call
+def _is_prose(message: BaseMessage) -> bool:
+    """Say whether a model that was given tools called none, and wrote no proposal in its text either."""
+    calls = getattr(message, "tool_calls", None) or getattr(message, "invalid_tool_calls", None)
+    return not calls and "{" not in str(message.content) and classify_model_message(message) is None
+
+
+def _add_usage(message: BaseMessage, earlier: BaseMessage) -> BaseMessage:
+    """Return a message that says the tokens of the reply before it, too."""
+    if not (isinstance(message, AIMessage) and isinstance(earlier, AIMessage)):
         return message
-    step = {"calls": [{"tool": call["name"], "args": call["args"]} for call in calls]}
-    return message.model_copy(update={"content": json.dumps(step, ensure_ascii=False), "tool_calls": []})
+    return message.model_copy(update={"usage_metadata": add_usage(message.usage_metadata, earlier.usage_metadata)})
+
+
+def _write_native_calls(message: BaseMessage, form: str) -> BaseMessage:
+    """Return a message that calls tools by the provider's own form as one whose text proposes these calls.
+
+    A text beside the calls is the model's plan. A text without calls, and without an object, is the answer.
+    """
+    if not isinstance(message, AIMessage) or classify_model_message(message) is not None:
+        return message
+    calls: list[tuple[str, Any]] = [(call["name"], call["args"]) for call in message.tool_calls]
+    calls += [(call["name"] or "", call["args"]) for call in message.invalid_tool_calls]
+    text = read_model_text(message.model_copy(update={"tool_calls": [], "invalid_tool_calls": []}))
+    step: JsonObject
+    if any(isinstance(args, dict) and "calls" in args for _, args in calls):
+        return message  # it is the whole proposal, as a tool call
+    if made := [{"tool": name, "args": args} for name, args in calls if name != FINAL_ANSWER]:
+        step = {"calls": made, **({"plan": text} if text.strip() else {})}
+    elif calls and isinstance(told := calls[0][1], dict):
+        step = {"calls": [], **told}
+    elif form == CALLS and text.strip() and "{" not in text:
+        step = {"calls": [], "answer": text}
+    else:
+        return message
+    return message.model_copy(
+        update={"content": json.dumps(step, ensure_ascii=False), "tool_calls": [], "invalid_tool_calls": []}
+    )

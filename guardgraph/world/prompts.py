@@ -20,12 +20,14 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, find_json_problem
-from guardgraph.world.views import fit_schema, list_fields, write_refusal, write_view
+from guardgraph.world.views import CHARACTERS, fit_schema, list_fields, write_refusal, write_view
 
 PromptFiles: TypeAlias = "str | Path | Mapping[str, str]"
 """A folder of prompts, or their texts by name."""
 
 _PARTED: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
+FEWEST_TOKENS: Final = 2000
+"""That any reply may have, for what a model thinks in front of it."""
 LONGEST_TURN: Final = 4000
 """Characters of a refused proposal that its model is shown."""
 
@@ -43,6 +45,8 @@ class Prompt:
     """The message behind it, with the fields of the view; where it is blank, the view is shown as JSON."""
     as_text: Prompt | None = None
     """What a model is told that is to write a text in place of JSON."""
+    as_calls: Prompt | None = None
+    """What a model is told that calls tools in its provider's own form."""
     limits: Mapping[str, Any] | None = None
     """What the schema may name beside the view; the view's own come first."""
 
@@ -50,12 +54,20 @@ class Prompt:
     def hash(self) -> str:
         """The first 12 hex digits of the SHA-256 of all of it: which version of the prompt was used."""
         told = [self.text, self.asked, json.dumps(self.schema, sort_keys=True)]
-        return sha256("\n".join([*told, *([self.as_text.hash] if self.as_text else [])]).encode()).hexdigest()[:12]
+        others = [other.hash for other in (self.as_text, self.as_calls) if other is not None]
+        return sha256("\n".join([*told, *others]).encode()).hexdigest()[:12]
 
     def fit(self, view: JsonObject) -> JsonObject:
         """Return the schema of a proposal that fits a view."""
         fitted: JsonObject = fit_schema(self.schema, {**(self.limits or {}), **view})
         return fitted
+
+    def count_output_tokens(self, view: JsonObject) -> int | None:
+        """Return how many tokens a reply to a view may have where no budget says it; None where none is too many."""
+        known = {**(self.limits or {}), **view}
+        told = self.schema.get(CHARACTERS)
+        characters = known.get(told[1:]) if isinstance(told, str) else told
+        return FEWEST_TOKENS + characters // 2 if isinstance(characters, int) else None
 
     def write_messages(self, view: JsonObject) -> list[BaseMessage]:
         """Return what a model is sent for a view; where it is asked again, its proposal as its turn, and why."""
@@ -80,9 +92,12 @@ def load_prompt(name: str, limits: Mapping[str, object], own: Mapping[str, str] 
     """Read one of the prompts that stand in files beside the nodes."""
     schema = json.loads((_get_prompt_folder() / f"{name}.schema.json").read_text(encoding="utf-8"))
     prompt = _parse_prompt(name, schema, limits, own or {})
-    if not (_get_prompt_folder() / f"{name}_as_text.md").is_file():
-        return prompt
-    return replace(prompt, as_text=_parse_prompt(f"{name}_as_text", {}, limits, own or {}))
+    others = {
+        way: _parse_prompt(f"{name}_{way}", {}, limits, own or {})
+        for way in ("as_text", "as_calls")
+        if (_get_prompt_folder() / f"{name}_{way}.md").is_file()
+    }
+    return replace(prompt, **others)  # type: ignore[arg-type]
 
 
 def _parse_prompt(name: str, schema: JsonObject, limits: Mapping[str, object], own: Mapping[str, str]) -> Prompt:
@@ -187,9 +202,12 @@ LONGEST_INSTRUCTIONS = 8000
 
 def add_prompt_instructions(prompt: Prompt, instructions: str) -> Prompt:
     """Return a prompt that tells a model an application's instructions too; its hash counts them."""
-    as_text = None if prompt.as_text is None else add_prompt_instructions(prompt.as_text, instructions)
+    as_text, as_calls = (
+        None if other is None else add_prompt_instructions(other, instructions)
+        for other in (prompt.as_text, prompt.as_calls)
+    )
     told = f"{prompt.text}\n\n{read_prompt_part('instructions')}\n\n{instructions}"
-    return replace(prompt, text=told, as_text=as_text)
+    return replace(prompt, text=told, as_text=as_text, as_calls=as_calls)
 
 
 def validate_instructions(given: object) -> str | None:

@@ -15,11 +15,15 @@ from langchain_core.utils.json_schema import dereference_refs
 
 from guardgraph.plain.json import JsonObject, JsonValue
 
+CHARACTERS: Final = "characters"
+"""Key of a schema of ours that says how long a reply may be; no model is sent it."""
 NUMBERED: Final = ("context_chunks", "notes", "pages")
 """Lists of a view whose items a model knows by their numbers."""
 
-_HEAD: Final = ("title", "section", "updated_at", "published_at")
+_HEAD: Final = ("title", "section")
 """What stands in the first line of an item, where it has it."""
+_DATES: Final = ("updated_at", "published_at")
+"""What stands behind it in parentheses: in front, a small model takes it for the answer."""
 _BODY: Final = ("text", "claim", "quote")
 """What stands below, each on lines of its own."""
 
@@ -60,9 +64,12 @@ def write_numbered(items: Sequence[JsonObject]) -> str:
 
 
 def _write_item(number: int, item: JsonObject) -> str:
-    about = [str(item[name]).strip() for name in _HEAD if str(item.get(name) or "").strip()]
+    about, dates = (
+        [str(item[name]).strip() for name in names if str(item.get(name) or "").strip()] for names in (_HEAD, _DATES)
+    )
     said = [f'"{item[name]}"' if name == "quote" else str(item[name]) for name in _BODY if item.get(name)]
-    return "\n".join([f"[{number}] {' - '.join(dict.fromkeys(about))}".rstrip(), *said])
+    head = " ".join([f"[{number}]", *(" - ".join(dict.fromkeys(about)),) * bool(about), *(f"({it})" for it in dates)])
+    return "\n".join([head, *said])
 
 
 def _write_turns(turns: Sequence[JsonObject]) -> str:
@@ -86,6 +93,7 @@ def _write_result(item: JsonObject) -> str:
 _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
     **dict.fromkeys(NUMBERED, write_numbered),
     "history": _write_turns,
+    "sentence_citations": lambda _: "[1]",
     "tools": _write_tools,
     "results": _write_results,
 }
@@ -97,7 +105,7 @@ def fit_schema(schema: JsonValue, view: Mapping[str, Any]) -> Any:
         return [fit_schema(item, view) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    fitted = {key: _fit_keyword(key, value, view) for key, value in schema.items()}
+    fitted = {key: _fit_keyword(key, value, view) for key, value in schema.items() if key != CHARACTERS}
     return {key: value for key, value in fitted.items() if value is not None and not (key == "enum" and value == [])}
 
 
@@ -117,10 +125,14 @@ def _fit_keyword(key: str, value: JsonValue, view: Mapping[str, Any]) -> Any:
 def _write_call_form(tool: JsonObject) -> JsonObject:
     """Return the schema of a call of one tool: its name, and its own arguments with their types."""
     name = {"type": "string", "enum": [tool["name"]]}
-    schema = dereference_refs(tool["schema"]) if "$ref" in json.dumps(tool["schema"]) else tool["schema"]
-    args = {"type": "object", **{key: value for key, value in schema.items() if key != "$defs"}}
-    properties = {"tool": name, "args": args}
+    properties = {"tool": name, "args": inline_definitions(tool["schema"])}
     return {"type": "object", "properties": properties, "required": ["tool", "args"], "additionalProperties": False}
+
+
+def inline_definitions(schema: JsonObject) -> JsonObject:
+    """Return the schema of a tool's arguments with what it refers to in its place."""
+    plain = dereference_refs(schema) if "$ref" in json.dumps(schema) else schema
+    return {"type": "object", **{key: value for key, value in plain.items() if key != "$defs"}}
 
 
 MOST_PLACES: Final = 3

@@ -6,6 +6,9 @@ where it stands, and the wrappers are put around again as they were.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence, RunnableWithFallbacks
@@ -16,6 +19,7 @@ from langchain_core.runnables.retry import RunnableRetry
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.deadline import deadline, get_replying_model, note_replying_model, output_tokens
+from guardgraph.world.views import inline_definitions
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -97,22 +101,38 @@ _OUTPUT_ARGUMENTS = (*_OUTPUT_FIELDS, "max_completion_tokens", "max_tokens_to_sa
 """Arguments by which a call of a model overrides its bound."""
 
 
-def limit_model_output(model: Any, tokens: int) -> Any:
-    """Return a chat model that may write no more than some tokens in a reply, which its provider is told."""
+def limit_model_output(model: Any, tokens: int | None, default: int | None = None) -> Any:
+    """Return a chat model that may write no more than some tokens in a reply, which its provider is told.
+
+    Args:
+        model: plain or wrapped; with fallbacks, each of them is limited. One whose class has no field for it is
+            returned as it is.
+        tokens: that it may write; a smaller bound of its own stays. None for the default.
+        default: for a model that has no bound of its own, and is not known to think; None for no bound.
+    """
+    if tokens is None and default is None:
+        return model
     if isinstance(model, RunnableBindingBase):
-        said = {
-            name: min(given, tokens) for name in _OUTPUT_ARGUMENTS if isinstance(given := model.kwargs.get(name), int)
-        }
-        bound = limit_model_output(model.bound, tokens)
+        own = {name: given for name in _OUTPUT_ARGUMENTS if isinstance(given := model.kwargs.get(name), int)}
+        said = own if tokens is None else {name: min(given, tokens) for name, given in own.items()}
+        bound = limit_model_output(model.bound, tokens, None if own else default)
         return model.model_copy(update={"bound": bound, "kwargs": {**model.kwargs, **said}})
     if isinstance(model, RunnableWithFallbacks):
-        first, *others = (limit_model_output(inside, tokens) for inside in _list_wrapped_models(model))
+        first, *others = (limit_model_output(inside, tokens, default) for inside in _list_wrapped_models(model))
         return model.model_copy(update={"runnable": first, "fallbacks": others})
     fields = getattr(type(model), "model_fields", {})
     if isinstance(model, DynamicRunnable) or (name := next(filter(fields.__contains__, _OUTPUT_FIELDS), None)) is None:
         return model  # one that the configuration chooses is limited when it is chosen
-    own = getattr(model, name)
-    return model.model_copy(update={name: min(own, tokens) if isinstance(own, int) and own > 0 else tokens})
+    has_own = isinstance(own := getattr(model, name), int) and own > 0
+    if tokens is None:
+        return model if has_own or _is_known_to_think(model) else model.model_copy(update={name: default})
+    return model.model_copy(update={name: min(own, tokens) if has_own else tokens})
+
+
+def _is_known_to_think(model: object) -> bool:
+    """Say whether LangChain's profile of a model says that it reasons: nobody knows how long."""
+    profile = getattr(model, "profile", None)
+    return isinstance(profile, dict) and profile.get("reasoning_output") is True
 
 
 def find_base_url(model: object) -> str:
@@ -121,6 +141,63 @@ def find_base_url(model: object) -> str:
         model = inside[0]
     names = ("openai_api_base", "base_url", "azure_endpoint", "endpoint")
     return next((str(said) for name in names if (said := getattr(model, name, None))), "")
+
+
+CALLS = "calls"
+"""Form of a reply that calls tools as its provider does it."""
+FINAL_ANSWER = "final_answer"
+"""Tool by which a model that is asked for calls says its answer."""
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""Names of tools that providers take."""
+
+
+def can_call_tools(model: object, tools: Sequence[JsonObject]) -> bool:
+    """Say whether a model, and each inside of a wrapper, can be given these tools in its provider's own form."""
+    if isinstance(model, DynamicRunnable):
+        return False
+    if isinstance(model, RunnableBindingBase) and {"tools", "response_format"} & model.kwargs.keys():
+        return False
+    if inside := _list_wrapped_models(model):
+        return all(can_call_tools(item, tools) for item in inside)
+    is_named = all(_TOOL_NAME.fullmatch(tool["name"]) and tool["name"] != FINAL_ANSWER for tool in tools)
+    return is_named and getattr(type(model), "bind_tools", None) not in (None, _find_base_model().bind_tools)
+
+
+@cache
+def _find_base_model() -> Any:
+    from langchain_core.language_models import BaseChatModel
+
+    return BaseChatModel
+
+
+def hold_model_to_calls(model: Any, tools: Sequence[JsonObject], schema: JsonObject) -> Runnable[Any, Any]:
+    """Give a chat model tools in its provider's own form, and one more by which it answers.
+
+    Args:
+        model: plain or wrapped, as `can_call_tools` says.
+        tools: names, descriptions and schemas.
+        schema: of a step, from which the answer's is taken.
+    """
+    if isinstance(model, RunnableBindingBase):
+        held = hold_model_to_calls(model.bound, tools, schema)
+        return model.model_copy(update={"bound": _InTime(held) if isinstance(model, RunnableRetry) else held})
+    if isinstance(model, RunnableWithFallbacks):
+        first, *others = (
+            _InTime(hold_model_to_calls(inside, tools, schema), get_model_name(inside))
+            for inside in _list_wrapped_models(model)
+        )
+        return model.model_copy(update={"runnable": first, "fallbacks": others})
+    told = {name: form for name, form in schema["properties"].items() if name not in ("calls", "plan")}
+    answer = {**schema, "properties": {**told, "answer": {"type": "string"}}, "required": ["answer", "declined"]}
+    last = {"name": FINAL_ANSWER, "description": "Ends the task with its answer.", "schema": answer}
+    given = [
+        {"name": tool["name"], "description": tool["description"], "parameters": inline_definitions(tool["schema"])}
+        for tool in [*tools, last]
+    ]
+    bound: Runnable[Any, Any] = model.bind_tools(
+        [{"type": "function", "function": it} for it in given], tool_choice="any"
+    )
+    return bound
 
 
 def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject, form: str = "schema") -> Runnable[Any, Any]:

@@ -212,7 +212,7 @@ def test_what_is_seen():
     assert retriever.calls == [{"query": "P1", "sources": SOURCES, "top_k": 4}]  # the question's own words
     assert [call.messages[1].content for call in model.calls] == [
         "\n".join(["Sources:", *(f"- {name}" for name in [*SOURCES, "z"]), "", "Question: P1?"]),
-        f"[1] S - 2026\n{found[0]['text'].strip()}\n\nQuestion: P1?",
+        f"[1] S (2026)\n{found[0]['text'].strip()}\n\nQuestion: P1?",
     ]
     prompts = [call.messages[0].content for call in model.calls]
     assert prompts == [load_prompt("rag_plan", LIMITS).text, load_prompt("rag_answer", LIMITS).text]

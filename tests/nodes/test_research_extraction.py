@@ -54,7 +54,7 @@ def test_a_model_proposes_the_notes():
     assert result["history"][3]["prompt"].startswith("research_notes@")
     assert [entry["kind"] for entry in result["timeline"] if entry["node"] == "extract"] == ["propose"]
     _, view = told(model, 1)
-    assert view.startswith(f"[1] Support - 2026-01-02\n{TEXT}\n\nAt most 6 notes.")
+    assert view.startswith(f"[1] Support (2026-01-02)\n{TEXT}\n\nAt most 6 notes.")
 
 
 def test_what_a_model_says_beyond_its_notes_counts_for_nothing():

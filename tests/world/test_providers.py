@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from openai_server import OpenAIServer, choice, completion, payload
+from langchain_openai import ChatOpenAI
+from openai_server import OpenAIServer, choice, completion, drip, payload, refusal
 
-from guardgraph import ToolPolicy, create_rag_agent, create_tool_agent
+from guardgraph import RagBudget, ToolPolicy, create_rag_agent, create_tool_agent, replay
+from guardgraph.testing import InMemoryRecorder
 
 QUESTION = {"question": "What is the P1 first response target of the Enterprise plan?"}
 SAID = "The P1 first response target is 15 minutes"
@@ -49,11 +51,12 @@ def piece(text, **more):
 def answered(monkeypatch):
     """Run the agent on a server that behaves so."""
 
-    def run(*script, **environ):
+    def run(*script, max_seconds=20.0, **environ):
         with OpenAIServer(*script) as server:
             for name, value in server.environ(**environ).items():
                 monkeypatch.setenv(name, value)
-            result = create_rag_agent("openai:test-model", planner="rules").invoke(QUESTION)
+            budget = RagBudget(max_seconds=max_seconds)
+            result = create_rag_agent("openai:test-model", planner="rules", budget=budget).invoke(QUESTION)
         return result, server.requests
 
     return run
@@ -106,11 +109,13 @@ def test_a_form_is_found_out_once(answered, monkeypatch):
         (says("", finish_reason="PROHIBITED_CONTENT"), "llm_content_filter", {}),
         (says("", finish_reason="RECITATION"), "llm_content_filter", {}),
         (says(JSON[:30], finish_reason="model_length"), "llm_truncated", {}),
+        (refusal("I cannot help with that."), "llm_refused", {"message": "I cannot help with that."}),
+        (drip(), "llm_timeout", {"limit": "max_seconds"}),
     ],
 )
 def test_a_provider_that_fails(answered, script, reason, details):
     """An error keeps its code and its text, whatever the status of the reply that it stands in."""
-    result, _ = answered(script)
+    result, _ = answered(script, max_seconds=1.0 if reason == "llm_timeout" else 20.0)
     assert (result["stop_reason"], result["phase"]) == (reason, "generate")
     assert details.items() <= result["details"].items()
 
@@ -125,21 +130,57 @@ def test_a_text_that_was_cut_off_is_judged_as_far_as_it_has_whole_sentences(answ
     assert result["details"]["text"].startswith('{"answer"')
 
 
+def test_what_a_reply_may_have_is_bounded_by_what_it_proposes():
+    """A model that goes round in circles ends; a bound of its own holds, and one known to think has none of ours."""
+    plain = {"model": "test-model", "api_key": "sk-0", "max_retries": 0}
+    for given, bound in ({}, 4000), ({"max_tokens": 9000}, 9000), ({"profile": {"reasoning_output": True}}, None):
+        with OpenAIServer(says(JSON)) as server:
+            create_rag_agent(ChatOpenAI(**plain, base_url=server.url, **given), planner="rules").invoke(QUESTION)
+        assert server.requests[0]["body"].get("max_completion_tokens") == bound
+
+
 CALL = {"name": "find_order", "arguments": {"number": 7}}
-NATIVE = {"id": "1", "type": "function", "function": {**CALL, "arguments": json.dumps(CALL["arguments"])}}
+STEP = json.dumps({"calls": [{"tool": "find_order", "args": {"number": 7}}]})
+DONE = json.dumps({"calls": [], "answer": "Order 7 is shipped."})
+
+
+def calls(name, **args):
+    """Call a tool in the provider's own form."""
+    call = {"id": "1", "type": "function", "function": {"name": name, "arguments": json.dumps(args)}}
+    message = {"role": "assistant", "content": "", "tool_calls": [call]}
+    return payload(200, completion({"index": 0, "message": message, "finish_reason": "tool_calls"}))
+
+
+def has_no_tools(handler):
+    """Refuse a request with tools, as servers do whose model has no template for them."""
+    body = handler.owner.requests[-1]["body"]
+    is_second = "shipped" in body["messages"][-1]["content"]
+    refusal = payload(400, {"error": {"message": "tools are not supported", "code": 400}})
+    (refusal if "tools" in body else says(DONE if is_second else STEP))(handler)
+
+
+def drops_tools(handler):
+    """Show the model nothing of its tools: it answers from what it sees, and calls where a schema asks for it."""
+    body = handler.owner.requests[-1]["body"]
+    is_second = "shipped" in body["messages"][-1]["content"]
+    (says("I cannot look orders up.") if "tools" in body else says(DONE if is_second else STEP))(handler)
 
 
 @pytest.mark.parametrize(
-    "script",
+    ("script", "forms", "requests"),
     [
-        says(json.dumps({"calls": [{"tool": "find_order", "args": {"number": 7}}]})),
-        payload(200, completion({"index": 0, "message": {"role": "assistant", "content": "", "tool_calls": [NATIVE]}})),
-        knows("none", reply=f"<tool_call>\n{json.dumps(CALL)}\n</tool_call>"),
+        ([calls("find_order", number=7), calls("final_answer", answer="Order 7 is shipped.")], ["calls", "calls"], 2),
+        ([calls("find_order", number=7), says("Order 7 is shipped.")], ["calls", "calls"], 2),
+        ([says(STEP), says(DONE)], ["calls", "calls"], 2),
+        ([says(f"<tool_call>\n{json.dumps(CALL)}\n</tool_call>"), says(DONE)], ["calls", "calls"], 2),
+        ([has_no_tools], [None, None], 4),
+        ([drops_tools], ["schema", None], 3),
     ],
-    ids=["json", "native", "in the text"],
+    ids=["native", "answered in words", "json", "in the text", "no tools", "dropped"],
 )
-def test_calls_in_whatever_form(monkeypatch, script):
-    """A call is read out of JSON, of the provider's own form, and of a text; its schema names tools and types."""
+def test_calls_in_whatever_form(monkeypatch, caplog, script, forms, requests):
+    """A call is read out of the provider's own form, of JSON and of a text; who drops tools is found out, and named."""
+    caplog.set_level("INFO", "guardgraph")
     found = []
 
     def find_order(number: int) -> str:
@@ -147,14 +188,19 @@ def test_calls_in_whatever_form(monkeypatch, script):
         found.append(number)
         return "shipped"
 
-    done = says(json.dumps({"calls": [], "answer": "Order 7 is shipped."}))
+    recorder = InMemoryRecorder()
     policy = ToolPolicy(rules={"find_order": {"effect": "read"}})
-    with OpenAIServer(*[script] * (3 if "knows" in script.__qualname__ else 1), done) as server:
+    with OpenAIServer(*script) as server:
         for name, value in server.environ().items():
             monkeypatch.setenv(name, value)
-        agent = create_tool_agent("openai:test-model", tools=[find_order], policy=policy)
+        agent = create_tool_agent("openai:test-model", tools=[find_order], policy=policy, recorder=recorder)
         result = agent.invoke({"task": "What of order 7?"})
-    assert (result["outcome"], found) == ("answered", [7])
-    schema = server.requests[0]["body"]["response_format"]["json_schema"]["schema"]
-    [form] = schema["properties"]["calls"]["items"]["anyOf"]
-    assert form["properties"]["args"]["properties"]["number"]["type"] == "integer"
+    assert (result["outcome"], result["answer"], found) == ("answered", "Order 7 is shipped.", [7])
+    assert [item.get("form") for item in result["history"] if "proposer" in item] == forms
+    assert len(server.requests) == requests
+    assert ("does not call the tools" in caplog.text) == (forms[0] == "schema")
+    given = {item["function"]["name"]: item["function"]["parameters"] for item in server.requests[0]["body"]["tools"]}
+    assert given.keys() == {"find_order", "final_answer"}
+    assert given["find_order"]["properties"]["number"]["type"] == "integer"
+    [recording] = recorder.runs
+    assert replay(agent, recording)["answer"] == result["answer"]
