@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from guard_cases import stop_of
 from langchain_core.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
@@ -36,7 +37,8 @@ from self_critique_cases import (
 )
 
 from guardgraph import SelfCritiqueBudget, create_self_critique_agent
-from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
+from guardgraph.guards.self_critique.revision import check_final_draft
+from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS, SelfCritiquePolicy
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 
 DETAILS = {"details": ...}
@@ -350,7 +352,17 @@ def test_a_run_stops(entry):
     check_stop(SELF_CRITIQUE_REASONS, entry, STOPS[entry])
 
 
-@pytest.mark.parametrize(("entry", "case"), FURTHER, ids=lambda item: getattr(item, "phase", item))
+@pytest.mark.parametrize(
+    ("entry", "case"),
+    [pair for pair in FURTHER if STOPS[pair[0]] is not pair[1]],
+    ids=lambda item: getattr(item, "phase", item),
+)
 def test_a_run_stops_in_each_phase(entry, case):
     """The same stop, wherever the run can be."""
     check_stop(SELF_CRITIQUE_REASONS, entry, case)
+
+
+def test_a_blank_answer_is_stopped_by_the_final_guard():
+    """No run gets there: the draft guard and the patch guard let no blank text pass."""
+    limits = {"context": {}, "max_chars": 980, "avoid_absolute_guarantees": True, "policy": SelfCritiquePolicy()}
+    assert stop_of(check_final_draft, " ", **limits).reason == "invalid_answer:empty"
