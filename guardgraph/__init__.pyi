@@ -59,6 +59,8 @@ from guardgraph.policies.file import load_trust as load_trust
 from guardgraph.policies.prices import library_prices as library_prices
 from guardgraph.policies.review import PolicyReview as PolicyReview
 from guardgraph.policies.review import review_policies as review_policies
+from guardgraph.policies.suggestion import SuggestedPolicy as SuggestedPolicy
+from guardgraph.policies.suggestion import suggest_policy as suggest_policy
 from guardgraph.policies.switch import switch_live_policy as switch_live_policy
 from guardgraph.reporting import Page as Page
 from guardgraph.reporting import format_brief as format_brief

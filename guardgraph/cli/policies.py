@@ -184,6 +184,46 @@ def review(
 
 
 @app.command()
+def suggest(
+    *,
+    store: Annotated[
+        str | None,
+        typer.Option("--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file.", show_default=False),
+    ] = None,
+    good: Annotated[
+        str,
+        typer.Option(
+            "--good", metavar="FILE", help="Ids of runs that ended as they should, a line each.", show_default=False
+        ),
+    ],
+    graph: Annotated[
+        str,
+        typer.Option("--graph", metavar="|".join([*COMMANDS, "MODULE:FACTORY"]), help="The agent.", show_default=False),
+    ],
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="FILE", help="Where to begin.", show_default=False)
+    ] = None,
+) -> None:
+    """Print the tightest policy file under which all good runs still end as they did; it loosens nothing.
+
+    Behind each line that became tighter stands which run needs it.
+    """
+    from guardgraph.cli.what_if import read_store_option
+    from guardgraph.policies.suggestion import suggest_policy
+
+    inputs.load_dotenv_file()
+    wanted = set(inputs.read_option_bytes("--good", good, 10_000_000).decode(errors="replace").split())
+    kept = {run["run_id"] if isinstance(run, dict) else run.run_id: run for run in read_store_option(store)}
+    if missing := wanted - kept.keys():
+        raise ConfigurationError(f"--good: ids of kept runs are required; given: {min(missing)!r:.80}")
+    shipped = find_shipped_pattern(graph)
+    create = partial(load_named_graph, graph, "--graph") if shipped is None else shipped.create_agent
+    begin = {} if policy is None else _load_policy_argument(policy, None if shipped else graph).settings()
+    found = suggest_policy([run for name, run in kept.items() if name in wanted], create, **begin)
+    print(found.to_yaml(), end="", flush=True)
+
+
+@app.command()
 def schema(
     graph: Annotated[
         str, typer.Argument(metavar="|".join([*COMMANDS, "MODULE:FACTORY"]), help="The graph.", show_default=False)

@@ -235,6 +235,11 @@ class Settings(BaseModel):
         return cls._get_tightening_rule(name).how(ours, theirs)
 
     @classmethod
+    def list_values(cls, name: str) -> Sequence[str]:
+        """Return all values that a field may have, the loosest first, where they are a closed list."""
+        return cls._get_tightening_rule(name).values
+
+    @classmethod
     def is_name_list(cls, name: str) -> bool:
         """Say whether a field is a list of names in which order means nothing."""
         return cls._get_tightening_rule(name).is_set

@@ -216,6 +216,23 @@ def test_the_workflow_file_makes_the_comment(kept):
     assert (folder / "review.html").exists()
 
 
+def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
+    """A suggested file loosens nothing, ends good runs as they ended, says who needs a line, stops a larger call."""
+    folder, make, recordings = kept
+    good = recordings[:3]
+    (folder / "good.txt").write_text("\n".join(each["run_id"] for each in good))
+    (folder / "new.yaml").write_text(
+        run("policy", "suggest", "--store", "runs.jsonl", "--good", "good.txt", "--graph", "payer:make").stdout
+    )
+    tight = load_policy("new.yaml")
+    assert f"# needed by {good[0]['run_id']}" in (folder / "new.yaml").read_text()
+    found = review_policies(load_policy("tools.yaml"), tight, recordings, create=make)
+    assert (found.subsumption.verdict, found.same) == ("at_most", 5)
+    assert [(each.change, each.runs, each.run_id) for each in found.parted] == [
+        ("newly_refused", 1, recordings[3]["run_id"])
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
