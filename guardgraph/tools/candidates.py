@@ -1,8 +1,7 @@
-"""What a retriever returned, each candidate by itself: one that cannot be used says why, one without a score gets ours.
+"""What a retriever returned, each candidate by itself: one that is unusable says why, one without a score gets ours."""
 
-Most of LangChain's retrievers tell no score, and one document in a thousand has no text, or what a table has where
-nothing stands. Neither may end a run that found something.
-"""
+# Most of LangChain's retrievers tell no score, and one document in a thousand has no text, or what a table has where
+# nothing stands. Neither may end a run that found something.
 
 from __future__ import annotations
 
@@ -19,17 +18,7 @@ _SCORE: Final = "a number, 0..1; without one a candidate is scored by its words"
 
 
 def read_found_values(returned: object, most: int, *, query: str) -> object:
-    """Return what a retriever returned with each candidate read by itself.
-
-    Args:
-        returned: anything; what is no list of candidates, nor rows of pandas, is returned as it is.
-        most: bytes that it may take as JSON text.
-        query: what was asked for.
-
-    Returns:
-        The candidates as plain JSON, in their order. One that is none has `unusable`, the details that a stop shows, in
-        the place of its text; those that tell no score are scored as `add_missing_scores` does.
-    """
+    """Return what a retriever returned with each candidate read by itself."""
     rows = convert_to_plain_json(returned, most, []) if type(returned).__name__ == "DataFrame" else returned
     if not isinstance(rows, list | tuple) or hasattr(rows, "_asdict"):
         return returned
@@ -37,12 +26,7 @@ def read_found_values(returned: object, most: int, *, query: str) -> object:
 
 
 def make_unusable_candidate(error: Unreturnable, item: object = None) -> JsonObject:
-    """Return what stands in the place of a candidate that cannot be read: its id, who may read it, and why.
-
-    Args:
-        error: says what is wrong with it.
-        item: the candidate; None where nothing of it is to be told.
-    """
+    """Return what stands in the place of a candidate that cannot be read: its id, who may read it, and why."""
     held = item if isinstance(item, Mapping) else {}
     made: JsonObject = {"unusable": error.details}
     if isinstance(doc_id := held.get("doc_id"), str):
@@ -76,16 +60,7 @@ def format_number_name(name: float) -> str:
 
 
 def add_missing_scores(candidates: list[JsonValue], query: str) -> list[JsonValue]:
-    """Return candidates of which each has a score.
-
-    Args:
-        candidates: plain JSON.
-        query: what was asked for.
-
-    Returns:
-        Those that tell no score have the relevance of `LexicalRetriever` over all that came back, 0 where they share no
-        word with the query; all others are as they were.
-    """
+    """Return candidates of which each has a score."""
     lacking = [at for at, item in enumerate(candidates) if _is_text(item) and item.get("score") is None]
     if not lacking:
         return candidates

@@ -21,18 +21,7 @@ _BLANK = re.compile(r"\s+")
 
 
 def split_text_into_chunks(text: str, within: Span, max_chars: int) -> Iterator[Span]:
-    """Cut a piece of a text into chunks of at most so many characters, without the blanks around them.
-
-    A cut falls between paragraphs, else sentences, else words; into a word only if it is longer than a chunk.
-
-    Args:
-        text: all of it.
-        within: the piece.
-        max_chars: the most characters of a chunk.
-
-    Yields:
-        Where each chunk stands in the text.
-    """
+    """Cut a piece of a text into chunks of at most so many characters, without the blanks around them."""
     start, stop = within
     while window := text[start : min(start + max_chars + 1, stop)]:
         cut = _find_chunk_end(window, max_chars) if len(window) > max_chars else max_chars
@@ -65,15 +54,7 @@ class Piece(NamedTuple):
 def split_document_into_chunks(
     document: str, text: str, sections: Iterable[Section], max_chars: int, *, below: str = ""
 ) -> Iterator[Piece]:
-    """Cut a document's sections into pieces.
-
-    Args:
-        document: the document's id.
-        text: all of its text.
-        sections: where its sections stand in the text.
-        max_chars: the most characters of a piece.
-        below: what its sections stand below; no id has it.
-    """
+    """Cut a document's sections into pieces."""
     used: Counter[str] = Counter()
     for section in sections:
         path = f"{below}{SECTION_SIGN}{section.name}" if below else section.name

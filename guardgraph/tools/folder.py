@@ -103,17 +103,7 @@ class Walked(NamedTuple):
 def find_folder_files(
     root: Path, suffixes: Container[str], *, max_files: int = MAX_FILES, max_bytes: int = MAX_BYTES
 ) -> Walked:
-    """Walk a folder.
-
-    Args:
-        root: the folder.
-        suffixes: how the names of files to read end, in lower case.
-        max_files: the most files and folders, those that are left out too; what is in a hidden folder is not counted.
-        max_bytes: the most bytes of all files to read.
-
-    Raises:
-        ConfigurationError: the folder cannot be read, or is above a limit.
-    """
+    """Walk a folder."""
     try:
         home = os.path.realpath(root, strict=True)
         walked = _walk_folder(root, home, suffixes, max_files)

@@ -113,17 +113,7 @@ class LexicalRetriever:
         return f"LexicalRetriever({len(self.documents)} documents, sources={list(self.sources)})"
 
     def __call__(self, request: JsonObject) -> list[Candidate]:
-        """Find what answers a query.
-
-        Args:
-            request: ``{"query": str, "sources": list[str], "top_k": int}``; only these sources are searched.
-
-        Returns:
-            At most `top_k` candidates with a score above 0, best first, equal ones in the base's order.
-
-        Raises:
-            ConfigurationError: a field is missing or wrong.
-        """
+        """Find what answers a query."""
         query, allowed, top_k = SearchRequest.of(request)
         whole, covered = self._covered(query)
         found = [
@@ -210,14 +200,7 @@ class SearchRequest(NamedTuple):
 
     @classmethod
     def of(cls, request: object) -> SearchRequest:
-        """Read a request.
-
-        Args:
-            request: ``{"query": str, "sources": list[str], "top_k": int}``; other keys are not read.
-
-        Raises:
-            ConfigurationError: a field is missing or wrong; it says which, and what is allowed.
-        """
+        """Read a request."""
         if not isinstance(request, Mapping):
             raise ConfigurationError(f"request: a dictionary is required; given: {format_given_value(request)}")
         query, sources, top_k = (_field(request, name) for name in cls._fields)

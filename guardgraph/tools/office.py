@@ -1,7 +1,4 @@
-"""The tool agent's default tools: an office of the demo with files and an account, none of them real.
-
-One of the files is a bill into which somebody wrote an instruction: whoever follows it sends money to a stranger.
-"""
+"""The tool agent's default tools: an office of the demo with files and an account, none of them real."""
 
 from __future__ import annotations
 

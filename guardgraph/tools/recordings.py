@@ -1,7 +1,4 @@
-"""The Research agent's default tools: a search, a reader and a note extractor that replay what was recorded.
-
-They need no network and no key, and know the demo alone: a question about something else finds nothing.
-"""
+"""The Research agent's default tools: a search, a reader and a note extractor that replay what was recorded."""
 
 from __future__ import annotations
 
@@ -17,13 +14,7 @@ from guardgraph.world.call import mark_as_instant
 
 
 def make_recorded_search() -> Tool:
-    """Make the search that knows the recorded hits.
-
-    Returns:
-        ``{"query": str, "max_results": int}`` -> ``[{"url", "title", "snippet", "score"}]``: the hits whose
-        title, snippet or path shares a content word with the query, in recorded order. Numbers are no content
-        words: a year alone makes no hit relevant.
-    """
+    """Make the search that knows the recorded hits."""
     recorded = [(hit, _list_hit_terms(hit)) for hit in _load_recorded_file("research_search_results.json")]
 
     @mark_as_instant
@@ -35,12 +26,7 @@ def make_recorded_search() -> Tool:
 
 
 def make_recorded_reader() -> Tool:
-    """Make the reader that knows the recorded pages.
-
-    Returns:
-        ``{"url": str}`` -> ``{"title", "published_at", "body"}``, however the URL is spelled; it raises `LookupError`
-        for other URLs.
-    """
+    """Make the reader that knows the recorded pages."""
     recorded = _load_recorded_file("research_pages.json")
 
     @mark_as_instant
@@ -54,12 +40,7 @@ def make_recorded_reader() -> Tool:
 
 
 def make_recorded_extractor() -> Tool:
-    """Make the extractor that knows the recorded notes.
-
-    Returns:
-        ``{"pages": {url: page}, "max_notes": int}`` -> ``[{"claim", "quote", "url", "title", "published_at"}]``: the
-        first notes from those pages, in recorded order.
-    """
+    """Make the extractor that knows the recorded notes."""
     recorded = _load_recorded_file("research_notes.json")
 
     @mark_as_instant

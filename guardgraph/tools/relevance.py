@@ -1,8 +1,7 @@
-"""The formula of relevance: what words weigh, what a passage covers of a question, and what that is beyond chance.
+"""The formula of relevance: what words weigh, what a passage covers of a question, and what that is beyond chance."""
 
-`LexicalRetriever` tells what it is and where it comes from. It stands here once: an index counts words and adds up, by
-Python or by numpy, and all that it adds up is computed here. So scores of all indexes agree to the last digit.
-"""
+# `LexicalRetriever` tells what it is and where it comes from. It stands here once: an index counts words and adds up,
+# by Python or by numpy, and all that it adds up is computed here. So scores of all indexes agree to the last digit.
 
 from __future__ import annotations
 
@@ -61,14 +60,7 @@ _LARGEST_EXPONENT: Final = 500
 
 
 def list_unmeasured_languages(passages: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the languages of most passages, where the default threshold was measured for less than half of them.
-
-    Args:
-        passages: how many are in each language; ``""`` is of those that tell none, which count for nothing.
-
-    Returns:
-        Those for which it was not measured, the most frequent first; none where most are in the others.
-    """
+    """Return the languages of most passages, where the default threshold was measured for less than half of them."""
     counts = Counter({language: count for language, count in passages.items() if language})
     others = tuple(language for language, _ in sorted(counts.items(), key=_rank_language) if language not in MEASURED)
     return others if 2 * sum(counts[language] for language in others) > counts.total() else ()
@@ -92,12 +84,7 @@ class Known(NamedTuple):
         return self.words / max(self.passages, 1)
 
     def weight(self, times: float, holders: int) -> float:
-        """Return what a term weighs in a question; one that no passage has is evidence of something else.
-
-        Args:
-            times: how much it counts in the question.
-            holders: how many passages have it.
-        """
+        """Return what a term weighs in a question; one that no passage has is evidence of something else."""
         if holders:
             return times * math.log(1 + self.passages / (holders + 0.5))
         return times * (math.log(1 + self.passages / 1.5) + math.log(max(self.words, 1) / max(self.once, 1)))
@@ -119,13 +106,7 @@ Asked = tuple[Counter[tuple[str, ...]], ...]
 
 
 def asked(question: str, base_language: str, languages: Sequence[str]) -> Asked:
-    """Count the terms of a question.
-
-    Args:
-        question: what is asked.
-        base_language: the one that most of the base is in.
-        languages: all of the base's, sorted.
-    """
+    """Count the terms of a question."""
     told = detect_language(question) or base_language
     # A short question may be told wrongly, and what the base leaves out of its documents can be in none.
     words = list_content_words(question, told, beside="" if told == base_language else base_language)
@@ -150,27 +131,12 @@ def damping(length: _Number, average: float) -> _Number:
 
 
 def share(count: _Number, damped: _Number) -> _Number:
-    """Return how much of a term's weight a passage covers.
-
-    Args:
-        count: how often the passage has the term.
-        damped: what its count is held against, as `damping` returns it.
-    """
+    """Return how much of a term's weight a passage covers."""
     return count / (count + damped)
 
 
 def best(covered: Sequence[float], whole: float, known: Known, wanted: int) -> list[tuple[int, float]]:
-    """Return the passages that cover most, each with its relevance above 0; the best first, equal ones in their order.
-
-    Args:
-        covered: what each passage covers of a question.
-        whole: what the question says.
-        known: of the base, in the first reading.
-        wanted: how many passages at most.
-
-    Returns:
-        Their places in `covered`, and their scores.
-    """
+    """Return the passages that cover most, with their relevance above 0; the best first, equal ones in their order."""
     rarity = math.exp(-min(known.chance, _LARGEST_CHANCE * whole))
     places = nlargest(wanted, range(len(covered)), key=covered.__getitem__)
     scored = [

@@ -22,26 +22,14 @@ class HasSources(Protocol):
 
 
 def read_retriever_sources(retriever: object) -> tuple[str, ...] | None:
-    """Return the sources that a retriever says it has, each once; None where it does not say.
-
-    Raises:
-        ConfigurationError: it has an attribute `sources` that is no list or tuple of strings.
-    """
+    """Return the sources that a retriever says it has, each once; None where it does not say."""
     if not isinstance(retriever, HasSources):
         return None
     return _check_source_names("retriever.sources", retriever.sources)
 
 
 def choose_retriever_sources(retriever: object, named: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the sources that a retriever has, as it says itself or as somebody names them; None where nobody does.
-
-    Args:
-        retriever: the retriever.
-        named: the names of its sources.
-
-    Raises:
-        ConfigurationError: `named` is no list or tuple of strings, or the retriever says itself what it has.
-    """
+    """Return the sources that a retriever has, as it says itself or as somebody names them; None where nobody does."""
     said = read_retriever_sources(retriever)
     if named is None:
         return said

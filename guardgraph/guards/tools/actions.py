@@ -27,12 +27,7 @@ class ProposedStep(NamedTuple):
 
 
 def parse_task_history(given: JsonValue) -> list[Turn]:
-    """Return the turns before the task; None is none.
-
-    Raises:
-        Stop: ``invalid_request:history`` for anything but turns as `parse_history` reads them, for too many and for one
-            that is too long.
-    """
+    """Return the turns before the task; None is none."""
     turns = parse_history(given)
     if len(turns) > MOST_TURNS:
         raise build_request_stop("history", given, f"a list of at most {MOST_TURNS} turns")
@@ -45,14 +40,7 @@ def parse_task_history(given: JsonValue) -> list[Turn]:
 
 
 def parse_step(raw: JsonValue) -> ProposedStep:
-    """Read what a model proposes for one step: where it has calls, its text is no answer yet.
-
-    Args:
-        raw: any JSON value; ``{"calls": [{"tool", "args"}], "plan"?}``, or ``{"answer": str, "declined"?}``.
-
-    Raises:
-        Stop: ``invalid_action:not_object``.
-    """
+    """Read what a model proposes for one step: where it has calls, its text is no answer yet."""
     given = raw if isinstance(raw, dict) else {}
     calls, answer = given.get("calls"), given.get("answer")
     if calls is None and answer is None and isinstance(given.get("name"), str):  # as models write one call in a text
@@ -70,18 +58,7 @@ def parse_step(raw: JsonValue) -> ProposedStep:
 
 
 def parse_call(raw: JsonValue, cards: Mapping[str, ToolCard], forced: Mapping[str, JsonObject]) -> ToolCall:
-    """Read one call; arguments may come as the JSON text of an object, as models write them, and none as nothing.
-
-    It comes with the defaults of the tool's schema, as the tool receives it.
-
-    Args:
-        raw: any JSON value; ``{"tool": str, "args": {…}}``.
-        cards: what is known of the tools; the arguments of one that there is not are not judged.
-        forced: by tool, arguments that its rule forces; the proposal need not have them.
-
-    Raises:
-        Stop: ``invalid_action:not_object|tool|args|schema``, the last with `details` ``{tool, at, given, allowed}``.
-    """
+    """Read one call; arguments may come as the JSON text of an object, as models write them, and none as nothing."""
     if not isinstance(raw, dict):
         raise Stop("invalid_action:not_object", details={"given": excerpt_value(raw), "allowed": "a call is an object"})
     tool, args = raw.get("tool"), raw.get("args")
@@ -105,16 +82,7 @@ def parse_call(raw: JsonValue, cards: Mapping[str, ToolCard], forced: Mapping[st
 
 
 def cut_step(effects: Sequence[tuple[str, bool]], *, max_asked: int = 1) -> tuple[int, str]:
-    """Return how many calls of a step are made next, and how.
-
-    Args:
-        effects: of each call its effect, and whether a person has to approve it.
-        max_asked: calls that one question may show.
-
-    Returns:
-        The number of calls, and ``read`` for reads that are made side by side, ``write`` for one call that writes, or
-        ``approve`` for those that wait for one answer of a person.
-    """
+    """Return how many calls of a step are made next, and how."""
     effect, waits = effects[0]
     if effect == "write" and not waits:
         return 1, "write"

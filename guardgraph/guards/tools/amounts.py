@@ -1,7 +1,4 @@
-"""Typed values of texts and arguments, compared for licences: a value licenses itself, and no other one.
-
-Type, unit, zone and bound have to be the same; nothing is rounded, and a number that is denied licenses nothing.
-"""
+"""Typed values of texts and arguments, compared for licences: a value licenses itself, and no other one."""
 
 from __future__ import annotations
 
@@ -73,13 +70,7 @@ def is_id_name(key: str) -> bool:
 
 
 def licenses_number(values: Sequence[Value], value: float, key: str) -> bool:
-    """Say whether one of some values is a number as an argument of this name has it.
-
-    Args:
-        values: of a text that licenses.
-        value: the number.
-        key: the argument's name, which may name a unit; under that of an id a number counts nothing.
-    """
+    """Say whether one of some values is a number as an argument of this name has it."""
     if is_id_name(key):
         return any(_is_id(each, value, key) for each in values)
     wanted = scan_values(write_json_text({key: abs(value)}), "en")[-1:]

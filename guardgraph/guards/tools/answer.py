@@ -30,13 +30,7 @@ _LINK = re.compile(
 
 
 def show_results(made: Iterable[MadeCall], policy: ToolPolicy, max_chars: int) -> list[JsonObject]:
-    """Return calls that were made with what they brought, as a model is shown them; a reported failure as an `error`.
-
-    Args:
-        made: the calls.
-        policy: the run's; its rules say which fields are trusted.
-        max_chars: how long one result may be as JSON text; what is longer is shown as the beginning of its text.
-    """
+    """Return calls that were made with what they brought, as a model sees them; a reported failure as an `error`."""
     shown = []
     for call in made:
         entry: JsonObject = {"id": call["id"], "tool": call["tool"], "args": call["args"]}
@@ -53,11 +47,7 @@ def show_results(made: Iterable[MadeCall], policy: ToolPolicy, max_chars: int) -
 
 
 def parse_answer(answer: str, *, max_chars: int) -> str:
-    """Return an answer, stripped.
-
-    Raises:
-        Stop: ``invalid_answer:empty|too_long``.
-    """
+    """Return an answer, stripped."""
     if not answer.strip():
         raise Stop("invalid_answer:empty")
     if len(answer.strip()) > max_chars:
@@ -79,21 +69,7 @@ def _compile_declining() -> re.Pattern[str]:
 def settle_answer_links(
     answer: str, *, given: Given, made: Sequence[MadeCall], policy: ToolPolicy, cards: Mapping[str, ToolCard]
 ) -> tuple[str, list[str]]:
-    """Check the links of an answer, and take those out of use that only results have.
-
-    Args:
-        answer: its text.
-        given: what whoever runs the agent gave.
-        made: the calls that were made.
-        policy: the run's.
-        cards: what is known of the tools.
-
-    Returns:
-        The answer, and the links that stand in results alone. In the text these are spelled ``https[:]//host[.]com``.
-
-    Raises:
-        Stop: ``invalid_answer:active_markup``, ``invalid_answer:unsupported_link``.
-    """
+    """Check the links of an answer, and take those out of use that only results have."""
     if not may_have_links(answer) and not find_hidden_signs(answer):
         return answer, []
     trusted = Support(given, made, policy, cards).texts
@@ -114,11 +90,7 @@ def _spell_out_link(match: re.Match[str]) -> str:
 
 
 def _disarm_links(answer: str, check: Callable[[list[str]], None]) -> tuple[str, list[str]]:
-    """Spell links so that nobody can follow them, unless what was given has them.
-
-    Raises:
-        Stop: ``invalid_answer:unsupported_link`` where a link is left that cannot be found in the text.
-    """
+    """Spell links so that nobody can follow them, unless what was given has them."""
     untrusted = []
     rest = answer
     for link in dict.fromkeys(link for reading in list_readings(answer) for link in find_links(reading)):
@@ -141,18 +113,7 @@ def disarm_link(shown: str) -> str:
 def check_answer_values(
     answer: str, *, given: Given, made: Sequence[MadeCall], policy: ToolPolicy, workings: Sequence[str] = ()
 ) -> None:
-    """Check that the answer's values and names are in the task, the history, or in what was called and found.
-
-    Args:
-        answer: its text.
-        given: what whoever runs the agent gave.
-        made: the calls that were made.
-        policy: the run's: which checks run, and which names are known.
-        workings: how the answer comes to numbers that none of these has, as a grounding check reads them.
-
-    Raises:
-        Stop: ``invalid_answer:unsupported_number``, ``invalid_answer:unsupported_name``, with what is `unsupported`.
-    """
+    """Check that the answer's values and names are in the task, the history, or in what was called and found."""
     turns = [turn["content"] for turn in given["history"]]
     sources = [Source(call["id"], "\n".join(_list_result_texts([call]))) for call in made]
     checked = check_text(
@@ -174,15 +135,7 @@ def check_answer_values(
 
 
 def list_answer_claims(answer: str, *, given: Given, results: Sequence[JsonObject]) -> list[Claim]:
-    """Return the sentences of an answer for a verifier: each rests on the task, and on all that the model was shown.
-
-    A first sentence that says that the task is not done rests on nothing.
-
-    Args:
-        answer: its text.
-        given: what whoever runs the agent gave.
-        results: the calls that were made, as `show_results` shows them.
-    """
+    """Return the sentences of an answer for a verifier: each rests on the task, and on all that the model was shown."""
     spans = [span for span in find_sentence_spans(answer) if any(map(str.isalnum, answer[slice(*span)]))]
     said = find_claim_sentences(answer, spans[1:] if is_declining(answer) else spans)
     turns = [turn["content"] for turn in given["history"]]

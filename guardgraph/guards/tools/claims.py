@@ -1,8 +1,7 @@
-"""What an answer says was done: claims of actions, held against the calls that were made.
+"""What an answer says was done: claims of actions, held against the calls that were made."""
 
-An answer that says "I sent the mail" while no mail was sent is worse than one that declines. English alone is read:
-names and descriptions of tools are English, whatever the language of the task.
-"""
+# An answer that says "I sent the mail" while no mail was sent is worse than one that declines. English alone is read:
+# names and descriptions of tools are English, whatever the language of the task.
 
 from __future__ import annotations
 
@@ -33,17 +32,7 @@ _MOST_BETWEEN: Final = 6
 def check_claimed_actions(
     answer: str, *, made: Sequence[MadeCall], cards: Mapping[str, ToolCard], policy: ToolPolicy
 ) -> None:
-    """Check that what an answer says was done, in the first person or the passive, some call of the run did.
-
-    Args:
-        answer: its text.
-        made: the calls that were made.
-        cards: what is known of the tools; the actions are the verbs of those that write.
-        policy: the run's.
-
-    Raises:
-        Stop: ``invalid_answer:action_not_done`` with what was `claimed`, and the tools that `performed` something.
-    """
+    """Check that what an answer says was done, in the first person or the passive, some call of the run did."""
     writing = {name: card for name, card in cards.items() if policy.rule_of(name).effect == "write"}
     actions = {verb for card in writing.values() for verb in _list_verbs(card)}
     done = [call for call in made if not call.get("failed")]

@@ -1,8 +1,4 @@
-"""Defaults of schemas: what a tool receives where a call leaves something out.
-
-A call is judged, compared, shown and hashed with them: a payment is the same payment, and an open share the same open
-share, whether its defaults are spelled out or left out.
-"""
+"""Defaults of schemas: what a tool receives where a call leaves something out."""
 
 from __future__ import annotations
 
@@ -14,15 +10,8 @@ from guardgraph.plain.json import JsonObject, JsonValue, copy_json
 
 
 def fill_defaults(value: JsonValue, schema: JsonValue, whole: JsonObject) -> JsonValue:
-    """Return a value with the defaults of its schema, those of objects inside it too.
-
-    A default that its own schema does not allow, such as null of a text, says that the tool fills it in by itself.
-
-    Args:
-        value: the arguments of a call, or a part of them.
-        schema: what it is held against.
-        whole: the schema that references lead into.
-    """
+    """Return a value with the defaults of its schema, those of objects inside it too."""
+    # A default that its own schema does not allow, such as null of a text, says that the tool fills it in by itself.
     if isinstance(value, list):
         items = [part["items"] for part in _list_parts(value, schema, whole) if "items" in part]
         return [fill_defaults(item, items[0], whole) for item in value] if items else value

@@ -1,7 +1,4 @@
-"""The leaves of arguments and results: values that hold no other, keys that somebody wrote, and the places of both.
-
-A rule names fields of results by such places, and a person is shown them.
-"""
+"""The leaves of arguments and results: values that hold no other, keys that somebody wrote, and the places of both."""
 
 from __future__ import annotations
 
@@ -64,10 +61,8 @@ def _names_key(keys: tuple[str, ...], path: tuple[str, ...]) -> bool:
 
 
 def read_result(value: JsonValue) -> JsonValue:
-    """Return what a tool brought as its fields: a text that is a JSON object or list counts as that.
-
-    One in which a key stands twice is a text: the model reads both values, and its fields would have one.
-    """
+    """Return what a tool brought as its fields: a text that is a JSON object or list counts as that."""
+    # One in which a key stands twice is a text: the model reads both values, and its fields would have one.
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             parse_json(value, keys_once=True)
@@ -82,11 +77,7 @@ _BLOCKS: Final = ("image", "image_url", "audio", "input_audio", "video", "file",
 
 
 def describe_media(value: JsonValue) -> JsonValue:
-    """Return what a tool brought with its pictures, files and sounds as lines: kind, size and hash.
-
-    Args:
-        value: what it brought; a list of blocks of content with one that is no text becomes a text.
-    """
+    """Return what a tool brought with its pictures, files and sounds as lines: kind, size and hash."""
     if not (isinstance(value, list) and value and all(map(_is_block, value))):
         return value
     if all(block["type"] == "text" for block in value):
@@ -110,10 +101,7 @@ def _describe_block(block: JsonObject) -> str:
 
 
 def read_outcome(outcome: Outcome) -> tuple[JsonValue, bool]:
-    """Return what a call of a tool brought, as the model is shown it, and whether it is a failure that it reported.
-
-    None of a call that failed otherwise.
-    """
+    """Return what a call of a tool brought, as the model is shown it, and whether it is a failure that it reported."""
     if outcome.form != "failure":
         return describe_media(outcome.content), False
     match parse_expected_failure(outcome.content):

@@ -1,8 +1,4 @@
-"""The licence of a call: what must hold before a tool is called, judged where a call is proposed and where it is made.
-
-The order is that of the reasons: the lists, the tool itself, its arguments, how often, and then support, where it is
-needed. All of it follows from plain values: what was given, which calls were made and what they brought.
-"""
+"""The licence of a call: what must hold before a tool is called, judged where it is proposed and where it is made."""
 
 from __future__ import annotations
 
@@ -56,26 +52,7 @@ def check_licence(
     given: Given,
     made: Sequence[MadeCall],
 ) -> Licence:
-    """Judge a call, with the arguments that it would be made with.
-
-    Args:
-        call: the tool's name and its arguments, forced ones included (`complete_call`).
-        cards: what is known of each tool that there is.
-        policy: the lists and rules that hold now.
-        budget: how many calls a run may make.
-        given: what whoever runs the agent gave.
-        made: the calls that were made in this run, in order, with what they brought. Calls of one step that are judged
-            before any of them is made count those before them.
-
-    Returns:
-        The licence; where it `needs_approval`, `check_approval` says whether it holds.
-
-    Raises:
-        Stop: in this order ``tool_not_allowed_policy:<tool>``, ``tool_denied:<tool>``,
-            ``tool_denied_execution:<tool>``, ``tool_changed:<tool>``, ``argument_denied:<tool>.<argument>``,
-            ``loop_detected:<tool>``, ``max_calls:<tool>``, ``max_tool_calls``, and where nobody may be asked
-            ``unsupported_argument:<tool>.<argument>``.
-    """
+    """Judge a call, with the arguments that it would be made with."""
     tool, args, rule = call["tool"], call["args"], policy.rule_of(call["tool"])
     check_tool_lists(tool, cards=cards, policy=policy)
     check_tool_pin(cards[tool], rule)
@@ -102,15 +79,7 @@ def check_licence(
 
 
 def check_approval(licence: Licence, approvals: Collection[str]) -> None:
-    """Check that a call has the approval that it needs.
-
-    Args:
-        licence: of `check_licence`.
-        approvals: licence hashes that a person approved in this run and that no call has used.
-
-    Raises:
-        Stop: ``not_approved:<tool>``.
-    """
+    """Check that a call has the approval that it needs."""
     if licence.needs_approval and licence.hash not in approvals:
         raise Stop(f"not_approved:{shown_name(licence.tool)}", details={"licence": licence.hash})
 
@@ -123,21 +92,9 @@ def offer_delegation(
     given: Given,
     made: Sequence[MadeCall],
 ) -> DelegationOffer | None:
-    """Return what a person may let one document license, so that one question is enough for several calls of a step.
-
-    A document is the result of a call that reads and whose own arguments the user gave: so the task names it. A call
-    counts if it would be supported were the document part of the task, and if a person is asked for no other reason.
-
-    Args:
-        licences: of the calls that are left of a step, in order; the first is the one that a person is asked about.
-        cards: what is known of each tool.
-        policy: the rules that hold now.
-        given: what whoever runs the agent gave.
-        made: the calls that were made, with what they brought.
-
-    Returns:
-        The offer for the document that licenses most of the calls, None where none licenses the first and another.
-    """
+    """Return what a person may let one document license, so that one question is enough for several calls of a step."""
+    # A document is the result of a call that reads and whose own arguments the user gave: so the task names it. A call
+    # counts if it would be supported were the document part of the task, and if a person is asked for no other reason.
     waiting = [each for each in licences if each.unsupported and policy.rule_of(each.tool).asks == "unsupported"]
     if len(waiting) < 2 or waiting[0] is not licences[0]:
         return None
@@ -199,11 +156,7 @@ def complete_call(tool: str, args: JsonObject, rule: ToolRule, schema: JsonObjec
 
 
 def check_tool_lists(tool: str, *, cards: Mapping[str, ToolCard], policy: ToolPolicy) -> None:
-    """Hold a tool against the lists; of one that there is not, the refusal says which there are.
-
-    Raises:
-        Stop: ``tool_not_allowed_policy:<tool>``, ``tool_denied:<tool>``, ``tool_denied_execution:<tool>``.
-    """
+    """Hold a tool against the lists; of one that there is not, the refusal says which there are."""
     named = shown_name(tool)
     if tool not in cards:
         there_are = ", ".join(name for name in policy.tools_policy if name in cards)
@@ -217,33 +170,22 @@ def check_tool_lists(tool: str, *, cards: Mapping[str, ToolCard], policy: ToolPo
 
 
 def check_tool_pin(card: ToolCard, rule: ToolRule) -> None:
-    """Check that a tool is the one that its rule pins.
-
-    Raises:
-        Stop: ``tool_changed:<tool>``.
-    """
+    """Check that a tool is the one that its rule pins."""
     if rule.pin is not None and rule.pin != (now := hash_tool(card)):
         raise Stop(f"tool_changed:{shown_name(card['name'])}", details={"pin": rule.pin, "is": now})
 
 
 def list_shown_tools(cards: Mapping[str, ToolCard], policy: ToolPolicy) -> list[ToolCard]:
-    """Return the tools that a model is shown: those that it may ask for, but for those that are not as they are pinned.
-
-    A description that changed after somebody read it never reaches a model.
-    """
+    """Return the tools that a model is shown: those that it may ask for, and that are as they are pinned."""
+    # A description that changed after somebody read it never reaches a model.
     listed = (cards[name] for name in policy.tools_policy if name in cards)
     return [card for card in listed if (pin := policy.rule_of(card["name"]).pin) is None or pin == hash_tool(card)]
 
 
 def check_argument_rules(tool: str, args: JsonObject, rule: ToolRule, *, schema: JsonObject) -> None:
-    """Hold arguments against the rule of their tool.
-
-    A key that the schema does not name is written by the model, as a value is: it keeps `allowed`, `hosts` and `under`
-    too, and an empty list or object keeps none of them.
-
-    Raises:
-        Stop: ``argument_denied:<tool>.<argument>`` with `details` ``{rule, allowed, given}``.
-    """
+    """Hold arguments against the rule of their tool."""
+    # A key that the schema does not name is written by the model, as a value is: it keeps `allowed`, `hosts` and
+    # `under` too, and an empty list or object keeps none of them.
     for name, value in rule.forced.items():
         if name not in args or args[name] != value:
             raise _deny_argument(tool, name, "forced", value, args.get(name))
@@ -284,10 +226,8 @@ def find_broken_rule(value: JsonValue, limits: ArgumentRule) -> str | None:
 
 
 def _has_listed_host(value: JsonValue, hosts: Iterable[str]) -> bool:
-    """Say whether a web URL, a mail address or a host has one of these hosts, and names no other.
-
-    A tool reads a URL with a parser of its own, so only one that all parsers read the same has a host.
-    """
+    """Say whether a web URL, a mail address or a host has one of these hosts, and names no other."""
+    # A tool reads a URL with a parser of its own, so only one that all parsers read the same has a host.
     if not isinstance(value, str) or value != value.strip():
         return False
     listed = set(map(_read_listed_host, hosts)) - {None}
@@ -323,15 +263,10 @@ def _lies_under(value: JsonValue, folders: Iterable[str]) -> bool:
 
 
 def check_call_counts(call: ToolCall, *, made: Sequence[MadeCall], policy: ToolPolicy, budget: ToolBudget) -> None:
-    """Check how often a call, its tool and any tool was called.
-
-    Calls that read are the same where all of their arguments are; calls that write where those are that decide and the
-    content is, however they are spelled and ordered: another note makes no other payment, another body makes another
-    mail. An item that stands several times in one list of a call is as many calls.
-
-    Raises:
-        Stop: ``loop_detected:<tool>``, ``max_calls:<tool>``, ``max_tool_calls``.
-    """
+    """Check how often a call, its tool and any tool was called."""
+    # Calls that read are the same where all of their arguments are; calls that write where those are that decide and
+    # the content is, however they are spelled and ordered: another note makes no other payment, another body makes
+    # another mail. An item that stands several times in one list of a call is as many calls.
     tool, rule = call["tool"], policy.rule_of(call["tool"])
     others = [each for each in _list_counted_calls(made, rule) if each["tool"] == tool]
     if rule.effect == "write":
@@ -368,10 +303,8 @@ def _normalise_deciding(args: JsonObject, rule: ToolRule) -> JsonValue:
 
 
 def _normalise(value: JsonValue) -> JsonValue:
-    """Return a value in one spelling: null and empty texts say nothing, and neither does the order of texts in a list.
-
-    A list of one item is that item. Numbers keep their order, since a place is no set of them.
-    """
+    """Return a value in one spelling: null, empty texts and the order of texts in a list say nothing."""
+    # A list of one item is that item. Numbers keep their order, since a place is no set of them.
     if isinstance(value, dict):
         read = ((_fold_spelling(key), _normalise(item)) for key, item in value.items())
         return {key: item for key, item in sorted(read, key=lambda pair: pair[0]) if item not in ("", [], {})}

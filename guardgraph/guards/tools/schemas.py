@@ -1,7 +1,4 @@
-"""JSON Schemas of tools: what they say of arguments, and what is none that a call can be held against.
-
-They are somebody else's, such as a server's: references lead nowhere outside, and patterns take linear time.
-"""
+"""JSON Schemas of tools: what they say of arguments, and what is none that a call can be held against."""
 
 from __future__ import annotations
 
@@ -27,11 +24,7 @@ _KNOWN_SCHEMAS: Final = 256
 
 
 def check_arguments(tool: str, args: JsonObject, schema: JsonObject) -> None:
-    """Hold arguments against the JSON Schema of their tool; one that it does not name is none of its.
-
-    Raises:
-        Stop: ``invalid_action:schema`` with `details` ``{tool, at, given, allowed}``.
-    """
+    """Hold arguments against the JSON Schema of their tool; one that it does not name is none of its."""
     properties = schema.get("properties")
     is_open = schema.get("additionalProperties") not in (None, False) or "patternProperties" in schema
     if isinstance(properties, dict) and not is_open and (unknown := [name for name in args if name not in properties]):
@@ -54,10 +47,8 @@ def is_valid_of_schema(value: JsonValue, part: JsonObject, whole: JsonObject) ->
 
 @lru_cache(maxsize=_KNOWN_SCHEMAS)
 def _compile_schema(schema: str) -> Validator:
-    """Return what holds arguments against a schema; references lead nowhere outside of it.
-
-    Patterns are somebody else's: they are matched in linear time, which the library's own keywords do not.
-    """
+    """Return what holds arguments against a schema; references lead nowhere outside of it."""
+    # Patterns are somebody else's: they are matched in linear time, which the library's own keywords do not.
     from jsonschema.validators import Draft202012Validator, extend, validator_for
     from referencing import Registry
 
@@ -171,13 +162,7 @@ def find_reference_problem(schema: JsonObject) -> str | None:
 
 
 def _count_judged_parts(item: JsonObject, schema: JsonObject, sizes: dict[int, int | None]) -> int | None:
-    """Return how many parts of a schema judge a value that one of them judges; None where that has no end.
-
-    Args:
-        item: the part.
-        schema: the whole.
-        sizes: what is known of parts, by their `id`; None of one that is being counted.
-    """
+    """Return how many parts of a schema judge a value that one of them judges; None where that has no end."""
     if id(item) in sizes:
         return sizes[id(item)]
     sizes[id(item)] = None

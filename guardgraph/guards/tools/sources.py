@@ -31,14 +31,7 @@ _QUOTED = re.compile(
 
 
 class Source:
-    """Something that may license values.
-
-    Args:
-        name: as a licence names it.
-        value: what it is.
-        is_text: whether its words license, and not only itself as a whole.
-        keys: the keys on the way to it.
-    """
+    """Something that may license values."""
 
     def __init__(self, name: str, value: JsonValue, is_text: bool, keys: Sequence[str] = ()) -> None:
         self.name, self.value, self.keys = name, value, tuple(keys)

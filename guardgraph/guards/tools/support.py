@@ -1,8 +1,7 @@
-"""What supports a value of a call: where it stands in what was given, in a trusted field, or in the tool's own rule.
+"""What supports a value of a call: where it stands in what was given, in a trusted field, or in the tool's rule."""
 
-A value that decides what a call does has to come from somebody who may decide: from whoever gave the task, from the
-deployment, or from a field that the tool's owner sets. Texts of others, such as a page or a letter, license nothing.
-"""
+# A value that decides what a call does has to come from somebody who may decide: from whoever gave the task, from the
+# deployment, or from a field that the tool's owner sets. Texts of others, such as a page or a letter, license nothing.
 
 from __future__ import annotations
 
@@ -87,18 +86,11 @@ class _Judged(NamedTuple):
 
 
 class Support:
-    """What licenses the values of the calls of one step.
+    """What licenses the values of the calls of one step."""
 
-    Trust follows the chain: a trusted field licenses where the call that brought it was supported itself, by what was
-    given, by the rule, or by a trusted field of a call of which that holds too; or where a person approved that call.
-    Else a text of others may have chosen what was asked for, and its fields are data like the rest.
-
-    Args:
-        given: what whoever runs the agent gave.
-        made: the calls that were made in this run, in order.
-        policy: the run's.
-        cards: what is known of each tool.
-    """
+    # Trust follows the chain: a trusted field licenses where the call that brought it was supported itself, by what was
+    # given, by the rule, or by a trusted field of a call of which that holds too; or where a person approved that call.
+    # Else a text of others may have chosen what was asked for, and its fields are data like the rest.
 
     def __init__(
         self, given: Given, made: Sequence[MadeCall], policy: ToolPolicy, cards: Mapping[str, ToolCard]
@@ -148,12 +140,10 @@ class Support:
         return wider
 
     def has_seen_others(self) -> bool:
-        """Say whether the model was shown anything that others wrote: from then on its calls need support.
-
-        Keys of results count as values do: the model reads them too, and who fills a field may have chosen them.
-        A trusted field that holds several words counts too. Nobody knows who chose them: on a server where everybody
-        may name a channel, its name can be a message.
-        """
+        """Say whether the model was shown anything that others wrote: from then on its calls need support."""
+        # Keys of results count as values do: the model reads them too, and who fills a field may have chosen them. A
+        # trusted field that holds several words counts too. Nobody knows who chose them: on a server where everybody
+        # may name a channel, its name can be a message.
         if any(turn["role"] != "user" for turn in self._given["history"]):
             return True
         return any(map(self._has_words_of_others, self._made))
@@ -208,12 +198,7 @@ class Support:
                     judged.supported[f"{leaf.path}: {part}"] = source
 
     def find_source(self, value: JsonValue, keys: Sequence[str]) -> str | None:
-        """Return the name of what licenses a value, None where nothing does.
-
-        Args:
-            value: a leaf.
-            keys: the keys on the way to it, by which a number may have a unit.
-        """
+        """Return the name of what licenses a value, None where nothing does."""
         if isinstance(value, str):
             return self._find_text(value.strip())
         return self._find_number(value, keys[-1] if keys else "") if is_number(value) else None
@@ -360,10 +345,8 @@ def is_deciding_argument(name: str, rule: ToolRule) -> bool:
 
 
 def _is_free_leaf(leaf: Leaf, rule: ToolRule) -> bool:
-    """Say whether a leaf under the name of a free text is one: a text, and below an object under such a name itself.
-
-    Recipients, amounts and flags below an object decide, whatever the object is called.
-    """
+    """Say whether a leaf under the name of a free text is one: a text, and below an object under such a name itself."""
+    # Recipients, amounts and flags below an object decide, whatever the object is called.
     if leaf.value is None or DECIDING not in rule.authority:
         return True
     return isinstance(leaf.value, str) and is_free_text(leaf.keys[-1])

@@ -59,11 +59,9 @@ _STEPS: Final = "/\\~"
 
 
 def is_single_value(value: JsonValue) -> bool:
-    """Say whether a leaf is one value, such as an id, a moment, a link or an account, and no text of several words.
-
-    Words that signs, small letters after capitals or letters nobody sees join are words, and a script without blanks
-    says a sentence in a few letters.
-    """
+    """Say whether a leaf is one value, such as an id, a moment, a link or an account, and no text of several words."""
+    # Words that signs, small letters after capitals or letters nobody sees join are words, and a script without blanks
+    # says a sentence in a few letters.
     if not isinstance(value, str):
         return True
     text = value.strip()
@@ -111,10 +109,7 @@ def list_leading_parts(text: str) -> list[str]:
 
 
 def find_accounts(text: str) -> list[str]:
-    """Return what looks like an account in any reading of a text: an IBAN, a number of many digits, a long key.
-
-    Dates are none, and no lists of years.
-    """
+    """Return what looks like an account in any reading of a text: an IBAN, a number of many digits, a long key."""
     plain = (_DASHES.sub("-", _DATE.sub(_read_date, reading)) for reading in list_readings(text))
     found = (match[0] for reading in plain for match in _ACCOUNTS.finditer(reading))
     return [*dict.fromkeys(account for account in found if not _are_years(account))]
@@ -161,10 +156,8 @@ class FoldedText(NamedTuple):
     """Without regard to case."""
 
     def has_words(self, wanted: FoldedText) -> bool:
-        """Say whether a text has words one after another, whole.
-
-        Their case counts where one of them has a digit, and in a path.
-        """
+        """Say whether a text has words one after another, whole."""
+        # Their case counts where one of them has a digit, and in a path.
         is_exact = any(sign.isdecimal() or sign in _STEPS for sign in wanted.written)
         text, words = (self.written, wanted.written) if is_exact else (self.folded, wanted.folded)
         at = text.find(words)

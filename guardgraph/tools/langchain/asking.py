@@ -76,16 +76,7 @@ def is_from_langchain(given: object) -> TypeGuard[VectorStore | Runnable[Any, An
 
 
 def make_langchain_asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
-    """Return who asks a retriever, a tool, another Runnable or a function.
-
-    Args:
-        slot: the argument that it was given as, for errors.
-        given: whom to ask.
-        names: what a request holds; the first is its one text.
-
-    Raises:
-        ConfigurationError: it is something else, or a tool that takes other arguments.
-    """
+    """Return who asks a retriever, a tool, another Runnable or a function."""
     inner = unwrap_runnable(given)
     if is_langchain_retriever(inner):
         return _AsksRunnable(given, lambda request: request[names[0]])
@@ -102,12 +93,7 @@ def make_langchain_asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
 
 
 class AsksStore:
-    """Asks a vector store.
-
-    Args:
-        store: the store.
-        method: the name of its search; the async one has an `a` before it.
-    """
+    """Asks a vector store."""
 
     is_counted = True
 

@@ -33,14 +33,7 @@ KEY_NAME = "idempotency_key"
 
 
 def name_tools(given: Tools) -> dict[str, NamedTool]:
-    """Return tools by their names, each with what it is shown as and how it is called.
-
-    Args:
-        given: tools of LangChain's and typed functions, whose names are those of the tools; or tools by name.
-
-    Raises:
-        ConfigurationError: something is no tool, two have one name, or a schema is no JSON Schema of an object.
-    """
+    """Return tools by their names, each with what it is shown as and how it is called."""
     if not isinstance(given, Mapping) and (isinstance(given, str) or not isinstance(given, Sequence)):
         raise ConfigurationError(f"tools: a list of tools, or tools by name; given: {type(given).__name__}")
     if not given:
@@ -133,16 +126,7 @@ def _make_function_target(function: Callable[..., Any], model: type[BaseModel]) 
 
 
 class CalledTool(Runnable[JsonObject, Any]):
-    """A tool of LangChain's that is called with its arguments, and with those that LangChain injects.
-
-    What it reports as a failure is raised as one that was to be expected.
-
-    Args:
-        tool: the tool.
-
-    Raises:
-        ConfigurationError: it has a parameter that an agent would inject and nobody here can fill.
-    """
+    """A tool of LangChain's that is called with its arguments, and with those that LangChain injects."""
 
     def __init__(self, tool: BaseTool) -> None:
         self.name = tool.name
@@ -182,11 +166,7 @@ class CalledTool(Runnable[JsonObject, Any]):
 
 @contextmanager
 def report_failures() -> Iterator[None]:
-    """Raise the failure that a tool reports as one that was to be expected: the model is shown its message.
-
-    Raises:
-        ExpectedFailure: ``tool_reported``, with the `message`.
-    """
+    """Raise the failure that a tool reports as one that was to be expected: the model is shown its message."""
     from langchain_core.tools import ToolException
 
     try:
@@ -209,12 +189,7 @@ def _make_runtime(call: str, config: RunnableConfig | None) -> Any:
 
 
 def list_injected(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the parameters that LangChain injects, each with who fills it.
-
-    Returns:
-        By name ``call`` for the id of the call, ``runtime`` for LangGraph's runtime, ``default`` where the parameter
-        has one, else ``unfilled``: the state and the store of an agent's graph, and values of an application.
-    """
+    """Return the parameters that LangChain injects, each with who fills it."""
     from langchain_core.tools import InjectedToolArg, InjectedToolCallId
     from langgraph.prebuilt import ToolRuntime
 
@@ -236,10 +211,8 @@ def list_injected(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def _read_called_output(returned: Any) -> object:
-    """Return what a tool brings: the fields of an MCP server's result, where it sends them, else the content.
-
-    Any other artifact is for programs, and no part of what a model is shown.
-    """
+    """Return what a tool brings: the fields of an MCP server's result, where it sends them, else the content."""
+    # Any other artifact is for programs, and no part of what a model is shown.
     if not is_of_langchain_class(returned, "messages", "ToolMessage"):
         return read_tool_output(returned)
     if returned.status == "error":

@@ -35,16 +35,7 @@ def is_of_langchain_class(given: object, module: str, name: str) -> bool:
 
 
 class MetadataKeys:
-    """Reads the fields of documents.
-
-    Args:
-        slot: the argument of the user's that holds `own`, for errors.
-        usual: for each field the keys under which it usually stands, the first of them that is there counts.
-        own: what the user says of them.
-
-    Raises:
-        ConfigurationError: `own` names another field, or says neither a key nor a function.
-    """
+    """Reads the fields of documents."""
 
     def __init__(self, slot: str, usual: Mapping[str, tuple[str, ...]], own: Metadata | None) -> None:
         given = {} if own is None else own
@@ -62,11 +53,7 @@ class MetadataKeys:
         return field in self._own
 
     def read_metadata_field(self, document: Document, at: int, field: str) -> object:
-        """Return a field of the document at a place, None where it has none.
-
-        Raises:
-            Unreturnable: the user's function of the document failed.
-        """
+        """Return a field of the document at a place, None where it has none."""
         where = self._own.get(field)
         if not callable(where):
             keys = self._usual[field] if where is None else (where,)
@@ -118,26 +105,15 @@ def read_plain_value(value: object) -> object:
 
 
 def refuse_langchain_document(document: Document, place: Iterable[object], given: str, allowed: str) -> Unreturnable:
-    """Return the refusal of what was found, for what stands at a place of one of its documents, or does not.
-
-    It says the document's id and nothing else of it: nobody has judged yet whether it may be seen.
-    """
+    """Return the refusal of what was found, for what stands at a place of one of its documents, or does not."""
+    # It says the document's id and nothing else of it: nobody has judged yet whether it may be seen.
     name = document.metadata.get("id") or document.id
     told = f"{given}, in the document {name!r:.80}" if name else given
     return Unreturnable(told, place=("found", *map(str, place)), allowed=allowed)
 
 
 def read_found_documents(returned: object) -> list[Found]:
-    """Read what was returned as documents.
-
-    Args:
-        returned: documents, dictionaries that have a text (and a `metadata`, or are flat), pairs of one of these and a
-            score, the JSON text of such a list, or a dictionary whose `results` are such a list. What is none of these
-        beside documents is an empty one, which nothing can be made of.
-
-    Raises:
-        Unreturnable: it is something else; it says which place is wrong.
-    """
+    """Read what was returned as documents."""
     given = _parse_tool_json(returned) if isinstance(returned, str) else returned
     if isinstance(given, Mapping) and isinstance(given.get("results"), list):
         given = given["results"]
@@ -156,11 +132,7 @@ def read_found_documents(returned: object) -> list[Found]:
 
 
 def read_page_documents(returned: object) -> list[Document]:
-    """Read what was returned for one URL: its text, its documents, a dictionary with its text, or the JSON text of one.
-
-    Raises:
-        Unreturnable: it is something else.
-    """
+    """Read what was returned for one URL: its text, its documents, a dictionary with its text, or JSON text of one."""
     given = returned
     if isinstance(returned, str):
         read = _parse_tool_json(
@@ -202,11 +174,7 @@ def _make_langchain_document(item: object, at: int) -> Document:
 
 
 def read_tool_output(returned: Any) -> object:
-    """Return what a tool brings: of a message its artifact, else its text.
-
-    Raises:
-        Unreturnable: the tool says that it failed.
-    """
+    """Return what a tool brings: of a message its artifact, else its text."""
     if not is_of_langchain_class(returned, "messages", "ToolMessage"):
         return _join_text_blocks(returned)
     if returned.status == "error":

@@ -25,13 +25,7 @@ def is_document_compressor(given: object) -> TypeGuard[BaseDocumentCompressor]:
 
 
 class LangChainReranker(Runnable[JsonObject, list[JsonObject]]):
-    """Orders candidates by a document compressor; `create_rag_agent(reranker=...)` makes one of what it is given.
-
-    Args:
-        compressor: given the candidates as documents, whose metadata has the rest of each, it returns some of them,
-            best first. One that changes a text, such as an extractor, is no reranker: its run ends as
-            ``tool_invalid_output:rerank``.
-    """
+    """Orders candidates by a document compressor; `create_rag_agent(reranker=...)` makes one of what it is given."""
 
     def __init__(self, compressor: BaseDocumentCompressor) -> None:
         self._compressor = compressor
@@ -40,16 +34,7 @@ class LangChainReranker(Runnable[JsonObject, list[JsonObject]]):
         return f"LangChainReranker({type(self._compressor).__name__})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
-        """Order candidates.
-
-        Args:
-            input: ``{"query": str, "candidates": [...]}``.
-            config: LangChain's configuration, whose callbacks are handed on.
-            kwargs: not used.
-
-        Returns:
-            ``{"doc_id", "text"}`` of the candidates, best first.
-        """
+        """Order candidates."""
         asked = {"callbacks": (config or {}).get("callbacks")}
         return _read_reranked_candidates(
             self._compressor.compress_documents(_make_reranked_documents(input), input["query"], **asked)

@@ -76,10 +76,8 @@ class _Looked(NamedTuple):
     """What stands in the place of the others."""
 
     def has_enough_candidates(self, top_k: int, count: int, *, is_filtered: bool) -> bool:
-        """Say whether asking for more than `count` would bring nothing: there is enough, or there is no more.
-
-        A store that filters what it found first returns few, or nothing, where there is more.
-        """
+        """Say whether asking for more than `count` would bring nothing: there is enough, or there is no more."""
+        # A store that filters what it found first returns few, or nothing, where there is more.
         return len(self.candidates) >= top_k or (len(self.sources) < count and not is_filtered)
 
 
@@ -320,19 +318,9 @@ _FIELDS = ("tenant", "readers")
 
 
 class StoreAccess:
-    """Holds a search to what its caller may read.
+    """Holds a search to what its caller may read."""
 
-    Its errors say nothing of a document: it is not known yet whether the caller may read it.
-
-    Args:
-        given: what is searched.
-        keys: where the fields of a document stand.
-        access: makes the store's filter of a caller; None where no document has a tenant or readers.
-
-    Raises:
-        ConfigurationError: there is no such function, though it is said where the readers of a document stand, or there
-            is one, and what is searched takes no arguments of its own.
-    """
+    # Its errors say nothing of a document: it is not known yet whether the caller may read it.
 
     def __init__(self, given: object, keys: MetadataKeys, access: AccessFilter | None) -> None:
         takes_arguments = is_vector_store(given) or is_langchain_retriever(unwrap_runnable(given))
@@ -359,11 +347,7 @@ class StoreAccess:
         return self._filter(_parse_request_caller(request), list(request["sources"]))
 
     def read_document_readers(self, documents: Sequence[Document], request: JsonObject) -> list[JsonObject]:
-        """Return what candidates say of who may read them; nothing for one of which nobody said it.
-
-        Raises:
-            Unreturnable: the caller may not read a document, or it does not say who may though the store has a filter.
-        """
+        """Return what candidates say of who may read them; nothing for one of which nobody said it."""
         caller = _parse_request_caller(request)
         return [self._check_document_readers(document, at, caller) for at, document in enumerate(documents)]
 
@@ -420,11 +404,7 @@ _ITS_OWN = (_RELEVANT, f"_{_RELEVANT}", "_select_relevance_score_fn")
 def make_relevance_asker(
     slot: str, store: VectorStore, relevance: Callable[[float], float] | None
 ) -> tuple[AsksStore, Callable[[Any], float] | None]:
-    """Return who asks a store for scores, and what makes a relevance of one; None where the store does it.
-
-    Raises:
-        ConfigurationError: neither is there a function nor does the store tell relevance.
-    """
+    """Return who asks a store for scores, and what makes a relevance of one; None where the store does it."""
     if (
         relevance is None
         and not _has_own_relevance(store)
@@ -459,16 +439,7 @@ def format_relevance_score(given: object) -> str:
 
 
 def check_retrieved_order(told: Sequence[object], *, is_sorted: bool) -> None:
-    """Refuse scores that rise from the best document on.
-
-    Args:
-        told: the scores of the documents, best first; what is no number says nothing of their order.
-        is_sorted: whether the order is that of the scores, as it is for a vector store; it may be a reranker's, which
-            left the scores as they were.
-
-    Raises:
-        Unreturnable: one is higher than the one before; where the order may be another's, all of `SURE_RISE` or more.
-    """
+    """Refuse scores that rise from the best document on."""
     numbers = (float(score) for score in told if isinstance(score, Real) and not isinstance(score, bool))
     scores = [score for score in numbers if math.isfinite(score)]
     rises = [after > before + ROUNDING for before, after in pairwise(scores)]

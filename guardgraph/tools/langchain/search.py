@@ -99,11 +99,9 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
         return self._read_search_hits(await self._asker.afind_documents(asked, input["max_results"], {}, config), input)
 
     def _name_hosts(self, request: JsonObject) -> JsonObject:
-        """Return a request that has its hosts under the name of the tool's argument, as search engines have them.
-
-        They look under a name that they are told; so ``domain:example.com`` and ``suffix:gov`` are told without what
-        stands before the name.
-        """
+        """Return a request that has its hosts under the name of the tool's argument, as search engines have them."""
+        # They look under a name that they are told; so ``domain:example.com`` and ``suffix:gov`` are told without what
+        # stands before the name.
         rest = {name: item for name, item in request.items() if name != _HOSTS}
         if _HOSTS not in request:
             return rest
@@ -125,15 +123,7 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
 
 
 class LangChainReader(Runnable[JsonObject, JsonObject]):
-    """Reads pages by a tool of LangChain's that takes a URL; the agents make one of a tool given as `reader`.
-
-    Args:
-        tool: a tool that is given ``{url}`` or one text, and returns a page's text, documents, or a dictionary whose
-            `body` is the text.
-
-    Raises:
-        ConfigurationError: the tool takes other arguments.
-    """
+    """Reads pages by a tool of LangChain's that takes a URL; the agents make one of a tool given as `reader`."""
 
     def __init__(self, tool: Runnable[Any, Any] | Callable[[JsonObject], Any]) -> None:
         self._tool = tool
@@ -144,19 +134,7 @@ class LangChainReader(Runnable[JsonObject, JsonObject]):
         return f"LangChainReader({type(self._tool).__name__})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
-        """Read a page.
-
-        Args:
-            input: ``{"url": str}``.
-            config: LangChain's configuration, handed on.
-            kwargs: not used.
-
-        Returns:
-            ``{title, published_at, body}``; of several documents the first one's title and all texts.
-
-        Raises:
-            Unreturnable: it is neither a text nor documents.
-        """
+        """Read a page."""
         return self._join_page_documents(self._asker.find_documents(input, 1, {}, config))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:

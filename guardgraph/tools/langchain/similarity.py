@@ -21,14 +21,7 @@ _DIGITS = 6
 
 
 class LangChainSimilarity(Runnable[JsonObject, JsonObject]):
-    """Measures sentences against phrases; `create_self_critique_agent(embedding=...)` makes one of what it is given.
-
-    Args:
-        embedding: given the phrases and the sentences in one call, it returns a vector of each.
-
-    Raises:
-        ConfigurationError: it is no embedding of LangChain's.
-    """
+    """Measures sentences against phrases; `create_self_critique_agent(embedding=...)` makes one of what it is given."""
 
     asks_model = False  # that writes, and so uses up tokens
 
@@ -44,19 +37,7 @@ class LangChainSimilarity(Runnable[JsonObject, JsonObject]):
         return f"LangChainSimilarity({self.name})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
-        """Measure sentences.
-
-        Args:
-            input: ``{"phrases": [str], "sentences": [str]}``.
-            config: not used.
-            kwargs: not used.
-
-        Returns:
-            ``{"similarities": [[float]]}``: for each phrase the cosine of each sentence.
-
-        Raises:
-            Unreturnable: the embedding returned something else than as many vectors of one size.
-        """
+        """Measure sentences."""
         return _measure(input, self._embedding.embed_documents(_list_texts(input)))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
