@@ -244,6 +244,8 @@ class ResearchAnswer(TypedDict):
     """Of an answer in sections: these, in order."""
     unverified: NotRequired[list[UnverifiedSentence]]
     """Its sentences that are marked, where any are."""
+    workings: NotRequired[list[str]]
+    """How it comes to what it works out, where it does."""
 
 
 class NoteConflict(TypedDict):

@@ -232,6 +232,17 @@ def test_an_edited_brief_is_guarded_like_any_answer(server):
     assert result["path"].count("answer_guard") == 2
 
 
+def test_an_edited_brief_keeps_its_workings(server):
+    """A number that follows from the notes passes with how it follows, and not without."""
+    said = {"answer": "Two newspapers say that twice the 14 people, 28 people, may come.", "citations": ["n1", "n2"]}
+    agent, asked = waiting(server, high_risk_terms=("fire",))
+    edited = {"hash": asked["hash"], "decision": "edit"}
+    assert agent.invoke(Command(resume={**edited, "edited": said}), THREAD)["status"] == "waiting"
+    shown = {**said, "workings": ["14 * 2 = 28"]}
+    result = agent.invoke(Command(resume={**edited, "edited": shown}), THREAD)
+    assert (result["status"], result["answer"]) == ("ok", said["answer"])
+
+
 def test_only_a_question_of_high_risk_is_asked(server):
     """Other runs of the same agent end without anybody, behind the guard that looks."""
     agent = agent_of(server, high_risk_terms=("earthquake",), given={"checkpointer": InMemorySaver()})

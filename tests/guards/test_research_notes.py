@@ -41,7 +41,7 @@ def verify(*notes, **changes):
 
 def refusal(answer, notes):
     """Return the reason for which an answer from notes is refused, None where it is not."""
-    given = {"question": "", "notes": notes, "pages": {}, "workings": [], "policy": ResearchPolicy(on_doubt="ignore")}
+    given = {"question": "", "notes": notes, "pages": {}, "policy": ResearchPolicy(on_doubt="ignore")}
     stop = judge_answer(check_answer_sentences(answer, **given), given["policy"]).refusal
     return stop and stop.reason
 

@@ -10,7 +10,13 @@ from typing import Final
 from guardgraph.grounding.check import CheckedText, Source
 from guardgraph.grounding.marks import CitingSentence, Mark, write_marks
 from guardgraph.grounding.names import find_unsupported_names
-from guardgraph.guards.answers import assign_marks, check_answer, check_sentence_quotes, read_citation_marks
+from guardgraph.guards.answers import (
+    assign_marks,
+    check_answer,
+    check_sentence_quotes,
+    read_citation_marks,
+    read_workings,
+)
 from guardgraph.guards.links import check_links
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop, shown_name
@@ -98,25 +104,28 @@ def parse_brief(
     notes: Sequence[Note],
     max_answer_chars: int,
 ) -> ResearchAnswer:
-    """Read an answer in the form in which it had to be written: in sections, marked, or plain.
+    """Read an answer in the form in which it had to be written, in sections, marked or plain, and its workings."""
+    read = _parse_brief_form(
+        fields,
+        outline=outline,
+        max_sections=max_sections,
+        must_cite=must_cite,
+        notes=notes,
+        max_answer_chars=max_answer_chars,
+    )
+    workings = read_workings(fields)
+    return ResearchAnswer(**read, workings=workings) if workings else read
 
-    Args:
-        fields: the proposal: ``{answer, citations}``, or ``{sections, citations}``.
-        outline: the titles of its sections, none where it has none.
-        max_sections: sections that it may have now; an outline may have been accepted under another limit.
-        must_cite: whether every sentence must cite; in sections each must.
-        notes: the verified notes.
-        max_answer_chars: how long the text may be without its marks.
 
-    Returns:
-        The text without its marks, every cited id once, and the sentences where they must cite or any has a mark. An
-        answer cites what it lists, and then what its marks name.
-
-    Raises:
-        Stop: as `parse_research_answer` and `parse_sectioned_answer`; ``invalid_answer:citations_out_of_context`` for a
-            mark that names no note; ``invalid_answer:uncited_sentence`` with the sentence in `details`;
-            ``invalid_answer:sections`` with how many there are and the limit in `details`.
-    """
+def _parse_brief_form(
+    fields: JsonObject,
+    *,
+    outline: Sequence[str],
+    max_sections: int,
+    must_cite: bool,
+    notes: Sequence[Note],
+    max_answer_chars: int,
+) -> ResearchAnswer:
     citations = fields.get("citations")
     if len(outline) > max_sections:
         raise Stop("invalid_answer:sections", details={"sections": len(outline), "limit": max_sections})
@@ -188,8 +197,10 @@ def list_sentences(answer: ResearchAnswer) -> list[CitingSentence]:
 def show_marked_answer(answer: ResearchAnswer) -> JsonObject:
     """Return an answer as it is proposed: its text or its sections, with marks if sentences must cite; citations."""
     text, sentences = answer["answer"], list_sentences(answer) if "sentences" in answer else []
+    rest: JsonObject = {"citations": answer["citations"]}
+    rest |= {"workings": answer["workings"]} if answer.get("workings") else {}
     if "sections" not in answer:
-        return {"answer": write_marks(text, sentences), "citations": answer["citations"]}
+        return {"answer": write_marks(text, sentences), **rest}
     shown: list[JsonObject] = []
     for item in answer["sections"]:
         first, last = item["start"], item["end"]
@@ -197,7 +208,7 @@ def show_marked_answer(answer: ResearchAnswer) -> JsonObject:
             CitingSentence(at - first, min(end, last) - first, ids) for at, end, ids in sentences if first <= at < last
         ]
         shown.append({"title": item["title"], "text": write_marks(text[first:last], own)})
-    return {"sections": shown, "citations": answer["citations"]}
+    return {"sections": shown, **rest}
 
 
 def select_cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]:
@@ -274,7 +285,6 @@ def check_answer_sentences(
     question: str,
     notes: Sequence[Note],
     pages: Mapping[str, SourcePage],
-    workings: Sequence[str],
     policy: ResearchPolicy,
 ) -> CheckedText:
     """Hold every sentence of an answer against the notes that it cites; where it says which, its quotes too.
@@ -284,7 +294,6 @@ def check_answer_sentences(
         question: what the run was asked.
         notes: the verified notes.
         pages: the pages that were read.
-        workings: how the answer comes to what it works out.
         policy: which checks are made.
 
     Raises:
@@ -297,6 +306,7 @@ def check_answer_sentences(
             check_sentence_quotes(answer["answer"], sentences, texts)
     beside = [question, *policy.known_names]
     sources = [make_source(note, pages.get(find_note_url(note)), beside) for note in cited]
+    workings = answer.get("workings", [])
     return check_answer(answer["answer"], sources, sentences, policy=policy, question=question, workings=workings)
 
 

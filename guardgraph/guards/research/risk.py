@@ -48,7 +48,7 @@ def hash_brief(brief: JsonObject) -> str:
     """Return the SHA-256 of an answer with its citations, which an approval is for.
 
     Args:
-        brief: as a person is shown it: ``{answer, citations}``, with ``sections`` in place of the answer if it has any.
+        brief: as a person is shown it: ``{answer, citations, workings?}``, or with ``sections``.
     """
     text = {key: item.strip() if isinstance(item, str) else item for key, item in brief.items()}
     return digest({**text, "citations": list(dict.fromkeys(brief["citations"]))})
@@ -75,15 +75,18 @@ def parse_edited_brief(edited: JsonValue) -> JsonObject:
     """Read a brief in a person's own words.
 
     Args:
-        edited: ``{"answer", "citations"}``, or ``{"sections", "citations"}``, as the question showed it.
+        edited: ``{"answer", "citations", "workings"?}``, or with ``sections``, as the question showed it.
 
     Raises:
         Stop: ``review_rejected`` with `details` for what is none: it must not pass for an approval.
     """
+    workings: JsonObject = (
+        {"workings": edited["workings"]} if isinstance(edited, dict) and edited.get("workings") else {}
+    )
     match edited:
         case {"answer": str(answer), "citations": [*citations]} if all(isinstance(each, str) for each in citations):
-            return {"answer": answer, "citations": citations}
+            return {"answer": answer, "citations": citations, **workings}
         case {"sections": [*sections], "citations": [*citations]} if all(isinstance(each, str) for each in citations):
-            return {"sections": sections, "citations": citations}
+            return {"sections": sections, "citations": citations, **workings}
     details = {"allowed": '{"answer": text, "citations": [ids of notes]}', "given": excerpt_value(edited)}
     raise Stop("review_rejected", details=details)

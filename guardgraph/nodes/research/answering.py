@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from guardgraph.guards import research as guards
-from guardgraph.guards.answers import Judged, is_partial, judge_answer, read_workings
+from guardgraph.guards.answers import Judged, is_partial, judge_answer
 from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.numbering import proposed_answer
 from guardgraph.guards.proposals import check_proposed_text
@@ -128,17 +128,15 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     answer = _parse_answer(fields, notes, state, run)
     echoes = [state["task"]["question"], *(note[key] for note in notes for key in ("id", "url"))]
     check_text_is_said(answer["answer"], "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
-    judged = _judge_answer(answer, read_workings(fields), notes, state, run)
+    judged = _judge_answer(answer, notes, state, run)
     return pass_judged_answer(judged, _accept_answer(answer, judged, sources, given.about))
 
 
-def _judge_answer(
-    answer: ResearchAnswer, workings: list[str], notes: list[Note], state: ResearchState, run: ResearchRun
-) -> Judged:
+def _judge_answer(answer: ResearchAnswer, notes: list[Note], state: ResearchState, run: ResearchRun) -> Judged:
     question = state["task"]["question"]
     guards.check_answer_links(answer, question=question, notes=notes, policy=run.policy)
     checked = guards.check_answer_sentences(
-        answer, question=question, notes=notes, pages=state["accepted_pages"], workings=workings, policy=run.policy
+        answer, question=question, notes=notes, pages=state["accepted_pages"], policy=run.policy
     )
     return judge_answer(checked, run.policy)
 
@@ -151,7 +149,7 @@ def check_edited_brief(brief: JsonObject, state: ResearchState, run: ResearchRun
     """
     notes, _ = list_usable_notes(state, run)
     answer = _parse_answer(brief, notes, state, run)
-    judged = _judge_answer(answer, read_workings(brief), notes, state, run)
+    judged = _judge_answer(answer, notes, state, run)
     if judged.refusal is not None and (judged.stops or is_partial(judged.unverified)):
         raise judged.refusal  # a doubt is the person's to judge
 
@@ -239,7 +237,7 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     }
     return {
         "outcome": "grounded_research_answer" if is_whole else "grounded_partial",
-        **{key: value for key, value in answer.items() if key != "sentences"},
+        **{key: value for key, value in answer.items() if key not in ("sentences", "workings")},
         **({} if ended is None else {"ended_by": ended}),
         "citation_details": [
             {
