@@ -127,7 +127,8 @@ def called_and_killed(url, checkpoints, kills, seed):
     for number in range(kills):
         process, pipe = started(call_tools, url, checkpoints, number * 1000)
         assert pipe.recv() == "ready"
-        time.sleep(chance.random())
+        called += [pipe.recv() for _ in range(chance.randint(0, 3))]
+        time.sleep(chance.random() * 0.1)
         process.kill()
         called += sent(pipe)
         process.join()
