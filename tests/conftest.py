@@ -4,6 +4,7 @@ import gc
 import itertools
 import json
 import os
+import shutil
 import sys
 import time
 from collections import Counter
@@ -122,6 +123,36 @@ def pytest_runtest_makereport(item, call):
             report.outcome = "failed"
             report.longrepr = f"{item.nodeid} started a process, {started}: mark it with pytest.mark.process"
     return report
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The path of Chromium; skip where there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    executable = next(filter(None, map(shutil.which, names)), None)
+    if executable is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    return executable
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    """Yield a browser; for a whole process, its event loop would be in the way of other tests."""
+    from playwright.sync_api import sync_playwright
+
+    quiet = (
+        "disable-background-networking",
+        "disable-component-update",
+        "disable-quic",
+        "disable-sync",
+        "no-first-run",
+    )
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # whom Chromium gives no sandbox
+    options = [f"--{option}" for option in (*quiet, *(["no-sandbox"] if as_root else []))]
+    with sync_playwright() as started:
+        running = started.chromium.launch(executable_path=chromium, args=options)
+        yield running
+        running.close()
 
 
 @pytest.fixture(scope="session")

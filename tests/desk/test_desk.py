@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -28,8 +27,6 @@ from guardgraph.grammar import Identity
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-QUIET = ("disable-background-networking", "disable-component-update", "disable-quic", "disable-sync", "no-first-run")
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 TOKENS = {"a-long-token-of-ada": "ada", "a-long-token-of-bob": "bob"}
 
@@ -107,20 +104,6 @@ def serve():
     yield _serve
     for desk in served:
         desk.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Start Chromium; skip where there is none."""
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.skip("Chromium is not installed: apt-get install chromium")
-    options = [f"--{option}" for option in QUIET]
-    options += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=executable, args=options)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from functools import cache
 from itertools import product
 
@@ -15,8 +13,6 @@ from guardgraph import report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-QUIET = ("disable-background-networking", "disable-component-update", "disable-quic", "disable-sync", "no-first-run")
 WIDTHS = (1280, 390)
 """CSS pixels of a window on a desk, and of a phone."""
 PHONE = {"width": 375, "height": 667}
@@ -79,21 +75,6 @@ least => {
 @cache
 def _html(name):
     return report(result_of(name), asked=f"What is asked? {HOSTILE}").html
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Start Chromium; skip where there is none."""
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.skip("Chromium is not installed: apt-get install chromium")
-    options = [f"--{option}" for option in QUIET]
-    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # whom Chromium gives no sandbox
-    options += ["--no-sandbox"] if as_root else []
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=executable, args=options)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,10 @@ from guardgraph.grammar import chat_model
 
 QUESTION = "What is the P1 first response target?"
 INTENT = {"kind": "retrieve", "query": "P1 first response target"}
-ANSWER = {"answer": "For P1 incidents, the first response target is 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+ANSWER = {
+    "answer": "For P1 incidents, the first response target is 15 minutes.",
+    "citations": ["doc_sla_enterprise_v3"],
+}
 RUNS, AT_ONCE, WARM = 400, 32, 100
 SECONDS = 8.0
 TOKENS = 18

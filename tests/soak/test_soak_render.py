@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hidden_ways import SEEN, hidden_ways, read_web_page
-from rendered_pages import HIDDEN, SHOWN, chromium, renderer, seen_in
+from rendered_pages import HIDDEN, SHOWN, renderer, seen_in
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 
-chromium = pytest.fixture(scope="module")(chromium)
 renderer = pytest.fixture(scope="module")(renderer)
 
 STILL_OPEN = {

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 
 import pytest
-from rendered_pages import HIDDEN, HOST, SHOWN, chromium, html, renderer, seen_in
+from rendered_pages import HIDDEN, HOST, SHOWN, html, renderer, seen_in
 from web_contacts import only_loopback
 from web_server import LOOPBACK, WebServer, answer, redirect
 
@@ -23,7 +23,6 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed: 
 pytestmark = [pytest.mark.heavy, pytest.mark.process]
 
 only_loopback = pytest.fixture(autouse=True)(only_loopback)
-chromium = pytest.fixture(scope="module")(chromium)
 renderer = pytest.fixture(scope="module")(renderer)
 
 OTHER = "other.example.com"

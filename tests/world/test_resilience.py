@@ -10,6 +10,7 @@ import threading
 import time
 import weakref
 from dataclasses import replace
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -32,7 +33,8 @@ from guardgraph import (
     what_if,
 )
 from guardgraph.state.spending import Spending
-from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel, ScriptedClock
+from guardgraph.world import breakers as breakers_module
 from guardgraph.world.breakers import MAX_CIRCUITS, Refusal
 from guardgraph.world.call import Asked, Call
 from guardgraph.world.models import ModelProposer, chat_model
@@ -40,6 +42,16 @@ from guardgraph.world.prompts import load_prompt
 from guardgraph.world.resilient import name_circuit
 
 ANSWERED = answer(json.dumps(ANSWER))
+
+
+@pytest.fixture
+def circuit_clock(monkeypatch):
+    """A clock that circuits go by, and that only a test moves."""
+    clock = ScriptedClock()
+    monkeypatch.setattr(breakers_module, "time", SimpleNamespace(monotonic=clock))
+    return clock
+
+
 QUICK = {"wait": 0.01, "max_wait": 0.02}
 
 
@@ -135,7 +147,7 @@ def test_a_model_that_hangs_gives_way_to_the_next():
     assert (second["model"], second["usage"]["total_tokens"]) == ("second-model", 18)
 
 
-def test_an_open_circuit_asks_nobody_and_one_probe_closes_it():
+def test_an_open_circuit_asks_nobody_and_one_probe_closes_it(circuit_clock):
     """After two failures in a row the third run stops at once; later one call of many goes through as a probe."""
     world = ResilientWorld(attempts=1, breakers=Breakers(failures=2, open_seconds=1.0))
     with OpenAIServer(status(500), status(500), ANSWERED) as server:
@@ -145,7 +157,7 @@ def test_an_open_circuit_asks_nobody_and_one_probe_closes_it():
         assert (stopped["stop_reason"], stopped["phase"]) == ("llm_circuit_open", "generate")
         assert stopped["details"]["circuit"] == "model test-model"
         assert len(server.requests) == 2
-        time.sleep(1.1)
+        circuit_clock.advance(1.1)
         assert graph.invoke(QUESTION)["stop_reason"] == "success"
         assert graph.invoke(QUESTION)["stop_reason"] == "success"
 
@@ -155,9 +167,9 @@ def ask(target, **given):
     return Asked(Call("tool", target, given.pop("request", {}), **given), "node", 1, 1)
 
 
-def test_half_open_lets_one_through_and_healthy_calls_go_side_by_side():
+def test_half_open_lets_one_through_and_healthy_calls_go_side_by_side(circuit_clock):
     """Four calls meet while all is well; of four at a half-open circuit one is made, and the others are refused."""
-    together, gate = threading.Barrier(4), threading.Event()
+    together, gate, probing = threading.Barrier(4), threading.Event(), threading.Event()
     calls = []
 
     def meet(request):
@@ -171,17 +183,17 @@ def test_half_open_lets_one_through_and_healthy_calls_go_side_by_side():
         calls.append(request)
         if len(calls) == 1:
             raise ConnectionError("refused")
+        probing.set()
         gate.wait(20)
         return "up"
 
     failed = world.perform([ask(fail_then_wait)], 5)[0].outcome
     assert failed.content["details"]["cause"] == "connection"
-    time.sleep(0.3)
+    circuit_clock.advance(0.3)
     probe = []
     thread = threading.Thread(target=lambda: probe.extend(world.perform([ask(fail_then_wait)], 30)))
     thread.start()
-    while len(calls) < 2:
-        time.sleep(0.01)
+    assert probing.wait(30)
     refused = [world.perform([ask(fail_then_wait)], 5)[0].outcome.content["reason"] for _ in range(3)]
     assert refused == ["tool_circuit_open"] * 3
     gate.set()
@@ -191,22 +203,22 @@ def test_half_open_lets_one_through_and_healthy_calls_go_side_by_side():
 
 
 @pytest.mark.parametrize("how", ["cancelled", "no room", "cut off"])
-def test_a_probe_that_tells_nothing_closes_no_circuit(how, tmp_path):
+def test_a_probe_that_tells_nothing_closes_no_circuit(how, tmp_path, circuit_clock):
     """One that was cancelled, not made, or cut off with its run: the next call is the probe."""
-    made = []
+    made, ended = [], threading.Event()
 
     def call(request):
         made.append(request)
         if len(made) == 1:
             raise ConnectionError("refused")
-        time.sleep(1)
+        ended.wait(30)
 
     tenants = TenantWorld(sql_store(f"sqlite:///{tmp_path}/runs.db"), [TenantBudget(max_tool_calls=1)])
     charged = replace(ask(call), reserved=Spending(tool_calls=how == "no room"))
     breakers = Breakers(failures=1, open_seconds=0.2)
     world = ResilientWorld(tenants, attempts=1, breakers=breakers)
     assert world.perform([charged], 5)[0].outcome.content["details"]["cause"] == "connection"
-    time.sleep(0.3)
+    circuit_clock.advance(0.3)
     if how == "cancelled":
 
         async def give_up():
@@ -217,6 +229,7 @@ def test_a_probe_that_tells_nothing_closes_no_circuit(how, tmp_path):
     else:
         told = world.perform([charged], 0.1)[0].outcome.content
         assert (told["details"].get("limit"), len(made)) == ((1, 1) if how == "no room" else ("max_seconds", 2))
+    ended.set()
     breaker = breakers.get_breaker(name_circuit(charged.call)[1])
     assert isinstance(breaker.admit(), int)
     assert isinstance(breaker.admit(), Refusal)
