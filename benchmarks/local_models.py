@@ -1,13 +1,15 @@
 """What does a small model get right behind the guards, beside a plain chain with the same passages?
 
 It asks a real server with OpenAI's interface, such as llama.cpp's, 44 questions over a handbook, six of which it does
-not answer, and twelve tasks with three tools. It is no part of the results page: it needs a model. ``make local``
-starts one from packages; ``--base-url`` names another.
+not answer, gives it twelve tasks with three tools, and runs the research and the self-critique agent five times each;
+in turn as calls, coroutines and streams. It is no part of the results page: it needs a model. ``make local`` starts one
+from packages; ``--base-url`` names another.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import re
@@ -15,22 +17,41 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
+from urllib.request import urlopen
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from guardgraph import RagBudget, ToolBudget, ToolPolicy, create_rag_agent, create_tool_agent
+from guardgraph import (
+    RagBudget,
+    ResearchBudget,
+    SelfCritiqueBudget,
+    ToolBudget,
+    ToolPolicy,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    create_tool_agent,
+)
+from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 from guardgraph.tools.knowledge_base import load_folder
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.world.models import chat_model
 
 HERE: Final = Path(__file__).parent
 HANDBOOK: Final = HERE.parent / "tests" / "data" / "handbook"
-SECONDS: Final = 120.0
+SECONDS: Final = 600.0
 """Of one run: what is measured is the model, not the machine."""
+SHORT, LONG = 300, 800
+"""Tokens of a reply: a model of this size repeats itself until it is cut off."""
+FORM: Final = re.compile(
+    r"^(?:llm_|invalid_(?:action|intent|plan|critique|gaps|outline)\b)"
+    r"|:(?:empty|missing_citations|citations_out_of_context|uncited_sentence|too_long)$"
+)
+"""Reasons of runs that ended by the form of a proposal, and not by what it says."""
 SERVE: Final = """
 import sys, time, xllamacpp
 given = xllamacpp.CommonParams()
@@ -45,9 +66,13 @@ time.sleep(86_400)
 def serving(python: str, weights: str, port: int) -> Iterator[str]:
     """Serve weights with llama.cpp by a Python that has its package, and yield the base URL."""
     served = subprocess.Popen([python, "-c", SERVE, weights, str(port)], stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}/v1"
     try:
-        time.sleep(5)
-        yield f"http://127.0.0.1:{port}/v1"
+        for _ in range(600):
+            with suppress(OSError), urlopen(f"{url}/models"):
+                break
+            time.sleep(0.2)
+        yield url
     finally:
         served.terminate()
         served.wait()
@@ -63,10 +88,19 @@ def ask_chain(model: Any, retriever: LexicalRetriever, question: str) -> dict[st
     return {"answer": reply.text, "usage": {"calls": 1, "tokens": usage.get("total_tokens", 0)}}
 
 
+def drive(agent: Any, given: dict[str, Any], at: int) -> dict[str, Any]:
+    """Run an agent: in turn as a call, as a coroutine, and as a stream of its channels."""
+    if at % 3 == 0:
+        return dict(agent.invoke(given))
+    if at % 3 == 1:
+        return dict(asyncio.run(agent.ainvoke(given)))
+    return dict([*agent.stream(given, stream_mode="values")][-1])
+
+
 def judge(result: dict[str, Any], expected: str | None) -> str:
-    """Say what came of a question: right, wrong passed, stopped, or clarified."""
+    """Say what came of a question: right, wrong passed, stopped, stopped by form, or clarified."""
     if result.get("status") == "stopped":
-        return "stopped"
+        return "ended by form" if FORM.search(result["stop_reason"]) else "stopped"
     is_open = re.search(r"\b(?:not know|don't know|no information|not (?:contain|mention))", result["answer"])
     if result.get("outcome") == "clarify" or ("outcome" not in result and is_open):
         return "clarified" if expected is None else "clarified, though answerable"
@@ -74,17 +108,33 @@ def judge(result: dict[str, Any], expected: str | None) -> str:
     return "right" if is_right else "wrong passed"
 
 
-def measure_questions(ask: Callable[[str], dict[str, Any]], seen: list[Any]) -> Counter[str]:
-    """Ask every question, and return what came of them with calls and tokens."""
+def measure_questions(ask: Callable[[str, int], dict[str, Any]], seen: list[Any]) -> Counter[str]:
+    """Ask every question, and return what came of them with calls and tokens, and what asking again won."""
     given, tally = json.loads((HERE / "local_questions.json").read_text()), Counter[str]()
-    for question, expected in [*given["answered"], *((question, None) for question in given["unanswered"])]:
-        result = ask(question)
+    asked = [*given["answered"], *((question, None) for question in given["unanswered"])]
+    for at, (question, expected) in enumerate(asked):
+        result = ask(question, at)
         said = judge(result, expected)
-        if result.get("outcome") == "grounded_partial":
-            tally["of these marked"] += 1
+        tally["of these marked"] += result.get("outcome") == "grounded_partial"
         tally.update({said: 1, "calls": result["usage"]["calls"], "tokens": result["usage"]["tokens"]})
-        reason = result.get("stop_reason")
-        seen.append({"question": question, "came": said, "reason": reason, "answer": result.get("answer")})
+        if attempts := result.get("attempts", []):
+            tally.update({"asked again": 1, f"asked again: {said}": 1})
+        told = {"reason": result.get("stop_reason"), "answer": result.get("answer"), "attempts": attempts}
+        seen.append({"question": question, "came": said, **told})
+    return tally
+
+
+def measure_runs(agent: Any, inputs: Iterable[dict[str, Any]], seen: list[Any]) -> Counter[str]:
+    """Run an agent on every input, and return how its runs ended."""
+    tally = Counter[str]()
+    for at, given in enumerate(inputs):
+        result = drive(agent, given, at)
+        reason = result["stop_reason"]
+        is_formless = FORM.search(reason) is not None
+        tally.update({"runs": 1, "ended by form": is_formless, "ended well": result["status"] == "ok"})
+        tally.update({"calls": result["usage"]["calls"], "tokens": result["usage"]["tokens"]})
+        said = {key: result.get(key) for key in ("outcome", "answer", "details", "attempts")}
+        seen.append({"at": at, "reason": reason, **said})
     return tally
 
 
@@ -107,18 +157,40 @@ def measure_tasks(model: str, seen: list[Any]) -> Counter[str]:
     """Give every task, and return how many begin with a well-formed call, and with that of the right tool."""
     tools, tally = [get_weather, find_customer, get_invoice], Counter[str]()
     policy = ToolPolicy(rules={tool.__name__: {"effect": "read"} for tool in tools})
-    budget = ToolBudget(max_seconds=SECONDS, max_output_tokens=300)
+    budget = ToolBudget(max_seconds=SECONDS, max_output_tokens=SHORT)
     agent = create_tool_agent(model, tools=tools, policy=policy, budget=budget)
-    for task, tool in json.loads((HERE / "local_questions.json").read_text())["tasks"]:
-        result = agent.invoke({"task": task})
+    for at, (task, tool) in enumerate(json.loads((HERE / "local_questions.json").read_text())["tasks"]):
+        result = drive(agent, {"task": task}, at)
         steps = [step for step in result["timeline"] if step["node"] in ("plan", "read")]
         is_formed = len(steps) > 1 and steps[1]["node"] == "read"
         first = steps[0].get("proposal") if steps else None
         named = first["calls"][0]["tool"] if is_formed else None
+        reason = result["stop_reason"]
         tally.update({"well-formed first call": is_formed, "of the right tool": named == tool})
         tally.update({"answered": result.get("outcome") == "answered", "tasks": 1})
-        seen.append({"task": task, "first": first, "reason": result["stop_reason"], "answer": result.get("answer")})
+        tally.update({"ended by form": FORM.search(reason) is not None, "calls": result["usage"]["calls"]})
+        seen.append({"task": task, "first": first, "reason": reason, "answer": result.get("answer")})
     return tally
+
+
+def list_research_inputs() -> list[dict[str, Any]]:
+    """Return the requests of the research agent, on the pages that come with guardgraph."""
+    return [
+        {"goal": "Summarise the incident with citations.", "request": {"request": {"question": question}}}
+        for question in json.loads((HERE / "local_questions.json").read_text())["researched"]
+    ]
+
+
+def list_critique_inputs() -> list[dict[str, Any]]:
+    """Return the incidents of the self-critique agent: one, at several stages."""
+    incident = load_demo_incident()
+    return [
+        {
+            "goal": CRITIQUE_GOAL,
+            "incident_context": {**incident, "incident": {**incident["incident"], "status": status}},
+        }
+        for status in ("investigating", "identified", "degraded", "monitoring", "resolved")
+    ]
 
 
 def main() -> None:
@@ -130,7 +202,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=18_181)
     parser.add_argument("--model", default="local")
     parser.add_argument("--seen", type=Path, help="a file for every question and what came of it")
-    parser.add_argument("--ways", default="chain,none,schema,planned,tools")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ways", default="chain,text,warm,tools,research,critique")
     given = parser.parse_args()
     if given.base_url is not None:
         measure(given, given.base_url)
@@ -143,29 +216,48 @@ def measure(given: argparse.Namespace, url: str) -> None:
     """Measure every way on a server."""
     os.environ |= {"OPENAI_API_KEY": "local", "OPENAI_BASE_URL": url, "OPENAI_TIMEOUT_SECONDS": str(SECONDS)}
     name, seen = f"openai:{given.model}", dict[str, list[Any]]()
+    warm: Any = chat_model(name).bind(temperature=0.7, seed=given.seed)
     retriever = LexicalRetriever(load_folder(HANDBOOK))
-    budget = RagBudget(max_seconds=SECONDS, max_output_tokens=300)
-    ways: dict[str, Callable[[], Callable[[str], dict[str, Any]]]] = {
-        "chain": lambda: lambda question: ask_chain(chat_model(name).bind(max_tokens=300), retriever, question),
-        "none": lambda: make_agent(name, budget, "none", "rules"),
-        "schema": lambda: make_agent(name, budget, "schema", "rules"),
-        "planned": lambda: make_agent(name, budget, "none", None),
+    plain = chat_model(name).bind(max_tokens=SHORT)
+    print(
+        f"{given.model} at {url}; temperature 0, of warm ones 0.7 with seed {given.seed}; bounds of replies as they are"
+    )
+    ways: dict[str, tuple[str, Callable[[list[Any]], Counter[str]]]] = {
+        "chain": ("", lambda kept: measure_questions(lambda item, _: ask_chain(plain, retriever, item), kept)),
+        "text": ("none", lambda kept: measure_rag(name, "rules", kept)),
+        "warm": ("none", lambda kept: measure_rag(warm, "rules", kept)),
+        "schema": ("schema", lambda kept: measure_rag(name, "rules", kept)),
+        "planned": ("none", lambda kept: measure_rag(name, None, kept)),
+        "tools": ("", lambda kept: measure_tasks(name, kept)),
+        "research": ("", lambda kept: measure_runs(make_researcher(name), list_research_inputs(), kept)),
+        "critique": ("", lambda kept: measure_runs(make_critic(name), list_critique_inputs(), kept)),
     }
     for way in given.ways.split(","):
-        began = time.monotonic()
-        kept = seen.setdefault(way, [])
-        os.environ["OPENAI_STRUCTURED_OUTPUT"] = "none" if way in ("none", "planned") else "schema"
-        tally = measure_tasks(name, kept) if way == "tools" else measure_questions(ways[way](), kept)
+        began, (form, run) = time.monotonic(), ways[way]
+        os.environ["OPENAI_STRUCTURED_OUTPUT"] = form
+        tally = run(seen.setdefault(way, []))
         print(f"{way}: {dict(tally)}, {time.monotonic() - began:.0f} s", flush=True)
         if given.seen is not None:
             given.seen.write_text(json.dumps(seen, ensure_ascii=False, indent=1))
 
 
-def make_agent(name: str, budget: RagBudget, form: str, planner: Any) -> Callable[[str], dict[str, Any]]:
-    """Return an agent whose model is held to its form so."""
-    os.environ["OPENAI_STRUCTURED_OUTPUT"] = form
-    agent = create_rag_agent(name, planner=planner, knowledge_base=str(HANDBOOK), budget=budget)
-    return lambda question: dict(agent.invoke({"question": question}))
+def measure_rag(model: Any, planner: Any, kept: list[Any]) -> Counter[str]:
+    """Ask the RAG agent every question."""
+    budget = RagBudget(max_seconds=SECONDS, max_output_tokens=SHORT)
+    agent = create_rag_agent(model, planner=planner, knowledge_base=str(HANDBOOK), budget=budget)
+    return measure_questions(lambda question, at: drive(agent, {"question": question}, at), kept)
+
+
+def make_researcher(name: str) -> Any:
+    """Return the research agent, which takes its notes and writes its answer with a model."""
+    return create_research_agent(
+        name, planner="rules", budget=ResearchBudget(max_seconds=SECONDS, max_output_tokens=LONG)
+    )
+
+
+def make_critic(name: str) -> Any:
+    """Return the self-critique agent."""
+    return create_self_critique_agent(name, budget=SelfCritiqueBudget(max_seconds=SECONDS, max_output_tokens=LONG))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.log import log_notice
-from guardgraph.world.deadline import note_reply_form, output_tokens
+from guardgraph.world.deadline import deadline, note_reply_form, output_tokens
 from guardgraph.world.failures import classify_model_message, is_form_refused, name_refused_setting, read_model_text
 from guardgraph.world.openai import (
     DEFAULT_TIMEOUT_SECONDS,
@@ -44,6 +44,7 @@ from guardgraph.world.wrapped import (
     hold_model_to_schema,
     is_chat_model,
     limit_model_output,
+    list_call_limits,
 )
 
 if TYPE_CHECKING:
@@ -248,7 +249,8 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             held, messages = next(asking)
             while True:
                 try:
-                    returned = held.invoke(messages, config, **kwargs)
+                    limits = list_call_limits(self.open(), deadline())
+                    returned = held.invoke(messages, config, **limits, **kwargs)
                 except Exception as error:  # noqa: BLE001 - it goes on or is raised there
                     held, messages = asking.throw(error)
                 else:
@@ -278,10 +280,16 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         """Whom it asks, as far as that decides which forms there are."""
         return f"{self.provider} {self.name} {find_base_url(self.open())}"
 
+    def _get_given_form(self) -> str | None:
+        """Return the form that the environment says for OpenAI's interface, None where it is found out."""
+        if isinstance(self._named, NamedModel):
+            return self._named.form
+        return read_structured_output_form(os.environ) if self.provider == "openai" else None
+
     def _list_forms(self, view: JsonObject) -> tuple[str, ...]:
         """Return the forms in which the model is asked, the next where it refuses one."""
-        if isinstance(self._named, NamedModel) and self._named.form is not None:
-            return (self._named.form,)
+        if (given := self._get_given_form()) is not None:
+            return (given,)
         known = _known_forms.get(self._asks)
         forms = FORMS if known is None else (known,)
         may_call = self.prompt.as_calls is not None and _known_to_call.get(self._asks) is not False

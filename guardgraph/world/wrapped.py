@@ -135,6 +135,26 @@ def _is_known_to_think(model: object) -> bool:
     return isinstance(profile, dict) and profile.get("reasoning_output") is True
 
 
+_BEHIND = 0.25
+"""Seconds behind the end of a run at which a client gives up: by then the run has said why it ended."""
+
+
+def list_call_limits(model: object, seconds: float | None) -> dict[str, float]:
+    """Return the argument by which a call of OpenAI's client ends in time, unless it ends sooner by itself.
+
+    A sync call that outlasts its run cannot be cancelled from outside; nobody else's client is known to take it.
+    """
+    while inside := _list_wrapped_models(model):
+        if len(inside) > 1:
+            return {}
+        model = inside[0]
+    own = getattr(model, "request_timeout", None)
+    if seconds is None or get_provider_name(model) != "openai" or not isinstance(own, int | float | None):
+        return {}
+    ends = seconds + _BEHIND
+    return {"timeout": ends if own is None else min(own, ends)}
+
+
 def find_base_url(model: object) -> str:
     """Return where a model's requests go, as far as its class says it, "" where it does not."""
     while inside := _list_wrapped_models(model):
