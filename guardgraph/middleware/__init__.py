@@ -18,5 +18,7 @@ except ModuleNotFoundError as error:
 
 from guardgraph.middleware.answers import GroundedAnswer
 from guardgraph.middleware.calls import LicensedTools
+from guardgraph.middleware.pattern import recorded_agent
+from guardgraph.middleware.recording import RecordedRun
 
-__all__ = ["GroundedAnswer", "LicensedTools"]
+__all__ = ["GroundedAnswer", "LicensedTools", "RecordedRun", "recorded_agent"]

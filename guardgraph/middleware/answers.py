@@ -72,13 +72,13 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
         """Judge the model's answer; see the class."""
-        return ask_model(self._answer(request), handler)
+        return ask_model(self, self._answer(request), handler)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
         """Judge the model's answer; see the class."""
-        return await aask_model(self._answer(request), handler)
+        return await aask_model(self, self._answer(request), handler)
 
     def _answer(self, request: ModelRequest[Any]) -> Asking:
         run, usage = cast(GuardedState, request.state)["guardgraph"]["run"], dict[str, int]()
@@ -91,41 +91,49 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
             if not is_counted:
                 add_usage(usage, message)
             is_answer = not message.tool_calls or response.structured_response is not None
-            text = _read_answer_text(response, message)
+            text = read_answer_text(response, message)
             checked = self._check(text, request.state)
             if not is_answer:  # words beside calls are no answer: where they are refused, the calls go on without them
                 kept = response if checked.ok or not text else _drop_words(response, message)
                 return ExtendedModelResponse(kept, Command(update={"guardgraph": {"run": run, "usage": usage}}))
             is_asked_again = attempt < self.max_attempts and text != before
             if checked.ok and not (checked.marked and is_asked_again):
-                return ExtendedModelResponse(response, Command(update={"guardgraph": _describe(checked, run, usage)}))
+                return ExtendedModelResponse(
+                    response, Command(update={"guardgraph": describe_answer(checked, run, usage)})
+                )
             if not is_asked_again:
                 break
             before, asked = text, tell_refusal(request, text, _tell_evidence(checked))
         stop = Stop(checked.stop_reason)
-        ending = {**_describe(checked, run, usage), "status": "stopped", "stop_reason": stop.reason}
+        ending = {**describe_answer(checked, run, usage), "status": "stopped", "stop_reason": stop.reason}
         return ExtendedModelResponse(ModelResponse([make_stop_message(stop)]), Command(update={"guardgraph": ending}))
 
     def _check(self, text: str, state: Mapping[str, Any]) -> CheckedAnswer:
         said = "\n".join(message.text for message in state["messages"] if is_written_by_user(message))
-        return check_answer(text, self._list_sources(state), question=said, policy=self.policy)
-
-    def _list_sources(self, state: Mapping[str, Any]) -> list[Source]:
-        """Return what an answer may rest on."""
-        found = [
-            Source(str(message.tool_call_id), message.text, (message.name or "",))
-            for message in state["messages"]
-            if isinstance(message, ToolMessage) and message.status != "error"
-        ]
-        documents = state.get(self._documents) or ()
-        if isinstance(documents, str | Mapping):
-            documents = [documents]
-        if not isinstance(documents, Iterable):
-            raise InputError(f"{self._documents}: a list of documents is required; given: {documents!r:.80}")
-        return [*found, *(read_source(item, number) for number, item in enumerate(documents, 1))]
+        sources = [*list_result_sources(state["messages"]), *list_sources(state, self._documents)]
+        return check_answer(text, sources, question=said, policy=self.policy)
 
 
-def _read_answer_text(response: ModelResponse[Any], message: AIMessage) -> str:
+def list_sources(state: Mapping[str, Any], key: str) -> list[Source]:
+    """Return the documents in a state."""
+    documents = state.get(key) or ()
+    if isinstance(documents, str | Mapping):
+        documents = [documents]
+    if not isinstance(documents, Iterable):
+        raise InputError(f"{key}: a list of documents is required; given: {documents!r:.80}")
+    return [read_source(item, number) for number, item in enumerate(documents, 1)]
+
+
+def list_result_sources(messages: Iterable[object]) -> list[Source]:
+    """Return what tools brought, as an answer may rest on it."""
+    return [
+        Source(str(message.tool_call_id), message.text, (message.name or "",))
+        for message in messages
+        if isinstance(message, ToolMessage) and message.status != "error"
+    ]
+
+
+def read_answer_text(response: ModelResponse[Any], message: AIMessage) -> str:
     """Return what a reply says to the user: its text, or the fields of a structured one."""
     if response.structured_response is None:
         return message.text
@@ -144,7 +152,7 @@ def _drop_words(response: ModelResponse[Any], message: AIMessage) -> ModelRespon
     return ModelResponse(result, response.structured_response)
 
 
-def _describe(checked: CheckedAnswer, run: str, usage: Mapping[str, int]) -> JsonObject:
+def describe_answer(checked: CheckedAnswer, run: str, usage: Mapping[str, int]) -> JsonObject:
     """Return what the state says of an answer: how it ended, and each finding of the sentences that are marked."""
     shown = checked.marked if checked.ok else checked.sentences
     findings = [finding._asdict() for item in shown for finding in item.findings]

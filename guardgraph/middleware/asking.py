@@ -17,6 +17,8 @@ from langchain_core.messages import SystemMessage
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
 
+from guardgraph.plain.errors import ConfigurationError
+
 MOST_TOLD: Final = 4000
 """Characters of a proposal, and of the evidence against it, that a model is told."""
 
@@ -32,51 +34,68 @@ class Reply(NamedTuple):
 Asking: TypeAlias = Generator[ModelRequest[Any], Reply, ExtendedModelResponse[Any] | ModelResponse[Any]]
 """Yields what a model is to be asked, is sent its reply, and returns what the node is to return."""
 
-_asked_inside: ContextVar[list[None] | None] = ContextVar("asked_inside", default=None)
-"""Where a middleware notes that it asks the model for one around it."""
+
+class Around(NamedTuple):
+    """What a model is asked by: the guards around it, the outermost first."""
+
+    guards: tuple[Any, ...] = ()
+    inside: list[None] | None = None
+    """Where a middleware notes that it asks the model for the one around it."""
 
 
-def ask_model(steps: Asking, handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]) -> Any:
+asked_by: ContextVar[Around] = ContextVar("asked_by", default=Around())  # noqa: B039 - a tuple
+is_recorded: ContextVar[bool] = ContextVar("is_recorded", default=False)
+"""Whether `RecordedRun` stands around what runs."""
+
+
+def ask_model(guard: object, steps: Asking, handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]) -> Any:
     """Go through the steps of an asking; see `Asking`."""
-    _note_asking()
+    around = _enter(guard)
     try:
         request = next(steps)
         while True:
-            context, inside = _make_silent_context()
+            context, inside = _make_silent_context(around)
             request = steps.send(Reply(context.run(handler, request), bool(inside)))
     except StopIteration as done:
         return done.value
 
 
-async def aask_model(steps: Asking, handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]) -> Any:
+async def aask_model(
+    guard: object, steps: Asking, handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+) -> Any:
     """Go through the steps of an asking without blocking; see `Asking`."""
 
     async def ask(request: ModelRequest[Any]) -> ModelResponse[Any]:
         return await handler(request)
 
-    _note_asking()
+    around = _enter(guard)
     try:
         request = next(steps)
         while True:
-            context, inside = _make_silent_context()
+            context, inside = _make_silent_context(around)
             response = await asyncio.create_task(ask(request), context=context)
             request = steps.send(Reply(response, bool(inside)))
     except StopIteration as done:
         return done.value
 
 
-def _note_asking() -> None:
-    if (around := _asked_inside.get()) is not None:
-        around.append(None)
+def _enter(guard: object) -> Around:
+    if is_recorded.get():
+        name = type(guard).__name__
+        raise ConfigurationError(f"middleware: RecordedRun behind {name} is required; given: in front of it")
+    around = asked_by.get()
+    if around.inside is not None:
+        around.inside.append(None)
+    return Around((*around.guards, guard))
 
 
-def _make_silent_context() -> tuple[Context, list[None]]:
+def _make_silent_context(around: Around) -> tuple[Context, list[None]]:
     """Return a context like this one whose callbacks stream nothing, and where a middleware in it notes that it asks.
 
     Callbacks that trace and count stay.
     """
     context, config, inside = copy_context(), var_child_runnable_config.get(), list[None]()
-    context.run(_asked_inside.set, inside)
+    context.run(asked_by.set, around._replace(inside=inside))
     callbacks = (config or {}).get("callbacks")
     if isinstance(callbacks, BaseCallbackManager):
         quiet = callbacks.copy()

@@ -29,6 +29,7 @@ from guardgraph.graphs.tools import fill_tool_policy
 from guardgraph.guards import tools as guards
 from guardgraph.guards.stop import Stop
 from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
+from guardgraph.middleware.brought import add_update, read_brought, read_update
 from guardgraph.middleware.effects import Write, find_place_of_write
 from guardgraph.middleware.record import (
     GuardedState,
@@ -41,7 +42,7 @@ from guardgraph.middleware.record import (
     read_given,
 )
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import JsonObject, NotJson, parse_json
+from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.review import hash_licence
 from guardgraph.state.settings import choose_settings
 from guardgraph.state.tools import Given, Licence, MadeCall, ToolBudget, ToolCard, ToolPolicy
@@ -126,13 +127,13 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
         """Judge what the model proposes; refused calls reach neither the state nor a stream."""
-        return ask_model(self._propose(request), handler)
+        return ask_model(self, self._propose(request), handler)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
         """Judge what the model proposes; see `wrap_model_call`."""
-        return await aask_model(self._propose(request), handler)
+        return await aask_model(self, self._propose(request), handler)
 
     def _propose(self, request: ModelRequest[Any]) -> Asking:
         state: Mapping[str, Any] = request.state
@@ -140,7 +141,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         run = record["run"]
         if ended.get("run") == run and ended.get("status") == "stopped":
             return ModelResponse([make_stop_message(Stop(ended["stop_reason"]))])
-        cards = _list_cards(request.tools)
+        cards = list_cards(request.tools)
         policy = fill_tool_policy(self.policy, cards)
         shown = {card["name"] for card in guards.list_shown_tools(cards, policy)}
         tools = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool.name in shown]
@@ -152,11 +153,11 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
             message = next(each for each in reversed(response.result) if isinstance(each, AIMessage))
             if not is_counted:
                 add_usage(usage, message)
-            proposed = _list_proposed_calls(response)
+            proposed = list_proposed_calls(response)
             if not proposed:
                 return ExtendedModelResponse(response, Command(update={"guardgraph": {"run": run, "usage": usage}}))
             try:
-                licences = self._judge_calls(proposed, cards, policy, record)
+                licences = judge_calls(proposed, cards, policy, self.budget, record)
             except Stop as stop:
                 refused, before = stop, refused
                 is_same = before is not None and (before.reason, before.evidence) == (stop.reason, stop.evidence)
@@ -172,22 +173,6 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         return ExtendedModelResponse(
             ModelResponse([make_stop_message(refused)]), Command(update={"guardgraph": ending})
         )
-
-    def _judge_calls(
-        self, proposed: Sequence[JsonObject], cards: Mapping[str, ToolCard], policy: ToolPolicy, record: JsonObject
-    ) -> list[Licence]:
-        """Judge calls in order, each after those before it, of which nobody knows yet what they bring."""
-        _check_ids([item["id"] for item in proposed])
-        forced = {name: rule.forced for name, rule in policy.rules.items()}
-        made, licences = _read_made_calls(record), list[Licence]()
-        for item in proposed:
-            call = guards.parse_call(item, cards, forced)
-            licence = guards.check_licence(
-                call, cards=cards, policy=policy, budget=self.budget, given=_read_given(record), made=made
-            )
-            licences.append(licence)
-            made.append(_note_call(licence, made))
-        return licences
 
     # Whom a call waits for
 
@@ -207,47 +192,19 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
             return _end_run(run, message, Stop("review_unavailable"))
         answer = interrupt(_make_inbox_request(waiting))
         try:
-            decided = self._read_decisions(answer, waiting, record)
+            decided = read_decisions(answer, waiting, record["cards"])
         except Stop as stop:
-            return _end_run(run, message, stop)
+            return _end_run(run, message, stop, [make_storable_json(answer)])
         calls = [{**call, "args": decided.get(str(call["id"]), {**call})["args"]} for call in message.tool_calls]
         approved = {call_id: hash_licence(call["name"], call["args"]) for call_id, call in decided.items()}
         kept = message.model_copy(update={"tool_calls": calls})
-        return {"messages": [kept], "guardgraph_record": {"run": run, "waiting": [], "approved": approved}}
+        record = {"run": run, "waiting": [], "approved": approved, "answers": [make_storable_json(answer)]}
+        return {"messages": [kept], "guardgraph_record": record}
 
     @hook_config(can_jump_to=["end"])
     async def aafter_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Show a person the calls that need one; see `after_model`."""
         return self.after_model(state, runtime)
-
-    def _read_decisions(
-        self, answer: Any, waiting: Sequence[JsonObject], record: JsonObject
-    ) -> dict[str, dict[str, Any]]:
-        """Return the calls that a person approved or made of those shown, by the ids of the calls.
-
-        Raises:
-            Stop: ``review_rejected`` for a no, and for an answer that is none of those offered.
-        """
-        decisions = answer.get("decisions") if isinstance(answer, dict) else None
-        if not isinstance(decisions, list) or len(decisions) != len(waiting):
-            allowed = f'{{"decisions": […]}} with {len(waiting)} of {", ".join(DECISIONS)}'
-            raise Stop("review_rejected", details={"given": repr(answer)[:200], "allowed": allowed})
-        decided = dict[str, dict[str, Any]]()
-        for shown, decision in zip(waiting, decisions, strict=True):
-            kind = decision.get("type") if isinstance(decision, dict) else None
-            args = shown["args"]
-            if kind == "edit":
-                edited = decision.get("edited_action")
-                edited = edited if isinstance(edited, dict) else {}
-                args = edited.get("args")
-                if not isinstance(args, dict) or edited.get("name", shown["tool"]) != shown["tool"]:
-                    kind = None
-            if kind not in ("approve", "edit") or (kind == "approve" and "edited_action" in decision):
-                raise Stop("review_rejected", details={"tool": shown["tool"], "answer": repr(decision)[:200]})
-            if kind == "edit":
-                args = guards.parse_call({"tool": shown["tool"], "args": args}, record["cards"], {})["args"]
-            decided[shown["id"]] = {"name": shown["tool"], "args": args}
-        return decided
 
     # Where a call is made
 
@@ -302,7 +259,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
             Stop: it has none.
         """
         call, tool = request.tool_call, request.tool
-        cards = {**record.get("cards", {}), **_list_cards([] if tool is None else [tool])}
+        cards = {**record.get("cards", {}), **list_cards([] if tool is None else [tool])}
         if tool is None:
             cards.pop(call["name"], None)
         open_lists = [name for name in ToolPolicy.filled if self.policy.is_open(name)]
@@ -325,6 +282,69 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         return licence
 
 
+def judge_calls(
+    proposed: Sequence[JsonObject],
+    cards: Mapping[str, ToolCard],
+    policy: ToolPolicy,
+    budget: ToolBudget,
+    record: JsonObject,
+) -> list[Licence]:
+    """Judge calls in order, each after those before it, of which nobody knows yet what they bring."""
+    _check_ids([item["id"] for item in proposed])
+    forced = {name: rule.forced for name, rule in policy.rules.items()}
+    made, licences = _read_made_calls(record), list[Licence]()
+    for item in proposed:
+        call = guards.parse_call(item, cards, forced)
+        licence = guards.check_licence(
+            call, cards=cards, policy=policy, budget=budget, given=_read_given(record), made=made
+        )
+        licences.append(licence)
+        made.append(_note_call(licence, made))
+    return licences
+
+
+def list_waiting_calls(licences: Mapping[str, Licence]) -> list[JsonObject]:
+    """Return the calls that need a person, by licences with the ids of calls."""
+    return [
+        {
+            "id": call_id,
+            "tool": licence.tool,
+            "args": licence.args,
+            "effect": licence.effect,
+            "licence": licence.hash,
+            "unsupported": [*licence.unsupported],
+        }
+        for call_id, licence in licences.items()
+        if licence.needs_approval
+    ]
+
+
+def read_decisions(
+    answer: Any, waiting: Sequence[JsonObject], cards: Mapping[str, ToolCard]
+) -> dict[str, dict[str, Any]]:
+    """Return the calls that a person approved or made of those shown, by the ids of the calls."""
+    decisions = answer.get("decisions") if isinstance(answer, dict) else None
+    if not isinstance(decisions, list) or len(decisions) != len(waiting):
+        allowed = f'{{"decisions": […]}} with {len(waiting)} of {", ".join(DECISIONS)}'
+        raise Stop("review_rejected", details={"given": repr(answer)[:200], "allowed": allowed})
+    decided = dict[str, dict[str, Any]]()
+    for shown, decision in zip(waiting, decisions, strict=True):
+        kind = decision.get("type") if isinstance(decision, dict) else None
+        args = shown["args"]
+        if kind == "edit":
+            edited = decision.get("edited_action")
+            edited = edited if isinstance(edited, dict) else {}
+            args = edited.get("args")
+            if not isinstance(args, dict) or edited.get("name", shown["tool"]) != shown["tool"]:
+                kind = None
+        if kind not in ("approve", "edit") or (kind == "approve" and "edited_action" in decision):
+            raise Stop("review_rejected", details={"tool": shown["tool"], "answer": repr(decision)[:200]})
+        if kind == "edit":
+            args = guards.parse_call({"tool": shown["tool"], "args": args}, cards, {})["args"]
+        decided[shown["id"]] = {"name": shown["tool"], "args": args}
+    return decided
+
+
 @contextmanager
 def _work_for(request: ToolCallRequest) -> Iterator[None]:
     """Let a sub-agent that works for a call know what was given to the agent around it."""
@@ -345,17 +365,13 @@ def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> T
     """Return what a call brought, with the record of it."""
     parts: list[Any] = brought if isinstance(brought, list) else [brought]  # a tool may bring several
     call_id = request.tool_call["id"]
-    made: JsonObject = {**_note_call(licence, []), **_read_brought(parts, call_id), "call_id": call_id}
+    made: JsonObject = {**_note_call(licence, []), **read_brought(parts, call_id), "call_id": call_id}
     if licence.needs_approval:
         made["approved_by"] = licence.hash
     run = _read_record(request.state)["run"]
     noted = {"run": run, "calls": [made], "foreign": _name_foreign_messages(parts)}
-    if isinstance(brought, list):
-        return [*parts, Command(update={"guardgraph_record": noted})]  # type: ignore[return-value]
-    if not isinstance(brought, Command):
-        return Command(update={"messages": [brought], "guardgraph_record": noted})
-    update = {**_read_update(brought), "guardgraph_record": noted}
-    return Command(graph=brought.graph, goto=brought.goto, resume=brought.resume, update=update)
+    noticed: ToolMessage | Command[Any] = add_update(brought, {"guardgraph_record": noted})
+    return noticed
 
 
 def _check_ids(ids: Sequence[object]) -> None:
@@ -371,15 +387,11 @@ def _check_ids(ids: Sequence[object]) -> None:
             )
 
 
-def _read_update(brought: Command[Any]) -> dict[str, Any]:
-    return brought.update if isinstance(brought.update, dict) else dict(brought.update or [])
-
-
 def _name_foreign_messages(parts: Sequence[Any]) -> list[str]:
     """Return the ids of messages that a tool writes in a user's name; one without an id is given one."""
     foreign = list[str]()
     for part in parts:
-        written = _read_update(part).get("messages", []) if isinstance(part, Command) else []
+        written = read_update(part).get("messages", []) if isinstance(part, Command) else []
         for message in written if isinstance(written, list) else [written]:
             if isinstance(message, HumanMessage):
                 message.id = message.id or str(uuid4())
@@ -415,7 +427,7 @@ def _note_call(licence: Licence, made: Sequence[MadeCall]) -> MadeCall:
     return MadeCall(id=f"r{len(made) + 1}", tool=licence.tool, args=licence.args, effect=licence.effect, value=None)
 
 
-def _list_cards(tools: Sequence[BaseTool | dict[str, Any]]) -> dict[str, ToolCard]:
+def list_cards(tools: Sequence[BaseTool | dict[str, Any]]) -> dict[str, ToolCard]:
     """Return what is known of an agent's tools.
 
     Raises:
@@ -430,7 +442,7 @@ def _list_cards(tools: Sequence[BaseTool | dict[str, Any]]) -> dict[str, ToolCar
     return cards
 
 
-def _list_proposed_calls(response: ModelResponse[Any]) -> list[JsonObject]:
+def list_proposed_calls(response: ModelResponse[Any]) -> list[JsonObject]:
     """Return the calls that a reply proposes; those that LangChain answered itself are the answer's own form."""
     answered = {each.tool_call_id for each in response.result if isinstance(each, ToolMessage)}
     proposed = list[JsonObject]()
@@ -472,18 +484,7 @@ def _let_calls_through(
         cards: what is known of the tools.
         ending: what the state says of the run so far.
     """
-    waiting = [
-        {
-            "id": call_id,
-            "tool": licence.tool,
-            "args": licence.args,
-            "effect": licence.effect,
-            "licence": licence.hash,
-            "unsupported": [*licence.unsupported],
-        }
-        for call_id, licence in licences.items()
-        if licence.needs_approval
-    ]
+    waiting = list_waiting_calls(licences)
     kept = list[Any]()
     for message in response.result:
         calls = [
@@ -515,33 +516,14 @@ def _make_inbox_request(waiting: Sequence[JsonObject]) -> JsonObject:
     }
 
 
-def _end_run(run: str, message: AIMessage, stop: Stop) -> dict[str, Any]:
+def _end_run(run: str, message: AIMessage, stop: Stop, answers: Sequence[Any] = ()) -> dict[str, Any]:
     """End the run with no call of a step made; a conversation needs an answer to each."""
     refusals = [_refuse_call(call, f"Not performed: {stop.reason}.") for call in message.tool_calls]
     ending = describe_stop(run, stop)
     messages = [*refusals, make_stop_message(stop)]
-    record = {"run": run, "waiting": []}
+    record = {"run": run, "waiting": [], "answers": [*answers]}
     return {"messages": messages, "jump_to": "end", "guardgraph": ending, "guardgraph_record": record}
 
 
 def _refuse_call(call: Mapping[str, Any], text: str) -> ToolMessage:
     return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status="error")
-
-
-def _read_brought(parts: Sequence[Any], call_id: str | None) -> JsonObject:
-    """Return what a call brought as plain JSON, and whether the tool reported a failure: fields, else its text."""
-    messages = list[Any]()
-    for part in parts:
-        messages += _read_update(part).get("messages", []) if isinstance(part, Command) else [part]
-    message = next((m for m in messages if isinstance(m, ToolMessage) and m.tool_call_id == call_id), None)
-    if message is None:
-        return {"value": None}
-    if message.status == "error":
-        return {"value": message.text, "failed": True}
-    fields = message.artifact.get("structured_content") if isinstance(message.artifact, dict) else None
-    if fields is not None:
-        return {"value": fields}
-    try:
-        return {"value": parse_json(message.text, exact_numbers=True)}
-    except NotJson:
-        return {"value": message.text}

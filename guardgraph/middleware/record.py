@@ -39,7 +39,8 @@ def merge_record(old: JsonObject | None, new: JsonObject) -> JsonObject:
     calls = [*old.get("calls", []), *new.get("calls", [])]
     approved = {**old.get("approved", {}), **new.get("approved", {})}
     foreign = list(dict.fromkeys([*old.get("foreign", []), *new.get("foreign", [])]))
-    return {**old, **new, "calls": calls, "approved": approved, "foreign": foreign}
+    answers = [*old.get("answers", []), *new.get("answers", [])]
+    return {**old, **new, "calls": calls, "approved": approved, "foreign": foreign, "answers": answers}
 
 
 class GuardedState(AgentState[Any]):
@@ -48,7 +49,9 @@ class GuardedState(AgentState[Any]):
     guardgraph: NotRequired[Annotated[JsonObject, OmitFromInput, merge_ending]]
     """``{run, status, stop_reason, outcome?, usage}`` and the evidence of a stop, once the run has ended."""
     guardgraph_record: NotRequired[Annotated[JsonObject, PrivateStateAttr, merge_record]]
-    """``{run, given, calls, approved, waiting, foreign}``: what licences are judged by; no client can write it."""
+    """What licences are judged by: ``{run, given, calls, approved, waiting, answers, foreign}``."""
+    guardgraph_recording: NotRequired[Annotated[JsonObject, PrivateStateAttr, lambda old, new: new]]
+    """``{id, began_at}``: of the run that `RecordedRun` records."""
 
 
 given_around: ContextVar[Given | None] = ContextVar("given_around", default=None)

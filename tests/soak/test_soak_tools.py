@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import laundering
+from fuzzed_agents import run_random_agent
 from fuzzed_office import NAMES, VALUES, Office
 
 RUNS = 3_000
@@ -30,3 +31,9 @@ def test_three_thousand_attacks_by_reading_first():
         for seed in range(1000):
             desk.run(seed)
             assert desk.list_unlicensed() == [], (domain, seed)
+
+
+def test_two_thousand_agents_of_langchain_make_no_unlicensed_call():
+    """Any replies, orders of middlewares, streams, cancellation; no refused word is shown, and recordings hold."""
+    for seed in range(2_000):
+        run_random_agent(seed)

@@ -1,0 +1,371 @@
+"""`RecordedRun`: a run of an agent of LangChain's is kept like a run of ours, and decided again like one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import Context, ContextVar
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, Final, cast
+from uuid import uuid4
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware.types import ModelRequest, ModelResponse, ToolCallRequest
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.config import get_config
+from langgraph.runtime import Runtime
+
+from guardgraph.graphs.grammar import validate_recorder
+from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.effects import CHANNEL, Errand, KeptPlace
+from guardgraph.graphs.running.langgraph import CHECKPOINTER
+from guardgraph.graphs.running.recorder import Telling, take_steps, tell_beginning, tell_recorder
+from guardgraph.graphs.running.session import Session, choose_request, find_run_thread
+from guardgraph.middleware.answers import list_result_sources, list_sources, read_answer_text
+from guardgraph.middleware.asking import asked_by, is_recorded
+from guardgraph.middleware.brought import find_message, list_parts, read_brought
+from guardgraph.middleware.calls import list_cards, list_proposed_calls
+from guardgraph.middleware.effects import find_place_of_write
+from guardgraph.middleware.pattern import AgentPolicy, build_agent_pattern, read_guard_settings
+from guardgraph.middleware.record import GuardedState, find_run, is_written_by_user, read_given
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, make_storable_json
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.recording import Recorder, Recording
+from guardgraph.world.call import Asked, Performed
+
+_MOST_OPEN: Final = 1000
+"""Runs of which it is known at once what was noted; what a checkpointer keeps is read there."""
+_LONGEST_ERROR: Final = 500
+"""Characters that are kept of what a model raised."""
+
+
+class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
+    """Keep runs of an agent as recordings: what models replied, tools brought, people answered, guards decided.
+
+    It stands last in ``middleware=[…]``, behind the guards. Whoever is given a recording of ours can read it:
+    ``guardgraph audit``, reports, and `what_if` with a `recorded_agent`. A run that waits, or that failed, is open.
+
+    Args:
+        recorder: who keeps them: a store, or a recorder of your own.
+        name: of the agent, in lists of runs.
+
+    Raises:
+        ConfigurationError: an argument is wrong. As the agent first runs: a guard stands behind it.
+    """
+
+    state_schema = GuardedState
+
+    def __init__(self, recorder: Recorder, *, name: str = "agent") -> None:
+        super().__init__()
+        if not isinstance(name, str) or not name:
+            raise ConfigurationError(f"name: a text is required; given: {name!r:.80}")
+        self._recorder, self._graph = validate_recorder(recorder), name
+        self._agents: dict[str, GuardedGraph[Any, Any, Any]] = {}
+        self._open: dict[str, list[JsonObject]] = {}
+        self._counter = count()
+
+    def before_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Begin to record."""
+        place, update = self._begin(state)
+        for write in self._keep(place, update, self._open[update["id"]]):
+            write.run()
+        return {"guardgraph_recording": update}
+
+    async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Begin to record."""
+        place, update = self._begin(state)
+        for write in self._keep(place, update, self._open[update["id"]]):
+            await write.arun()
+        return {"guardgraph_recording": update}
+
+    def _begin(self, state: GuardedState) -> tuple[KeptPlace | None, JsonObject]:
+        messages, record = state["messages"], state.get("guardgraph_record") or {}
+        run, place = find_run(messages), find_place_of_write(get_config())
+        given = record["given"] if record.get("run") == run and "given" in record else read_given(messages)
+        begin: JsonObject = {"id": str(uuid4()), "at": datetime.now(UTC).isoformat(), "given": dict(given)}
+        begin["said"] = "\n".join(each.text for each in messages if is_written_by_user(each))
+        sources = [*list_result_sources(messages), *list_sources(state, "documents")]
+        begin["sources"] = [{"id": each.id, "text": each.text, "about": [*each.about]} for each in sources]
+        while len(self._open) >= _MOST_OPEN:  # of runs that were left, and that no checkpointer keeps
+            del self._open[next(iter(self._open))]
+        self._open[begin["id"]] = [self._number({"begin": make_storable_json(begin)})]
+        return place, {"id": begin["id"], "began_at": None if place is None else place.checkpoint}
+
+    def _number(self, item: JsonObject) -> JsonObject:
+        return {**item, "number": [time.time_ns(), next(self._counter)]}
+
+    def _note(self, state: Mapping[str, Any], *items: JsonObject) -> list[Errand]:
+        """Note what came from outside; return what has to be done so that another process finds it."""
+        known, numbered = state["guardgraph_recording"], [self._number(item) for item in items]
+        self._open.setdefault(known["id"], []).extend(numbered)
+        return self._keep(find_place_of_write(get_config()), known, numbered)
+
+    def _keep(self, place: KeptPlace | None, known: JsonObject, items: Sequence[JsonObject]) -> list[Errand]:
+        # Beside the checkpoint at which the run began: no stream shows what stands there, refused words among it.
+        if place is None or known["began_at"] is None:
+            return []
+        began = place.locate_checkpoint(known["began_at"])
+        writes = [(CHANNEL, {"kind": "trail", "id": known["id"], **item}) for item in items]
+        return [Errand(place.saver, "put_writes", (began, writes, str(uuid4())))] if writes else []
+
+    # What comes from outside
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> Any:
+        """Note what the model replies."""
+        state = cast(Mapping[str, Any], request.state)
+        for write in self._prepare_recording(request, self._read_trail(state)):
+            write.run()
+        began, token = time.monotonic(), is_recorded.set(True)
+        try:
+            response = handler(request)
+        except Exception as error:
+            for write in self._note(state, _describe_failure(error, began)):
+                write.run()
+            raise
+        finally:
+            is_recorded.reset(token)
+        for write in self._note(state, _describe_reply(request, response, began)):
+            write.run()
+        return response
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> Any:
+        """Note what the model replies."""
+        state = cast(Mapping[str, Any], request.state)
+        trail = await self._aread_trail(state)
+        for write in await asyncio.to_thread(self._prepare_recording, request, trail):
+            await write.arun()
+        began, token = time.monotonic(), is_recorded.set(True)
+        try:
+            response = await handler(request)
+        except Exception as error:
+            for write in self._note(state, _describe_failure(error, began)):
+                await write.arun()
+            raise
+        finally:
+            is_recorded.reset(token)
+        for write in self._note(state, _describe_reply(request, response, began)):
+            await write.arun()
+        return response
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+        """Note what the tool brings."""
+        began = time.monotonic()
+        brought = handler(request)
+        for write in self._note(request.state, _describe_result(request, brought, began)):
+            write.run()
+        return brought
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
+    ) -> Any:
+        """Note what the tool brings."""
+        began = time.monotonic()
+        brought = await handler(request)
+        for write in self._note(request.state, _describe_result(request, brought, began)):
+            await write.arun()
+        return brought
+
+    def _prepare_recording(self, request: ModelRequest[Any], trail: list[JsonObject]) -> list[Errand]:
+        """Before the first model is asked, tell the recorder that a run begins."""
+        if any("settings" in item for item in trail):
+            return []
+        settings = read_guard_settings(asked_by.get().guards)
+        item = make_storable_json({"settings": settings, "tools": list_cards(request.tools)})
+        Context().run(self._tell_beginning, [*trail, item], get_config())
+        return self._note(cast(Mapping[str, Any], request.state), item)
+
+    def _tell_beginning(self, trail: list[JsonObject], config: Any) -> None:
+        agent = self._prepare(trail, is_guarded=True)
+        frame, world = replace(agent.frame, recorder=self._recorder), agent.frame.world
+        session = Session(world)
+        session.run_id = world.new_run()
+        session.resumable = config.get("configurable", {}).get(CHECKPOINTER) is not None
+        session.request = choose_request(config) or session.run_id
+        session.thread = find_run_thread(config) if session.resumable else None
+        opening = session.write_session_opening(None)
+        take_steps(tell_beginning(frame, session, _read_input(trail), opening, required=False))
+
+    # The recording
+
+    def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Give the recorder the whole run."""
+        return Context().run(self._record, cast(Mapping[str, Any], state), self._read_trail(state))
+
+    async def aafter_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Give the recorder the whole run."""
+        trail, loop = await self._aread_trail(state), asyncio.get_running_loop()
+        return cast(dict[str, Any] | None, await loop.run_in_executor(None, Context().run, self._record, state, trail))
+
+    def _read_trail(self, state: Mapping[str, Any]) -> list[JsonObject]:
+        """Return what was noted of the run, in this process and in others."""
+        look = self._look(state)
+        return self._merge(state, None if look is None else look.run())
+
+    async def _aread_trail(self, state: Mapping[str, Any]) -> list[JsonObject]:
+        look = self._look(state)
+        return self._merge(state, None if look is None else await look.arun())
+
+    def _look(self, state: Mapping[str, Any]) -> Errand | None:
+        known, place = state["guardgraph_recording"], find_place_of_write(get_config())
+        items = self._open.get(known["id"], [])
+        if place is None or known["began_at"] is None or any("begin" in item for item in items):
+            return None  # all of it was noted here
+        return Errand(place.saver, "get_tuple", (place.locate_checkpoint(known["began_at"]),))
+
+    def _merge(self, state: Mapping[str, Any], stored: Any) -> list[JsonObject]:
+        known = state["guardgraph_recording"]["id"]
+        items = [*self._open.get(known, [])]
+        for _, channel, value in (stored.pending_writes or ()) if stored is not None else ():
+            if channel == CHANNEL and isinstance(value, dict) and value.get("id") == known and "number" in value:
+                items.append({key: each for key, each in value.items() if key not in ("kind", "id")})
+        unique = {tuple(item["number"]): item for item in items}
+        return [unique[number] for number in sorted(unique)]
+
+    def _record(self, state: Mapping[str, Any], trail: list[JsonObject]) -> dict[str, Any] | None:
+        self._open.pop(state["guardgraph_recording"]["id"], None)
+        if not any("settings" in item for item in trail):
+            return None
+        ended, record = state.get("guardgraph") or {}, state.get("guardgraph_record") or {}
+        run = find_run(state["messages"])
+        told = {"status": ended.get("status", "ok"), "stop_reason": ended.get("stop_reason", "success")}
+        told["text"] = state["messages"][-1].text
+        answers = record.get("answers", []) if record.get("run") == run else []
+        whole = [*trail, *({"person": answer} for answer in answers), {"ended": told}]
+        recording = self._play(whole, told, is_guarded=True)
+        if recording is None:  # something else decided, and what our guards would have is not what happened
+            recording = self._play(whole, told, is_guarded=False)
+        assert recording is not None
+        receipt = tell_recorder(Telling(self._recorder, "record", recording))
+        audit: JsonObject = {"status": "recorded", "run_id": recording["run_id"]}
+        if receipt.error is not None:
+            audit = {"status": "unavailable", "error": receipt.error}
+        return {"guardgraph": {"run": run, "audit": audit}}
+
+    def _play(self, trail: list[JsonObject], told: JsonObject, *, is_guarded: bool) -> Recording | None:
+        """Return the run as its guards decided it; None where that is not how it went."""
+        agent = self._prepare(trail, is_guarded=is_guarded)
+        result: Any = agent.invoke(_read_input(trail))
+        is_same = (result["status"], result["stop_reason"]) == (told["status"], told["stop_reason"])
+        is_how_it_went = not is_guarded or (is_same and not _played.get().left)
+        return _played.get().recording if is_how_it_went else None
+
+    def _prepare(self, trail: Sequence[JsonObject], *, is_guarded: bool) -> GuardedGraph[Any, Any, Any]:
+        """Return what plays a trail, which is what its world gives back from here on."""
+        _played.set(TrailWorld(trail, is_guarded=is_guarded))
+        settings = next(item["settings"] for item in trail if "settings" in item) if is_guarded else {}
+        key = digest(settings)
+        if key not in self._agents:
+            policy, player = AgentPolicy(**settings), _Player()
+            self._agents[key] = build_agent_pattern(policy).compile(name=self._graph, world=player, recorder=player)
+        return self._agents[key]
+
+
+class TrailWorld:
+    """Gives back what came from outside during a run, in its order.
+
+    Args:
+        trail: what was noted.
+        is_guarded: whether our guards decide; else a reply says whether somebody asked again.
+    """
+
+    def __init__(self, trail: Sequence[JsonObject], *, is_guarded: bool) -> None:
+        self._is_told_more = not is_guarded
+        self._begin = next(item["begin"] for item in trail if "begin" in item)
+        self.left = [item for item in trail if not item.keys() & {"begin", "settings", "ended"}]
+        """What nobody has asked for yet."""
+        self._ended: JsonObject = next((item["ended"] for item in trail if "ended" in item), {})
+        self._now = 0.0
+        self.recording: Recording | None = None
+
+    def clock(self) -> float:
+        """Return the seconds that what was asked for took."""
+        return self._now
+
+    def calendar(self) -> datetime:
+        """Return when the run began."""
+        return datetime.fromisoformat(self._begin["at"])
+
+    def new_run(self) -> str:
+        """Return the run's id."""
+        return str(self._begin["id"])
+
+    def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
+        """Return what came; see `World`."""
+        came = [self._give(item) for item in asked]
+        self._now += max(performed.seconds for performed in came)
+        return came
+
+    async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
+        """Return what came; see `World`."""
+        return self.perform(asked, seconds)
+
+    def record(self, run: Recording) -> None:
+        """Keep the recording; see `Recorder`."""
+        self.recording = run
+
+    def _give(self, asked: Asked) -> Performed:
+        kind = {"model": "model", "person": "person", "tools": "tool"}[asked.node]
+        item = next((item for item in self.left if kind in item and _is_of_call(item, asked)), None)
+        if item is None:
+            said: JsonObject = {"unmade": "another middleware answered"} if kind == "tool" else {"ended": self._ended}
+            return Performed(Outcome("value", said, {}), 0.0)
+        at = next(place for place, each in enumerate(self.left) if each is item)
+        del self.left[at]
+        came = {"answer": item["person"]} if kind == "person" else dict(item[kind])
+        if self._is_told_more and kind == "model" and any("model" in later for later in self.left[at:]):
+            came["went_on"] = True
+        return Performed(Outcome("value", came, {}), item.get("seconds", 0.0))
+
+
+_played: ContextVar[TrailWorld] = ContextVar("played")
+
+
+class _Player:
+    """The world and the recorder of whatever trail is played."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("timeout", "begin", "note", "notes"):
+            raise AttributeError(name)
+        return getattr(_played.get(), name)
+
+
+def _is_of_call(item: JsonObject, asked: Asked) -> bool:
+    return "tool" not in item or item["tool"]["id"] == asked.call.request["id"]
+
+
+def _read_input(trail: Sequence[JsonObject]) -> JsonObject:
+    begin = next(item["begin"] for item in trail if "begin" in item)
+    tools = next(item["tools"] for item in trail if "tools" in item)
+    return {"asked": begin["given"], "said": begin["said"], "sources": begin["sources"], "tools": tools}
+
+
+def _describe_failure(error: Exception, began: float) -> JsonObject:
+    failed = {"error": type(error).__name__, "message": str(error)[:_LONGEST_ERROR]}
+    return {"model": make_storable_json({"failed": failed}), "seconds": time.monotonic() - began}
+
+
+def _describe_reply(request: ModelRequest[Any], response: ModelResponse[Any], began: float) -> JsonObject:
+    message = next(each for each in reversed(response.result) if isinstance(each, AIMessage))
+    said = {
+        "model": str(getattr(request.model, "model_name", None) or getattr(request.model, "model", None) or "model"),
+        "text": read_answer_text(response, message),
+        "calls": list_proposed_calls(response),
+        "answers": not message.tool_calls or response.structured_response is not None,
+    }
+    return {"model": make_storable_json(said), "seconds": time.monotonic() - began}
+
+
+def _describe_result(request: ToolCallRequest, brought: Any, began: float) -> JsonObject:
+    call, parts = request.tool_call, list_parts(brought)
+    message: ToolMessage | None = find_message(parts, call["id"])
+    said = {"id": call["id"], **read_brought(parts, call["id"]), "text": "" if message is None else message.text}
+    return {"tool": make_storable_json(said), "seconds": time.monotonic() - began}
