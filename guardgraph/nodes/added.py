@@ -88,13 +88,7 @@ HELD_STEPS = "held_steps"
 
 
 def make_own_guard_node(guard: AnswerGuard, answer: GuardedAnswer, *, is_last: bool) -> Body:
-    """Hold an accepted answer against a guard of the application's own.
-
-    Args:
-        guard: the guard.
-        answer: what it is shown.
-        is_last: whether nothing stands between it and the endings.
-    """
+    """Hold an accepted answer against a guard of the application's own."""
     own = Catalogue("own", [answer.phase], [_place_reason(item, answer.phase) for item in guard.reasons])
 
     @declares(
@@ -112,12 +106,7 @@ def make_own_guard_node(guard: AnswerGuard, answer: GuardedAnswer, *, is_last: b
 
 
 def _refuse_answer(check: AnswerCheck, said: JsonObject, view: JsonObject, own: Catalogue) -> None:
-    """Ask a check.
-
-    Raises:
-        Stop: it refuses.
-        TypeError: it does something else than a check may; the run is closed.
-    """
+    """Ask a check."""
     try:
         refused = check(said, view)
     except Stop as stop:
@@ -178,17 +167,7 @@ def _list_answer_claims(answer: GuardedAnswer, state: Any, run: Run[Any, Any]) -
 
 
 def extend_catalogue(catalogue: Catalogue, guards: Sequence[AnswerGuard], phase: str) -> Catalogue:
-    """Return the catalogue of a pattern with the reasons of an application's guards.
-
-    Args:
-        catalogue: the pattern's.
-        guards: the application's.
-        phase: of the answer.
-
-    Raises:
-        ConfigurationError: `guards` is no list of them, or a reason is not of this phase, is the pattern's own, stands
-            twice, or is of a family that is the grammar's.
-    """
+    """Return the catalogue of a pattern with the reasons of an application's guards."""
     if isinstance(guards, AnswerGuard) or not isinstance(guards, Sequence):
         raise ConfigurationError(f"guards: a list of AnswerGuard is required; given: {type(guards).__name__}")
     added = dict[str, StopReason]()
@@ -238,12 +217,7 @@ def _place_reason(reason: StopReason, phase: str) -> StopReason:
 
 
 def lead_guard(body: Body, ways: Mapping[str, str]) -> Body:
-    """Return the body of an answer guard that leads to other nodes than it names, and holds its steps back for them.
-
-    Args:
-        body: the guard's.
-        ways: by the ending that it names: the node that follows instead.
-    """
+    """Return the body of an answer guard that leads to other nodes than it names, and holds its steps back for them."""
     if not ways:
         return body
 
@@ -265,15 +239,7 @@ def lead_guard(body: Body, ways: Mapping[str, str]) -> Body:
 
 
 def pass_judged_answer(judged: Judged, passed: Pass) -> Pass:
-    """Return a guard's way on with an answer whose sentences were judged.
-
-    Args:
-        judged: what follows from the verdicts.
-        passed: the way on, with the marks.
-
-    Raises:
-        Stop: the answer is refused; `PartialRefusal` where it goes on with its marks once nobody is asked again.
-    """
+    """Return a guard's way on with an answer whose sentences were judged."""
     if judged.refusal is None:
         return passed
     if judged.stops:

@@ -81,13 +81,7 @@ class Pass(NamedTuple):
 
 
 class PartialRefusal(Stop):
-    """A guard's refusal of a part of a proposal: where nobody is asked again, the run goes on with the rest.
-
-    Args:
-        refused: the stop that holds where a proposer is asked again.
-        rest: how the run goes on otherwise.
-        once: whether a proposer is asked again for it once at most.
-    """
+    """A guard's refusal of a part of a proposal: where nobody is asked again, the run goes on with the rest."""
 
     def __init__(self, refused: Stop, rest: Pass, *, once: bool = False) -> None:
         super().__init__(refused.reason, **refused.evidence)
@@ -190,22 +184,14 @@ def read_body_declaration(body: Body) -> Declares:
 
 
 def check_declared_names(where: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return names as a tuple, None for None.
-
-    Raises:
-        GrammarError: they are no list; a text would be taken for its letters.
-    """
+    """Return names as a tuple, None for None."""
     if isinstance(given, str) or not isinstance(given, Iterable | None):
         raise GrammarError(f"{where}: a list of names is required; given: {given!r:.80}")
     return None if given is None else tuple(given)
 
 
 def check_declared_calls(where: str, given: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    """Return whom a body may call as a tuple, None for None.
-
-    Raises:
-        GrammarError: it is no list, or an item is neither a proposer nor a name.
-    """
+    """Return whom a body may call as a tuple, None for None."""
     if given is None:
         return None
     is_list = isinstance(given, list | tuple)
@@ -215,11 +201,7 @@ def check_declared_calls(where: str, given: Sequence[Any] | None) -> tuple[Any, 
 
 
 def check_declared_rounds(where: str, given: Rounds | None) -> Rounds | None:
-    """Return rounds as they were given.
-
-    Raises:
-        GrammarError: they are no whole number from 1 on.
-    """
+    """Return rounds as they were given."""
     if given in (None, "any") or (isinstance(given, int) and not isinstance(given, bool) and given >= 1):
         return given
     raise GrammarError(f"{where}: a whole number from 1 on, or 'any', is required; given: {given!r:.80}")

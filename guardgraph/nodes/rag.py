@@ -121,12 +121,7 @@ def check_context_chunks(chunks: list[Candidate], run: RagRun) -> None:
 
 
 def make_plan_node(planner: Proposer, listed: Sequence[str] = ()) -> Body:
-    """Ask for a retrieval intent.
-
-    Args:
-        planner: who proposes.
-        listed: of a live base, the channels that say what its lists hold.
-    """
+    """Ask for a retrieval intent."""
 
     @declares(phase="plan", reads=["task", *listed], writes=["proposed_intent"], calls=[planner])
     def run_plan_node(state: RagState, run: RagRun) -> Steps:
@@ -192,15 +187,7 @@ def pass_to_clarified_node(
     before: tuple[Step, ...] = (),
     about: JsonObject | None = None,
 ) -> Pass:
-    """Return a guard's way to the request for clarification.
-
-    Args:
-        text: the deployment's.
-        reason: why there is no answer.
-        best_score: the highest score among the candidates.
-        before: the steps that the guard completes before.
-        about: who abstained, as history names a proposer.
-    """
+    """Return a guard's way to the request for clarification."""
     step = Step(
         {"phase": "fallback", "reason": TRACED[reason]}, {"action": "fallback", "answer": text, **(about or {})}
     )
@@ -287,15 +274,7 @@ def read_found_candidates(state: RagState, run: RagRun) -> Found:
 def pack_or_clarify(
     state: RagState, run: RagRun, given: Found, clarification: str, *, ranked: list[Candidate] | None = None
 ) -> Pass:
-    """Return the way on with a context, or without one.
-
-    Args:
-        state: the channels.
-        run: the run.
-        given: what was found.
-        clarification: what a run says without a context.
-        ranked: the candidates in the order of a reranker, where there is one.
-    """
+    """Return the way on with a context, or without one."""
     candidates = given["candidates"]
     packed = _pack_candidates(given["asked"]["query"], candidates if ranked is None else ranked, run.budget)
     nearest = max((item["score"] for item in candidates), default=0.0)

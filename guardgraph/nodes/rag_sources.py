@@ -49,10 +49,7 @@ def read_source_lists(state: JsonObject | RagState, run: RagRun) -> SourceLists:
 
 
 def check_sources_switched_on(sources: Iterable[str], run: RagRun) -> None:
-    """Stop a run that holds something of a source which is denied, or not on both lists now.
-
-    A list that is left out has all.
-    """
+    """Stop a run that holds something of a source which is denied, or not on both lists now."""
     held = {*sources}
     guards.check_denied_sources(held, denied=run.policy.denied_sources)
     lists = [set(getattr(run.policy, name)) for name in RagPolicy.filled if not run.policy.is_open(name)]
@@ -68,10 +65,7 @@ def describe_asking_caller(run: RagRun) -> JsonObject:
 
 
 def make_list_sources_node(lister: Outside) -> Body:
-    """Ask a knowledge base of which sources the caller may read something.
-
-    It is given ``{"caller"}`` where there is one, and returns names.
-    """
+    """Ask a knowledge base of which sources the caller may read something."""
 
     @declares(phase="retrieve", reads=["task"], writes=["found_sources"])
     def run_list_sources_node(state: RagState, run: RagRun) -> Steps:

@@ -187,10 +187,7 @@ COUNTING_NODE = "count_severity"
 
 
 def make_count_severity_node(count: Callable[[JsonObject], JsonObject]) -> Body:
-    """Count a critique of high severity for the caller's tenant.
-
-    What it brings says how many there were, whatever the limit: so the limit is no part of what is asked.
-    """
+    """Count a critique of high severity for the caller's tenant."""
 
     @declares(phase="critique", reads=["accepted_critique"], writes=["found_severity"])
     def run_count_severity_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
@@ -468,14 +465,7 @@ EXCERPT_LINES = 6
 
 
 def audit_draft_change(before: str, after: str, *, risks_count: int, required_changes_count: int) -> ChangeAudit:
-    """Compare a draft with the final text.
-
-    Args:
-        before: the draft.
-        after: the final text.
-        risks_count: how many risks the critique named.
-        required_changes_count: how many changes it required.
-    """
+    """Compare a draft with the final text."""
     before_hash, after_hash = hash_normalised_text(before), hash_normalised_text(after)
     before_chars, after_chars = len(before.strip()), len(after.strip())
     return ChangeAudit(
@@ -493,12 +483,7 @@ def audit_draft_change(before: str, after: str, *, risks_count: int, required_ch
 
 
 def list_changed_sentences(before: str, after: str) -> list[str]:
-    """Return the first sentences that only one of two texts has, white space normalised.
-
-    Returns:
-        At most `EXCERPT_LINES` lines: ``"- …"`` for what went, then ``"+ …"`` for what came; none for equal
-        texts. Texts with the same sentences, otherwise arranged, are shown whole.
-    """
+    """Return the first sentences that only one of two texts has, white space normalised."""
     if normalise_spaces(before) == normalise_spaces(after):
         return []
     old, new = _split_normalised_sentences(before), _split_normalised_sentences(after)

@@ -157,12 +157,7 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
 
 
 def make_call_node(tools: Sequence[str], effects: Sequence[str] = ()) -> Body:
-    """Make the calls that were let through: reads at once, writes one after another.
-
-    Args:
-        tools: what it may call.
-        effects: those of them that change something outside.
-    """
+    """Make the calls that were let through: reads at once, writes one after another."""
 
     @declares(phase="act", reads=["accepted_step"], writes=["found_results"], calls=tools, effects=effects or None)
     def run_call_node(state: ToolState, run: ToolRun) -> Steps:
@@ -174,11 +169,7 @@ def make_call_node(tools: Sequence[str], effects: Sequence[str] = ()) -> Body:
 
 
 def make_approve_node(cards: Mapping[str, ToolCard]) -> Body:
-    """Show a person the calls, each value that nothing supports, where it was seen, and what else it might be.
-
-    Where several calls wait for values of one document, the question shows what it would license, too. The person may
-    edit the arguments; the call that they make of it needs a licence like any other.
-    """
+    """Show a person the calls, each value that nothing supports, where it was seen, and what else it might be."""
 
     @declares(
         phase="approve",
@@ -245,10 +236,7 @@ def _make_approval_question(state: ToolState) -> JsonObject:
     stops=["review"],
 )
 def run_review_guard_node(state: ToolState, run: ToolRun) -> Pass:
-    """Let the calls through that a person approved, or made of one, and keep what they let a document license.
-
-    An edited call is licensed where it is made, by all but its support: it is the person's own.
-    """
+    """Let the calls through that a person approved, or made of one, and keep what they let a document license."""
     answer = reviewed(state["raw_review"])
     who = read_reviewer(state["raw_review"])
     shown = [
@@ -382,11 +370,7 @@ def _check_answer(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard])
 
 
 def make_guarded_answer(cards: Mapping[str, ToolCard]) -> GuardedAnswer:
-    """Return what an application adds guards and a verifier to.
-
-    Args:
-        cards: what is known of the tools, which the planner is shown.
-    """
+    """Return what an application adds guards and a verifier to."""
 
     def show_answer(state: ToolState, run: ToolRun) -> tuple[JsonObject, JsonObject]:
         return {**state["accepted_answer"]}, make_planner_view(state, run, cards)

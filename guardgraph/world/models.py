@@ -180,13 +180,7 @@ _known_to_call: dict[str, bool] = {}
 
 
 class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
-    """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides.
-
-    Args:
-        model: the chat model, plain or wrapped, or the name of one; one without structured output is called as it is.
-        prompt: what it is told, and the schema of its reply.
-        show: makes of the view what the model sees of it, where that is not the view as it is.
-    """
+    """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides."""
 
     def __init__(
         self,
@@ -202,11 +196,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         self._model: ChatModel | None = None
 
     def open(self) -> ChatModel:
-        """Return the model that is asked.
-
-        Raises:
-            ConfigurationError: the model is named by a string, and a variable that it needs is missing or wrong.
-        """
+        """Return the model that is asked."""
         if self._model is None:
             self._model = self._named.open() if isinstance(self._named, NamedModel) else self._named
         return self._model
@@ -232,18 +222,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         return f"<ModelProposer {self.prompt.name} {self.prompt.hash} on {self.name}>"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
-        """Show the view to the model and return its message.
-
-        A model that refuses the form of its reply is asked in the next one, and from then on in that.
-
-        Args:
-            input: the view: what the model sees, and all that it sees.
-            config: LangChain's configuration of the call.
-            kwargs: passed on to the model.
-
-        Raises:
-            Exception: whatever the model raises; see `guardgraph.world.failures.classify_model_error`.
-        """
+        """Show the view to the model and return its message."""
         asking = self._ask_in_forms(self._show(input))
         try:
             held, messages = next(asking)
@@ -357,10 +336,7 @@ def _add_usage(message: BaseMessage, earlier: BaseMessage) -> BaseMessage:
 
 
 def _write_native_calls(message: BaseMessage, form: str) -> BaseMessage:
-    """Return a message that calls tools by the provider's own form as one whose text proposes these calls.
-
-    A text beside the calls is the model's plan. A text without calls, and without an object, is the answer.
-    """
+    """Return a message that calls tools by the provider's own form as one whose text proposes these calls."""
     if not isinstance(message, AIMessage) or classify_model_message(message) is not None:
         return message
     calls: list[tuple[str, Any]] = [(call["name"], call["args"]) for call in message.tool_calls]

@@ -102,14 +102,7 @@ _OUTPUT_ARGUMENTS = (*_OUTPUT_FIELDS, "max_completion_tokens", "max_tokens_to_sa
 
 
 def limit_model_output(model: Any, tokens: int | None, default: int | None = None) -> Any:
-    """Return a chat model that may write no more than some tokens in a reply, which its provider is told.
-
-    Args:
-        model: plain or wrapped; with fallbacks, each of them is limited. One whose class has no field for it is
-            returned as it is.
-        tokens: that it may write; a smaller bound of its own stays. None for the default.
-        default: for a model that has no bound of its own, and is not known to think; None for no bound.
-    """
+    """Return a chat model that may write no more than some tokens in a reply, which its provider is told."""
     if tokens is None and default is None:
         return model
     if isinstance(model, RunnableBindingBase):
@@ -140,10 +133,7 @@ _BEHIND = 0.25
 
 
 def list_call_limits(model: object, seconds: float | None) -> dict[str, float]:
-    """Return the argument by which a call of OpenAI's client ends in time, unless it ends sooner by itself.
-
-    A sync call that outlasts its run cannot be cancelled from outside; nobody else's client is known to take it.
-    """
+    """Return the argument by which a call of OpenAI's client ends in time, unless it ends sooner by itself."""
     while inside := _list_wrapped_models(model):
         if len(inside) > 1:
             return {}
@@ -191,13 +181,7 @@ def _find_base_model() -> Any:
 
 
 def hold_model_to_calls(model: Any, tools: Sequence[JsonObject], schema: JsonObject) -> Runnable[Any, Any]:
-    """Give a chat model tools in its provider's own form, and one more by which it answers.
-
-    Args:
-        model: plain or wrapped, as `can_call_tools` says.
-        tools: names, descriptions and schemas.
-        schema: of a step, from which the answer's is taken.
-    """
+    """Give a chat model tools in its provider's own form, and one more by which it answers."""
     if isinstance(model, RunnableBindingBase):
         held = hold_model_to_calls(model.bound, tools, schema)
         return model.model_copy(update={"bound": _InTime(held) if isinstance(model, RunnableRetry) else held})

@@ -19,19 +19,12 @@ AGREEMENT_GUARD = "agreement_guard"
 
 
 def choose_way_to_answer(run: ResearchRun) -> str:
-    """Return the node that begins an answer: what proposes an outline where it has sections, else what writes it.
-
-    The last answer of a run that a limit ends has the outline that there is.
-    """
+    """Return the node that begins an answer: what proposes an outline where it has sections, else what writes it."""
     return "outline" if run.budget.max_sections and run.ended_by is None else "synthesize"
 
 
 def lead_to_agreement(body: Body) -> Body:
-    """Return a guard's body that leads to the answer, and before to the comparison of notes where the policy has it.
-
-    Args:
-        body: the guard's; it leads to the answer as ``synthesize``.
-    """
+    """Return a guard's body that leads to the answer, and before to the comparison of notes where the policy has it."""
 
     def lead(passed: Pass, run: ResearchRun) -> Pass:
         if passed.to not in (None, "synthesize"):

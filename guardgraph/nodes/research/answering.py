@@ -65,13 +65,7 @@ RESULT = (
 
 
 def make_writer_view(state: ResearchState, run: ResearchRun, outline: Sequence[str] = ()) -> JsonObject:
-    """Return what a writer is shown: of the notes those that may be used now.
-
-    Args:
-        state: the channels.
-        run: the run.
-        outline: the titles of the sections that it writes, none where it writes none.
-    """
+    """Return what a writer is shown: of the notes those that may be used now."""
     task = state["task"]
     notes, _ = list_usable_notes(state, run)
     return {
@@ -85,12 +79,7 @@ def make_writer_view(state: ResearchState, run: ResearchRun, outline: Sequence[s
 
 
 def make_synthesize_node(writer: Proposer, sectioning: Proposer) -> Body:
-    """Ask for an answer from the notes alone, in the sections of the outline where there is one.
-
-    Args:
-        writer: who is asked.
-        sectioning: the same, told to write sections.
-    """
+    """Ask for an answer from the notes alone, in the sections of the outline where there is one."""
 
     @declares(
         phase="synthesize",
@@ -142,11 +131,7 @@ def _judge_answer(answer: ResearchAnswer, notes: list[Note], state: ResearchStat
 
 
 def check_edited_brief(brief: JsonObject, state: ResearchState, run: ResearchRun) -> None:
-    """Hold a brief in a person's words against the notes that it cites, as any answer.
-
-    Raises:
-        Stop: as the answer guard, of a sentence too that it would mark in a proposal.
-    """
+    """Hold a brief in a person's words against the notes that it cites, as any answer."""
     notes, _ = list_usable_notes(state, run)
     answer = _parse_answer(brief, notes, state, run)
     judged = _judge_answer(answer, notes, state, run)

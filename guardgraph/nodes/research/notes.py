@@ -120,12 +120,7 @@ def _accept_notes(taken: JsonValue, state: ResearchState, run: ResearchRun, abou
 
 
 def make_verify_guard(following: str) -> Body:
-    """Hold every note against the page that it names; the policy may have the run go on without those that fail.
-
-    Args:
-        following: the node behind it, where the run searches once or a verifier is asked, whose guard then says which
-            notes are verified.
-    """
+    """Hold every note against the page that it names; the policy may have the run go on without those that fail."""
     is_last = following == "synthesize"
 
     @declares(
@@ -164,11 +159,7 @@ def _drop_failed_notes(
     *,
     is_last: bool = True,
 ) -> PartialRefusal:
-    """Return the refusal of notes with what the run goes on with, if that is anything.
-
-    Raises:
-        Stop: no note would be left.
-    """
+    """Return the refusal of notes with what the run goes on with, if that is anything."""
     before = list_notes_before(state)
     kept, dropped = guards.drop_unverified_notes(notes, refused.evidence["verification"])
     if not kept and not before:

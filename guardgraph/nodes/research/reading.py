@@ -21,10 +21,7 @@ from guardgraph.world.call import Call, Outside
 
 
 def make_read_node(reader: Outside) -> Body:
-    """Read pages side by side until there are enough; what cannot be read does not count.
-
-    The reader is given a URL as it was found, and told where it may go at this moment.
-    """
+    """Read pages side by side until there are enough; what cannot be read does not count."""
 
     @declares(
         phase="read_extract",

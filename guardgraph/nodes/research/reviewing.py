@@ -74,12 +74,7 @@ def _list_high_risks(state: ResearchState, run: ResearchRun) -> list[JsonObject]
 
 
 def make_ask_reviewer_node(check_brief: Callable[[JsonObject, ResearchState, ResearchRun], object]) -> Body:
-    """Show a person the brief, each claim with its quote, what conflicts with it, and why they are asked.
-
-    Args:
-        check_brief: holds a brief in their own words against the notes, as the answer guard does; it stops where that
-            would, and the run goes on waiting.
-    """
+    """Show a person the brief, each claim with its quote, what conflicts with it, and why they are asked."""
 
     @declares(
         phase="synthesize",
@@ -144,11 +139,7 @@ def run_edit_brief_node(state: ResearchState, run: ResearchRun) -> JsonObject:
 
 
 def tell_approval(body: Body) -> Body:
-    """Return the body of a good ending that also says who let the answer through, where somebody had to.
-
-    Args:
-        body: the ending's.
-    """
+    """Return the body of a good ending that also says who let the answer through, where somebody had to."""
 
     def run_reviewed_ending_node(state: ResearchState, run: ResearchRun) -> JsonObject:
         allowed = state.get("accepted_brief_review")

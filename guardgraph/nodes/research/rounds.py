@@ -34,14 +34,7 @@ def read_searches(state: ResearchState, run: ResearchRun) -> Searches | None:
 
 
 def read_search_limit(name: str, used: int, state: ResearchState, run: ResearchRun) -> int:
-    """Return what the search of now may take of a limit of the whole run: an even share of what is left.
-
-    Args:
-        name: of the limit.
-        used: of it, by the searches before.
-        state: says how many searches were made.
-        run: its budget says how many may be.
-    """
+    """Return what the search of now may take of a limit of the whole run: an even share of what is left."""
     left = guards.count_searches_left(state.get("accepted_searches"), max_queries=run.budget.max_queries)
     return guards.share_limit(read_task_limit(name, state["task"], run), used=used, searches_left=left)
 
@@ -79,18 +72,7 @@ def list_new_pages(state: ResearchState) -> dict[str, SourcePage]:
 def leave_search(
     refused: Stop, state: ResearchState, run: ResearchRun, *, families: Sequence[str] = ("no_",), **writes: Any
 ) -> Pass:
-    """Go on without what a search should have brought, where the run may search several times.
-
-    Args:
-        refused: the stop of a run that searches once.
-        state: of the guard.
-        run: of the guard.
-        families: beginnings of the reasons without which a run can go on.
-        writes: what the guard writes beside.
-
-    Raises:
-        Stop: the run searches once, or the reason is another one.
-    """
+    """Go on without what a search should have brought, where the run may search several times."""
     searches = read_searches(state, run)
     if searches is None or not refused.reason.startswith(tuple(families)):
         raise refused
@@ -102,13 +84,7 @@ def leave_search(
 
 
 def choose_way_behind_notes(following: str, state: ResearchState, run: ResearchRun) -> str:
-    """Return where verified notes lead: to the next node, and where the run may search several times, to what says so.
-
-    Args:
-        following: the node behind; only the last one before the answer gives way.
-        state: says whether the run has searched several times.
-        run: its budget says whether it may.
-    """
+    """Return where verified notes lead: to the next node, or to what says whether the run searches again."""
     several = run.budget.max_queries > 1 or state.get("accepted_searches") is not None
     return "searches_guard" if several and following == "synthesize" else following
 
@@ -165,11 +141,7 @@ def _begin_search(searches: Searches, state: ResearchState, run: ResearchRun, *s
 
 
 def _end_searches(searches: Searches, because: SearchesEnd, state: ResearchState, *steps: Step) -> Pass:
-    """Let the answer be written.
-
-    Raises:
-        Stop: there is no note to write it from: ``no_sources_after_dedupe``, ``no_reliable_sources``.
-    """
+    """Let the answer be written."""
     if not state.get("accepted_notes"):
         failed = {"failed_queries": searches["failed_queries"]} if searches["failed_queries"] else {}
         sources = state.get("accepted_sources")

@@ -67,11 +67,7 @@ def list_usable_urls(
 
 
 def list_usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], Sources]:
-    """Return the notes whose pages may be used now, and what became of the sources.
-
-    Raises:
-        Stop: ``no_reliable_sources`` when there is none.
-    """
+    """Return the notes whose pages may be used now, and what became of the sources."""
     notes = state["accepted_notes"]
     led_to = {guards.find_note_url(note): note["url"] for note in notes}
     usable, sources = list_usable_urls(led_to, state, run, led_to=led_to)
@@ -113,11 +109,7 @@ def order_notes(notes: Sequence[Note], task: ResearchTask, run: ResearchRun) -> 
 def deny_distrusted_pages(
     pages: Mapping[str, SourcePage], sources: Sources, task: ResearchTask, run: ResearchRun
 ) -> tuple[dict[str, SourcePage], Sources]:
-    """Return the pages that are trusted enough, now that they are dated, and the sources with denials of the others.
-
-    Raises:
-        Stop: ``no_reliable_sources`` when none is.
-    """
+    """Return the pages that are trusted enough, now that they are dated, and the sources with denials of the others."""
     kept: dict[str, SourcePage] = {}
     denied: list[JsonObject] = []
     for url, page in pages.items():

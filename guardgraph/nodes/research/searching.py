@@ -42,11 +42,7 @@ def count_wanted_hits(state: ResearchState, run: ResearchRun) -> int:
 
 
 def make_search_node(tool: Outside) -> Body:
-    """Search; twice as many hits as URLs may survive, since some are the same page.
-
-    A search that says that it can use them (``takes_hosts``) is told the hosts on both lists at this moment; none where
-    the policy is open.
-    """
+    """Search; twice as many hits as URLs may survive, since some are the same page."""
     is_told_hosts = is_said_of_target(tool, "takes_hosts")
 
     @declares(phase="search", reads=["task", "accepted_query", "accepted_searches"], writes=["found_hits"])
@@ -68,10 +64,7 @@ def make_search_node(tool: Outside) -> Body:
     stops=["tool", "budget"],
 )
 def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
-    """Read what the search returned; a hit that a list denies takes no place of the others.
-
-    A search that fails ends a run that has searched for nothing else.
-    """
+    """Read what the search returned; a hit that a list denies takes no place of the others."""
     searches = read_searches(state, run)
     try:
         raw = guards.read_found_urls(found(state["found_hits"], "search_sources"))
@@ -95,10 +88,7 @@ def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     stops=["no_sources"],
 )
 def run_dedupe_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
-    """Keep every URL once, and no more than max_urls that both lists allow; the denied are kept to be listed.
-
-    What a search before has read, or could not read, is not read again.
-    """
+    """Keep every URL once, and no more than max_urls that both lists allow; the denied are kept to be listed."""
     before = state.get("accepted_sources")
     spellings, dropped = urls.dedupe_found_urls(
         state["accepted_hits"], max_urls=read_url_limit(state, run), is_counted=choose_hits_that_count(state, run)
