@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from asyncio import CancelledError
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from guardgraph.plain.json import JsonObject
@@ -144,12 +143,11 @@ def explain_unread_file(error: OSError | ValueError) -> str:
     return f"cannot be read as UTF-8 text: {error}"
 
 
-@contextmanager
-def contain_exit() -> Iterator[None]:
-    """Turn what would end the process into a failure of whoever raised it."""
-    try:
-        yield
-    except (Exception, KeyboardInterrupt, CancelledError, GeneratorExit):
-        raise
-    except BaseException as error:
-        raise type(type(error).__name__, (RuntimeError,), {})(str(error)) from error
+PASSING = (Exception, KeyboardInterrupt, CancelledError, GeneratorExit)
+"""What is raised on as it is; whatever else a user's code raises would end the process."""
+
+
+def convert_exit(error: BaseException) -> RuntimeError:
+    """Return what would end the process as a failure of whoever raised it."""
+    failure: RuntimeError = type(type(error).__name__, (RuntimeError,), {})(str(error))
+    return failure

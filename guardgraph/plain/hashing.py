@@ -17,4 +17,4 @@ def canonical_json(value: JsonValue) -> str:
 
 def digest(value: JsonValue) -> str:
     """Return the SHA-256 of a value's canonical JSON, 64 hex digits."""
-    return sha256(canonical_json(value).encode("ascii")).hexdigest()
+    return sha256(_ENCODER.encode(value).encode("ascii")).hexdigest()

@@ -97,10 +97,11 @@ def parse_json(
 ) -> JsonValue:
     """Return the value of a JSON text, safe to keep in a state."""
     try:
-        if exact_numbers:
-            value: JsonValue = _EXACT_DECODER.decode(text)
-        else:
-            value = _STRICT_DECODER.decode(text) if keys_once else _decode_json_text(text)
+        decoder, value, end = _EXACT_DECODER if exact_numbers else _STRICT_DECODER if keys_once else _DECODER, None, -1
+        if text[:1] in ("{", "["):  # what a run keeps has no blanks around it, and need not be searched for them
+            value, end = decoder.raw_decode(text)
+        if end != len(text):
+            value = decoder.decode(text)
         is_too_deep = is_nested_too_deep(text, value, levels)
     except RecursionError:
         is_too_deep = True
@@ -108,22 +109,11 @@ def parse_json(
         raise NotJson(str(error)[:200]) from None
     if is_too_deep:
         raise NotJson(f"more than {levels} levels of nesting")
-    return _make_legible_json(value, levels=levels) if _is_maybe_unstorable_json(text) else value
-
-
-def _decode_json_text(text: str) -> JsonValue:
-    if text[:1] in ("{", "["):  # what a run keeps begins and ends without blanks, and need not be looked at for them
-        value, end = _DECODER.raw_decode(text)
-        if end == len(text):
-            return value
-    return _DECODER.decode(text)
-
-
-def _is_maybe_unstorable_json(text: str) -> bool:
-    """Say whether a JSON text may say half a character, escaped or not, or U+0000, which JSON always escapes."""
-    if "\\u" in text and ("\\ud" in text or "\\uD" in text or "\\u0000" in text):
-        return True
-    return not _is_storable_text(text)
+    # JSON always escapes U+0000; half a character may stand there as it is.
+    is_odd = "\\u" in text and ("\\ud" in text or "\\uD" in text or "\\u0000" in text)
+    if is_odd or not (text.isascii() or _is_storable_text(text)):
+        return _make_legible_json(value, levels=levels)
+    return value
 
 
 def is_nested_too_deep(text: str, value: Any, levels: int = MAX_DEPTH) -> bool:

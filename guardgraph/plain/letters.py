@@ -40,17 +40,15 @@ _LONG_RUN = re.compile(rf"[\W\uff9e\uff9f]{{{_LONGEST_RUN + 1},}}")
 
 def normalise_to_nfkc(text: str) -> str:
     """Return a text in its compatibility form: full-width, ligature and composed letters are the plain ones."""
-    return _normalise_unicode("NFKC", text)
+    return text if text.isascii() else _normalise_unicode("NFKC", text)
 
 
 def normalise_to_nfc(text: str) -> str:
     """Return a text in its composed form, NFC: letters with their marks as one character. In linear time, likewise."""
-    return _normalise_unicode("NFC", text)
+    return text if text.isascii() else _normalise_unicode("NFC", text)
 
 
 def _normalise_unicode(form: Literal["NFC", "NFKC"], text: str) -> str:
-    if text.isascii():
-        return text
     runs = (match.span() for match in _LONG_RUN.finditer(text))
     cuts = [at for start, end in runs for at in range(start + _LONGEST_RUN, end, _LONGEST_RUN)]
     if not cuts:

@@ -66,7 +66,7 @@ class Outcome:
 
     def settled(self) -> Outcome:
         """Return the outcome as whoever unpacks it will see it, and nobody else's object any more."""
-        packed = self.packed()
+        packed = self._text or self.packed()
         if not self._is_plain:
             return self.unpacked(packed)
         outcome = Outcome(self.form, copy_json(self.content), self.about)

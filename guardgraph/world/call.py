@@ -106,7 +106,7 @@ class Call:
         Of calls that are made one after another, the first may bring what its body, or a tool, would write into the
         request of the next.
         """
-        request, scope, about = copy_json(self.request), copy_json(self.scope), copy_json(self.about)
+        request, scope, about = copy_json([self.request, self.scope, self.about])
         return replace(self, request=request, scope=scope, about=about)
 
 
@@ -169,8 +169,9 @@ class Asked:
     beside: JsonObject = field(default_factory=dict)
     """Of a person's call: what is shown beside the question, such as what was wrong with an answer. It is no part of
     what is asked, and so not hashed."""
-    surroundings: Callable[[], AbstractContextManager[object]] | None = field(default=None, compare=False)
-    """What the call is made in, such as the span to which spans of its target belong; None for nothing."""
+    surroundings: Callable[[], AbstractContextManager[object]] = field(default=nullcontext, compare=False)
+    """What a world enters before it begins the call, and leaves when it has, such as a span; threads copy its
+    context."""
 
     request: str = field(init=False)
     """SHA-256 that tells this request from any other: what is shown, and who is asked with which prompt.
@@ -182,22 +183,15 @@ class Asked:
 
     def __post_init__(self) -> None:
         """Hash what is asked, whatever becomes of that meanwhile."""
-        object.__setattr__(self, "request", self._hash_call_request())
-        object.__setattr__(self, "scope", hash_call_value(self.call.scope) if self.call.scope else None)
-
-    def enter_surroundings(self) -> AbstractContextManager[object]:
-        """Return what a world enters before it begins the call, and leaves when it has; threads copy its context."""
-        return nullcontext() if self.surroundings is None else self.surroundings()
-
-    def _hash_call_request(self) -> str:
-        call = self.call
-        if self.licence is not None:
-            return self.licence
-        if call.kind == "person":
+        call, request = self.call, self.licence
+        if request is None and call.kind == "person":
             place = {"run": self.run, "node": self.node, "visit": self.visit, "settings": self.settings}
-            return hash_call_value({"shown": call.request, **place})
-        about = {name: call.about[name] for name in ("proposer", "prompt") if name in call.about}
-        return hash_call_value({"request": call.request, **about})
+            request = hash_call_value({"shown": call.request, **place})
+        elif request is None:
+            about = {name: call.about[name] for name in ("proposer", "prompt") if name in call.about}
+            request = hash_call_value({"request": call.request, **about})
+        object.__setattr__(self, "request", request)
+        object.__setattr__(self, "scope", hash_call_value(call.scope) if call.scope else None)
 
 
 class Performed(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -28,7 +28,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_json, list_expected_details
-from guardgraph.plain.errors import ExpectedFailure, contain_exit
+from guardgraph.plain.errors import PASSING, ExpectedFailure, convert_exit
 from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json, count_json_bytes
 from guardgraph.plain.log import locate_failure, log_failure
 from guardgraph.plain.secrets import cut_and_mask_text, format_error_message
@@ -174,34 +174,39 @@ def _read_arrived_call(call: Call, future: Future[Any], most: int) -> Outcome:
 
 
 async def _await_call_target(call: Call) -> Any:
-    with contain_exit():
-        return await _await_outside(call)
-
-
-async def _await_outside(call: Call) -> Any:
-    if isinstance(call.target, Runnable):
-        return await call.target.ainvoke(copy_json(call.shown))
-    if inspect.iscoroutinefunction(call.target):
-        return await call.target(copy_json(call.shown))
-    returned = await await_in_thread(partial(_call_function_target, call), identify_call_target(call))
-    return await returned if inspect.iscoroutine(returned) else returned
+    target = call.target
+    try:
+        if isinstance(target, Runnable):
+            return await target.ainvoke(copy_json(call.shown))
+        if inspect.iscoroutinefunction(target):
+            return await target(copy_json(call.shown))
+        returned = await await_in_thread(partial(_call_function_target, call), identify_call_target(call))
+        return await returned if inspect.iscoroutine(returned) else returned
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise convert_exit(error) from error
 
 
 def _invoke_call_target(call: Call) -> Any:
-    with contain_exit():
+    try:
         if isinstance(call.target, Runnable):
             return call.target.invoke(copy_json(call.shown))
         returned = _call_function_target(call)
-        return asyncio.run(_await_coroutine_reply(returned)) if inspect.iscoroutine(returned) else returned
+        return asyncio.run(returned) if inspect.iscoroutine(returned) else returned
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise convert_exit(error) from error
 
 
 def _call_function_target(call: Call) -> Any:
-    with contain_exit():
+    try:
         return call.target(copy_json(call.shown))  # type: ignore[operator, misc]
-
-
-async def _await_coroutine_reply(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return await coroutine
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise convert_exit(error) from error
 
 
 def _read_returned_reply(call: Call, returned: Any, most: int) -> Outcome:

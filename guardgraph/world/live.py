@@ -112,7 +112,7 @@ class LiveWorld:
         if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
             return Performed(refused, 0.0, reply_bytes=0)
         bounds = within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
-        with item.enter_surroundings(), bounds as read:
+        with item.surroundings(), bounds as read:
             outcome = perform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
 
@@ -123,7 +123,7 @@ class LiveWorld:
         if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
             return Performed(refused, 0.0, reply_bytes=0)
         bounds = within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
-        with item.enter_surroundings(), bounds as read:
+        with item.surroundings(), bounds as read:
             outcome = await aperform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
 
@@ -145,7 +145,7 @@ class LiveWorld:
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
                 item = asked[started]
                 bounds = within(left, self.clock, item.max_reply_bytes, item.max_output_tokens)
-                with item.enter_surroundings(), bounds as read[started]:
+                with item.surroundings(), bounds as read[started]:
                     working += self._start_one_call(item, done, started)
                 started += 1
             try:

@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from guardgraph import ConfigurationError, InputError, LiveWorld, replay, verify
 from guardgraph.grammar import Policy
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
-from guardgraph.graphs.running.recorder import list_write_notes, note_open_run, take_steps
+from guardgraph.graphs.running.recorder import list_write_notes, note_open_run
 from guardgraph.graphs.running.session import Session
 from guardgraph.testing import InMemoryRecorder, ScriptedClock
 
@@ -362,10 +362,10 @@ def test_a_note_that_cannot_be_kept_is_told(caplog):
             raise OSError("the disk is full")
 
     part, session = noting(Full())
-    assert take_steps(driven(part, session))["told"].error["type"] == "OSError"
+    assert perform_driven_node(driven(part, session), LiveWorld())["told"].error["type"] == "OSError"
     assert "recorder.note failed" in caplog.text
     part, session = noting(Kept())
-    assert take_steps(driven(part, session)) == {"told": None, "listed": None}
+    assert perform_driven_node(driven(part, session), LiveWorld()) == {"told": None, "listed": None}
     part, session = noting(InMemoryRecorder())
     session.is_replay = True
-    assert take_steps(driven(part, session)) == {"told": None, "listed": None}
+    assert perform_driven_node(driven(part, session), LiveWorld()) == {"told": None, "listed": None}

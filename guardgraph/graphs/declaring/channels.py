@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import isclass
+from operator import add
 from typing import Annotated, Any, NotRequired, Required, get_origin
 from unicodedata import category
 
@@ -25,16 +26,12 @@ _UNWRITABLE = frozenset({"Cc", "Cs"})
 """Unicode's categories of control characters and of half characters."""
 
 
-def _append_log_lines(kept: list[Any], added: list[Any]) -> list[Any]:
-    return kept + added
-
-
 class RunRecord(TypedDict):
     """The grammar's own channels, in every pattern; beside them, each node that calls has one for what it called."""
 
     run: str
     given: dict[str, Any]
-    log: Annotated[list[LogEntry], _append_log_lines]
+    log: Annotated[list[LogEntry], add]
     route: Annotated[str, EphemeralValue]
     verdict: Annotated[Verdict, EphemeralValue]
     refusal: Annotated[dict[str, Any], EphemeralValue]
@@ -43,7 +40,7 @@ class RunRecord(TypedDict):
 RECORD = get_type_hints(RunRecord, include_extras=True)
 """The grammar's own channels."""
 
-CALLED = Annotated[list[VisitRecord], _append_log_lines]
+CALLED = Annotated[list[VisitRecord], add]
 """Of a node that calls: what it called."""
 
 

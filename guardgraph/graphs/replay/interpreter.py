@@ -19,10 +19,10 @@ from guardgraph.graphs.running.door import GuardedGraph, ResultT
 from guardgraph.graphs.running.drive import drive_calling_node
 from guardgraph.graphs.running.end import Conclusion, conclude_run
 from guardgraph.graphs.running.frame import Frame
+from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND, read_interrupt_value
 from guardgraph.graphs.running.live import RecordedLive, restore_readings
-from guardgraph.graphs.running.node import GrammarNode, perform_driven_node, run_guard_or_terminal
-from guardgraph.graphs.running.recorder import take_steps
+from guardgraph.graphs.running.node import GrammarNode, perform_driven_node, write_run_beginning
 from guardgraph.graphs.running.session import Session, Visit, restore_recorded_input
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
@@ -205,7 +205,8 @@ def _run_node_again(
     if node.declaration.kind == "terminal":
         return conclude_run(node, state, run, visit)
     if not node.declaration.is_calling_node:
-        return take_steps(run_guard_or_terminal(node, state, run, visit))
+        update = run_guard(node, state, run, visit)
+        return write_run_beginning(node, state, update, visit) if node.declaration.entry else update
     try:
         update = perform_driven_node(drive_calling_node(node, state, run, visit), session.world)
     except GraphInterrupt:

@@ -30,6 +30,7 @@ from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.spending import check_budget_outcomes, check_spending
 from guardgraph.guards.stop import evidence
 from guardgraph.nodes.body import Run
+from guardgraph.plain.errors import PASSING, convert_exit
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import (
     JsonObject,
@@ -47,7 +48,7 @@ from guardgraph.world.calls import identify_call_target, identify_target, limit_
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.proposers import can_be_asked_again, get_call_target, tell_call_refusal
 from guardgraph.world.replaying import ReplayingWorld
-from guardgraph.world.spending import is_model_call, is_unmade_call, reserve_call, settle_call
+from guardgraph.world.spending import is_unmade_call, reserve_call, settle_call
 
 MOST_AT_ONCE = 1000
 """Calls that a body may yield at once."""
@@ -166,14 +167,19 @@ def _step_through_body(
             try:
                 yield from _perform_node_calls(part, asked, run, visit, performed)
             except SwitchedMeanwhile as refused:
-                _record_performed_calls(asked, performed, calls)
+                for each, done in zip(asked, performed, strict=False):
+                    _record_node_call(each, done, calls)
                 raise refused.stop from None
             except GraphInterrupt as interrupt:
                 if asked[0].call.kind == "person":
                     visit.session.waiting = describe_waiting_run(part, interrupt, visit, by_call=True)
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
-                _record_raised_calls(asked, performed, error, calls)
+                # Those that were made at once all raised it; of others the rest was not made.
+                raising = asked[len(performed) :][: 1 if _is_write_among(asked) else None]
+                failed = [Performed(record_raised_exception(error), 0.0) for _ in raising]
+                for each, done in zip(asked, performed + failed, strict=False):
+                    _record_node_call(each, done, calls)
                 yielded = steps.throw(error)
                 continue
             outcomes = [_record_node_call(each, done, calls) for each, done in zip(asked, performed, strict=True)]
@@ -183,6 +189,10 @@ def _step_through_body(
             yielded = steps.send(outcomes if isinstance(yielded, list | tuple) else outcomes[0])
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise convert_exit(error) from error
 
 
 def _place_node_calls(
@@ -203,7 +213,7 @@ def _place_node_calls(
     if calls:
         spent += count_recorded_calls(calls)
     for place, item in enumerate(group, len(calls) + 1):
-        most = budget.max_output_tokens if is_model_call(item.call) else None
+        kept_back = reserve_call(item.call, budget.max_output_tokens, budget.prices)
         placed = Asked(
             item.call,
             name,
@@ -217,9 +227,9 @@ def _place_node_calls(
             licence=item.licence,
             approval=item.approval,
             tenant=None if run.caller is None else run.caller.tenant,
-            max_output_tokens=most,
+            max_output_tokens=budget.max_output_tokens if kept_back.llm_calls else None,
             prices=budget.prices,
-            reserved=reserve_call(item.call, budget.max_output_tokens, budget.prices),
+            reserved=kept_back,
             spent=spent,
             limits=limits,
         )
@@ -326,21 +336,6 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
     return [call.freeze() for call in group]
 
 
-def _record_performed_calls(asked: list[Asked], performed: list[Performed], calls: list[RecordedCall]) -> None:
-    for item, done in zip(asked, performed, strict=False):
-        _record_node_call(item, done, calls)
-
-
-def _record_raised_calls(
-    asked: list[Asked], performed: list[Performed], error: Exception, calls: list[RecordedCall]
-) -> None:
-    """Keep calls of which one raised: those that were made at once all did, and of others the rest was not made."""
-    _record_performed_calls(asked, performed, calls)
-    raised = asked[len(performed) :][: 1 if _is_write_among(asked) else None]
-    for item in raised:
-        _record_node_call(item, Performed(record_raised_exception(error), 0.0), calls)
-
-
 def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
     """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON."""
     performed = limit_call_reply(asked, performed)
@@ -363,12 +358,17 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
         record["proposer"] = proposer
     if isinstance(prompt := about.get("prompt"), str):
         record["prompt"] = prompt
-    is_askable = can_be_asked_again(asked.call.target) if performed.askable is None else performed.askable
-    if asked.call.kind == "proposer" and is_askable:
-        record["askable"] = True
+    if asked.call.kind == "proposer":
+        is_askable = can_be_asked_again(asked.call.target) if performed.askable is None else performed.askable
+        record |= {"askable": True} if is_askable else {}
     if asked.call.kind != "person" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
-    _note_call_spending(record, asked, performed)
+    if performed.attempts:
+        record["attempts"] = [*performed.attempts]
+    if (usage := settle_call(asked, performed)) is not None:
+        record["usage"] = usage
+    if performed.outcome.form == "failure" and is_unmade_call(performed):
+        record["unmade"] = True
     if asked.licence is not None:
         record["tool"], record["args"] = asked.call.tool, copy_json(asked.call.request)
     if asked.approval is not None:
@@ -379,16 +379,6 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
             record["key"] = performed.key
     calls.append(record)
     return performed.outcome if performed.packed else performed.outcome.settled()
-
-
-def _note_call_spending(record: RecordedCall, asked: Asked, performed: Performed) -> None:
-    """Note in the record of a call how often it was made, and what it used up."""
-    if performed.attempts:
-        record["attempts"] = [*performed.attempts]
-    if (usage := settle_call(asked, performed)) is not None:
-        record["usage"] = usage
-    if is_unmade_call(performed):
-        record["unmade"] = True
 
 
 def _link_writes_to_calls(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -11,9 +11,9 @@ from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.declaring.kinds import KINDS
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
-from guardgraph.plain.errors import contain_exit
+from guardgraph.plain.errors import PASSING, convert_exit
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import MAX_DEPTH, JsonObject, copy_json, find_json_problem, make_storable_json
+from guardgraph.plain.json import MAX_DEPTH, JsonObject, copy_json, find_json_problem, is_plain_json, make_storable_json
 from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import Catalogue
@@ -142,14 +142,12 @@ def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
     if part.body is None:
         raise GrammarBreach("a node without a body")
     seen = {name: copy_json(state[name]) for name in part.declaration.reads if name in state}
-    with contain_exit():
-        made = part.body(seen, run)
-    return _step_contained(made) if isinstance(made, Generator) else made
-
-
-def _step_contained(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-    with contain_exit():
-        return (yield from steps)
+    try:
+        return part.body(seen, run)
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise convert_exit(error) from error
 
 
 def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
@@ -164,17 +162,11 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
         for channel, value in written.items():
             if not isinstance(value, str):
                 raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
-    if find_json_problem(written, MAX_DEPTH + 1) is not None:  # all at once: nearly always there is none
+    if not is_plain_json(written, MAX_DEPTH + 1):  # all at once: nearly always it is
         for channel, value in written.items():
             if (problem := find_json_problem(value)) is not None:
                 raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")
     return written
-
-
-def check_run_visits(following: Declaration, visits: int, most: int) -> None:
-    """Stop a run that has visited as many nodes as it may, before another node that does not end it."""
-    if visits >= most and following.kind != "terminal":
-        raise Stop("max_visits", phase=following.phase, details={"max_visits": most, "visits": visits})
 
 
 def check_run_time(following: Declaration, spent: float, most: float) -> None:

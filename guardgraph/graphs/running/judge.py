@@ -18,12 +18,11 @@ from guardgraph.graphs.running.frame import (
     Part,
     build_stop_verdict,
     check_run_time,
-    check_run_visits,
     convert_to_stop,
     run_node_body,
     validate_body_writes,
 )
-from guardgraph.graphs.running.live import check_run_enabled
+from guardgraph.graphs.running.live import find_switch_stop
 from guardgraph.graphs.running.session import REFUSED, Visit, find_ended_line
 from guardgraph.guards.stop import Denial, Stop, build_request_stop
 from guardgraph.nodes.body import PartialRefusal, Pass, Run, Step
@@ -72,13 +71,26 @@ def _pass_guard(
 ) -> JsonObject:
     item = part.declaration
     try:
-        _raise_node_refusal(part, state, run, visit)
+        if refusal := state.get("refusal"):  # of the node in front
+            if not isinstance(run, Exception):
+                _raise_withholding_stop(part, state, visit.build_body_run(run))
+            raise Stop(refusal["reason"], **refusal["evidence"])
+        if item.entry:
+            _refuse_odd_input(part, state)
         if isinstance(run, Exception):
             raise run
-        if "budget" in item.stops:  # else nothing is called before or behind it
-            check_run_enabled(run, item.phase)
-        _check_input_size(part, state, run.budget.max_input_bytes)
-        passed = _run_guard_body(part, state, run, visit)
+        if "budget" in item.stops and (off := find_switch_stop(run, item.phase)):  # else nothing is called around it
+            raise off
+        if item.entry:
+            _refuse_large_input(part, state, run.budget.max_input_bytes)
+        try:
+            passed = run_node_body(part, state, visit.build_body_run(run))
+        except PartialRefusal as refused:  # it goes on with the rest, where nobody is asked again
+            before = find_refusal_before(visit.log) if refused.once else None
+            was_asked = before is not None and before["reason"] == refused.reason
+            if not was_asked and find_proposer_to_ask(part, refused.reason, run, visit) is not None:
+                raise
+            passed = refused.rest
         way = _choose_guard_way(part, passed)
         update = {**validate_body_writes(item, passed.writes), "route": way}
         if passed.steps:
@@ -87,25 +99,15 @@ def _pass_guard(
             told["asked"] = make_storable_json(dict(passed.asked), around=1)
         told["writes"] = {name: value for name, value in update.items() if name != "route"}
     finally:
-        spent = visit.active_seconds
+        spent = visit.read_active_seconds(at_end=True)
     following = part.frame.declarations[way]
-    if "budget" in item.stops:
-        check_run_visits(following, len(visit.log) + 1, run.budget.max_visits)
-    check_run_time(following, spent, run.budget.max_seconds)
+    visits, most = len(visit.log) + 1, run.budget.max_visits
+    if "budget" in item.stops and visits >= most and following.kind != "terminal":
+        raise Stop("max_visits", phase=following.phase, details={"max_visits": most, "visits": visits})
+    if following.is_calling_node:
+        check_run_time(following, spent, run.budget.max_seconds)
     del told["writes"]  # else what was accepted stays, though the run ends
     return update
-
-
-def _run_guard_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visit) -> Any:
-    """Run a guard's body; what it refuses a part of goes on with the rest, where nobody is asked again."""
-    try:
-        return run_node_body(part, state, visit.build_body_run(run))
-    except PartialRefusal as refused:
-        before = find_refusal_before(visit.log) if refused.once else None
-        was_asked = before is not None and before["reason"] == refused.reason
-        if not was_asked and find_proposer_to_ask(part, refused.reason, run, visit) is not None:
-            raise
-        return refused.rest
 
 
 def _refuse_proposal(
@@ -187,17 +189,12 @@ def _is_no_proposal(part: Part, state: JsonObject, stop: Stop) -> bool:
     return family == "llm" or ("refusal" in state and family in ("guard_error", "budget"))
 
 
-def _raise_node_refusal(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> None:
-    """Carry out what the node in front refused, and refuse an input that no state can hold."""
-    if refusal := state.get("refusal"):
-        if not isinstance(run, Exception):
-            _raise_withholding_stop(part, state, visit.build_body_run(run))
-        raise Stop(refusal["reason"], **refusal["evidence"])
-    if part.declaration.entry:
-        for channel in part.declaration.reads:
-            value = state.get(channel)
-            if isinstance(value, dict) and REFUSED in value:
-                raise build_request_stop(name_input_field(channel), value[REFUSED], "plain JSON")
+def _refuse_odd_input(part: Part, state: JsonObject) -> None:
+    """Refuse an input that no state can hold."""
+    for channel in part.declaration.reads:
+        value = state.get(channel)
+        if isinstance(value, dict) and REFUSED in value:
+            raise build_request_stop(name_input_field(channel), value[REFUSED], "plain JSON")
 
 
 def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any]) -> None:
@@ -212,9 +209,9 @@ def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any]) -
             raise
 
 
-def _check_input_size(part: Part, state: JsonObject, most: int) -> None:
+def _refuse_large_input(part: Part, state: JsonObject, most: int) -> None:
     """Refuse an input whose fields are larger than the run's budget allows."""
-    for channel in part.declaration.reads if part.declaration.entry else ():
+    for channel in part.declaration.reads:
         if is_larger_json(state.get(channel), most):
             raise build_request_stop(
                 name_input_field(channel), f"more than {most} bytes (max_input_bytes)", "plain JSON"
@@ -279,7 +276,7 @@ def find_proposer_to_ask(part: Part, reason: str, run: Run[Any, Any], visit: Vis
         return None
     budget, own = run.budget, part.declaration.attempts
     most = budget.max_attempts if own is None else min(budget.max_attempts, own)
-    seconds_left = budget.max_seconds - visit.active_seconds
+    seconds_left = budget.max_seconds - visit.read_active_seconds(at_end=True)
     is_possible = seconds_left > asked["elapsed_ms"] / 1000 and len(log) + 1 < budget.max_visits
     return node if attempts < most and is_possible else None
 

@@ -33,7 +33,6 @@ from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec, copy_langgraph_value
 from guardgraph.graphs.running.live import Looking
 from guardgraph.graphs.running.recorder import (
-    Steps,
     Telling,
     atell_recorder,
     read_run_input,
@@ -152,7 +151,13 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         if self.declaration.is_calling_node:
             driven = drive_calling_node(self, state, run, visit)
             return (yield from (driven if progress is None else progress.tell_calls(driven)))
-        update = yield from run_guard_or_terminal(self, state, run, visit)
+        if self.declaration.kind == "terminal":
+            update = yield from run_terminal(self, state, run, visit)
+        else:
+            update = run_guard(self, state, run, visit)
+            if self.declaration.entry:
+                update = yield from tell_run_beginning(self, state, run, visit, update)
+                update = write_run_beginning(self, state, update, visit)
         if progress is not None:
             progress.tell_update(update)
         return update
@@ -162,19 +167,6 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         if isinstance(run, Exception) or self.declaration.kind == "terminal":
             return None
         return visit.look_at_live_policy()
-
-
-def run_guard_or_terminal(
-    part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit
-) -> Steps[JsonObject]:
-    """Run a guard or a terminal, which calls nobody; the one that begins a run and the one that ends it are told."""
-    if part.declaration.kind == "terminal":
-        return (yield from run_terminal(part, state, run, visit))
-    update = run_guard(part, state, run, visit)
-    if not part.declaration.entry:
-        return update
-    update = yield from tell_run_beginning(part, state, run, visit, update)
-    return write_run_beginning(part, state, update, visit)
 
 
 def write_run_beginning(part: Part, state: JsonObject, update: JsonObject, visit: Visit) -> JsonObject:

@@ -23,7 +23,6 @@ from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
 from guardgraph.graphs.running.frame import Frame, Part, build_stop_verdict, describe_run_error
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment
 from guardgraph.nodes.body import Run
-from guardgraph.plain.errors import contain_exit
 from guardgraph.plain.json import JsonObject, copy_json, find_unnamed_numbers, make_storable_json
 from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import FORMAT, read_package_version
@@ -64,16 +63,6 @@ class Told:
 
 Steps: TypeAlias = Generator[Telling, Told, T]
 """A step of a run: it yields what a recorder is to be told, and is sent back what came of that."""
-
-
-def take_steps(steps: Steps[T]) -> T:
-    """Take steps to their end, and return what they return; the recorder is waited for in this thread."""
-    try:
-        telling = next(steps)
-        while True:
-            telling = steps.send(tell_recorder(telling))
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
 
 
 def note_open_run(
@@ -154,12 +143,13 @@ def _call_recorder(telling: Telling) -> Told:
     """Call a recorder, and return what came of it; whatever it raises says the same in every thread."""
     try:
         method: Callable[..., Any] = getattr(telling.recorder, telling.method)
-        with contain_exit():
-            came = method(telling.content, **telling.options)
+        came = method(telling.content, **telling.options)
         if inspect.isawaitable(came):
             raise _make_unawaited_error(came)
         return Told(came)
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - no result is lost
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - no result is lost
         return _fail_telling(telling, error)
 
 

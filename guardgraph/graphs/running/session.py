@@ -400,11 +400,16 @@ class Visit:
         self.began = self._before + session.carried + (now - session.last)
         """Seconds for which the run had been active when the node began."""
 
-    def read_active_seconds(self) -> float:
-        """Read the clock, and return the seconds for which the run has been active."""
+    def read_active_seconds(self, *, at_end: bool = False) -> float:
+        """Return the seconds for which the run has been active: by the clock now, or at the end of the node's time."""
+        if at_end and self._active is not None:
+            return self._active
         now = self._clock()
         self._readings.append(now)
-        return self._before + self.session.carried + (now - self._readings[0])
+        active = self._before + self.session.carried + (now - self._readings[0])
+        if at_end:  # it ends once, whoever asks first
+            self._active = active
+        return active
 
     def read_spending(self) -> Spending:
         """Return what the calls of the run had used up when the node began."""
@@ -441,13 +446,6 @@ class Visit:
         assert base is not None and not isinstance(run, Exception)  # noqa: PT018 - else there was no look to take
         return tighten_by_look(run, base, look)
 
-    @property
-    def active_seconds(self) -> float:
-        """Seconds for which the run had been active when the node's time ended; it ends here, unless it has ended."""
-        if self._active is None:
-            self._active = self.read_active_seconds()
-        return self._active
-
     def log_failure(self, error: Exception) -> None:
         """Tell the log that this node failed, unless the run is decided again or the node stopped it."""
         if self.session.is_replay or isinstance(error, Stop):
@@ -459,7 +457,7 @@ class Visit:
     def write_log_line(self, said: JsonObject) -> LogEntry:
         """Return the node's line in the log; its time ends here, unless it has ended."""
         item = self.part.declaration
-        active = self.active_seconds if self._active is None else self._active
+        active = self.read_active_seconds(at_end=True) if self._active is None else self._active
         readings = self._readings
         elapsed = round(max(readings[-1] - readings[1], 0.0) * 1000, 3)  # a clock may be set back
         line: Any = {"node": item.name, "kind": item.kind, "phase": item.phase, "elapsed_ms": elapsed, **said}
