@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 
 class Front:
@@ -49,8 +51,8 @@ class Front:
 
 def _declared(package: str, stub: str) -> dict[str, str]:
     import ast
-    import pkgutil
 
-    text = pkgutil.get_data(package, stub)  # through the loader: a package may lie in a zip file
+    loader: Any = sys.modules[package].__loader__  # a package may lie in a zip file
+    text = loader.get_data(str(Path(__file__).with_name(stub)))
     imports = [node for node in ast.parse(text or b"").body if isinstance(node, ast.ImportFrom)]
     return {name.asname: node.module for node in imports if node.module for name in node.names if name.asname}

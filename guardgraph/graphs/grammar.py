@@ -8,7 +8,7 @@ is given, proves it with the rules of `verify` and returns a compiled LangGraph 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import isasyncgenfunction, isclass, iscoroutinefunction
 from math import inf
@@ -37,7 +37,6 @@ from guardgraph.graphs.declaring.declaration import (
 )
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
 from guardgraph.graphs.proof.verify import verify_new_graph
-from guardgraph.graphs.replay.whatif import validate_shadows
 from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
@@ -61,7 +60,7 @@ from guardgraph.nodes.body import (
 from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
-from guardgraph.state.recording import Recorder
+from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.review import Reviewers, find_identity_problem
 from guardgraph.state.run import RECORDED, Audit, Kind, Result, Waiting
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, ReservingBudget, Settings
@@ -498,7 +497,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             world=LiveWorld() if world is None else validate_world(world),
             recorder=None if recorder is None else validate_recorder(recorder),
             reviewers=validate_reviewers(reviewers, self.policy),
-            shadows=validate_shadows(shadow, self.catalogue.pattern),
+            shadows={} if shadow is None else _make_shadows(shadow, self.catalogue.pattern),
             forks=forks,
             live=live,
             evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
@@ -603,3 +602,9 @@ def _connect_node(graph: PatternGraph, item: Declaration) -> None:
     else:
         for way in item.to:
             graph.add_edge(item.name, way)
+
+
+def _make_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording], Shadow]]:
+    from guardgraph.graphs.replay.whatif import validate_shadows  # most agents have no shadow
+
+    return validate_shadows(given, pattern)

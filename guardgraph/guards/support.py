@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -17,9 +17,11 @@ from guardgraph.grounding.words import load_negations
 from guardgraph.guards.proposals import proposed_object
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
-from guardgraph.state.grounding import UnverifiedSentence
-from guardgraph.state.rag import RagAnswer
-from guardgraph.state.research import Issue, Note, NotesVerification
+
+if TYPE_CHECKING:
+    from guardgraph.state.grounding import UnverifiedSentence
+    from guardgraph.state.rag import RagAnswer
+    from guardgraph.state.research import Issue, Note, NotesVerification
 
 CLAIM_CHARS = 280
 """Characters of a refused claim that a stop shows."""
@@ -251,8 +253,8 @@ def check_note_support(unsupported: Sequence[int], notes: Sequence[Note]) -> Not
     Raises:
         Stop: ``verification_failed:unsupported_claim`` with `verification`.
     """
-    issues = [Issue(note=notes[at]["id"], issue="unsupported_claim") for at in unsupported]
-    verification = NotesVerification(ok=not issues, checked_notes=len(notes), issues=issues)
+    issues: list[Issue] = [{"note": notes[at]["id"], "issue": "unsupported_claim"} for at in unsupported]
+    verification: NotesVerification = {"ok": not issues, "checked_notes": len(notes), "issues": issues}
     if issues:
         raise Stop("verification_failed:unsupported_claim", verification=verification)
     return verification

@@ -8,8 +8,6 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from guardgraph.formats.article import sections_of
-from guardgraph.formats.by_ending import FORMATS, decoded
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.chunks import split_document_into_chunks
@@ -104,13 +102,17 @@ def load_folder(
         ConfigurationError: the folder or a file in it cannot be read, a file is not UTF-8 text, a limit is passed,
             folders are more than 100 levels deep, or there is no text at all.
     """
+    from guardgraph.formats.by_ending import FORMATS  # with its parsers: most agents read no folder
+
     for name, limit in (("max_chars", max_chars), ("max_files", max_files), ("max_bytes", max_bytes)):
         if limit < 1:
             raise ConfigurationError(f"{name}: at least 1 is required; given: {limit}")
     if not isinstance(folder, str | Path) or not str(folder).strip():
         raise ConfigurationError(f"knowledge base: the path of a folder is required; given: {folder!r}")
     root = Path(folder)
-    files, left_out = _readable_files(root, max_files, max_bytes)
+    files, left_out, unread = find_folder_files(root, FORMATS, max_files=max_files, max_bytes=max_bytes)
+    if unread:
+        raise ConfigurationError(f"knowledge base folder {str(root)!r}: {unread[0].name}: {unread[0].reason}")
     documents, read, total = list[Document](), 0, sum(file.size for file in files)
     name = name_root_folder(root)
     for file in files:
@@ -128,14 +130,10 @@ def load_folder(
     return Documents(documents, left_out)
 
 
-def _readable_files(root: Path, max_files: int, max_bytes: int) -> tuple[list[FoundFile], list[LeftOut]]:
-    files, left_out, unread = find_folder_files(root, FORMATS, max_files=max_files, max_bytes=max_bytes)
-    if unread:
-        raise ConfigurationError(f"knowledge base folder {str(root)!r}: {unread[0].name}: {unread[0].reason}")
-    return files, left_out
-
-
 def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iterator[Document]:
+    from guardgraph.formats.article import sections_of
+    from guardgraph.formats.by_ending import FORMATS
+
     number, name = "/".join(file.parts), Path(file.parts[-1])
     if (problem := find_file_name_problem(number, source)) is not None:
         raise ConfigurationError(f"knowledge base file {str(root.joinpath(*file.parts))!r}: {problem}")
@@ -155,6 +153,8 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
 
 
 def _read_text(root: Path, file: FoundFile, suffix: str) -> str:
+    from guardgraph.formats.by_ending import decoded
+
     shown = str(root.joinpath(*file.parts))
     try:
         text = decoded(Path(file.path).read_bytes(), suffix)

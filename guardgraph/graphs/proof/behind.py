@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph, StateGraph
-from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, Send
 
 from guardgraph.graphs.proof.findings import Finding
@@ -115,6 +114,8 @@ def _seek_jumps(is_declared: bool, is_inside: bool) -> frozenset[str]:
 
 def _find_undeclared_jump(runnable: Any, sought: frozenset[str]) -> str | None:
     """Say how the function of a node may jump where nothing declares; None where it names nothing that does."""
+    from langgraph.prebuilt import ToolNode  # it takes longer to import than all patterns, and agents do not need it
+
     given = [getattr(runnable, "func", None), getattr(runnable, "afunc", None)]
     if isinstance(runnable, ToolNode):  # what a tool returns, the node returns
         for tool in runnable.tools_by_name.values():

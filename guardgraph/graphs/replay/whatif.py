@@ -241,8 +241,6 @@ class Judge:
 
 def validate_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording], Shadow]]:
     """Return who judges the runs of a pattern once more, by name."""
-    if given is None:
-        return {}
     if not isinstance(given, Mapping):
         raise ConfigurationError(f"shadow: a mapping of names to agents is required; given: {type(given).__name__}")
     lines = [line for name, agent in given.items() if (line := _find_shadow_problem(name, agent, pattern)) is not None]
