@@ -18,7 +18,6 @@ from guardgraph.plain.json import (
     TooLarge,
     copy_json,
     count_json_bytes,
-    is_plain_json,
     make_storable_json,
     measure_json,
     pack_json_text,
@@ -44,7 +43,7 @@ class Outcome:
     def holding(cls, content: JsonValue, about: JsonObject) -> Outcome:
         """Return the outcome of a value that was just found to be plain JSON, packed at once and not walked again."""
         outcome = cls("value", content, about)
-        if is_plain_json(about):
+        if measure_json(about)[1]:
             outcome._text, outcome._is_plain = json.dumps(["value", content, about]), True
         return outcome
 

@@ -109,7 +109,7 @@ def perform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome
     came = done.wait_for_result(min(seconds, TIMEOUT_MAX))
     if came is None:
         connections.close_connections()
-        abandon_work(done, identify_call_target(call))
+        abandon_work(done, identify_target(call.target))
         return build_late_outcome(call, seconds)
     returned, error = came
     return _read_returned_reply(call, returned, most) if error is None else _build_raised_outcome(call, error)
@@ -124,7 +124,7 @@ async def aperform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> 
         return _perform_at_once(call, most)
     connections = Connections()  # of a function, which has a thread here too
     with connections, silence_callbacks(call):
-        task = await await_in_task(_await_call_target(call), seconds, identify_call_target(call))
+        task = await await_in_task(_await_call_target(call), seconds, identify_target(call.target))
     if task is None:
         connections.close_connections()
         return build_late_outcome(call, seconds)
@@ -155,7 +155,7 @@ class Working:
         """Leave it behind, unless it is over: its connections are closed, so that it ends soon, and it is counted."""
         if not self.future.done():
             self.connections.close_connections()
-            abandon_work(self.future, identify_call_target(self.call))
+            abandon_work(self.future, identify_target(self.call.target))
 
 
 def start_call(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Working:
@@ -180,7 +180,7 @@ async def _await_call_target(call: Call) -> Any:
             return await target.ainvoke(copy_json(call.shown))
         if inspect.iscoroutinefunction(target):
             return await target(copy_json(call.shown))
-        returned = await await_in_thread(partial(_call_function_target, call), identify_call_target(call))
+        returned = await await_in_thread(partial(_call_function_target, call), identify_target(call.target))
         return await returned if inspect.iscoroutine(returned) else returned
     except PASSING:
         raise
@@ -256,7 +256,7 @@ def limit_call_reply(asked: Asked, performed: Performed) -> Performed:
     if call.kind != "person" and performed.outcome.is_larger_than(most):
         refusal = build_too_large_outcome(call, performed.outcome.about, most)
         performed = performed._replace(outcome=refusal, packed=None)
-    if (kept := refuse_call_outcome(call, performed.outcome)) is not performed.outcome:
+    if call.refuse is not None and (kept := refuse_call_outcome(call, performed.outcome)) is not performed.outcome:
         came = performed.reply_bytes  # with less room it had been too large, and nothing else of it is kept
         size = None if came is None else max(came, count_json_bytes(performed.outcome.settled().content))
         performed = performed._replace(outcome=kept, packed=None, reply_bytes=size)
@@ -353,13 +353,8 @@ def _is_rule_target(target: object) -> bool:
     return not isinstance(target, Runnable) or isinstance(target, RunnableLambda)
 
 
-def identify_call_target(call: Call) -> Hashable:
-    """Return what tells whom a call asks from all others that are asked at this time: a method is one of its object."""
-    return identify_target(call.target)
-
-
 def identify_target(target: Any) -> Hashable:
-    """Return what tells somebody who may be asked from all others; see `identify_call_target`."""
+    """Return what tells somebody who is asked from all others at this time: a method is one of its object."""
     if isinstance(target, MethodType):
         return id(target.__self__), id(target.__func__)
     return id(target)
@@ -369,7 +364,7 @@ def refuse_call_when_busy(call: Call, most: int, most_each: int) -> Outcome | No
     """Return the outcome of a call that is not made, since too many abandoned ones are still at work; else None."""
     if is_instant_target(call.target):
         return None
-    of_all, of_target = count_abandoned_work(identify_call_target(call))
+    of_all, of_target = count_abandoned_work(identify_target(call.target))
     if of_all < most and of_target < most_each:
         return None
     reason = "tool_unavailable" if call.kind == "tool" else "llm_unavailable"

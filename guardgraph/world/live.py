@@ -28,6 +28,7 @@ from guardgraph.world.calls import (
     start_call,
 )
 from guardgraph.world.deadline import ReplyMeter, within
+from guardgraph.world.observing import Observer, find_observer
 from guardgraph.world.reviews import ask_person_for_answer
 
 MAX_AT_ONCE = 16
@@ -187,10 +188,29 @@ def _raise_or_return_reply(came: Performed | BaseException) -> Performed:
     return came
 
 
-def choose_inner_world(given: World | None) -> World:
-    """Return the world that another one is around; a live one where none is given."""
-    if given is None:
-        return LiveWorld()
+class AroundWorld:
+    """A world around another one, whose clock, calendar, ids and observer it has; how calls are made it says itself."""
+
+    def __init__(self, world: World | None) -> None:
+        self._world = LiveWorld() if world is None else _validate_inner_world(world)
+        self.clock: Callable[[], float] = self._world.clock
+        """Returns seconds that only grow."""
+
+    @property
+    def observer(self) -> Observer | None:
+        """Who observes the runs for which it makes calls."""
+        return find_observer(self._world)
+
+    def calendar(self) -> datetime:
+        """Return the date and time in UTC."""
+        return self._world.calendar()
+
+    def new_run(self) -> str:
+        """Return the id of a new run, a UUID."""
+        return self._world.new_run()
+
+
+def _validate_inner_world(given: World) -> World:
     if missing := [name for name in WORLD_METHODS if not callable(getattr(given, name, 0))]:
         raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {given!r:.80}")
     return given

@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import stamina
@@ -27,10 +27,9 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedAttempt
 from guardgraph.world.breakers import Breakers, Refusal
 from guardgraph.world.call import Asked, Call, Performed, World, is_instant_target, is_said_of_target
-from guardgraph.world.calls import identify_call_target, is_cut_off_outcome
-from guardgraph.world.live import choose_inner_world
+from guardgraph.world.calls import identify_target, is_cut_off_outcome
+from guardgraph.world.live import AroundWorld
 from guardgraph.world.models import ModelProposer, chat_model
-from guardgraph.world.observing import Observer, find_observer
 from guardgraph.world.spending import is_unmade_call, refuse_attempt, reserve_call
 from guardgraph.world.wrapped import ChatModel
 
@@ -47,9 +46,6 @@ _NOT_PASSING: Final = (*_NOT_ADMITTED, "quota")
 _ATTEMPT = "attempt_seconds"
 _KEPT = ("status", "cause")
 """Of the details of a failed attempt, what its record says."""
-
-Round: TypeAlias = tuple[Sequence[Asked], float]
-"""Calls that are made at once, and the seconds that they have."""
 
 
 class _AnotherAttempt(Exception):
@@ -114,7 +110,7 @@ class Waits(NamedTuple):
     jitter: float
 
 
-class ResilientWorld:
+class ResilientWorld(AroundWorld):
     """A world that tries again what is worth it, falls back on other models, and has circuit breakers.
 
     A read is tried again; a write only if its tool is idempotent and is given the key of the write, which stays the
@@ -156,7 +152,7 @@ class ResilientWorld:
             raise ConfigurationError(f"fallbacks: a list of models is required; given: {fallbacks!r:.80}")
         if not isinstance(breakers, Breakers | None):
             raise ConfigurationError(f"breakers: Breakers are required; given: {type(breakers).__name__}")
-        self._world = choose_inner_world(world)
+        super().__init__(world)
         self._attempts, self._attempt_seconds = attempts, attempt_seconds
         self._waits = Waits(wait, max_wait, wait)
         self._fallbacks = [_open_fallback(at, model) for at, model in enumerate(fallbacks)]
@@ -167,23 +163,6 @@ class ResilientWorld:
     def __repr__(self) -> str:
         return f"<ResilientWorld {self._attempts} attempts around {self._world!r}>"
 
-    def clock(self) -> float:
-        """Return seconds that only grow."""
-        return self._world.clock()
-
-    @property
-    def observer(self) -> Observer | None:
-        """Who observes the runs for which it makes calls: the observer of the world inside."""
-        return find_observer(self._world)
-
-    def calendar(self) -> datetime:
-        """Return the date and time in UTC."""
-        return self._world.calendar()
-
-    def new_run(self) -> str:
-        """Return the id of a new run, a UUID."""
-        return self._world.new_run()
-
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls, with further attempts; see `World.perform`."""
         if _is_left_alone(asked):
@@ -191,10 +170,14 @@ class ResilientWorld:
         tasks = [self._begin_task(item) for item in asked]
         ends = time.monotonic() + seconds
         while _list_open_tasks(tasks):
-            for attempt in self._retry(tasks, ends):
+            for attempt in self._list_attempts():
                 with attempt:
-                    making = self._make_round(tasks, ends, attempt)
-                    _drive_round(making, lambda group: self._world.perform(*group))
+                    with _leave_circuits(tasks):
+                        making, seconds, limit, began = self._begin_round(tasks, ends)
+                        if making:
+                            came = self._world.perform([task.build_attempt() for task in making], seconds)
+                            self._end_round(making, came, began, limit)
+                    self._plan_another_attempt(making, ends, attempt)
             self._turn_to_fallbacks(tasks)
         return [_conclude_task(task) for task in tasks]
 
@@ -205,20 +188,20 @@ class ResilientWorld:
         tasks = [self._begin_task(item) for item in asked]
         ends = time.monotonic() + seconds
         while _list_open_tasks(tasks):
-            async for attempt in self._aretry(tasks, ends):
+            async for attempt in self._list_attempts():
                 with attempt:
-                    making = self._make_round(tasks, ends, attempt)
-                    await _adrive_round(making, self._world)
+                    with _leave_circuits(tasks):
+                        making, seconds, limit, began = self._begin_round(tasks, ends)
+                        if making:
+                            came = await self._world.aperform([task.build_attempt() for task in making], seconds)
+                            self._end_round(making, came, began, limit)
+                    self._plan_another_attempt(making, ends, attempt)
             self._turn_to_fallbacks(tasks)
         return [_conclude_task(task) for task in tasks]
 
-    def _retry(self, tasks: list[_Task], ends: float) -> Iterator[stamina.Attempt]:
-        return iter(self._make_retry_context(tasks, ends))
+    def _list_attempts(self) -> Any:
+        """Return stamina's attempts, one after another with its waits between them, sync and async."""
 
-    def _aretry(self, tasks: list[_Task], ends: float) -> AsyncIterator[stamina.Attempt]:
-        return aiter(self._make_retry_context(tasks, ends))
-
-    def _make_retry_context(self, tasks: list[_Task], ends: float) -> Any:
         def choose_wait(error: Exception) -> bool | float:
             if not isinstance(error, _AnotherAttempt):
                 return False
@@ -227,7 +210,7 @@ class ResilientWorld:
         waits = self._waits
         return stamina.retry_context(
             on=choose_wait,
-            attempts=None,  # how many, and whether there is time, `_make_round` says
+            attempts=None,  # how many, and whether there is time, `_plan_another_attempt` says
             timeout=None,
             wait_initial=waits.initial,
             wait_max=waits.most,
@@ -250,25 +233,23 @@ class ResilientWorld:
             known = self._proposers[proposer] = [proposer.on_model(model) for model in self._fallbacks]
         return known
 
-    def _make_round(self, tasks: list[_Task], ends: float, attempt: stamina.Attempt) -> Generator[Round, Any, None]:
-        """Make an attempt of all calls that are not over, side by side."""
-        try:
-            making = [task for task in _list_open_tasks(tasks) if self._pass_circuits(task)]
-            left = ends - time.monotonic()
-            most = left if self._attempt_seconds is None else min(left, self._attempt_seconds)
-            if making:
-                began = self.clock()
-                came = yield [task.build_attempt() for task in making], most
-                for task, performed in zip(making, came, strict=True):
-                    self._take_attempt(task, performed, began, most if most < left else None)
-        finally:  # of a round that was broken off nobody knows who was at fault
-            for task in tasks:
-                _settle_circuits(task, failed=None)
-        again = [task for task in making if not task.is_over and attempt.num < self._attempts and task.has_room()]
-        if again:
-            self._plan_another_attempt(again, ends - time.monotonic(), attempt)
+    def _begin_round(self, tasks: list[_Task], ends: float) -> tuple[list[_Task], float, float | None, float]:
+        """Return the calls that are made now, their seconds, the seconds of one attempt, and when they begin."""
+        making = [task for task in _list_open_tasks(tasks) if self._pass_circuits(task)]
+        left = ends - time.monotonic()
+        most = left if self._attempt_seconds is None else min(left, self._attempt_seconds)
+        return making, most, most if most < left else None, self.clock()
 
-    def _plan_another_attempt(self, again: list[_Task], left: float, attempt: stamina.Attempt) -> None:
+    def _end_round(self, making: list[_Task], came: list[Performed], began: float, limit: float | None) -> None:
+        for task, performed in zip(making, came, strict=True):
+            self._take_attempt(task, performed, began, limit)
+
+    def _plan_another_attempt(self, made: list[_Task], ends: float, attempt: stamina.Attempt) -> None:
+        """Let stamina make another attempt of the calls that are worth it, if there are some and there is time."""
+        again = [task for task in made if not task.is_over and attempt.num < self._attempts and task.has_room()]
+        if not again:
+            return
+        left = ends - time.monotonic()
         asked_for = [wait for task in again if (wait := _find_wait_asked_for(task)) is not None]
         jitter = random.uniform(0, self._waits.jitter)
         wait = max(asked_for) + jitter if asked_for else None
@@ -328,30 +309,14 @@ def _list_open_tasks(tasks: list[_Task]) -> list[_Task]:
     return [task for task in tasks if not task.is_over]
 
 
-def _drive_round(making: Generator[Round, Any, None], perform: Callable[[Round], list[Performed]]) -> None:
-    for group in making:
-        try:
-            came = perform(group)
-        except BaseException as error:
-            making.throw(error)
-            raise
-        try:
-            making.send(came)
-        except StopIteration:
-            return
-
-
-async def _adrive_round(making: Generator[Round, Any, None], world: World) -> None:
-    for group in making:
-        try:
-            came = await world.aperform(*group)
-        except BaseException as error:
-            making.throw(error)
-            raise
-        try:
-            making.send(came)
-        except StopIteration:
-            return
+@contextmanager
+def _leave_circuits(tasks: list[_Task]) -> Iterator[None]:
+    """Leave the circuits of a round that is broken off: nobody knows who was at fault."""
+    try:
+        yield
+    finally:
+        for task in tasks:
+            _settle_circuits(task, failed=None)
 
 
 def _open_fallback(at: int, given: Any) -> ChatModel:
@@ -467,7 +432,7 @@ def name_circuit(call: Call) -> tuple[str, object]:
     if call.tool:
         return f"tool {call.tool}", ("tool", call.tool)
     named = getattr(call.target, "name", None) or getattr(call.target, "__name__", type(call.target).__name__)
-    return f"tool {named}", ("tool", identify_call_target(call))
+    return f"tool {named}", ("tool", identify_target(call.target))
 
 
 class _OtherLines:

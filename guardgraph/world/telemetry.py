@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -27,7 +26,7 @@ from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked, Performed, World
-from guardgraph.world.live import choose_inner_world
+from guardgraph.world.live import AroundWorld
 from guardgraph.world.models import ModelProposer
 from guardgraph.world.observing import SessionEnd, VisitBegun, VisitEnded
 from guardgraph.world.proposers import name_call_target
@@ -164,7 +163,7 @@ class Mishaps:
                 log_failure("telemetry failed; what fails after this is not logged", error, logging.WARNING)
 
 
-class TelemetryWorld:
+class TelemetryWorld(AroundWorld):
     """A world whose runs, nodes and calls are spans and metrics.
 
     It wraps the world that makes the calls: around a `ResilientWorld` a call is one span, whatever attempts it took;
@@ -191,33 +190,27 @@ class TelemetryWorld:
     ) -> None:
         if not isinstance(content, bool):
             raise ConfigurationError(f"content: true or false is required; given: {content!r:.80}")
-        self._world = choose_inner_world(world)
-        self.observer = RunTelemetry(content, tracer_provider, meter_provider)
-        """Who is told of the runs of every graph that has this world."""
-        self.clock: Callable[[], float] = self._world.clock
-        """Returns seconds that only grow."""
+        super().__init__(world)
+        self._telemetry = RunTelemetry(content, tracer_provider, meter_provider)
 
     def __repr__(self) -> str:
         return f"<TelemetryWorld around {self._world!r}>"
 
-    def calendar(self) -> datetime:
-        """Return the date and time in UTC."""
-        return self._world.calendar()
-
-    def new_run(self) -> str:
-        """Return the id of a new run."""
-        return self._world.new_run()
+    @property
+    def observer(self) -> RunTelemetry:
+        """Who is told of the runs of every graph that has this world."""
+        return self._telemetry
 
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls, each in a span; see `World.perform`."""
-        with self.observer.enter_calls(asked) as calls:
+        with self._telemetry.enter_calls(asked) as calls:
             performed = self._world.perform(calls.asked, seconds)
             calls.end(performed)
         return performed
 
     async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls like `perform`, without blocking the event loop."""
-        with self.observer.enter_calls(asked) as calls:
+        with self._telemetry.enter_calls(asked) as calls:
             performed = await self._world.aperform(calls.asked, seconds)
             calls.end(performed)
         return performed

@@ -36,8 +36,7 @@ from guardgraph.state.tenants import (
     name_tenant_account,
 )
 from guardgraph.world.call import Asked, Performed, World
-from guardgraph.world.live import choose_inner_world
-from guardgraph.world.observing import Observer, find_observer
+from guardgraph.world.live import AroundWorld
 from guardgraph.world.spending import count_call
 from guardgraph.world.threads import run_in_call_thread
 
@@ -45,7 +44,7 @@ GRACE_SECONDS: Final = 60.0
 """Seconds that a reservation outlasts the deadline of its calls: by then their process has settled it, or is dead."""
 
 
-class TenantWorld:
+class TenantWorld(AroundWorld):
     """A world that charges calls to the budget of the caller's tenant.
 
     Args:
@@ -77,25 +76,10 @@ class TenantWorld:
             name_tenant_account(name): _validate_tenant_budgets(f"tenants.{name:.80}", given)
             for name, given in (tenants or {}).items()
         }
-        self._world = choose_inner_world(world)
-        self.clock: Callable[[], float] = self._world.clock
-        """Returns seconds that only grow."""
+        super().__init__(world)
 
     def __repr__(self) -> str:
         return f"<TenantWorld: {self._ledger!r}, {self._world!r}>"
-
-    @property
-    def observer(self) -> Observer | None:
-        """Who observes the runs for which it makes calls: the observer of the world inside."""
-        return find_observer(self._world)
-
-    def calendar(self) -> datetime:
-        """Return the date and time in UTC."""
-        return self._world.calendar()
-
-    def new_run(self) -> str:
-        """Return the id of a new run."""
-        return self._world.new_run()
 
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls for which the tenant's budget has room, all of them or none; see `World.perform`."""

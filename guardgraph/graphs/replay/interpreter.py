@@ -201,7 +201,7 @@ def _run_node_again(
     visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session, live)
     run = visit.bound_run(run)
     if (looking := node.look_before(run, visit)) is not None:
-        run = visit.take_look(run, looking.run())
+        run = visit.take_look(run, looking.meet())
     if node.declaration.kind == "terminal":
         return conclude_run(node, state, run, visit)
     if not node.declaration.is_calling_node:

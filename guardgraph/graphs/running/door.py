@@ -204,8 +204,8 @@ class _Entered(NamedTuple):
 
     frame: Frame
     session: Session
-    hand: Callable[[Any], Any]
-    """By what a chunk is handed out."""
+    hand: Callable[[Any], Any] | None
+    """By what a chunk is copied for whoever follows the run; None for `invoke`, which needs no copy."""
     given: Any
     """The input as plain JSON, a Command, or None."""
     context: Any
@@ -249,7 +249,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             with observe_session(entered.frame, session), closing(running) as chunks:
                 for chunk in chunks:
                     with session.pause_clock():
-                        yield hand(chunk)
+                        yield chunk if hand is None else hand(chunk)
         except EmptyInputError as error:
             raise self._make_nothing_to_resume_error() from error
         finally:
@@ -269,7 +269,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
                 async with aclosing(running) as chunks:
                     async for chunk in chunks:
                         with session.pause_clock():
-                            yield hand(chunk)
+                            yield chunk if hand is None else hand(chunk)
         except EmptyInputError as error:
             raise self._make_nothing_to_resume_error() from error
         finally:
@@ -380,7 +380,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
     def _enter(self, given: Any, config: Any, context: Any, options: Mapping[str, Any]) -> Needs[_Entered]:
         """Let a call in, or refuse it: one walk for sync and async, before anything of the run is called."""
         frame = self.frame
-        hand: Callable[[Any], Any] = _hand_out_chunk_itself  # what `invoke` takes needs no copy
+        hand: Callable[[Any], Any] | None = None  # what `invoke` takes needs no copy
         validate_config(config)
         asked = merge_graph_config(self, config)
         refuse_forged_config(asked)
@@ -390,7 +390,8 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             session.take_graph_call()
             config = session.put_in_config(config)
         is_inside, saver, acts = is_inside_graph(asked), find_saver(self, asked), frame.has_effects
-        config = _hide_token_stream(_copy_outer_stream(asked.get(STREAM), config))
+        config = _copy_outer_stream(asked.get(STREAM), config) or {}
+        config = {**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]}  # no guard has judged a token yet
         admitted, context = self._admit_input(given, frame), self._admit_context(context, session, frame)
         if frame.recorder is not None and not is_inside:
             refuse_halting(self, options, asked)
@@ -440,14 +441,13 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             raise InputError(
                 f"input: a dictionary with {self._list_input_fields()} is required; given: {type(given).__name__}"
             )
+        known, most, optional = self.input_fields, frame.budget.max_input_bytes, frame.optional_inputs
         for key in given:
-            if key not in self.input_fields:
-                _warn_of_unknown_key(self.get_name(), str(key), self.input_fields)
-        most, optional = frame.budget.max_input_bytes, frame.optional_inputs
-        fields = zip(self.builder.schemas[self.builder.input_schema], self.input_fields, strict=True)
+            if key not in known:
+                _warn_of_unknown_key(self.get_name(), str(key), known)
         return {
             channel: _admit_input_field(given.get(field), most)
-            for channel, field in fields
+            for channel, field in zip(self.builder.schemas[self.builder.input_schema], known, strict=True)
             if channel not in optional or given.get(field) is not None
         }
 
@@ -499,16 +499,6 @@ def _copy_outer_stream(stream: Any, config: Any) -> Any:
     copying = copying(lambda chunk: hand_on(copy_langgraph_value(chunk)), stream.modes)
     given = config or {}
     return {**given, "configurable": {**(given.get("configurable") or {}), STREAM: copying}}
-
-
-def _hide_token_stream(config: Any) -> Any:
-    """Keep what models write inside the graph out of token streams: no guard has judged it yet."""
-    given = config or {}
-    return {**given, "tags": [*(given.get("tags") or ()), TAG_NOSTREAM]}
-
-
-def _hand_out_chunk_itself(chunk: Any) -> Any:
-    return chunk
 
 
 def _unwrap_graph_output(output: Any) -> Any:

@@ -44,9 +44,9 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord, count_recorded_calls
 from guardgraph.state.spending import NOTHING, find_near_limits, list_spending_limits
 from guardgraph.world.call import Asked, Call, Performed
-from guardgraph.world.calls import identify_call_target, identify_target, limit_call_reply, validate_performed
+from guardgraph.world.calls import identify_target, limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception
-from guardgraph.world.proposers import can_be_asked_again, get_call_target, tell_call_refusal
+from guardgraph.world.proposers import can_be_asked_again, tell_call_refusal
 from guardgraph.world.replaying import ReplayingWorld
 from guardgraph.world.spending import is_unmade_call, reserve_call, settle_call
 
@@ -82,7 +82,7 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         update = yield from _add_unasked_writes(part, visit, calls, update)
     record = VisitRecord(at=len(visit.log), calls=calls)
     used = {} if isinstance(run, Exception) else _describe_spending(calls, run, visit)
-    if not (calls and item.kind == "review") and (answers := _get_interrupt_answers(visit)):
+    if not (calls and item.kind == "review") and (answers := getattr(pad, "resume", None)):
         record["answers"] = [format_json_text(answer) for answer in answers]
         if len(shown) == len(answers):
             record["shown_hash"] = digest(shown)
@@ -119,17 +119,6 @@ def _add_unasked_writes(part: Part, visit: Visit, calls: list[RecordedCall], upd
 def _number_visit(part: Part, visit: Visit) -> int:
     """Return which visit of its node this is, from 1 on."""
     return [line["node"] for line in visit.log].count(part.declaration.name) + 1
-
-
-def _get_interrupt_answers(visit: Visit) -> list[Any]:
-    """Return what was answered so far to interrupts of this visit."""
-    return getattr(visit.session.scratchpad, "resume", None) or []
-
-
-def _is_interrupt_answered(visit: Visit) -> bool:
-    """Say whether an interrupt of this visit has an answer, taken already or not."""
-    pad = visit.session.scratchpad
-    return pad is not None and (bool(getattr(pad, "resume", None)) or pad.get_null_resume(False) is not None)
 
 
 def _write_node_refusal(part: Part, error: Exception, visit: Visit) -> JsonObject:
@@ -207,7 +196,9 @@ def _place_node_calls(
     for item in group:
         if item.call.effect != "read":
             _check_call_effect(part, item.call)
-    asked, reserved, in_turn = list[Asked](), NOTHING, _is_interrupt_answered(visit)
+    asked, reserved, pad = list[Asked](), NOTHING, session.scratchpad
+    # Answers to interrupts, taken already or not, go by the order in which they are asked for.
+    in_turn = pad is not None and (bool(getattr(pad, "resume", None)) or pad.get_null_resume(False) is not None)
     at_once = 1 if any(item.call.effect == "write" for item in group) else len(group)
     spent, limits = visit.read_spending(), list_spending_limits(budget)
     if calls:
@@ -256,8 +247,7 @@ def _check_called_proposer(part: Part, call: Call) -> None:
     """Refuse a call of a proposer whom the node does not declare, if it says whom it calls."""
     if (declared := part.declaration.proposers) is None:
         return
-    known = [identify_target(get_call_target(whom)) for whom in declared]
-    if identify_call_target(call) not in known:
+    if identify_target(call.target) not in part.frame.declared_targets[part.declaration.name]:
         named = call.about.get("proposer", type(call.target).__name__)
         raise GrammarBreach(f"asked a proposer that is not among the {len(declared)} calls of its node: {named!r:.80}")
 

@@ -59,13 +59,13 @@ class Errand:
     pause: float = 0.0
     """Seconds to wait before it."""
 
-    def run(self) -> Any:
+    def meet(self) -> Any:
         """Do it in this thread."""
         if self.pause:
             time.sleep(self.pause)
         return getattr(self.target, self.method)(*self.arguments)
 
-    async def arun(self) -> Any:
+    async def ameet(self) -> Any:
         """Do it without blocking the event loop."""
         if self.pause:
             await asyncio.sleep(self.pause)

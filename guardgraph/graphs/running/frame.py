@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import PASSING, convert_exit
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import MAX_DEPTH, JsonObject, copy_json, find_json_problem, is_plain_json, make_storable_json
+from guardgraph.plain.json import MAX_DEPTH, JsonObject, copy_json, find_json_problem, make_storable_json, measure_json
 from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import Catalogue
@@ -24,6 +24,7 @@ from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.state.tools import hash_tool
 from guardgraph.world.call import World
+from guardgraph.world.calls import identify_target
 from guardgraph.world.models import Opens
 from guardgraph.world.proposers import get_call_target
 from guardgraph.world.table import ToolTable
@@ -81,6 +82,14 @@ class Frame:
     def limit_guard(self) -> str | None:
         """The guard to which a run goes that a budget ends; None where such a run stops."""
         return next((name for name, item in self.declarations.items() if item.is_limit_guard), None)
+
+    @cached_property
+    def declared_targets(self) -> dict[str, frozenset[Hashable]]:
+        """What tells those whom each node declares to call from all others."""
+        return {
+            name: frozenset(identify_target(get_call_target(whom)) for whom in item.proposers or ())
+            for name, item in self.declarations.items()
+        }
 
     @cached_property
     def has_effects(self) -> bool:
@@ -162,7 +171,7 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
         for channel, value in written.items():
             if not isinstance(value, str):
                 raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
-    if not is_plain_json(written, MAX_DEPTH + 1):  # all at once: nearly always it is
+    if not measure_json(written, levels=MAX_DEPTH + 1)[1]:  # all at once: nearly always it is
         for channel, value in written.items():
             if (problem := find_json_problem(value)) is not None:
                 raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")

@@ -25,7 +25,7 @@ from guardgraph.state.run import Turn
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.state.tools import Effect, Given, Licence, MadeCall, ToolCall, ToolPolicy
 from guardgraph.world.call import Asked, Call
-from guardgraph.world.calls import identify_call_target, identify_target
+from guardgraph.world.calls import identify_target
 from guardgraph.world.table import ToolTable
 
 
@@ -54,7 +54,14 @@ def license_calls(
     """Return calls that are made at once, if each of them has a licence; none is made otherwise."""
     table = part.frame.table
     if table is None or part.declaration.kind != "act":
-        _refuse_tools(group, table)
+        for call in group:
+            if isinstance(call.target, str):
+                raise GrammarBreach(
+                    f"called {call.target!r:.80} by its name; only act nodes of a pattern with a table may"
+                )
+            for name, tool in table.tools.items() if table is not None else ():
+                if identify_target(call.target) == identify_target(tool.target):
+                    raise GrammarBreach(f"asked the function of {name:.80}; only an act node may call it, by its name")
         return [LicensedCall(call) for call in group]
     check_run_enabled(run, part.declaration.phase)
     from guardgraph.guards.tools import check_approval, check_licence, complete_call  # which no other pattern reads
@@ -104,16 +111,6 @@ def check_context_tools(policy: ToolPolicy | None, table: ToolTable) -> None:
         for name in getattr(policy, field):
             if (said := explain_unknown_name(name, [*table.tools])) is not None:
                 raise ConfigurationError(f"context.policy.{field}: {said}")
-
-
-def _refuse_tools(group: Sequence[Call], table: ToolTable | None) -> None:
-    """Refuse calls of tools where none can be licensed: by name, or as a proposer."""
-    for call in group:
-        if isinstance(call.target, str):
-            raise GrammarBreach(f"called {call.target!r:.80} by its name; only act nodes of a pattern with a table may")
-        for name, tool in table.tools.items() if table is not None else ():
-            if identify_call_target(call) == identify_target(tool.target):
-                raise GrammarBreach(f"asked the function of {name:.80}; only an act node may call it, by its name")
 
 
 def _read_named_call(part: Part, call: Call) -> ToolCall:

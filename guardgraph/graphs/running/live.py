@@ -251,11 +251,11 @@ class Looking:
     source: PolicySource
     policy: Settings
 
-    def run(self) -> PolicyLook:
+    def meet(self) -> PolicyLook:
         """Do it in this thread."""
         return self.source.read(self.policy)
 
-    async def arun(self) -> PolicyLook:
+    async def ameet(self) -> PolicyLook:
         """Do it without blocking the event loop."""
         return await self.source.aread(self.policy)
 

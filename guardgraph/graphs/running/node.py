@@ -26,19 +26,13 @@ from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING, Declaration
 from guardgraph.graphs.running.drive import drive_calling_node
-from guardgraph.graphs.running.effects import Errand, Need, Needs, locate_node_checkpoint
+from guardgraph.graphs.running.effects import Needs, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part
 from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec, copy_langgraph_value
 from guardgraph.graphs.running.live import Looking
-from guardgraph.graphs.running.recorder import (
-    Telling,
-    atell_recorder,
-    read_run_input,
-    tell_recorder,
-    tell_run_beginning,
-)
+from guardgraph.graphs.running.recorder import read_run_input, tell_run_beginning
 from guardgraph.graphs.running.session import SESSION, FirstCheckpoint, Session, Visit
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
@@ -195,7 +189,7 @@ def perform_driven_node(driven: Needs[T], world: World) -> T:
         asked = next(driven)
         while True:
             try:
-                came = _meet_need(asked, world)
+                came = world.perform(*asked) if isinstance(asked, tuple) else asked.meet()
             except NotRecorded:  # nobody knows what a body would be told
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
@@ -206,25 +200,13 @@ def perform_driven_node(driven: Needs[T], world: World) -> T:
         return end.value  # type: ignore[no-any-return]
 
 
-def _meet_need(need: Need, world: World) -> Any:
-    if isinstance(need, Telling):
-        return tell_recorder(need)
-    return need.run() if isinstance(need, Errand | Looking) else world.perform(*need)
-
-
-async def _ameet_need(need: Need, world: World) -> Any:
-    if isinstance(need, Telling):
-        return await atell_recorder(need)
-    return await (need.arun() if isinstance(need, Errand | Looking) else world.aperform(*need))
-
-
 async def aperform_driven_node(driven: Needs[T], world: World) -> T:
     """Take a driven body to its end, or steps of the door; calls, and the recorder, are awaited."""
     try:
         asked = next(driven)
         while True:
             try:
-                came = await _ameet_need(asked, world)
+                came = await (world.aperform(*asked) if isinstance(asked, tuple) else asked.ameet())
             except NotRecorded:
                 raise
             except Exception as error:  # noqa: BLE001 - see perform_driven_node

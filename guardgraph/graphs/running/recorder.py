@@ -50,6 +50,32 @@ class Telling:
     options: JsonObject = field(default_factory=dict)
     """By what names it is called with more."""
 
+    def meet(self) -> Told:
+        """Tell it, for as long as that may take; a recorder with a timeout is left behind in its thread."""
+        work = partial(_call_recorder, self)
+        try:
+            if (seconds := getattr(self.recorder, "timeout", None)) is None:
+                return work()
+            start_thread_work(work, done := Handover())
+            if (came := done.wait_for_result(min(seconds, TIMEOUT_MAX))) is None:
+                return _fail_telling(self, _make_recorder_timeout(seconds))
+            told, error = came
+            return told if error is None else _fail_telling(self, error)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong, no result is lost
+            return _fail_telling(self, error)
+
+    async def ameet(self) -> Told:
+        """Tell it without blocking the event loop: every recorder has a thread of its own."""
+        try:
+            seconds: Any = getattr(self.recorder, "timeout", None)
+            async with asyncio.timeout(None if seconds is None else min(seconds, TIMEOUT_MAX)):
+                told: Told = await asyncio.wrap_future(run_in_call_thread(partial(_call_recorder, self)))
+                return told
+        except TimeoutError:  # the limit's: what the recorder raises is in what `_call_recorder` returns
+            return _fail_telling(self, _make_recorder_timeout(seconds))
+        except Exception as error:  # noqa: BLE001 - see `meet`
+            return _fail_telling(self, error)
+
 
 @dataclass(frozen=True)
 class Told:
@@ -109,34 +135,6 @@ def has_parameter(function: Any, name: str) -> bool:
     except (TypeError, ValueError):  # some of C's have none
         return False
     return any(given.name == name and given.kind is not Parameter.POSITIONAL_ONLY for given in parameters)
-
-
-def tell_recorder(telling: Telling) -> Told:
-    """Tell a recorder something, for as long as that may take."""
-    work = partial(_call_recorder, telling)
-    try:
-        if (seconds := getattr(telling.recorder, "timeout", None)) is None:
-            return work()
-        start_thread_work(work, done := Handover())
-        if (came := done.wait_for_result(min(seconds, TIMEOUT_MAX))) is None:
-            return _fail_telling(telling, _make_recorder_timeout(seconds))
-        told, error = came
-        return told if error is None else _fail_telling(telling, error)
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong, no result is lost
-        return _fail_telling(telling, error)
-
-
-async def atell_recorder(telling: Telling) -> Told:
-    """Do what `tell_recorder` does without blocking the event loop: every recorder has a thread of its own."""
-    try:
-        seconds: Any = getattr(telling.recorder, "timeout", None)
-        async with asyncio.timeout(None if seconds is None else min(seconds, TIMEOUT_MAX)):
-            told: Told = await asyncio.wrap_future(run_in_call_thread(partial(_call_recorder, telling)))
-            return told
-    except TimeoutError:  # the limit's: what the recorder raises is in what `_call_recorder` returns
-        return _fail_telling(telling, _make_recorder_timeout(seconds))
-    except Exception as error:  # noqa: BLE001 - see tell_recorder
-        return _fail_telling(telling, error)
 
 
 def _call_recorder(telling: Telling) -> Told:

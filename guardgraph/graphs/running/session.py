@@ -237,7 +237,9 @@ class Session:
         self.opening = made = Opening(
             started_at=format_utc_moment(self.world.calendar()),
             context=None,
-            caller=_record_asking_caller(caller),
+            caller=None
+            if caller is None
+            else Asking(tenant=caller.tenant, user=caller.user, groups=list(caller.groups)),
             carried=self.carried,
             resumable=self.resumable,
         )
@@ -348,12 +350,6 @@ def is_context_by_code(config: Any, context: Any) -> bool:
     """Say whether code of the process gives the context, such as a task of another graph; else a client of a server."""
     configurable = (config or {}).get("configurable") or {}
     return not is_on_server(configurable) or (context is not None and callable(configurable.get(READ)))
-
-
-def _record_asking_caller(caller: Caller | None) -> Asking | None:
-    if caller is None:
-        return None
-    return Asking(tenant=caller.tenant, user=caller.user, groups=list(caller.groups))
 
 
 def _record_given_context(given: object, frame: Frame) -> JsonValue:
