@@ -29,8 +29,7 @@ from guardgraph.world.wrapped import ChatModel, is_chat_model
 if TYPE_CHECKING:
     from langchain_core.cross_encoders import BaseCrossEncoder
 
-Verifier: TypeAlias = "Outside | ChatModel | BaseCrossEncoder | str"
-"""Who may be a verifier."""
+Verifier: TypeAlias = "Outside | ChatModel | BaseCrossEncoder | str"  # who may be a verifier
 
 VERIFY, SUPPORT_GUARD = "verify_answer", "support_guard"
 """The nodes of a verifier: it proposes, and the guard refuses."""

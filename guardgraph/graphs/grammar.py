@@ -73,8 +73,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 
-_UNNAMED = "LangGraph"
-"""What LangGraph calls such a graph."""
+_UNNAMED = "LangGraph"  # what LangGraph calls such a graph
 
 
 class DefaultName(str):
@@ -196,17 +195,14 @@ def _strip_type_qualifiers(hint: Any) -> Any:
     return hint
 
 
-Names: TypeAlias = Sequence[str] | None
-"""What a pattern says of a node, None where its body says it."""
-Ways: TypeAlias = str | Sequence[str]
-"""The nodes that can follow."""
+Names: TypeAlias = Sequence[str] | None  # what a pattern says of a node, None where its body says it
+Ways: TypeAlias = str | Sequence[str]  # the nodes that can follow
 
 
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
     """The builder behind a pattern's graph; recompiling it keeps the door and every declaration."""
 
-    seal: Seal | None = None
-    """What the pattern put into it."""
+    seal: Seal | None = None  # what the pattern put into it
 
     def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
         """Compile as LangGraph does, into a `GuardedGraph`."""

@@ -25,30 +25,19 @@ if TYPE_CHECKING:
 class ShippedPattern:
     """A pattern of guardgraph's own."""
 
-    name: str
-    """As its catalogue and its results name it."""
-    title: str
-    """As a person reads it."""
-    command: str
-    """As the command line calls it."""
-    factory: str
-    """The function that makes its agent."""
-    reasons: str
-    """Its catalogue."""
-    settings: tuple[str, str]
-    """The classes of its policy and its budget."""
-    outcomes: Mapping[str, str]
-    """What each business result of an ok run means."""
+    name: str  # as its catalogue and its results name it
+    title: str  # as a person reads it
+    command: str  # as the command line calls it
+    factory: str  # the function that makes its agent
+    reasons: str  # its catalogue
+    settings: tuple[str, str]  # the classes of its policy and its budget
+    outcomes: Mapping[str, str]  # what each business result of an ok run means
     reasons_named: Mapping[str, str] = field(default_factory=dict)
     """What an outcome means where the result's `clarify_reason` names one of these."""
-    demo: Callable[[], JsonObject]
-    """Makes the input of its demo."""
-    subject: tuple[str, ...]
-    """The keys that lead to what a person reads as the request in an input."""
-    usage: str
-    """What follows the command in a call with an input of one's own."""
-    invitation: str
-    """What such a call is good for."""
+    demo: Callable[[], JsonObject]  # makes the input of its demo
+    subject: tuple[str, ...]  # the keys that lead to what a person reads as the request in an input
+    usage: str  # what follows the command in a call with an input of one's own
+    invitation: str  # what such a call is good for
     remarks: Mapping[str, str] = field(default_factory=dict)
     """What to know of a run with the tools of the demo, by label."""
 
@@ -162,8 +151,7 @@ PATTERNS: Mapping[str, ShippedPattern] = MappingProxyType(
 )
 """The shipped patterns by name, in the order of the docs."""
 
-COMMANDS = tuple(item.command for item in PATTERNS.values())
-"""What the command line calls them."""
+COMMANDS = tuple(item.command for item in PATTERNS.values())  # what the command line calls them
 
 
 def find_shipped_pattern(called: str) -> ShippedPattern | None:

@@ -236,12 +236,9 @@ class _ChosenRetriever(NamedTuple):
     """A retriever, and what is known of its sources."""
 
     retriever: Outside
-    listed: tuple[str, ...] | None = None
-    """Those that lists hold which are left out; None where nobody knows."""
-    there_are: tuple[str, ...] | None = None
-    """All of them; None where nobody knows, or they come and go."""
-    live: Outside | None = None
-    """Of a live base, whose sources each run asks for: what lists them."""
+    listed: tuple[str, ...] | None = None  # those that lists hold which are left out; None where nobody knows
+    there_are: tuple[str, ...] | None = None  # all of them; None where nobody knows, or they come and go
+    live: Outside | None = None  # of a live base, whose sources each run asks for: what lists them
 
 
 def _choose_retriever(

@@ -17,14 +17,12 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, Checkpoin
 
 from guardgraph.plain.errors import ConfigurationError
 
-LEAST_CHARS: Final = 4_000
-"""Characters of a text from which on it is kept by its hash."""
+LEAST_CHARS: Final = 4_000  # characters of a text from which on it is kept by its hash
 
 _PLACE: Final = "guardgraph_texts"
 """The namespace of a thread in which its texts are kept: a checkpoint each, whose id is the hash."""
 
-_MARK: Final = "guardgraph:text"
-"""The only key of what stands for a text in a checkpoint."""
+_MARK: Final = "guardgraph:text"  # the only key of what stands for a text in a checkpoint
 
 _KNOWN: Final = 10_000
 

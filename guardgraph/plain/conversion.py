@@ -49,10 +49,8 @@ class Unreturnable(ValueError):
         self.given = given
         self.place = tuple(place)
         self.allowed = allowed
-        self.is_missing = is_missing
-        """Whether it is how libraries of numbers say that nothing is there: NaN."""
-        self.size = 0
-        """Bytes that were counted of the value; with room for fewer it is too large instead."""
+        self.is_missing = is_missing  # whether it is how libraries of numbers say that nothing is there: NaN
+        self.size = 0  # bytes that were counted of the value; with room for fewer it is too large instead
 
     @property
     def details(self) -> dict[str, JsonValue]:

@@ -13,8 +13,7 @@ from guardgraph.plain.errors import StoreError
 
 LOGS = ("-wal", "-shm")
 """What SQLite keeps beside a database; it gives them the rights of the database when it makes them."""
-OTHERS = 0o077
-"""The rights of everybody but the owner."""
+OTHERS = 0o077  # the rights of everybody but the owner
 
 
 def make_private_file(file: Path) -> None:

@@ -24,8 +24,7 @@ JsonValue: TypeAlias = Any
 mypy cannot narrow a recursive alias without noise at every access, hence `Any`; guards parse before they use.
 """
 
-JsonObject: TypeAlias = dict[str, Any]
-"""A JSON object."""
+JsonObject: TypeAlias = dict[str, Any]  # A JSON object
 
 
 def refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> JsonObject:
@@ -62,17 +61,14 @@ def copy_json(value: Any) -> Any:
     return made
 
 
-MAX_DEPTH = 64
-"""Levels of nesting that a value may have; LangGraph's serialisation fails at about 300."""
+MAX_DEPTH = 64  # levels of nesting that a value may have; LangGraph's serialisation fails at about 300
 
 INPUT_DEPTH = MAX_DEPTH // 2
 """Levels of nesting that an object of an input may have of which a node keeps and shows more than itself."""
 
-RESULT_DEPTH = 2 * MAX_DEPTH
-"""Levels of nesting of a result, which stands around the values of its run."""
+RESULT_DEPTH = 2 * MAX_DEPTH  # levels of nesting of a result, which stands around the values of its run
 
-INT_LIMIT = 2**63
-"""Whole numbers from ``-INT_LIMIT`` to below ``INT_LIMIT`` fit into 64 bits."""
+INT_LIMIT = 2**63  # whole numbers from ``-INT_LIMIT`` to below ``INT_LIMIT`` fit into 64 bits
 _NEITHER = math.nan
 """Stands for what JSON cannot say: no guard takes it for a string, a list, an object or a whole number."""
 
@@ -322,8 +318,7 @@ REPLY_BYTES = 4 * 2**20
 """Bytes that a reply may have where a budget says nothing else: a hundred times what the longest model writes."""
 
 
-_LONGEST = 25
-"""Bytes for one that `measure_json` counts: a number may have so many, a character six."""
+_LONGEST = 25  # bytes for one that `measure_json` counts: a number may have so many, a character six
 
 
 class TooLarge(ValueError):

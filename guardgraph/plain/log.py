@@ -18,18 +18,15 @@ from typing import Any, Final
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.secrets import cut_and_mask_text, format_error_message, mask_secrets
 
-LOGGER: Final = "guardgraph"
-"""The name of the logger."""
+LOGGER: Final = "guardgraph"  # the name of the logger
 
 _FRAMEWORK: Final = frozenset(
     ("guardgraph", "langchain", "langchain_core", "langgraph", "langsmith", "pydantic", "pydantic_core")
 )
 """Packages that stand between a run and the function that it calls."""
-_SLOT: Final = "__guardgraph_place__"
-"""Attribute of an exception whose place is known already."""
+_SLOT: Final = "__guardgraph_place__"  # attribute of an exception whose place is known already
 _LONGEST_NAME: Final = 120
-_MOST_CAUSES: Final = 10
-"""Causes of an exception that are logged; they can go round in a circle."""
+_MOST_CAUSES: Final = 10  # causes of an exception that are logged; they can go round in a circle
 _UNSHOWN: Final = logging.NullHandler()
 """Without one, Python itself would print what is logged where nobody listens."""
 

@@ -19,8 +19,7 @@ from guardgraph.plain.urls import find_host_problem, normalise_host, parse_url
 
 Reach: TypeAlias = Literal["host", "domain", "suffix", "every"]
 
-EVERYWHERE: Final = "*"
-"""The entry that means every host."""
+EVERYWHERE: Final = "*"  # the entry that means every host
 
 DOMAIN: Final = "domain:"
 SUFFIX: Final = "suffix:"
@@ -64,8 +63,7 @@ class HostScope(NamedTuple):
     """What one entry of a list means."""
 
     reach: Reach
-    name: str
-    """As URLs carry it."""
+    name: str  # as URLs carry it
 
     @property
     def entry(self) -> str:

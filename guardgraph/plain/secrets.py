@@ -10,14 +10,11 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-MARK: Final = "[key]"
-"""What stands in the place of a credential."""
+MARK: Final = "[key]"  # what stands in the place of a credential
 
-MESSAGE_LIMIT: Final = 200
-"""Characters of a message that are shown."""
+MESSAGE_LIMIT: Final = 200  # characters of a message that are shown
 
-_READ = 10_000
-"""Characters of a message that are looked at; far more than are shown."""
+_READ = 10_000  # characters of a message that are looked at; far more than are shown
 
 _NAMES = (
     r"(?:passw(?:or)?d|passphrase|pwd|secret(?!ar)|token(?!s|iz)|(?:api|account|access|private)[_ -]?key"

@@ -76,8 +76,7 @@ def _is_host_name(name: str) -> bool:
     return not (has_port or _NO_PART_OF_A_HOST & set(name)) and normalise_host(name) is not None
 
 
-TRACKING_PREFIXES = ("utm_", "mtm_")
-"""Beginnings of the campaign parameters of Google Analytics and Matomo."""
+TRACKING_PREFIXES = ("utm_", "mtm_")  # beginnings of the campaign parameters of Google Analytics and Matomo
 
 TRACKING_PARAMETERS = frozenset(
     {
@@ -100,14 +99,11 @@ Protection" (https://github.com/AdguardTeam/AdguardFilters) strip them for the s
 class Target(NamedTuple):
     """Where a URL leads."""
 
-    identity: str
-    """The one spelling under which it counts as itself."""
-    serialised: str
-    """As it was spelled, in the form of the standard, without a fragment: what is fetched."""
+    identity: str  # the one spelling under which it counts as itself
+    serialised: str  # as it was spelled, in the form of the standard, without a fragment: what is fetched
     protocol: str
     userinfo: str
-    port: str
-    """Of another port than the scheme's."""
+    port: str  # of another port than the scheme's
     host: str
 
 
@@ -151,8 +147,7 @@ _CHARS: Final = 60
 """So much of a long quote's beginning and end, where words are parted by blanks and where they are not."""
 _BLOCK_END = re.compile(r"\n|\|")
 """Where a text leaves a paragraph, an item or a cell: what is looked for as a whole has to stand in one of them."""
-_MARK = re.compile(r"^[ \t]*-[ \t]+")
-"""Of an item: laid out by whoever read the page, and not in it."""
+_MARK = re.compile(r"^[ \t]*-[ \t]+")  # of an item: laid out by whoever read the page, and not in it
 
 
 def make_text_fragment_url(url: str, quote: str) -> str:

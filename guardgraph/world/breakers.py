@@ -22,10 +22,8 @@ MAX_CIRCUITS: Final = 4096
 class Refusal:
     """Why a call does not go through."""
 
-    failures: int
-    """In a row."""
-    retry_in: float
-    """Seconds until a probe may go through; 0 while one is out."""
+    failures: int  # in a row
+    retry_in: float  # seconds until a probe may go through; 0 while one is out
 
 
 class Breaker:

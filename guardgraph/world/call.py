@@ -131,33 +131,25 @@ class Asked:
 
     call: Call
     node: str
-    visit: int
-    """Which visit of the node, from 1 on."""
-    number: int
-    """Which call of the visit, from 1 on."""
-    run: str = ""
-    """The id of the run."""
+    visit: int  # which visit of the node, from 1 on
+    number: int  # which call of the visit, from 1 on
+    run: str = ""  # the id of the run
     settings: str = ""
     """Of a person's call: the fingerprint of the policy and the budget that hold at this moment."""
     in_turn: bool = False
     """Whether calls that are made at once have to be made one after another, since interrupts among them have answers,
     which go by the order in which they are asked for."""
-    at_once: int = 1
-    """How many calls are made at once, this one among them."""
+    at_once: int = 1  # how many calls are made at once, this one among them
     max_reply_bytes: int = REPLY_BYTES
     """Bytes that the reply may have, by the run's budget; a larger one is refused whatever a world returns."""
     licence: str | None = None
     """Of a call by name: the SHA-256 of its tool and arguments, which is that of the request then."""
-    approval: str | None = None
-    """Of a call that a person had to approve: the approval that it uses up."""
-    key: str | None = None
-    """Of a write whose tool is given it: the key by which the tool knows the write again."""
-    tenant: str | None = None
-    """Whose caller it is made for, as the run's context says it."""
+    approval: str | None = None  # of a call that a person had to approve: the approval that it uses up
+    key: str | None = None  # of a write whose tool is given it: the key by which the tool knows the write again
+    tenant: str | None = None  # whose caller it is made for, as the run's context says it
     max_output_tokens: int | None = None
     """Of a model's call: tokens that it may write, by the run's budget; None where that says nothing."""
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    """What models cost, by the run's budget."""
+    prices: Mapping[str, Price] = field(default_factory=dict)  # what models cost, by the run's budget
     reserved: Spending = NOTHING
     """What is reserved for it; nothing for what is not counted, such as a rule of the deployment."""
     spent: Spending = NOTHING
@@ -199,13 +191,11 @@ class Performed(NamedTuple):
 
     outcome: Outcome
     seconds: float
-    packed: str | None = None
-    """The outcome as it was recorded, where it was."""
+    packed: str | None = None  # the outcome as it was recorded, where it was
     reply_bytes: int | None = None
     """Bytes of the largest reply that was read for it, as it came; 0 where nobody counted and nobody asked how many it
     may have; None where nobody knows."""
-    key: str | None = None
-    """Of a write: the key by which its tool knows it again."""
+    key: str | None = None  # of a write: the key by which its tool knows it again
     askable: bool | None = None
     """Whether the proposer could be asked again, as it was recorded; None where its target says it."""
     at_once: int | None = None
@@ -222,8 +212,7 @@ def hash_call_value(value: JsonValue) -> str:
         return digest(make_storable_json(value))
 
 
-WORLD_METHODS = ("clock", "calendar", "new_run", "perform", "aperform")
-"""What a world is asked for."""
+WORLD_METHODS = ("clock", "calendar", "new_run", "perform", "aperform")  # what a world is asked for
 
 
 class World(Protocol):

@@ -87,8 +87,7 @@ Arrived: TypeAlias = Callable[[], Outcome]
 _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 """What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
 
-_TOO_LARGE = "max_reply_bytes"
-"""The cause of a refusal for the size of a reply."""
+_TOO_LARGE = "max_reply_bytes"  # the cause of a refusal for the size of a reply
 
 _WHOLE_SENTENCES = re.compile(r".*[.!?\u3002](?:[ \t]*\[[\d, ]+\])?(?=\s)", re.DOTALL)
 """As much of a text that was cut off as can be judged."""
@@ -148,8 +147,7 @@ class Working:
 
     call: Call
     future: Future[Any]
-    connections: Connections
-    """What it opens."""
+    connections: Connections  # what it opens
 
     def abandon_call(self) -> None:
         """Leave it behind, unless it is over: its connections are closed, so that it ends soon, and it is counted."""
@@ -222,11 +220,9 @@ def _read_returned_reply(call: Call, returned: Any, most: int) -> Outcome:
     return build_too_large_outcome(call, outcome.about, most) if outcome.is_larger_than(most) else outcome
 
 
-LEFT_OUT = "left_out"
-"""Under which an outcome names what a tool put where something was missing: NaN."""
+LEFT_OUT = "left_out"  # under which an outcome names what a tool put where something was missing: NaN
 
-_NAMED: Final = 20
-"""Places that it names."""
+_NAMED: Final = 20  # places that it names
 
 
 def _read_returned_value(call: Call, returned: Any, most: int) -> Outcome:

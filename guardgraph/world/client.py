@@ -27,8 +27,7 @@ from guardgraph.world.failures import ReplyRefused, read_told_status
 MAX_REDIRECTS = 5
 LONGEST_HOST = 200
 
-_SAME_METHOD = (307, 308)
-"""Redirects that repeat the request; the others make a GET of it, without a prompt."""
+_SAME_METHOD = (307, 308)  # redirects that repeat the request; the others make a GET of it, without a prompt
 _PORTS = {"http": 80, "https": 443}
 _OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that say how a reply came, and nothing of what is in it."""

@@ -53,10 +53,8 @@ class ReplyMeter:
 
     def __init__(self, around: ReplyMeter | None = None) -> None:
         self._around, self._most, self._is_told = around, 0, True
-        self.model: str | None = None
-        """The name of the model that replied, where one of several was asked."""
-        self.form: str | None = None
-        """How the reply was asked for, where that was not by a schema."""
+        self.model: str | None = None  # the name of the model that replied, where one of several was asked
+        self.form: str | None = None  # how the reply was asked for, where that was not by a schema
 
     @property
     def largest_reply_size(self) -> int | None:

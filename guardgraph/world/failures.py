@@ -27,8 +27,7 @@ from guardgraph.plain.log import keep_place, locate_failure
 from guardgraph.plain.secrets import MARK, cut_and_mask_text, format_error_message
 from guardgraph.state.outcome import Outcome
 
-RAISED = "raised"
-"""Reason of the outcome of a call that raised; no guard ever sees it."""
+RAISED = "raised"  # reason of the outcome of a call that raised; no guard ever sees it
 
 
 def record_raised_exception(error: Exception) -> Outcome:
@@ -61,8 +60,7 @@ def _restore_builtin_exception(details: JsonObject) -> Exception | None:
     return error if str(error) == details["message"] else None
 
 
-Failure: TypeAlias = tuple[str, JsonObject]
-"""A stop reason and its details."""
+Failure: TypeAlias = tuple[str, JsonObject]  # A stop reason and its details
 
 _NO_FAILURES = (GraphBubbleUp, GuardgraphError, AssertionError, MemoryError)
 """Exceptions that no server can cause: LangGraph's control flow, our own, a failed test, a full machine."""
@@ -126,8 +124,7 @@ _ENDINGS = {
 """Words for an unfinished answer, in lower case: OpenAI (chat completions, responses), Anthropic, Google, Mistral,
 Amazon."""
 
-LONGEST_CHAIN = 10
-"""Causes of an exception that are looked at; they can go round in a circle."""
+LONGEST_CHAIN = 10  # causes of an exception that are looked at; they can go round in a circle
 
 _SECRET_HEADERS = ("authorization", "api-key", "x-api-key")
 _SHORTEST_SECRET = 8
@@ -180,8 +177,7 @@ def is_form_refused(error: Exception) -> bool:
     return _get_error_status(error) in _FORM_STATUSES and getattr(error, "code", None) not in _OTHER_CODES
 
 
-_SETTING = "__guardgraph_setting__"
-"""Attribute of an exception of a model that may be mended by a setting."""
+_SETTING = "__guardgraph_setting__"  # attribute of an exception of a model that may be mended by a setting
 
 
 def name_refused_setting(error: Exception, form: str) -> None:
@@ -272,8 +268,7 @@ def _get_error_status(error: Exception) -> int | None:
     return None
 
 
-LONGEST_WAIT = 86_400.0
-"""Seconds that a server may ask to wait; what it says beyond a day counts as a day."""
+LONGEST_WAIT = 86_400.0  # seconds that a server may ask to wait; what it says beyond a day counts as a day
 
 
 def _read_retry_after(error: Exception) -> float | None:

@@ -31,8 +31,7 @@ from guardgraph.world.deadline import ReplyMeter, within
 from guardgraph.world.observing import Observer, find_observer
 from guardgraph.world.reviews import ask_person_for_answer
 
-MAX_AT_ONCE = 16
-"""Calls of one node that are at work at the same time; more of them wait for their turn."""
+MAX_AT_ONCE = 16  # calls of one node that are at work at the same time; more of them wait for their turn
 
 MAX_ABANDONED = 64
 """Calls that outlasted their deadline and may still be at work in the process before another one is refused: each has

@@ -51,8 +51,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from pydantic_core import ErrorDetails
 
-MESSAGE_LIMIT = 500
-"""Characters of an error of LangChain's or a provider's that ours repeats."""
+MESSAGE_LIMIT = 500  # characters of an error of LangChain's or a provider's that ours repeats
 
 _SETTINGS: dict[str, Any] = {
     "temperature": 0,

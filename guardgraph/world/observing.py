@@ -23,13 +23,11 @@ class VisitBegun:
     """A node that begins its work."""
 
     run_id: str
-    thread: str | None
-    """On which a checkpointer keeps the run."""
+    thread: str | None  # on which a checkpointer keeps the run
     node: str
     kind: str
     phase: str
-    first_mark: str | None
-    """The mark of the first session of the run, None in that session."""
+    first_mark: str | None  # the mark of the first session of the run, None in that session
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +36,7 @@ class VisitEnded:
 
     update: Mapping[str, Any]
     """What it writes, its line of the log among it; of a terminal in which the run ended, the result."""
-    line: Mapping[str, Any]
-    """Its line of the log."""
+    line: Mapping[str, Any]  # its line of the log
     reason: str | None
     """The catalogue's name of the reason for which it stops the run or refuses a proposal; what stands for the
     placeholder in it is left out."""

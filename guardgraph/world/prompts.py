@@ -22,8 +22,7 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.world.views import CHARACTERS, fit_schema, list_fields, write_refusal, write_view
 
-PromptFiles: TypeAlias = "str | Path | Mapping[str, str]"
-"""A folder of prompts, or their texts by name."""
+PromptFiles: TypeAlias = "str | Path | Mapping[str, str]"  # A folder of prompts, or their texts by name
 
 _PARTED: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
 FEWEST_TOKENS: Final = 2000

@@ -21,8 +21,7 @@ from guardgraph.world.prompts import (
 )
 from guardgraph.world.wrapped import ChatModel, is_chat_model
 
-OFFLINE = "offline"
-"""What history calls the proposers that need no model."""
+OFFLINE = "offline"  # what history calls the proposers that need no model
 
 RULES = "rules"
 """Given in a proposer's place: the offline rule, whatever model the others have."""

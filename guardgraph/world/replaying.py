@@ -35,16 +35,11 @@ from guardgraph.world.spending import read_told_usage, refuse_attempt, reserve_c
 class Spell(NamedTuple):
     """The time of one visit of a recorded run."""
 
-    readings: Sequence[float]
-    """Of the clock, in seconds; time counts from the first."""
-    spent: float = 0.0
-    """Seconds for which the recorded run had been active at the first."""
-    most: float = 0.0
-    """Seconds for which it might be active."""
-    reply: float = inf
-    """Bytes that a reply might have."""
-    in_turn: bool = False
-    """Whether calls that were made at once were made one after another."""
+    readings: Sequence[float]  # of the clock, in seconds; time counts from the first
+    spent: float = 0.0  # seconds for which the recorded run had been active at the first
+    most: float = 0.0  # seconds for which it might be active
+    reply: float = inf  # bytes that a reply might have
+    in_turn: bool = False  # whether calls that were made at once were made one after another
 
     def get_seconds_left(self, at: int) -> float:
         """Return the seconds that the recorded run had left at a reading."""
@@ -96,12 +91,10 @@ class ReplayingWorld:
         """The calls of the run, by node, visit and number."""
         self.unasked = [call for call in recording["calls"] if call.get("unasked")]
         """Writes that no node asks for, since they were made before the run was resumed."""
-        self.forked_from = recording.get("forked_from")
-        """Of a fork: from which run it went on."""
+        self.forked_from = recording.get("forked_from")  # of a fork: from which run it went on
         self._spell = Spell(())
         self._read = 0
-        self._saved = 0.0
-        """Seconds by which calls of this visit were over earlier than in the recorded run."""
+        self._saved = 0.0  # seconds by which calls of this visit were over earlier than in the recorded run
 
     def turn_to_spell(self, spell: Spell) -> None:
         """Let the clock say what it said while a node was at work."""

@@ -41,11 +41,9 @@ _PASSING_REASONS: Final = ("llm_timeout", "llm_rate_limited", "llm_unavailable")
 _PASSING_CAUSES: Final = ("timeout", "connection")
 _NOT_ADMITTED: Final = ("max_abandoned", "max_abandoned_each")
 """Causes of calls that the world inside did not make."""
-_NOT_PASSING: Final = (*_NOT_ADMITTED, "quota")
-"""Causes that another attempt does not remove."""
+_NOT_PASSING: Final = (*_NOT_ADMITTED, "quota")  # causes that another attempt does not remove
 _ATTEMPT = "attempt_seconds"
-_KEPT = ("status", "cause")
-"""Of the details of a failed attempt, what its record says."""
+_KEPT = ("status", "cause")  # of the details of a failed attempt, what its record says
 
 
 class _AnotherAttempt(Exception):
@@ -64,8 +62,7 @@ class _Task:
     candidates: list[tuple[str | None, Call]]
     """Whom it asks in turn, each with its name where there are several."""
     attempts: list[RecordedAttempt] = field(default_factory=list)
-    done: Performed | None = None
-    """What its last attempt brought."""
+    done: Performed | None = None  # what its last attempt brought
     is_over: bool = False
     began: float = 0.0
     ended: float = 0.0

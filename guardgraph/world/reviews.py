@@ -19,11 +19,9 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.review import Identity, describe_shown_licences, find_shown_delegation
 from guardgraph.world.call import Asked
 
-EDIT: Final = "edit"
-"""What a person may decide of a question that says which value they may edit."""
+EDIT: Final = "edit"  # what a person may decide of a question that says which value they may edit
 
-DECISIONS: Final = ("approve", EDIT, "reject")
-"""What a person may decide."""
+DECISIONS: Final = ("approve", EDIT, "reject")  # what a person may decide
 
 EDITED: Final = "edited"
 """The key of an answer that holds the value that a person put in place of the one that was shown."""
@@ -33,8 +31,7 @@ REJECTED: Final = "review_rejected"
 
 _ALLOWED = "a dictionary with hash, as it was shown, and decision, {decisions}"
 
-_QUESTION = ("node", "shown", "hash")
-"""What every question has."""
+_QUESTION = ("node", "shown", "hash")  # what every question has
 
 
 def ask_person_for_answer(asked: Asked) -> Outcome:

@@ -31,8 +31,7 @@ from guardgraph.state.spending import (
 from guardgraph.world.call import Asked, Call, Performed, is_instant_target, is_said_of_target
 from guardgraph.world.models import ModelProposer
 
-_OVERHEAD: Final = 24
-"""Tokens of a call beside its texts: what marks its messages and its schema."""
+_OVERHEAD: Final = 24  # tokens of a call beside its texts: what marks its messages and its schema
 
 
 _LETTERS, _OTHERS, _MIXED = 2.8, 1.5, 0.5

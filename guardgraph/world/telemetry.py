@@ -39,16 +39,14 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
     from opentelemetry.util.types import AttributeValue
 
-SCOPE: Final = "guardgraph"
-"""The name of the instrumentation scope."""
+SCOPE: Final = "guardgraph"  # the name of the instrumentation scope
 
 
 class Attribute(NamedTuple):
     """An attribute of spans."""
 
     name: str
-    spans: str
-    """On which spans it stands."""
+    spans: str  # on which spans it stands
     meaning: str
 
 
@@ -361,8 +359,7 @@ class CallsTelemetry:
 
     def __init__(self, telemetry: RunTelemetry, asked: Sequence[Asked]) -> None:
         self._telemetry = telemetry
-        self.asked = asked
-        """The calls, each to be made in its span."""
+        self.asked = asked  # the calls, each to be made in its span
         self._spans: list[Span] = []
 
     @contextmanager

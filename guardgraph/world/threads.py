@@ -21,8 +21,7 @@ from contextvars import Context, copy_context
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import Any, TypeAlias
 
-MAX_IDLE = 32
-"""Threads that are kept waiting; a burst of calls may use more."""
+MAX_IDLE = 32  # threads that are kept waiting; a burst of calls may use more
 
 
 class Handover:
@@ -56,8 +55,7 @@ class Handover:
         return (self._result, self._error) if self._here.acquire(timeout=seconds) else None
 
 
-Abandoned: TypeAlias = "Handover | Future[Any] | Task[Any]"
-"""What tells when abandoned work is over."""
+Abandoned: TypeAlias = "Handover | Future[Any] | Task[Any]"  # what tells when abandoned work is over
 
 ThreadTask: TypeAlias = "tuple[Context, Handover | Future[Any], Callable[[], Any]]"
 
@@ -92,8 +90,7 @@ async def await_in_thread(work: Callable[[], Any], by: Hashable = None) -> Any:
     return done.result()
 
 
-CLEANING_SECONDS = 0.1
-"""Seconds in which a cancelled task may clean up before it is left behind."""
+CLEANING_SECONDS = 0.1  # seconds in which a cancelled task may clean up before it is left behind
 
 
 async def await_in_task(coroutine: Coroutine[Any, Any, Any], seconds: float, by: Hashable = None) -> Task[Any] | None:
@@ -167,8 +164,7 @@ class _Worker(Thread):
 
 
 _idle: deque[_Worker] = deque()
-_abandoned: dict[Abandoned, Hashable] = {}
-"""What is going on though nobody waits for it, and who does it."""
+_abandoned: dict[Abandoned, Hashable] = {}  # what is going on though nobody waits for it, and who does it
 if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of these threads
     os.register_at_fork(after_in_child=_abandoned.clear)

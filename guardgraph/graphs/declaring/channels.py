@@ -22,8 +22,7 @@ from guardgraph.state.run import RECORDED, LogEntry, Verdict
 
 _ALLOWED = "a name without ':' that does not begin with '__'"
 _WRITABLE = "a name that is not blank and has no control characters"
-_UNWRITABLE = frozenset({"Cc", "Cs"})
-"""Unicode's categories of control characters and of half characters."""
+_UNWRITABLE = frozenset({"Cc", "Cs"})  # Unicode's categories of control characters and of half characters
 
 
 class RunRecord(TypedDict):
@@ -37,11 +36,9 @@ class RunRecord(TypedDict):
     refusal: Annotated[dict[str, Any], EphemeralValue]
 
 
-RECORD = get_type_hints(RunRecord, include_extras=True)
-"""The grammar's own channels."""
+RECORD = get_type_hints(RunRecord, include_extras=True)  # the grammar's own channels
 
-CALLED = Annotated[list[VisitRecord], add]
-"""Of a node that calls: what it called."""
+CALLED = Annotated[list[VisitRecord], add]  # of a node that calls: what it called
 
 
 _SHARED = {f"given_{name}": name for name in RECORDED}

@@ -24,14 +24,11 @@ from guardgraph.state.tools import LICENCE, licence_reasons
 
 T = TypeVar("T")
 
-INPUT = "given"
-"""The channel with the input as it was recorded, which no body writes."""
+INPUT = "given"  # the channel with the input as it was recorded, which no body writes
 
-FAILED_ENDING = "stop_guard_error"
-"""Where a run ends whose ok ending fails."""
+FAILED_ENDING = "stop_guard_error"  # where a run ends whose ok ending fails
 
-UNRECORDED_ENDING = f"stop_{AUDIT_UNAVAILABLE}"
-"""Where a run ends that had to be recorded and was not."""
+UNRECORDED_ENDING = f"stop_{AUDIT_UNAVAILABLE}"  # where a run ends that had to be recorded and was not
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,7 @@ class Declaration:
     writes: tuple[str, ...] = ()
     to: tuple[str, ...] = ()
     stops: tuple[str, ...] = ()
-    family: str | None = None
-    """Of a stop terminal: the family that it ends."""
+    family: str | None = None  # of a stop terminal: the family that it ends
     again: tuple[str, ...] = ()
     """Of a guard: the propose nodes whose proposals it refuses, which are asked again."""
     attempts: int | None = None
@@ -59,16 +55,12 @@ class Declaration:
     """Of a guard: the guard to which the run goes, instead of a stop, where a budget ends it; see `Pattern.limit`."""
     is_limit_guard: bool = False
     entry: bool = False
-    records: tuple[str, ...] = ()
-    """Of a terminal: the channels that keep what the nodes of the pattern called."""
-    effects: tuple[str, ...] = ()
-    """Of an act node: the tools by which it changes something outside."""
-    rounds: Rounds = 1
-    """Of an act node: how often a visit may yield calls."""
+    records: tuple[str, ...] = ()  # of a terminal: the channels that keep what the nodes of the pattern called
+    effects: tuple[str, ...] = ()  # of an act node: the tools by which it changes something outside
+    rounds: Rounds = 1  # of an act node: how often a visit may yield calls
     proposers: tuple[Any, ...] | None = None
     """Of a propose node: whom it may call; None where it does not say it."""
-    tools: tuple[str, ...] = ()
-    """Of an act node: the tools of the pattern's table that it may call, by name."""
+    tools: tuple[str, ...] = ()  # of an act node: the tools of the pattern's table that it may call, by name
     licensing: tuple[str, ...] = ()
     """Channels that the grammar needs and the body is not shown: of an act node with `tools` those by which its calls
     are licensed, of a propose node whose proposer may be asked again what it called before."""
@@ -170,11 +162,9 @@ def build_declaration(
     )
 
 
-_ACTING = ("effects", "rounds")
-"""What only an act node says of itself."""
+_ACTING = ("effects", "rounds")  # what only an act node says of itself
 
-_BEHIND = ("act", "terminal")
-"""The kinds of nodes that may say behind which guards they stand."""
+_BEHIND = ("act", "terminal")  # the kinds of nodes that may say behind which guards they stand
 
 
 def _check_calls(kind: Kind, name: str, given: tuple[Any, ...] | None) -> None:

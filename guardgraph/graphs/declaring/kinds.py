@@ -17,18 +17,13 @@ RECORD_PREFIX = "calls:"
 class NodeKind:
     """What holds for every node of a kind."""
 
-    calls: CallKind | None
-    """Whom it may call; None for nobody."""
-    at_once: bool
-    """Whether it may make several calls, side by side or one after another."""
-    reads: tuple[str, ...]
-    """Channels of the grammar's own that it reads; no body sees them."""
-    writes_raw: bool
-    """Whether nobody has judged what it writes, which then lives for one step."""
+    calls: CallKind | None  # whom it may call; None for nobody
+    at_once: bool  # whether it may make several calls, side by side or one after another
+    reads: tuple[str, ...]  # channels of the grammar's own that it reads; no body sees them
+    writes_raw: bool  # whether nobody has judged what it writes, which then lives for one step
     says: tuple[str, ...] = ("phase", "reads", "writes")
     """What has to be said of it, beside its body or in the pattern."""
-    is_text: bool = False
-    """Whether all that it writes is JSON text."""
+    is_text: bool = False  # whether all that it writes is JSON text
 
 
 KINDS: Mapping[Kind, NodeKind] = MappingProxyType(

@@ -33,8 +33,7 @@ from guardgraph.state.recording import RecordedVisit, Recording, validate_record
 from guardgraph.state.run import Opening
 from guardgraph.world.replaying import ReplayingWorld, Spell, read_visit_spells
 
-MOST_VISITS = 1000
-"""Visits of one guard that a replay follows where the recorded run has none."""
+MOST_VISITS = 1000  # visits of one guard that a replay follows where the recorded run has none
 
 
 class RecordedVisits:

@@ -34,21 +34,17 @@ recorded it; or its recording is none."""
 _HOW_IT_WENT = {"run_id", "asked_question", "trace", "history", "path", "timeline", "attempts", "forked_from", "usage"}
 """Keys of a result that say how the run went, not what came of it."""
 
-_HEAD = {*RECORDED, "outcome", "audit"}
-"""Keys of a stop that are no evidence."""
+_HEAD = {*RECORDED, "outcome", "audit"}  # keys of a stop that are no evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a run ended."""
 
-    status: str
-    """``ok``, ``stopped``, or ``refused`` for a run that would not have been let in."""
+    status: str  # ``ok``, ``stopped``, or ``refused`` for a run that would not have been let in
     stop_reason: str
-    outcome: str | None = None
-    """Of a good ending."""
-    phase: str | None = None
-    """Of a stop."""
+    outcome: str | None = None  # of a good ending
+    phase: str | None = None  # of a stop
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> Ending:
@@ -66,14 +62,11 @@ class Ending:
 class Unasked:
     """The first call that would not be the recorded one, or was never made."""
 
-    node: str
-    """Who would call."""
-    visit: int | None
-    """Which visit of the node, from 1 on."""
+    node: str  # who would call
+    visit: int | None  # which visit of the node, from 1 on
     number: int | None
     """Which call of the visit, from 1 on; None where the run never came to the node, or no single call is meant."""
-    difference: str
-    """What is not as it was recorded."""
+    difference: str  # what is not as it was recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +74,14 @@ class Again:
     """A recorded run, judged again."""
 
     kind: AgainKind
-    old: Ending | None = None
-    """As it was recorded."""
-    new: Ending | None = None
-    """Of a run that is same or changed: as the candidate would have ended it."""
+    old: Ending | None = None  # as it was recorded
+    new: Ending | None = None  # of a run that is same or changed: as the candidate would have ended it
     guard: str | None = None
     """Of a changed run: the guard where the ways part; else the node that stops it, or that no longer does."""
     evidence: JsonObject = field(default_factory=dict)
     """Of a changed run: what the result shows of the stop, the new one's or the one that is gone."""
-    differs: tuple[str, ...] = ()
-    """Of a changed run: keys of the result that are not what they were."""
-    call: Unasked | None = None
-    """Of an unknown run."""
+    differs: tuple[str, ...] = ()  # of a changed run: keys of the result that are not what they were
+    call: Unasked | None = None  # of an unknown run
     why: str | None = None
     """Of a run that is not judged: the pattern that it is of; or an `Unreplayable`, what is wrong behind a colon."""
     assumed: Ending | None = None
@@ -205,8 +194,7 @@ def _read_result_timeline(result: JsonObject) -> list[JsonObject]:
 class Judge:
     """A shadow at work."""
 
-    frame: Frame
-    """Of the shadow's graph."""
+    frame: Frame  # of the shadow's graph
 
     def __call__(self, recording: Recording) -> Shadow:
         """Return what the shadow makes of a run; nothing is called, and what goes wrong is said."""

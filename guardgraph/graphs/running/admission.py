@@ -37,10 +37,8 @@ Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
 MOST_STEPS: Final = 10**9
 """The `recursion_limit` of every run, whatever a client says: budgets end a run, and an ending is on record."""
-REQUEST_KEY: Final = "request_key"
-"""Key in a client's configuration of the id of what it asks for."""
-LONGEST_KEY: Final = 200
-"""Characters that a `request_key` may have."""
+REQUEST_KEY: Final = "request_key"  # key in a client's configuration of the id of what it asks for
+LONGEST_KEY: Final = 200  # characters that a `request_key` may have
 _WAYS_BACK = (RESUMING, RESUME_MAP, REPLAY_STATE, TASK_ID, SCRATCHPAD)
 """What LangGraph sets for the graphs inside a graph, so that they go on with it; nobody else has a use for it."""
 _COPIED: Final[Mapping[str, tuple[Any, str]]] = {
@@ -52,8 +50,7 @@ _COPIED: Final[Mapping[str, tuple[Any, str]]] = {
 _OBJECTS = (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM)
 """Where LangGraph keeps what works for a run; nobody can send such a thing."""
 _UNHALTED = "a run that is recorded goes on to its ending or to a person's review"
-_KEEPING = ("durability", "checkpoint_during")
-"""Arguments of a call that say when a step is kept."""
+_KEEPING = ("durability", "checkpoint_during")  # arguments of a call that say when a step is kept
 _PLACES = ("thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint_map")
 """What makes a configuration a place of its own, whatever graph the call stands in."""
 

@@ -68,19 +68,13 @@ from guardgraph.plain.secrets import cut_and_mask_text
 from guardgraph.state.context import check_field_counts
 from guardgraph.world.threads import await_in_thread
 
-InputT = TypeVar("InputT", default=Any)
-"""What a run is given."""
-ContextT = TypeVar("ContextT", default=Any)
-"""What a run may tighten."""
-ResultT = TypeVar("ResultT", default=Any)
-"""What a run returns."""
+InputT = TypeVar("InputT", default=Any)  # what a run is given
+ContextT = TypeVar("ContextT", default=Any)  # what a run may tighten
+ResultT = TypeVar("ResultT", default=Any)  # what a run returns
 
-Given: TypeAlias = InputT | Command[Any] | None
-"""What begins a run, answers one that waits, or has one go on."""
-Within: TypeAlias = ContextT | Mapping[str, Any] | None
-"""A context, or the dictionary of one."""
-Config: TypeAlias = RunnableConfig | None
-"""LangGraph's configuration of a run."""
+Given: TypeAlias = InputT | Command[Any] | None  # what begins a run, answers one that waits, or has one go on
+Within: TypeAlias = ContextT | Mapping[str, Any] | None  # A context, or the dictionary of one
+Config: TypeAlias = RunnableConfig | None  # LangGraph's configuration of a run
 
 
 class Extras(TypedDict, total=False):
@@ -206,16 +200,12 @@ class _Entered(NamedTuple):
     session: Session
     hand: Callable[[Any], Any] | None
     """By what a chunk is copied for whoever follows the run; None for `invoke`, which needs no copy."""
-    given: Any
-    """The input as plain JSON, a Command, or None."""
+    given: Any  # the input as plain JSON, a Command, or None
     context: Any
     config: Any
-    options: dict[str, Any]
-    """The arguments of LangGraph's `stream`."""
-    configurable: Mapping[str, Any]
-    """What LangGraph will read of the configuration."""
-    saver: BaseCheckpointSaver[Any] | None
-    """Who keeps the run."""
+    options: dict[str, Any]  # the arguments of LangGraph's `stream`
+    configurable: Mapping[str, Any]  # what LangGraph will read of the configuration
+    saver: BaseCheckpointSaver[Any] | None  # who keeps the run
 
 
 class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):

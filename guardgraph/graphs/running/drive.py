@@ -50,8 +50,7 @@ from guardgraph.world.proposers import can_be_asked_again, tell_call_refusal
 from guardgraph.world.replaying import ReplayingWorld
 from guardgraph.world.spending import is_unmade_call, reserve_call, settle_call
 
-MOST_AT_ONCE = 1000
-"""Calls that a body may yield at once."""
+MOST_AT_ONCE = 1000  # calls that a body may yield at once
 
 Driven: TypeAlias = Needs[JsonObject]
 """A body at work: it yields what is to be done, and is sent back what came of it."""

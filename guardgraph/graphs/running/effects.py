@@ -56,8 +56,7 @@ class Errand:
     target: Any
     method: Literal["put", "put_writes", "get_tuple", "bulk_update_state"]
     arguments: tuple[Any, ...]
-    pause: float = 0.0
-    """Seconds to wait before it."""
+    pause: float = 0.0  # seconds to wait before it
 
     def meet(self) -> Any:
         """Do it in this thread."""
@@ -87,8 +86,7 @@ class KeptPlace:
 
     saver: BaseCheckpointSaver[Any]
     own: RunnableConfig
-    around: tuple[RunnableConfig, ...]
-    """Of the graphs around: without them, a resume would not come back here."""
+    around: tuple[RunnableConfig, ...]  # of the graphs around: without them, a resume would not come back here
 
     @property
     def checkpoint(self) -> str:
@@ -222,12 +220,10 @@ class _Note:
     """What is kept of a write."""
 
     kind: Literal["intent", "receipt"]
-    attempt: str
-    """Tells one attempt to make the write from another."""
+    attempt: str  # tells one attempt to make the write from another
     asked: Asked
     key: str
-    performed: Performed | None = None
-    """Of a receipt: what the write brought."""
+    performed: Performed | None = None  # of a receipt: what the write brought
 
     def write(self) -> JsonObject:
         """Return the note as plain JSON."""

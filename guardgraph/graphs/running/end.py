@@ -73,16 +73,11 @@ _UNSHOWN = (
 class Conclusion:
     """A run that is over."""
 
-    part: Part
-    """Its terminal."""
-    state: JsonObject
-    """What the terminal read."""
-    log: list[LogEntry]
-    """Every line, the terminal's last."""
-    came: JsonObject
-    """What came of it: the result but for how it went."""
-    observed: ObservedSession | None = None
-    """Who observes its last session."""
+    part: Part  # its terminal
+    state: JsonObject  # what the terminal read
+    log: list[LogEntry]  # every line, the terminal's last
+    came: JsonObject  # what came of it: the result but for how it went
+    observed: ObservedSession | None = None  # who observes its last session
 
     @cached_property
     def visit_records(self) -> dict[int, VisitRecord]:
@@ -192,8 +187,7 @@ def _read_node_proposal(packed: str) -> JsonObject:
         return {"proposal": packed}
 
 
-Watch: TypeAlias = Callable[[Frame, Recording], None]
-"""What is given every recording of the process, for tests."""
+Watch: TypeAlias = Callable[[Frame, Recording], None]  # what is given every recording of the process, for tests
 
 _watching: list[Watch] = []
 

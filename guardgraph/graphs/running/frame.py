@@ -38,38 +38,29 @@ class GrammarBreach(Exception):
 class Frame:
     """What the nodes of one pattern share."""
 
-    name: str
-    """The graph's name."""
+    name: str  # the graph's name
     catalogue: Catalogue
     policy: Settings
     budget: Budget
-    context: type[Context[Any, Any]]
-    """What a run of this pattern may give as context."""
+    context: type[Context[Any, Any]]  # what a run of this pattern may give as context
     world: World
     recorder: Recorder | None
-    reviewers: Reviewers | None
-    """Who says whose answer it is that a person gives."""
-    shadows: dict[str, Callable[[Recording], Shadow]]
-    """Who judges a recorded run once more, by name."""
-    live: Any
-    """The live policy, a `LivePolicy`; None where there is none."""
-    forks: bool
-    """Whether a client may go on from an earlier checkpoint, as a run of its own."""
+    reviewers: Reviewers | None  # who says whose answer it is that a person gives
+    shadows: dict[str, Callable[[Recording], Shadow]]  # who judges a recorded run once more, by name
+    live: Any  # the live policy, a `LivePolicy`; None where there is none
+    forks: bool  # whether a client may go on from an earlier checkpoint, as a run of its own
     evidence: frozenset[str]
     """Keys of the output that a stop may show."""
     optional_inputs: frozenset[str]
     """Channels of the input that need not be given; what is not given is not written."""
-    lasting: tuple[str, ...]
-    """Channels that outlive a step, which the entry guard clears."""
-    records: tuple[str, ...]
-    """Channels that keep what the nodes called."""
+    lasting: tuple[str, ...]  # channels that outlive a step, which the entry guard clears
+    records: tuple[str, ...]  # channels that keep what the nodes called
     declarations: dict[str, Declaration]
     so_far: dict[str, str]
     """What a stopped run returns of what guards had accepted: by its key the place that holds it."""
     table: ToolTable | None
     """The tools that act nodes call by name."""
-    nodes: dict[str, Any]
-    """The nodes of the builder that was made last, by name."""
+    nodes: dict[str, Any]  # the nodes of the builder that was made last, by name
 
     @cached_property
     def proposers_to_open(self) -> list[Opens]:

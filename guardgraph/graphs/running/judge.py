@@ -254,10 +254,8 @@ def write_guard_stop(part: Part, stop: Stop, visit: Visit) -> JsonObject:
 # Asking again
 
 
-LONGEST_TOLD = 300
-"""Characters of a text of evidence that a proposer is told."""
-MOST_TOLD = 20
-"""Items of a list of evidence that a proposer is told."""
+LONGEST_TOLD = 300  # characters of a text of evidence that a proposer is told
+MOST_TOLD = 20  # items of a list of evidence that a proposer is told
 _UNTOLD = ("raw_", "allowed")
 """Beginnings of the keys of evidence that a proposer is not told: what it wrote itself, and what lists hold."""
 

@@ -23,32 +23,20 @@ CHECKPOINT_MAP: Final = "checkpoint_map"
 """Key of the ids of the checkpoints on which a node and the graphs around it work, by their namespaces."""
 CHECKPOINTER: Final = "__pregel_checkpointer"
 """Key of the checkpointer that keeps a run, in the configuration of its nodes."""
-DURABILITY: Final = "__pregel_durability"
-"""Key of when a step is kept."""
+DURABILITY: Final = "__pregel_durability"  # key of when a step is kept
 NODE_FINISHED: Final = "__pregel_node_finished"
 """Key of the function that is told of every node that has finished."""
-READ: Final = "__pregel_read"
-"""Key of the function with which a node reads the state; a client cannot send one."""
-REPLAY_STATE: Final = "__pregel_replay_state"
-"""Key of what a graph inside a graph goes on with."""
-RESUME_MAP: Final = "__pregel_resume_map"
-"""Key of the answers to interrupts, by their ids."""
-RESUMING: Final = "__pregel_resuming"
-"""Key of whether a run goes on where an earlier one stood."""
-RUNTIME: Final = "__pregel_runtime"
-"""Key of what LangGraph hands to nodes beside the state."""
-SCRATCHPAD: Final = "__pregel_scratchpad"
-"""Key of what keeps the answers to the interrupts of a node."""
-SEND: Final = "__pregel_send"
-"""Key of the function with which a node writes."""
-STREAM: Final = "__pregel_stream"
-"""Key of the stream of the graph around."""
-TASK_ID: Final = "__pregel_task_id"
-"""Key of the id of a visit."""
-TRIGGER: Final = "branch:to:"
-"""What the names of channels begin with that start a node."""
-INTERRUPT: Final = "__interrupt__"
-"""Key under which LangGraph returns what a run waits for."""
+READ: Final = "__pregel_read"  # key of the function with which a node reads the state; a client cannot send one
+REPLAY_STATE: Final = "__pregel_replay_state"  # key of what a graph inside a graph goes on with
+RESUME_MAP: Final = "__pregel_resume_map"  # key of the answers to interrupts, by their ids
+RESUMING: Final = "__pregel_resuming"  # key of whether a run goes on where an earlier one stood
+RUNTIME: Final = "__pregel_runtime"  # key of what LangGraph hands to nodes beside the state
+SCRATCHPAD: Final = "__pregel_scratchpad"  # key of what keeps the answers to the interrupts of a node
+SEND: Final = "__pregel_send"  # key of the function with which a node writes
+STREAM: Final = "__pregel_stream"  # key of the stream of the graph around
+TASK_ID: Final = "__pregel_task_id"  # key of the id of a visit
+TRIGGER: Final = "branch:to:"  # what the names of channels begin with that start a node
+INTERRUPT: Final = "__interrupt__"  # key under which LangGraph returns what a run waits for
 
 
 def read_interrupt_value() -> Any:

@@ -42,10 +42,8 @@ class LicensedCall:
     """A call that may be performed."""
 
     call: Call
-    licence: str | None = None
-    """Of a call by name: the SHA-256 of its tool and arguments."""
-    approval: str | None = None
-    """Of one that a person had to approve: the approval that it uses up."""
+    licence: str | None = None  # of a call by name: the SHA-256 of its tool and arguments
+    approval: str | None = None  # of one that a person had to approve: the approval that it uses up
 
 
 def license_calls(
@@ -162,8 +160,7 @@ def _read_made_calls(records: Iterable[RecordedCall]) -> Iterator[MadeCall]:
         yield made
 
 
-CALLS_KEY: Final = "tool_calls"
-"""Key of a result under which a pattern with a table says what was called."""
+CALLS_KEY: Final = "tool_calls"  # key of a result under which a pattern with a table says what was called
 
 
 def list_called_tools(state: JsonObject) -> list[JsonObject]:

@@ -34,11 +34,9 @@ from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_
 
 LOGGER = logging.getLogger("guardgraph")
 
-SWITCHED = "switched"
-"""Key of what a live policy says of who changed it last."""
+SWITCHED = "switched"  # key of what a live policy says of who changed it last
 ENDINGS = (".yaml", ".yml", ".toml")
-LONGEST_SAID = 1000
-"""Characters of who changed a live policy, why, and when."""
+LONGEST_SAID = 1000  # characters of who changed a live policy, why, and when
 
 
 class PolicyLook(NamedTuple):
@@ -46,8 +44,7 @@ class PolicyLook(NamedTuple):
 
     reading: LiveReading
     """What is recorded of it; with `unreadable` and without `version` it says nothing, and the run stops."""
-    overlay: Settings | None
-    """What tightens the policy."""
+    overlay: Settings | None  # what tightens the policy
 
 
 class PolicySource(Protocol):

@@ -32,8 +32,7 @@ from guardgraph.state.run import Opening
 from guardgraph.state.settings import Policy
 from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
 
-_AFTER: Final = "after"
-"""The parameter of a recorder's `notes` that is given the number of an entry."""
+_AFTER: Final = "after"  # the parameter of a recorder's `notes` that is given the number of an entry
 
 T = TypeVar("T")
 
@@ -43,12 +42,9 @@ class Telling:
     """What a recorder is to be told."""
 
     recorder: Any
-    method: Literal["begin", "note", "notes", "record"]
-    """Which of its methods is called."""
-    content: Any
-    """What it is called with."""
-    options: JsonObject = field(default_factory=dict)
-    """By what names it is called with more."""
+    method: Literal["begin", "note", "notes", "record"]  # which of its methods is called
+    content: Any  # what it is called with
+    options: JsonObject = field(default_factory=dict)  # by what names it is called with more
 
     def meet(self) -> Told:
         """Tell it, for as long as that may take; a recorder with a timeout is left behind in its thread."""
@@ -81,10 +77,8 @@ class Telling:
 class Told:
     """What came of telling a recorder."""
 
-    came: Any = None
-    """What it returned."""
-    error: JsonObject | None = None
-    """Type and message of what it raised; None where it returned."""
+    came: Any = None  # what it returned
+    error: JsonObject | None = None  # type and message of what it raised; None where it returned
 
 
 Steps: TypeAlias = Generator[Telling, Told, T]

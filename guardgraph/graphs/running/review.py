@@ -38,8 +38,7 @@ from guardgraph.world.reviews import (
     read_question,
 )
 
-_LONGEST = 1e9
-"""Seconds, some thirty years, until which a date is named."""
+_LONGEST = 1e9  # seconds, some thirty years, until which a date is named
 
 Asking: TypeAlias = Generator[tuple[Sequence[Asked], float], list[Performed], Performed]
 """A review at work: it yields whom the world asks, and is sent back what that brought."""

@@ -71,8 +71,7 @@ class KnownNotes:
     """What a session knows of the notes of its request: those that were read from its recorder, by their write."""
 
     def __init__(self) -> None:
-        self.read_to = 0
-        """The number of an entry up to which all notes were read; 0 where nobody knows."""
+        self.read_to = 0  # the number of an entry up to which all notes were read; 0 where nobody knows
         self._written_to = 0
         self._by_write: defaultdict[tuple[object, ...], list[RunNote]] = defaultdict(list)
 
@@ -135,49 +134,37 @@ class Session:
         self._taken = self.is_over = self.is_replay = False
         """Whether the call was begun; whether the run is over; whether it is one that is decided again, of which nobody
         is told."""
-        self.last = world.clock()
-        """The reading from which the next node's time counts."""
+        self.last = world.clock()  # the reading from which the next node's time counts
         self.run_id: str | None = None
         self.request = ""
         """The id of what was asked: the client's, else that of a server's run, else the run's; see `BegunRun`."""
         self.thread: str | None = None
         """The thread on which a checkpointer keeps the run, and the place in it of a graph inside a graph."""
-        self.carried = 0.0
-        """Seconds of attempts that wrote nothing."""
-        self.notes = KnownNotes()
-        """What a recorder noted of the request, as far as it was read."""
-        self.forked_from: ForkedFrom | None = None
-        """Of a replay: from which run the recorded one went on."""
-        self.opening: Opening | None = None
-        """What the first node of the session has to write into the log."""
-        self.waiting: JsonObject | None = None
-        """What the run waits for, once it does."""
+        self.carried = 0.0  # seconds of attempts that wrote nothing
+        self.notes = KnownNotes()  # what a recorder noted of the request, as far as it was read
+        self.forked_from: ForkedFrom | None = None  # of a replay: from which run the recorded one went on
+        self.opening: Opening | None = None  # what the first node of the session has to write into the log
+        self.waiting: JsonObject | None = None  # what the run waits for, once it does
         self.scratchpad: Any = None
         """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
         self.resume_map: Mapping[str, Any] | None = None
         """Answers by the ids of interrupts, as LangGraph hands them on."""
         self.answers: list[Any] | None = None
         """What the run was resumed with in this session; None where nobody knows, as inside another graph."""
-        self.question: Any = None
-        """What the run waited for when it was left."""
-        self.read: Any = None
-        """With what a node may ask LangGraph for channels."""
-        self.resumable = True
-        """Whether a checkpointer keeps the run while it waits."""
+        self.question: Any = None  # what the run waited for when it was left
+        self.read: Any = None  # with what a node may ask LangGraph for channels
+        self.resumable = True  # whether a checkpointer keeps the run while it waits
         self.place: Any = None
         """The checkpoint on which a node works that may change something outside; see `effects.KeptPlace`."""
         self.first_checkpoint: FirstCheckpoint | None = None
-        self.outer_durability: str | None = None
-        """When the graph around keeps its steps, where it says it."""
-        self.outer_visit = ""
-        """Which visit of the graph around asks."""
+        self.outer_durability: str | None = None  # when the graph around keeps its steps, where it says it
+        self.outer_visit = ""  # which visit of the graph around asks
         self.anchored: bool | None = None
         """Whether the graphs around have kept the step in which this one runs; None while nobody has looked."""
         self.unasked: list[RecordedCall] = []
         """Of a replay: the recorded writes that their nodes did not ask for again when the run was resumed."""
         self.observed: ObservedSession | None = None  # who is told how it goes, where somebody observes it
-        self.is_followed = True
-        """Whether somebody may read the events of the run's progress."""
+        self.is_followed = True  # whether somebody may read the events of the run's progress
         self.run: Run[Any, Any] | None = None
         """Policy, budget and caller of this session, once a node has read its context."""
 
@@ -472,8 +459,7 @@ class Visit:
         return line  # type: ignore[no-any-return]
 
 
-REFUSED = "guardgraph:refused"
-"""Key of the mark that stands in for an input value that no state can hold."""
+REFUSED = "guardgraph:refused"  # key of the mark that stands in for an input value that no state can hold
 
 _LIMIT = "max_input_bytes"
 
