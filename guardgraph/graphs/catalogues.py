@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.state.catalogue import Catalogue, StopReason
+from guardgraph.state.catalogue import Catalogue
 
 CATALOGUES: Mapping[str, Catalogue] = MappingProxyType({name: item.catalogue for name, item in PATTERNS.items()})
 """Every reason why a run of ours can stop."""
@@ -16,12 +16,18 @@ _COLUMNS = ("pattern", "stop reason", "phase", "family", "asked again", "meaning
 
 def catalogue_markdown() -> str:
     """Return all catalogues as one Markdown table, in which defensive reasons are marked."""
-    rows = [_format_catalogue_cells(pattern, item) for pattern, reasons in CATALOGUES.items() for item in reasons]
+    rows = [
+        (
+            pattern,
+            f"`{item.reason}`{' (defensive)' if item.defensive else ''}",
+            ", ".join(item.phases),
+            item.family,
+            "yes" if item.again else "",
+            item.meaning,
+            item.advice,
+        )
+        for pattern, reasons in CATALOGUES.items()
+        for item in reasons
+    ]
     lines = [_COLUMNS, ("---",) * len(_COLUMNS), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-
-def _format_catalogue_cells(pattern: str, item: StopReason) -> tuple[str, ...]:
-    mark = " (defensive)" if item.defensive else ""
-    again = "yes" if item.again else ""
-    return (pattern, f"`{item.reason}`{mark}", ", ".join(item.phases), item.family, again, item.meaning, item.advice)

@@ -154,7 +154,11 @@ def create_rag_agent(
         answerer=answering(prompt="rag_answer"),
         retriever=chosen.retriever,
         live=chosen.live,
-        reranker=None if reranker is None else _choose_reranker(reranker),
+        reranker=LangChainReranker(reranker)
+        if is_document_compressor(reranker)
+        else None
+        if reranker is None
+        else validate_call_target("reranker", reranker),
         policy=_fill_rag_policy(rules, chosen),
         budget=limits,
         clarification=clarification,
@@ -280,10 +284,6 @@ def _open_rag_index(base: object) -> AnyKnowledgeBase:
             f"knowledge_base: a folder, a knowledge base, its file or its URL is required; given: {base!r:.80}"
         )
     return base
-
-
-def _choose_reranker(given: Outside | BaseDocumentCompressor) -> Outside:
-    return LangChainReranker(given) if is_document_compressor(given) else validate_call_target("reranker", given)
 
 
 def _fill_rag_policy(policy: RagPolicy, chosen: _ChosenRetriever) -> RagPolicy:

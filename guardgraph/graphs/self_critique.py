@@ -121,7 +121,9 @@ def create_self_critique_agent(
         policy=choose_settings(SelfCritiquePolicy(), policy, "policy"),
         budget=limits,
         ledger=ledger,
-        measurer=None if embedding is None else _choose_measurer(embedding),
+        measurer=None
+        if embedding is None
+        else Proposer(scale := LangChainSimilarity(embedding), {"proposer": scale.name}),
         guards=guards,
     ).compile(
         name=name,
@@ -133,11 +135,6 @@ def create_self_critique_agent(
         forks=forks,
         live=live,
     )
-
-
-def _choose_measurer(embedding: Embeddings) -> Proposer:
-    target = LangChainSimilarity(embedding)
-    return Proposer(target, {"proposer": target.name})
 
 
 def self_critique_pattern(

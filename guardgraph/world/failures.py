@@ -149,7 +149,8 @@ def classify_model_error(error: BaseException) -> Failure | None:
             **refused.details,
         }
     status = _get_error_status(error)
-    told = _find_told_error(error)
+    # LangChain raises the error inside a reply with status 200 as the reply has it.
+    told = next((item for item in error.args if isinstance(item, dict) and ("message" in item or "code" in item)), None)
     status = status if status is not None or told is None else read_told_status(told)
     reason, cause = _classify_by_class(error) or (_classify_by_status(error, status), None)
     if cause == "connection" and _is_refused_connection(error):
@@ -189,11 +190,6 @@ def name_refused_setting(error: Exception, form: str) -> None:
 
 _OTHER_CODES = ("content_filter", "context_length_exceeded", "model_not_found", "invalid_api_key")
 """Codes of OpenAI's with such a status that say of another thing that it is refused."""
-
-
-def _find_told_error(error: Exception) -> JsonObject | None:
-    """Return the error that stood inside of a reply with status 200: LangChain raises it as the reply has it."""
-    return next((item for item in error.args if isinstance(item, dict) and ("message" in item or "code" in item)), None)
 
 
 _TOLD_STATUSES = {
@@ -240,14 +236,11 @@ def _find_reply_refusal(error: BaseException | None) -> ReplyRefused | None:
 
 def _classify_by_class(error: Exception) -> tuple[str, str | None] | None:
     for reason, cause, paths in _CLASSES:
-        if any(isinstance(error, known) for known in map(_find_loaded_error_class, paths) if known is not None):
-            return reason, cause
+        for path in paths:
+            module, _, name = path.partition(":")
+            if (known := getattr(sys.modules.get(module), name, None)) is not None and isinstance(error, known):
+                return reason, cause
     return None
-
-
-def _find_loaded_error_class(path: str) -> type | None:
-    module, _, name = path.partition(":")
-    return getattr(sys.modules.get(module), name, None)
 
 
 def _classify_by_status(error: Exception, status: int | None) -> str:
@@ -314,11 +307,11 @@ def _keep_token_counts(counts: dict[str, Any]) -> dict[str, int] | None:
 
 def _mask_error_message(error: Exception) -> str:
     secrets = list(_list_request_secrets(error))
-    return _collapse_error_blanks(format_error_message(error, lambda text: reduce(_mask_request_secret, secrets, text)))
-
-
-def _mask_request_secret(text: str, secret: str) -> str:
-    return text.replace(secret, MARK)
+    return _collapse_error_blanks(
+        format_error_message(
+            error, lambda text: reduce(lambda masked, secret: masked.replace(secret, MARK), secrets, text)
+        )
+    )
 
 
 def _collapse_error_blanks(text: str) -> str:

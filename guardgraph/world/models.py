@@ -49,7 +49,6 @@ from guardgraph.world.wrapped import (
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from pydantic_core import ErrorDetails
 
 MESSAGE_LIMIT = 500  # characters of an error of LangChain's or a provider's that ours repeats
 
@@ -75,7 +74,10 @@ def create_provider_chat_model(provider: str, name: str) -> BaseChatModel:
         return _init_provider_model(partial(init_chat_model, name, model_provider=provider), _SETTINGS)
     except ValidationError as error:
         raise _make_unusable_model_error(
-            provider, name, "; ".join(map(_format_provider_error, error.errors()))
+            provider,
+            name,
+            # without the input, which may be a key
+            "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()),
         ) from None
     except Exception as error:  # noqa: BLE001 - any package's class is made here, and may raise what it likes
         raise _make_unusable_model_error(provider, name, str(error) or type(error).__name__) from None
@@ -90,10 +92,6 @@ def _init_provider_model(init: Callable[..., Any], settings: dict[str, Any]) -> 
             raise
         return _init_provider_model(init, {key: value for key, value in settings.items() if key not in refused})
     return model
-
-
-def _format_provider_error(error: ErrorDetails) -> str:
-    return f"{'.'.join(map(str, error['loc']))}: {error['msg']}"  # without the input, which may be a key
 
 
 def _make_unusable_model_error(provider: str, name: str, why: str) -> ConfigurationError:

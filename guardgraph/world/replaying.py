@@ -55,7 +55,10 @@ def read_visit_spells(recording: Recording) -> Iterator[Spell]:
             carried = opening["carried"]
             limits = [
                 item
-                for item in (recording["budget"], _get_context_budget(opening["context"]))
+                for item in (
+                    recording["budget"],
+                    opening["context"].get("budget") if isinstance(opening["context"], dict) else None,
+                )
                 if isinstance(item, dict)
             ]
             most, reply = (
@@ -66,10 +69,6 @@ def read_visit_spells(recording: Recording) -> Iterator[Spell]:
         spell = Spell(readings, active + carried, most - visit.get("reserved", 0.0), reply, bool(visit.get("answers")))
         yield spell
         active = spell.spent + (readings[-1] - readings[0])
-
-
-def _get_context_budget(context: Any) -> Any:
-    return context.get("budget") if isinstance(context, dict) else None
 
 
 def _get_smallest_limit(limits: list[Any], name: str, default: float) -> float:
@@ -204,7 +203,8 @@ class ReplayingWorld:
         self._saved += max(0.0, max(ended) - max(seconds, 0.0))
         late_or_not = zip(asked, found, is_late, began, strict=True)
         return [
-            _cut_off_call(item, seconds - start) if late else performed for item, performed, late, start in late_or_not
+            Performed(build_late_outcome(item.call, seconds - start), max(seconds - start, 0.0)) if late else performed
+            for item, performed, late, start in late_or_not
         ]
 
 
@@ -261,10 +261,6 @@ def _explain_other_bound(recorded: RecordedCall, outcome: Outcome, asked: Asked)
     if is_whole and is_short:
         return None
     return f"it might write {was if was is not None else 'any number of'} tokens, and may write {now or 'any number'}"
-
-
-def _cut_off_call(asked: Asked, seconds: float) -> Performed:
-    return Performed(build_late_outcome(asked.call, seconds), max(seconds, 0.0))
 
 
 def _is_call_end_known(found: list[Performed], *, in_turn: bool) -> bool:

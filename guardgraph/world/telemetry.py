@@ -426,13 +426,10 @@ class CallsTelemetry:
 
 
 @contextmanager
-def _enter_span(span: Span, outer: Callable[[], AbstractContextManager[object]] | None) -> Iterator[None]:
+def _enter_span(span: Span, outer: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
     from opentelemetry.trace import use_span
 
-    with (
-        nullcontext() if outer is None else outer(),
-        use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False),
-    ):
+    with outer(), use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
         yield
 
 

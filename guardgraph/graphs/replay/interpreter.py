@@ -64,7 +64,9 @@ class RecordedVisits:
         at = self._places.get((item.name, number))
         if at is None:
             if item.is_calling_node or number > MOST_VISITS:
-                raise self._make_not_recorded_error(item, self._explain_other_way())
+                following = self._visits[self._at + 1 :]
+                why = f"run went to {following[0]['node']!r:.80} instead" if following else "run did not come here"
+                raise self._make_not_recorded_error(item, f"the recorded {why}")
             last = self._visits[self._at]["clock"][-1]
             clock = [last, last]
             return RecordedVisit(node=item.name, kind=item.kind, clock=clock), Spell(clock)
@@ -87,7 +89,10 @@ class RecordedVisits:
                 item, "the recorded run was resumed elsewhere, and who gives what is unknown"
             )
         self._at, self._session = at, session
-        return visit if begins or "opening" not in visit else _strip_visit_opening(visit)
+        if begins or "opening" not in visit:
+            return visit
+        del (kept := visit.copy())["opening"]
+        return kept
 
     def _is_session_alike(self, session: int) -> bool:
         """Say whether a session was like the one in which the run is: then it does not matter where it began."""
@@ -96,17 +101,6 @@ class RecordedVisits:
 
     def _make_not_recorded_error(self, item: Declaration, why: str) -> NotRecorded:
         return NotRecorded(item.name, why, visit=self._made[item.name])
-
-    def _explain_other_way(self) -> str:
-        if self._at + 1 < len(self._visits):
-            return f"the recorded run went to {self._visits[self._at + 1]['node']!r:.80} instead"
-        return "the recorded run did not come here"
-
-
-def _strip_visit_opening(visit: RecordedVisit) -> RecordedVisit:
-    kept = visit.copy()
-    del kept["opening"]
-    return kept
 
 
 def interpret_recording(
@@ -147,15 +141,6 @@ def _tell_as_recorded(over: Conclusion, recording: Recording) -> Conclusion:
         return over
     is_moved = was != told and {**was, "at": None} == {**told, "at": None}
     return replace(over, came={**over.came, "details": was}) if is_moved else over
-
-
-def _read_recorded_answers(recorded: RecordedVisit) -> list[JsonValue]:
-    if "answers" not in recorded:
-        return []
-    try:
-        return [parse_json(answer) for answer in recorded["answers"]]
-    except NotJson as error:
-        raise InputError(f"recording.visits: answers of {recorded['node']!r:.80}: JSON texts; {error}") from None
 
 
 class _Sitting(NamedTuple):
@@ -243,7 +228,10 @@ class _Scratchpad:
 
     def turn_to_answers(self, recorded: RecordedVisit, *, is_question_known: bool) -> None:
         """Let these be the answers; beside them, whether it is known what was asked, or the same as it was."""
-        self.resume = _read_recorded_answers(recorded)
+        try:
+            self.resume = [parse_json(answer) for answer in recorded.get("answers", ())]
+        except NotJson as error:
+            raise InputError(f"recording.visits: answers of {recorded['node']!r:.80}: JSON texts; {error}") from None
         self._shown_hash, self._is_question_known = recorded.get("shown_hash"), is_question_known
         self._shown: list[JsonValue] = []
 

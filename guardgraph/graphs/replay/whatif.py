@@ -6,6 +6,7 @@ A shadow is another agent of the pattern that judges every recorded run so, from
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 from logging import WARNING
@@ -16,7 +17,7 @@ from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.end import Conclusion
 from guardgraph.graphs.running.frame import Frame, describe_run_error
 from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
-from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem, make_storable_json
+from guardgraph.plain.json import JsonObject, find_json_problem, make_storable_json
 from guardgraph.plain.log import log_failure
 from guardgraph.state.recording import Recording, Shadow
 from guardgraph.state.run import RECORDED
@@ -103,13 +104,15 @@ class Again:
 def convert_what_if_to_json(shown: Any) -> JsonObject:
     """Return a dataclass of these as plain JSON; what there is nothing of is left out."""
     said = {item.name: getattr(shown, item.name) for item in fields(shown) if item.repr}
-    return {name: _convert_what_if_value(value) for name, value in said.items() if value not in (None, {}, ())}
-
-
-def _convert_what_if_value(value: Any) -> JsonValue:
-    if isinstance(value, Ending | Unasked):
-        return convert_what_if_to_json(value)
-    return list(value) if isinstance(value, tuple) else value
+    return {
+        name: convert_what_if_to_json(value)
+        if isinstance(value, Ending | Unasked)
+        else [*value]
+        if isinstance(value, tuple)
+        else value
+        for name, value in said.items()
+        if value not in (None, {}, ())
+    }
 
 
 def judge_recording_again(
@@ -127,7 +130,11 @@ def judge_recording_again(
         return Again("unreplayable", Ending.of(result), why=f"damaged: {error}")
     except NotRecorded as error:
         call = Unasked(error.node, error.visit, error.number, error.difference)
-        assumed = _replay_under_assumption(frame, recording, ignore_live=ignore_live) if assume else None
+        assumed = None
+        if assume:
+            with suppress(NotRecorded, InputError, ConfigurationError):
+                guess = interpret_recording(frame, recording, assume=True, ignore_live=ignore_live)
+                assumed = Ending.of(guess.came)
         return Again("unknown", Ending.of(result), call=call, assumed=assumed)
 
 
@@ -151,13 +158,6 @@ def _get_business_result(result: Mapping[str, Any]) -> JsonObject:
     return {key: value for key, value in result.items() if key not in _HOW_IT_WENT}
 
 
-def _replay_under_assumption(frame: Frame, recording: Recording, **how: bool) -> Ending | None:
-    try:
-        return Ending.of(interpret_recording(frame, recording, assume=True, **how).came)
-    except (NotRecorded, InputError, ConfigurationError):
-        return None
-
-
 def _find_deciding_guard(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
     """Return the guard that makes the difference, and the evidence of the stop that is new or gone."""
     then, now = _find_parting(old, new)
@@ -165,15 +165,11 @@ def _find_deciding_guard(old: JsonObject, new: JsonObject) -> tuple[str | None, 
     for result in (new, old):
         if result.get("status") == "stopped":
             evidence = {key: value for key, value in result.items() if key not in _HEAD}
-            stopping = _find_stopping_node(result)
+            lines = reversed(_read_result_timeline(result))  # an ok ending that fails stops a run, too
+            stopping = next((line["node"] for line in lines if line.get("reason")), None)
             is_next = stopping in (then.get("to"), now.get("to"))  # a guard that only one of the agents asks there
             return (stopping if guard is None or is_next else guard), evidence
     return guard, {}
-
-
-def _find_stopping_node(result: JsonObject) -> str | None:
-    """Return the node that stopped a run; an ok ending that fails is one too."""
-    return next((line["node"] for line in reversed(_read_result_timeline(result)) if line.get("reason")), None)
 
 
 def _find_parting(old: JsonObject, new: JsonObject) -> tuple[JsonObject, JsonObject]:

@@ -84,7 +84,13 @@ def admit_run_config(
 ) -> Any:
     """Return the configuration under which a run may begin or go on."""
     own = {**((config or {}).get("configurable") or {})}
-    _check_request_key(configurable.get(REQUEST_KEY))
+    if (key := configurable.get(REQUEST_KEY)) is not None and (
+        not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY or find_json_problem(key) is not None
+    ):
+        raise InputError(
+            f"config.configurable.{REQUEST_KEY}: a text of 1 to {LONGEST_KEY} characters is required; "
+            f"given: {key!r:.80}"
+        )
     if is_kept:
         if not is_thread_id(thread := configurable.get("thread_id")):
             raise ConfigurationError(
@@ -134,16 +140,6 @@ def admit_resume_command(given: Command[Any], most: int) -> Command[Any]:
     if is_larger_json(given.resume, most):
         raise InputError(f"input: a run is resumed with at most {most} bytes of JSON (max_input_bytes); given: more")
     return given
-
-
-def _check_request_key(given: object) -> None:
-    if given is None:
-        return
-    if not isinstance(given, str) or not 0 < len(given) <= LONGEST_KEY or find_json_problem(given) is not None:
-        raise InputError(
-            f"config.configurable.{REQUEST_KEY}: a text of 1 to {LONGEST_KEY} characters is required; "
-            f"given: {given!r:.80}"
-        )
 
 
 def is_thread_id(given: object) -> bool:

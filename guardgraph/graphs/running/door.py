@@ -62,7 +62,7 @@ from guardgraph.graphs.running.session import (
     name_outer_visit,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError, make_configuration_error
-from guardgraph.plain.json import format_json_text, is_plain_json, parse_json
+from guardgraph.plain.json import format_json_text, measure_json, parse_json
 from guardgraph.plain.log import LOGGER
 from guardgraph.plain.secrets import cut_and_mask_text
 from guardgraph.state.context import check_field_counts
@@ -382,7 +382,13 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         is_inside, saver, acts = is_inside_graph(asked), find_saver(self, asked), frame.has_effects
         config = _copy_outer_stream(asked.get(STREAM), config) or {}
         config = {**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]}  # no guard has judged a token yet
-        admitted, context = self._admit_input(given, frame), self._admit_context(context, session, frame)
+        admitted, context = self._admit_input(given, frame), self._parse_context(context)
+        if context is not None:
+            context.check(frame.policy, frame.budget)
+            if frame.table is not None:
+                check_context_tools(context.policy, frame.table)
+            if context.caller is not None and not session.by_code:
+                raise ConfigurationError(CALLER_REFUSED)
         if frame.recorder is not None and not is_inside:
             refuse_halting(self, options, asked)
 
@@ -435,21 +441,16 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         for key in given:
             if key not in known:
                 _warn_of_unknown_key(self.get_name(), str(key), known)
-        return {
-            channel: _admit_input_field(given.get(field), most)
-            for channel, field in zip(self.builder.schemas[self.builder.input_schema], known, strict=True)
-            if channel not in optional or given.get(field) is not None
-        }
-
-    def _admit_context(self, given: Any, session: Session, frame: Frame) -> Any:
-        context = self._parse_context(given)
-        if context is not None:
-            context.check(frame.policy, frame.budget)
-            if frame.table is not None:
-                check_context_tools(context.policy, frame.table)
-            if context.caller is not None and not session.by_code:
-                raise ConfigurationError(CALLER_REFUSED)
-        return context
+        admitted: dict[str, Any] = {}
+        for channel, field in zip(self.builder.schemas[self.builder.input_schema], known, strict=True):
+            if (value := given.get(field)) is None and channel in optional:
+                continue
+            if (refusal := mark_refused_input(value, most)) is not None:
+                admitted[channel] = refusal
+            else:  # as it is recorded, and decided again: enumerations by value
+                is_plain = measure_json(value)[1]
+                admitted[channel] = copy_langgraph_value(value) if is_plain else parse_json(format_json_text(value))
+        return admitted
 
     def _parse_context(self, given: Any) -> Any:
         schema: Any = self.context_schema
@@ -502,12 +503,3 @@ def _add_waiting_result(result: Any, session: Session) -> Any:
     if session.waiting is None or not isinstance(result, dict) or INTERRUPT not in result:
         return result
     return {**session.waiting, INTERRUPT: result[INTERRUPT]}
-
-
-def _admit_input_field(value: Any, most: int) -> Any:
-    """Return a copy of a field as plain JSON, enumerations by value, or the mark of what no state can hold."""
-    refusal = mark_refused_input(value, most)
-    if refusal is not None:
-        return refusal
-    # as it is recorded, and decided again
-    return copy_langgraph_value(value) if is_plain_json(value) else parse_json(format_json_text(value))

@@ -86,7 +86,8 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         if len(shown) == len(answers):
             record["shown_hash"] = digest(shown)
     if KINDS[item.kind].is_text and "refusal" not in update:
-        record["wrote"] = _link_writes_to_calls(update, calls)
+        numbers = {call["outcome"]: call["number"] for call in calls}  # what a call brought is kept once
+        record["wrote"] = {channel: numbers.get(text) or text for channel, text in update.items()}
     is_askable = bool(calls and calls[-1].get("askable"))
     askable = {"askable": True, "proposed": hash_proposal(calls[-1])} if is_askable else {}
     return {**update, "log": [visit.write_log_line({**askable, **used})], name_record_channel(item.name): [record]}
@@ -270,7 +271,11 @@ def _perform_node_calls(
                 _stop_behind_failure(item, performed[-1], asked[len(performed) - 1], visit)
                 run = yield from _look_again(run, visit)
                 check_call_meanwhile(part, item, run)
-            performed.append((yield from _perform_in_turn(part, item, run, visit)))
+            left = run.budget.max_seconds - visit.read_active_seconds()
+            if item.call.effect == "write" and not visit.session.is_replay:
+                performed.append((yield from perform_write(item, left, part.frame.recorder, visit.session)))
+            else:
+                performed += validate_performed([item], (yield [item], left))
         return
     left = run.budget.max_seconds - visit.read_active_seconds()
     if asked and asked[0].call.kind == "person":
@@ -294,13 +299,6 @@ def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:
     if (looking := visit.look_at_live_policy()) is None:
         return run
     return visit.take_look(run, (yield looking))
-
-
-def _perform_in_turn(part: Part, item: Asked, run: Run[Any, Any], visit: Visit) -> Needs[Performed]:
-    left = run.budget.max_seconds - visit.read_active_seconds()
-    if item.call.effect == "write" and not visit.session.is_replay:
-        return (yield from perform_write(item, left, part.frame.recorder, visit.session))
-    return validate_performed([item], (yield [item], left))[0]
 
 
 def _is_write_among(asked: list[Asked]) -> bool:
@@ -368,9 +366,3 @@ def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCa
             record["key"] = performed.key
     calls.append(record)
     return performed.outcome if performed.packed else performed.outcome.settled()
-
-
-def _link_writes_to_calls(update: JsonObject, calls: list[RecordedCall]) -> dict[str, str | int]:
-    """Return what a propose node wrote, by the number of the call where it is what that call brought."""
-    numbers = {call["outcome"]: call["number"] for call in calls}
-    return {channel: number if (number := numbers.get(text)) else text for channel, text in update.items()}

@@ -32,7 +32,7 @@ from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.catalogue import EFFECT_UNKNOWN, EFFECT_UNRECORDABLE
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, Recorder
-from guardgraph.world.call import Asked, Outside, Performed
+from guardgraph.world.call import Asked, Performed
 from guardgraph.world.calls import is_cut_off_outcome, limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
 
@@ -159,8 +159,13 @@ def perform_write(asked: Asked, seconds: float, recorder: Recorder | None, sessi
 def _act_once(intent: _Note, seconds: float, recorder: Recorder | None, session: Session) -> Needs[Performed]:
     """Make a write whose intent is kept, and keep its receipt."""
     asked, key = intent.asked, intent.key
+    handed, target = asked, asked.call.target
+    if isinstance(target, Runnable):
+        handed = replace(asked, call=replace(asked.call, target=_Keyed(target, key)), key=key)
+    elif callable(target) and has_parameter(target, KEY_NAME):
+        handed = replace(asked, call=replace(asked.call, target=partial(target, **{KEY_NAME: key})), key=key)
     try:
-        performed = validate_performed([asked], (yield [_hand_over_key(asked, key)], seconds))[0]
+        performed = validate_performed([asked], (yield [handed], seconds))[0]
     except GraphInterrupt:
         told = Outcome("failure", {"reason": _INTERRUPTED, "details": {}}, {})
         yield from _keep_receipt(intent, Performed(told, 0.0), recorder, session)
@@ -395,19 +400,6 @@ def _build_failed_reply(reason: str, tool: str, key: str, known: JsonObject) -> 
     details = make_storable_json({"key": key, **known})
     outcome = Outcome("failure", {"reason": f"{reason}:{tool}", "details": details}, {})
     return Performed(outcome, 0.0, outcome.packed(), key=key)
-
-
-def _hand_over_key(asked: Asked, key: str) -> Asked:
-    """Return a write whose tool is given its key, if it takes one."""
-    target = _take_key(asked.call.target, key)
-    is_taken = target is not asked.call.target
-    return replace(asked, call=replace(asked.call, target=target), key=key if is_taken else None)
-
-
-def _take_key(target: Outside | str | None, key: str) -> Any:
-    if isinstance(target, Runnable):
-        return _Keyed(target, key)
-    return partial(target, **{KEY_NAME: key}) if callable(target) and has_parameter(target, KEY_NAME) else target
 
 
 class _Keyed(Runnable[Any, Any]):

@@ -149,7 +149,8 @@ def build_timeline(log: list[LogEntry], records: dict[int, VisitRecord]) -> Json
 def _summarize_visit_calls(record: VisitRecord, entry: LogEntry) -> JsonObject:
     """Return what a timeline shows of the calls of a visit: what was proposed, what a person answered."""
     if entry["kind"] == "act":
-        return _name_visit_effects(record)
+        writes: list[JsonObject] = [{**call} for call in record["calls"] if call.get("effect") == "write"]
+        return {"effects": [{name: call.get(name) for name in ("tool", "key")} for call in writes]} if writes else {}
     if entry["kind"] == "review":
         return _read_review_answer([Outcome.unpacked(call["outcome"]) for call in record["calls"]])
     outcomes = {call["number"]: call["outcome"] for call in record["calls"]}
@@ -162,12 +163,6 @@ def _summarize_visit_calls(record: VisitRecord, entry: LogEntry) -> JsonObject:
     if len(shown) > 1 and "proposal" in told:
         told["proposal"] = {name: item["proposal"] for name, item in shown.items() if "proposal" in item}
     return told
-
-
-def _name_visit_effects(record: VisitRecord) -> JsonObject:
-    """Return the tool and the key of every write of a visit."""
-    writes: list[JsonObject] = [{**call} for call in record["calls"] if call.get("effect") == "write"]
-    return {"effects": [{name: call.get(name) for name in ("tool", "key")} for call in writes]} if writes else {}
 
 
 def _read_review_answer(outcomes: list[Outcome]) -> JsonObject:
@@ -299,13 +294,14 @@ def conclude_run(
     try:
         if isinstance(run, Exception):
             raise run
-        result = _validate_own_audit(
-            make_storable_json(
-                validate_body_writes(item, run_node_body(part, state, visit.build_body_run(run))), around=1
-            )
-        )
+        written = validate_body_writes(item, run_node_body(part, state, visit.build_body_run(run)))
+        result: JsonObject = make_storable_json(written, around=1)
+        own = result.get("audit", {})
+        if not isinstance(own, dict) or own.keys() & {*AUDITED}:  # whether the run was recorded, no body says
+            raise GrammarBreach(f"wrote an audit that is no object without {', '.join(AUDITED)}")
         check_held_result(part, state, result)
-        return _conclude(part, state, run, visit, _build_ok_result(part, state, result))
+        came = {**_build_result_head(part, state), "status": "ok", "stop_reason": SUCCESS, **result}
+        return _conclude(part, state, run, visit, came)
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
         return _route_failed_ending(part, visit, error)
 
@@ -318,18 +314,6 @@ def _route_failed_ending(part: Part, visit: Visit, error: Exception) -> JsonObje
     line = visit.write_log_line({"reason": stop.reason, **({"withheld": True} if withholds else {})})
     said = build_stop_verdict(stop.reason, part.declaration.phase, stop.evidence)
     return {"route": FAILED_ENDING, "verdict": said, "log": [line]}
-
-
-def _validate_own_audit(result: JsonObject) -> JsonObject:
-    """Return what an ok terminal's body wrote, if what it calls its audit does not say whether the run was recorded."""
-    own = result.get("audit", {})
-    if not isinstance(own, dict) or own.keys() & {*AUDITED}:
-        raise GrammarBreach(f"wrote an audit that is no object without {', '.join(AUDITED)}")
-    return result
-
-
-def _build_ok_result(part: Part, state: JsonObject, result: JsonObject) -> JsonObject:
-    return {**_build_result_head(part, state), "status": "ok", "stop_reason": SUCCESS, **result}
 
 
 def _build_stopped_result(part: Part, state: JsonObject) -> JsonObject:

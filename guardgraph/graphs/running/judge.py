@@ -51,7 +51,9 @@ def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, vis
         if REFUSED_PROPOSAL not in update:
             update = _go_on_with_rest(part, state, stop, visit, told) or update
         elif isinstance(error, PartialRefusal):
-            told["rest"] = _keep_rest(part, error.rest)
+            rest, declared = error.rest, part.declaration
+            writes = {**validate_body_writes(declared, rest.writes), "route": _choose_guard_way(part, rest)}
+            told["rest"] = {"writes": writes, "steps": [_log_completed_step(step) for step in rest.steps]}
         update = _lead_to_last_answer(part, stop, update, run, told) or update
         update = {**told.pop("writes", {}), **update}
     if (ended := update.pop(ENDED_RUN, None)) is not None:
@@ -126,10 +128,7 @@ def _refuse_proposal(
 
 
 def _stop_last_answer(part: Part, stop: Stop, visit: Visit) -> JsonObject | None:
-    """Return what a guard writes that refuses the last answer of a run: the stop for the limit that ended it.
-
-    None of any other refusal, and where a guard failed, or a person, an operator or an access rule said no.
-    """
+    """Return the stop that refuses the last answer of a run; None where a guard failed, or a person or access said no."""
     ended = find_ended_line(visit.log)
     known = part.frame.catalogue.find(stop.reason) if ended is not None and isinstance(stop.reason, str) else None
     if ended is None or known is None or known.withholds or known.family in ("guard_error", "review"):
@@ -160,12 +159,6 @@ def _name_ended_limit(stop: Stop) -> str | None:
     if stop.reason == "llm_timeout":
         return "max_seconds" if isinstance(details, dict) and details.get("limit") == "max_seconds" else None
     return stop.reason if stop.reason in ENDING_LIMITS else None
-
-
-def _keep_rest(part: Part, rest: Pass) -> JsonObject:
-    """Return how a run goes on with what is refused a part of, as the log keeps it."""
-    writes = {**validate_body_writes(part.declaration, rest.writes), "route": _choose_guard_way(part, rest)}
-    return {"writes": writes, "steps": [_log_completed_step(step) for step in rest.steps]}
 
 
 def _go_on_with_rest(part: Part, state: JsonObject, stop: Stop, visit: Visit, told: JsonObject) -> JsonObject | None:
@@ -309,14 +302,10 @@ def find_refusal_before(log: Sequence[LogEntry]) -> Verdict | None:
 
 def blame_missing_proposal(refused: Verdict, stop: Stop, key: str = "again") -> Verdict:
     """Return the stop of a run that got no other proposal, for what was refused before; its details say why."""
-    details, why = refused["evidence"].get("details"), {"reason": stop.reason, **_get_stop_details(stop)}
+    details, own = refused["evidence"].get("details"), stop.evidence.get("details")
+    why = {"reason": stop.reason, **({} if own is None else {"details": own})}
     told = details if isinstance(details, dict) else {} if details is None else {"details": details}
     return {**refused, "evidence": {**refused["evidence"], "details": {**told, key: why}}}
-
-
-def _get_stop_details(stop: Stop) -> JsonObject:
-    details = stop.evidence.get("details")
-    return {} if details is None else {"details": details}
 
 
 def name_stop_node(part: Part, reason: str) -> str:

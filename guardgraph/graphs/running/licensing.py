@@ -166,7 +166,8 @@ CALLS_KEY: Final = "tool_calls"  # key of a result under which a pattern with a 
 def list_called_tools(state: JsonObject) -> list[JsonObject]:
     """Return every call of a tool that a run made, without what it brought."""
     calls = _list_recorded_calls(state)
-    records, approvers = [call for call in calls if "args" in call], _name_approvers(calls)
+    records = [call for call in calls if "args" in call]
+    approvers = {about["approval"]: name_reviewer(about["reviewer"]) for about in _list_approvals(calls)}
     return [
         {
             **{key: value for key, value in made.items() if key not in ("value", "approved_by")},
@@ -175,11 +176,6 @@ def list_called_tools(state: JsonObject) -> list[JsonObject]:
         }
         for made, record in zip(_read_made_calls(records), records, strict=True)
     ]
-
-
-def _name_approvers(records: Iterable[RecordedCall]) -> dict[str, str]:
-    """Return who gave each approval, ``unverified`` where nobody knows."""
-    return {about["approval"]: name_reviewer(about["reviewer"]) for about in _list_approvals(records)}
 
 
 def _list_approvals(records: Iterable[RecordedCall]) -> list[JsonObject]:

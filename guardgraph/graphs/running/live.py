@@ -229,16 +229,13 @@ class RecordedLive:
         self._at += 1
         if "policy" not in reading:
             return PolicyLook(reading, None)
-        look = parse_live_policy({**reading["policy"], **_get_switch(reading)}, policy)
+        said = {SWITCHED: dict(reading["switched"])} if "switched" in reading else {}
+        look = parse_live_policy({**reading["policy"], **said}, policy)
         return PolicyLook(reading, look.overlay)
 
     async def aread(self, policy: Settings) -> PolicyLook:
         """Return the next reading."""
         return self.read(policy)
-
-
-def _get_switch(reading: LiveReading) -> JsonObject:
-    return {SWITCHED: dict(reading["switched"])} if "switched" in reading else {}
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.run import Progress
 from guardgraph.state.settings import Settings
 from guardgraph.world.call import World
-from guardgraph.world.observing import SessionEnd, VisitBegun, VisitEnded, find_observer
+from guardgraph.world.observing import VisitBegun, VisitEnded, find_observer
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -224,7 +224,11 @@ class Seal:
         self.context = frame.context
         self._frame = frame
         self._nodes = {name: dict(vars(node)) for name, node in nodes.items()}
-        self._shared = {field.name: _copy_frame_part(getattr(frame, field.name)) for field in fields(frame)}
+        self._shared: dict[str, Any] = {}  # copies of what can be changed in place
+        for field in fields(frame):
+            value = getattr(frame, field.name)
+            value = value.model_copy() if isinstance(value, Settings) else value
+            self._shared[field.name] = dict(value) if isinstance(value, dict) else value
 
     def find_node_change(self, name: str, node: GrammarNode) -> str | None:
         """Say in what a node is not the one that was made under its name, None where it is."""
@@ -236,13 +240,6 @@ class Seal:
             part for part, kept in self._shared.items() if not _is_same_frame_part(getattr(node.frame, part), kept)
         ]
         return f"does not have the {', '.join(changed)} that it was made with" if changed else None
-
-
-def _copy_frame_part(value: object) -> object:
-    """Return a copy of what can be changed in place."""
-    if isinstance(value, Settings):
-        return value.model_copy()
-    return dict(value) if isinstance(value, dict) else value
 
 
 def _is_same_frame_part(now: object, kept: object) -> bool:
@@ -260,7 +257,8 @@ class ProgressTeller:
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
         runtime: Any = get_runtime()
-        self._write: Callable[[Any], None] = _drop_event if runtime is None else runtime.stream_writer
+        # A node that runs outside a graph has nobody who follows it.
+        self._write: Callable[[Any], None] = (lambda event: None) if runtime is None else runtime.stream_writer
 
     def tell_beginning(self) -> None:
         """Say that the node begins."""
@@ -319,10 +317,6 @@ class ProgressTeller:
         )
 
 
-def _drop_event(event: object) -> None:
-    """Write nothing: a node runs outside a graph."""
-
-
 _LEFT = (GeneratorExit, asyncio.CancelledError, KeyboardInterrupt)
 """What is raised in a session that somebody leaves."""
 
@@ -340,13 +334,7 @@ def observe_session(frame: Frame, session: Session) -> Iterator[None]:
         observed.close("cancelled" if isinstance(error, _LEFT) else "failed", error)
         raise
     else:
-        observed.close(_name_session_end(session), None)
-
-
-def _name_session_end(session: Session) -> SessionEnd:
-    if session.is_over:
-        return "ended"
-    return "paused" if session.waiting is None else "waiting"
+        observed.close("ended" if session.is_over else "paused" if session.waiting is None else "waiting", None)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import Parameter, signature
@@ -137,7 +137,10 @@ def _call_recorder(telling: Telling) -> Told:
         method: Callable[..., Any] = getattr(telling.recorder, telling.method)
         came = method(telling.content, **telling.options)
         if inspect.isawaitable(came):
-            raise _make_unawaited_error(came)
+            if inspect.iscoroutine(came):
+                came.close()
+            kind = type(came).__name__
+            raise TypeError(f"the recorder returned a {kind}, which nobody awaits; a plain function is required")
         return Told(came)
     except (KeyboardInterrupt, GeneratorExit):
         raise
@@ -155,14 +158,6 @@ def _fail_telling(telling: Telling, error: BaseException) -> Told:
 
 def _make_recorder_timeout(seconds: float) -> TimeoutError:
     return TimeoutError(f"the recorder did not return within its timeout of {seconds:g} seconds")
-
-
-def _make_unawaited_error(given: Awaitable[object]) -> TypeError:
-    if inspect.iscoroutine(given):
-        given.close()
-    return TypeError(
-        f"the recorder returned a {type(given).__name__}, which nobody awaits; a plain function is required"
-    )
 
 
 class NoRecorder(Exception):
@@ -198,7 +193,10 @@ def tell_run_beginning(
         error = yield from tell_beginning(frame, session, given, opening, required=required)
     if error is None:
         return update
-    return _refuse_beginning(part, update, error) if required else _note_missing_beginning(update, error)
+    if required:
+        return _refuse_beginning(part, update, error)
+    [line] = update["log"]
+    return {**update, "log": [{**line, "unbegun": make_storable_json(error)}]}
 
 
 def tell_beginning(
@@ -256,8 +254,3 @@ def _refuse_beginning(part: Part, update: JsonObject, error: JsonObject) -> Json
     said.pop("steps", None)
     verdict = build_stop_verdict(AUDIT_UNAVAILABLE, part.declaration.phase, {"details": error})
     return {"route": UNRECORDED_ENDING, "verdict": verdict, "log": [said]}
-
-
-def _note_missing_beginning(update: JsonObject, error: JsonObject) -> JsonObject:
-    [line] = update["log"]
-    return {**update, "log": [{**line, "unbegun": make_storable_json(error)}]}
