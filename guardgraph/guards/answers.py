@@ -56,11 +56,7 @@ def make_checks(policy: GroundedPolicy) -> Checks:
 
 
 def read_workings(proposed: JsonValue) -> list[str]:
-    """Return how an answer comes to what it works out; none where the proposal has no ``workings``.
-
-    Raises:
-        Stop: ``llm_invalid_schema`` for anything but a list of strings.
-    """
+    """Return how an answer comes to what it works out; none where the proposal has no ``workings``."""
     given = proposed.get("workings") if isinstance(proposed, dict) else None
     if given is None:
         return []
@@ -70,39 +66,14 @@ def read_workings(proposed: JsonValue) -> list[str]:
 
 
 def read_citation_marks(text: str, ids: Collection[str], shown: Sequence[str]) -> tuple[str, list[Mark], list[str]]:
-    """Take the marks of citation out of an answer; see `read_marks`.
-
-    Marks of other makers, in lenticular brackets or of private-use letters, name nothing shown.
-
-    Args:
-        text: as it was written.
-        ids: of what it may cite.
-        shown: the texts that were shown; what stands so there is no mark.
-
-    Returns:
-        The text without marks, the marks in order, and those that name nothing, sorted.
-    """
+    """Take the marks of citation out of an answer; see `read_marks`."""
     said, marks, unknown = read_marks(text, ids, shown)
     foreign = {mark for mark in _FOREIGN.findall(said) if not any(mark in one for one in shown)}
     return said, marks, sorted({*unknown, *foreign})
 
 
 def assign_marks(text: str, marks: Sequence[Mark], cited: Sequence[str], *, must_cite: bool) -> list[CitingSentence]:
-    """Return the sentences of an answer, each with what it cites.
-
-    A mark belongs to the sentence before it in its paragraph. Where every sentence must cite, one without a mark
-    inherits from the sentence before it in its paragraph; where the answer has no mark and cites one source, every
-    sentence cites that one. Where none must, a sentence without a mark cites all that the answer does.
-
-    Args:
-        text: the answer without its marks.
-        marks: in order.
-        cited: the ids that the answer cites.
-        must_cite: whether every sentence must cite.
-
-    Raises:
-        Stop: ``invalid_answer:uncited_sentence``, for the first one.
-    """
+    """Return the sentences of an answer, each with what it cites."""
     alone = tuple(cited) if not must_cite or (not marks and len(cited) == 1) else ()
     places, found, before = [mark.at for mark in marks], list[CitingSentence](), alone
     for start, end, upto, ends_paragraph in find_answer_sentences(text):
@@ -126,18 +97,7 @@ def check_answer(
     workings: Sequence[str] = (),
     known_names: Collection[str] = (),
 ) -> CheckedText:
-    """Hold every sentence of an answer against the sources that it cites.
-
-    Args:
-        text: the answer without its marks.
-        sources: what it cites.
-        sentences: its sentences, with the ids of what each cites.
-        policy: which checks are made, and with what.
-        question: the user's; what it says may be said.
-        turns: what the user said before.
-        workings: how the answer comes to what it works out.
-        known_names: names that the answer may say beside the policy's.
-    """
+    """Hold every sentence of an answer against the sources that it cites."""
     return check_text(
         text,
         sources,
@@ -151,17 +111,7 @@ def check_answer(
 
 
 def judge_answer(checked: CheckedText, policy: AnswerPolicy) -> Judged:
-    """Say what follows from the verdicts on an answer's sentences.
-
-    The worst of those that the run would stop for is the reason, or else the worst of those that are marked.
-
-    Args:
-        checked: the answer.
-        policy: what becomes of sentences that are unsupported, and of those that are doubtful.
-
-    Returns:
-        The refusal is ``invalid_answer:contradicts_source|unsupported_number|unsupported_name|doubtful``.
-    """
+    """Say what follows from the verdicts on an answer's sentences."""
     decision = decide(checked, on_unsupported=policy.on_unsupported, on_doubt=policy.on_doubt)
     if not decision.reason:
         return Judged(None, False, [])
@@ -195,16 +145,7 @@ def describe_finding(finding: Finding) -> FoundIssue:
 
 
 def check_sentence_quotes(text: str, sentences: Sequence[CitingSentence], sources: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a quote that stands, word for word, in nothing that its sentence cites.
-
-    Args:
-        text: the answer without its marks.
-        sentences: its sentences, in order.
-        sources: the texts of what may be cited, by id.
-
-    Raises:
-        Stop: ``invalid_answer:quote_not_in_source``, with the sentence.
-    """
+    """Refuse a quote that stands, word for word, in nothing that its sentence cites."""
     starts = [item.start for item in sentences]
     for quote in find_quotes(text):
         if (at := bisect_right(starts, quote.start) - 1) < 0:

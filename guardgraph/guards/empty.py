@@ -12,10 +12,6 @@ from guardgraph.plain.json import excerpt_value
 def check_text_is_said(
     text: str, reason: str, *, echoes: Iterable[str] = (), told: Iterable[str] = (), may_be_short: bool = False
 ) -> None:
-    """Refuse a text that says nothing; see `is_empty_text`.
-
-    Raises:
-        Stop: `reason`, with the text in `details`.
-    """
+    """Refuse a text that says nothing; see `is_empty_text`."""
     if is_empty_text(text, echoes=echoes, told=told, may_be_short=may_be_short):
         raise Stop(reason, details={"text": excerpt_value(text)})

@@ -17,18 +17,7 @@ def check_links(
     policy: TextPolicy | None,
     known_names: Collection[str] = (),
 ) -> None:
-    """Refuse texts with active markup, or with a link that nothing supports.
-
-    Args:
-        texts: what a model wrote.
-        family: what their stops begin with, such as ``"invalid_answer"``.
-        cited: what supports a link: the texts that they rest on, the question.
-        policy: which links any text may have, and which markup; None where no link is judged.
-        known_names: names that any text may say; one of them may look like a host.
-
-    Raises:
-        Stop: ``<family>:active_markup`` or ``<family>:unsupported_link``, with `unsupported`.
-    """
+    """Refuse texts with active markup, or with a link that nothing supports."""
     if policy is None:
         return
     problem = find_link_problem(

@@ -28,21 +28,7 @@ def is_by_number(given: Proposal) -> bool:
 
 
 def proposed_answer(packed: str, texts: Mapping[str, str]) -> Proposal:
-    """Read a proposed answer that cites by numbers.
-
-    Args:
-        packed: what a propose node wrote.
-        texts: what was shown, by its ids, in its order.
-
-    Returns:
-        A function's proposal as it is. Of a model ``{"answer", "citations", …}`` with ids, in marks too; a number of
-        nothing that was shown stays, and so names nothing. One that was asked for a text is read as one: ``NOT FOUND``
-        says that nothing answers, and where it has no mark it cites what its sentences share most words with.
-
-    Raises:
-        Stop: ``llm_invalid_json`` for a model's text that is no JSON object and was asked for as one, other ``llm_…``
-            when the model failed.
-    """
+    """Read a proposed answer that cites by numbers."""
     given = proposal(packed)
     value = _read_numbered_answer(given, texts)
     if given.text is not None and not isinstance(value, dict):

@@ -19,29 +19,14 @@ from guardgraph.state.spending import (
 
 
 def check_spending(spent: Spending, reserved: Spending, budget: Budget) -> None:
-    """Check that what is spent leaves room for what is reserved.
-
-    Args:
-        spent: what the run's calls have used up.
-        reserved: what is reserved for the calls that would begin, all that are made at once together.
-        budget: the limits of the run.
-
-    Raises:
-        Stop: ``max_llm_calls``, ``max_tokens``, ``max_cost`` or ``max_tool_calls``, with `details` ``{limit, spent,
-            reserved}``, and ``over`` where more is spent than the limit; of a model without a price ``unpriced``.
-    """
+    """Check that what is spent leaves room for what is reserved."""
     if (found := find_overspent_limit(spent, reserved, list_spending_limits(budget))) is not None:
         reason, details = found
         raise Stop(reason, details=details)
 
 
 def check_budget_outcomes(outcomes: Iterable[Outcome]) -> None:
-    """Check that the budgets let calls begin; a world that kept one back has said so in its outcome.
-
-    Raises:
-        Stop: ``tenant_budget:<limit>`` or ``tenant_budget_unavailable`` of the caller's tenant, or a limit of the run
-            that left no room for another attempt; with `details`.
-    """
+    """Check that the budgets let calls begin; a world that kept one back has said so in its outcome."""
     for outcome in outcomes:
         if outcome.form == "failure":
             reason: str = outcome.content["reason"]
@@ -50,16 +35,7 @@ def check_budget_outcomes(outcomes: Iterable[Outcome]) -> None:
 
 
 def check_severity_budget(outcome: Outcome, limit: int) -> None:
-    """Check that a critique of high severity is one of those that a tenant may have in a day.
-
-    Args:
-        outcome: of the count: how many there were before it.
-        limit: how many there may be.
-
-    Raises:
-        Stop: ``severity_budget`` with `details` ``{limit, spent}``; ``max_seconds`` or ``tenant_budget_unavailable``
-            where nobody could count.
-    """
+    """Check that a critique of high severity is one of those that a tenant may have in a day."""
     if outcome.form == "failure":
         details = outcome.content["details"]
         raise Stop(

@@ -39,27 +39,13 @@ class Denial(Stop):
 
 
 def build_request_stop(field: str, given: JsonValue, allowed: str) -> Stop:
-    """Return the stop for a field of the input that cannot be read.
-
-    Args:
-        field: its name, or its path with points.
-        given: what was given; the details show an excerpt.
-        allowed: what would have been, in words.
-
-    Returns:
-        ``invalid_request:<field>`` with `details` ``{field, given, allowed}``.
-    """
+    """Return the stop for a field of the input that cannot be read."""
     details = {"field": field, "given": excerpt_value(given), "allowed": allowed}
     return Stop(f"invalid_request:{field}", details=details)
 
 
 def read_request_text(field: str, given: JsonValue) -> str:
-    """Return a question or a goal of the input, stripped.
-
-    Raises:
-        Stop: ``invalid_request:<field>`` for what is no text, a blank one, or one of more than `LONGEST_QUESTION`
-            characters.
-    """
+    """Return a question or a goal of the input, stripped."""
     if not isinstance(given, str) or not given.strip():
         raise build_request_stop(field, given, "a text that is not blank")
     if len(given) > LONGEST_QUESTION:
@@ -68,11 +54,7 @@ def read_request_text(field: str, given: JsonValue) -> str:
 
 
 def parse_history(given: JsonValue) -> list[Turn]:
-    """Return the turns of the conversation before a question or a task; None is none, and blank turns are left out.
-
-    Raises:
-        Stop: ``invalid_request:history`` for what is no list of ``{"role", "content"}``, and the places in it.
-    """
+    """Return the turns of the conversation before a question or a task; None is none, and blank turns are left out."""
     if given is None:
         return []
     if not isinstance(given, list):
@@ -82,11 +64,7 @@ def parse_history(given: JsonValue) -> list[Turn]:
 
 
 def parse_history_turn(place: str, given: JsonValue) -> Turn:
-    """Parse a turn of a conversation.
-
-    Raises:
-        Stop: ``invalid_request:<place>``, or a field of it.
-    """
+    """Parse a turn of a conversation."""
     if not isinstance(given, dict):
         raise build_request_stop(place, given, "an object {role, content}")
     role: Any = given.get("role")
@@ -99,11 +77,7 @@ def parse_history_turn(place: str, given: JsonValue) -> Turn:
 
 
 def check_request_depth(field: str, given: JsonValue) -> None:
-    """Refuse what is nested so deeply that no state could hold it together with what stands around it.
-
-    Raises:
-        Stop: ``invalid_request:<field>``.
-    """
+    """Refuse what is nested so deeply that no state could hold it together with what stands around it."""
     if (problem := find_json_problem(given, INPUT_DEPTH)) is not None:
         raise build_request_stop(field, problem, f"plain JSON of at most {INPUT_DEPTH} levels")
 

@@ -53,19 +53,7 @@ class Claim(TypedDict):
 
 
 def find_claim_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, list[int]]]:
-    """Return the sentences of a text that claim something, without marks of lists and headings.
-
-    A short heading, a lead-in of two words, the head of a table and a bare yes or no claim nothing, unless they have
-    a number or a negation. Then they stand in front of the sentence that they introduce, so that
-    nothing that a text claims is left out. Where nothing else stands in a text, everything in it claims something.
-
-    Args:
-        text: the whole text.
-        spans: where its sentences stand, in order.
-
-    Returns:
-        Each claim, and the places in `spans` of what it was made of.
-    """
+    """Return the sentences of a text that claim something, without marks of lists and headings."""
     is_numbered = len(_NUMBERED.findall(text)) > 1  # a number alone in front of a line may be a date
     ends = [*(match.start() for match in re.finditer("\n", text)), len(text)]
     parts = [
@@ -96,14 +84,7 @@ def _strip_marks(said: str, is_numbered: bool) -> str:
 
 
 def _introduces(text: str, start: int, end: int, ends: Sequence[int]) -> bool:
-    """Say whether a sentence is a heading, a lead-in, the head of a table, or a yes or no alone.
-
-    Args:
-        text: the whole text.
-        start: where the sentence begins.
-        end: where it ends.
-        ends: where the lines of the text end.
-    """
+    """Say whether a sentence is a heading, a lead-in, the head of a table, or a yes or no alone."""
     at, last = bisect_left(ends, start), bisect_left(ends, end)
     begin, following = (ends[at - 1] + 1 if at else 0), ends[last : last + 2]
     said = text[start:end].rstrip("*_ \t")
@@ -124,13 +105,7 @@ def _may_claim(said: str) -> bool:
 
 
 def list_answer_claims(answer: RagAnswer) -> list[Claim]:
-    """Return the claims of an answer: each with what it cites itself, or else with all that the answer cites.
-
-    A sentence that is marked already, for more than a doubt, is none.
-
-    Args:
-        answer: as its guard accepted it.
-    """
+    """Return the claims of an answer: each with what it cites itself, or else with all that the answer cites."""
     details, text = answer["citation_details"], answer["answer"]
     shown = {item["doc_id"]: item["text"] for item in answer["passages"]}
     said = {
@@ -157,13 +132,7 @@ def _list_unmarked(spans: Iterable[SpanT], marked: Iterable[UnverifiedSentence])
 def list_brief_claims(
     answer: str, cited: Sequence[tuple[int, int, Sequence[Note]]], marked: Sequence[UnverifiedSentence] = ()
 ) -> list[Claim]:
-    """Return the claims of a brief, each with the notes that its sentences cite.
-
-    Args:
-        answer: the text.
-        cited: where its sentences stand, and the notes that each cites.
-        marked: those that are marked already; for more than a doubt, they are no claims.
-    """
+    """Return the claims of a brief, each with the notes that its sentences cite."""
     claims, sentences = list[Claim](), _list_unmarked(cited, marked)
     for claim, places in find_claim_sentences(answer, [(start, end) for start, end, _ in sentences]):
         notes = {note["id"]: note for at in places for note in sentences[at][2]}.values()
@@ -191,33 +160,14 @@ def show_claims(claims: Sequence[Claim]) -> JsonObject:
 
 
 def share_evidence(view: JsonObject) -> JsonObject:
-    """Return what a model is shown of claims: what several rest on stands there once, under a name.
-
-    Args:
-        view: of `show_claims`, and what else there is.
-
-    Returns:
-        The view with ``evidence`` ``{"e1": …}`` beside the claims, each of which names its own.
-    """
+    """Return what a model is shown of claims: what several rest on stands there once, under a name."""
     named: dict[str, str] = {}
     claims = [{**item, "evidence": named.setdefault(item["evidence"], f"e{len(named) + 1}")} for item in view["claims"]]
     return {**view, "claims": claims, "evidence": {name: text for text, name in named.items()}}
 
 
 def read_unsupported_claims(packed: str, claims: Sequence[Claim]) -> tuple[list[int], JsonObject]:
-    """Read what a verifier said of claims.
-
-    Args:
-        packed: what a propose node wrote: ``{"claims": [{number, supported}]}``, each number once.
-        claims: what it was shown.
-
-    Returns:
-        The places of those that it does not find supported, and what is known of the verifier.
-
-    Raises:
-        Stop: ``llm_invalid_schema`` where it leaves a claim out or says of one what is neither true nor false; other
-            ``llm_…`` where it brought no object at all.
-    """
+    """Read what a verifier said of claims."""
     given = proposed_object(packed)
     said = given.value.get("claims") if isinstance(given.value, dict) else None
     judged = sorted(map(_read_judged_claim, said)) if isinstance(said, list) else []
@@ -237,22 +187,14 @@ def _read_judged_claim(item: JsonValue) -> tuple[int, bool]:
 
 
 def check_answer_support(unsupported: Sequence[int], claims: Sequence[Claim]) -> None:
-    """Refuse an answer that has a claim which its evidence does not say.
-
-    Raises:
-        Stop: ``invalid_answer:unsupported_claim``, with these sentences in `unsupported`.
-    """
+    """Refuse an answer that has a claim which its evidence does not say."""
     if unsupported:
         shown = [excerpt_value(claims[at]["claim"], CLAIM_CHARS) for at in unsupported]
         raise Stop("invalid_answer:unsupported_claim", unsupported=shown)
 
 
 def check_note_support(unsupported: Sequence[int], notes: Sequence[Note]) -> NotesVerification:
-    """Refuse notes of which one claims what its quote does not say.
-
-    Raises:
-        Stop: ``verification_failed:unsupported_claim`` with `verification`.
-    """
+    """Refuse notes of which one claims what its quote does not say."""
     issues: list[Issue] = [{"note": notes[at]["id"], "issue": "unsupported_claim"} for at in unsupported]
     verification: NotesVerification = {"ok": not issues, "checked_notes": len(notes), "issues": issues}
     if issues:

@@ -24,13 +24,7 @@ def count_every_hit(url: object) -> bool:
 def cut_found_urls(
     urls: Sequence[JsonValue], *, max_hits: int, is_counted: Callable[[object], bool] = count_every_hit
 ) -> list[JsonValue]:
-    """Keep the hits up to the last one that was asked for; what does not count takes no place.
-
-    Args:
-        urls: what a search returned, best first.
-        max_hits: how many may be kept of those that count.
-        is_counted: whether a hit counts.
-    """
+    """Keep the hits up to the last one that was asked for; what does not count takes no place."""
     kept: list[JsonValue] = []
     counted = 0
     for url in urls[: max(max_hits, MOST_HITS)]:
@@ -44,18 +38,7 @@ def cut_found_urls(
 def dedupe_found_urls(
     urls: Sequence[object], *, max_urls: int, is_counted: Callable[[object], bool] = count_every_hit
 ) -> tuple[dict[str, str], list[str]]:
-    """Keep every URL once.
-
-    Args:
-        urls: what a search returned, best first.
-        max_urls: how many may survive of those that count; with 0, none survives.
-        is_counted: whether a URL counts; those that do not survive beside the others.
-
-    Returns:
-        By identity, in the order of their first appearance: the URL as it was first spelled, in the form of the
-        standard and without its fragment. And what was dropped as no absolute URL with a host, each as text of at most
-        200 characters.
-    """
+    """Keep every URL once."""
     targets = [(url, parse_url_target(url) if isinstance(url, str) else None) for url in urls]
     spelled: dict[str, str] = {}
     counted = 0
@@ -80,22 +63,7 @@ def is_url_allowed(
 def explain_url_denial(
     url: str, *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
 ) -> str | None:
-    """Say why a URL may not be read.
-
-    A host is on a list when one of its entries means it: a host means itself alone (``example.com.`` and
-    ``www.example.com`` are other hosts than ``example.com``), ``domain:`` and ``suffix:`` mean more; see
-    `guardgraph.plain.scopes`.
-
-    Args:
-        url: in any spelling.
-        policy: entries of hosts that may be asked for.
-        execution: entries of hosts that may be read now.
-        denied: entries of hosts that may never be read, whatever the lists say.
-
-    Returns:
-        ``source_denied_scheme``, ``_userinfo``, ``_port``, ``_listed``, ``_policy`` or ``_execution``, the first that
-        holds; None when the URL may be read.
-    """
+    """Say why a URL may not be read."""
     known = parse_url_target(url)
     if known is None or known.protocol not in {"http:", "https:"}:
         return "source_denied_scheme"
@@ -115,13 +83,7 @@ def explain_url_denial(
 def list_allowed_hosts(
     *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
 ) -> list[str]:
-    """Return entries of the hosts that both lists allow, without those that are denied as a whole; sorted.
-
-    Args:
-        policy: entries of hosts that may be asked for.
-        execution: entries of hosts that may be read now.
-        denied: entries of hosts that may never be read, whatever the lists say.
-    """
+    """Return entries of the hosts that both lists allow, without those that are denied as a whole; sorted."""
     met, refused = meet_scopes(tuple(policy), tuple(execution)), make_scope_set(tuple(denied))
     return sorted({scope.entry for scope in make_scope_set(met).scopes if not refused.denies_scope(scope)})
 
@@ -129,13 +91,7 @@ def list_allowed_hosts(
 def make_host_scope(
     *, policy: Collection[str], execution: Collection[str], denied: Collection[str] = ()
 ) -> dict[str, list[str]]:
-    """Return where a reader may go: `hosts`, and what is `denied` within wider ones of them, where anything is.
-
-    Args:
-        policy: entries of hosts that may be asked for.
-        execution: entries of hosts that may be read now.
-        denied: entries of hosts that may never be read, whatever the lists say.
-    """
+    """Return where a reader may go: `hosts`, and what is `denied` within wider ones of them, where anything is."""
     hosts = list_allowed_hosts(policy=policy, execution=execution, denied=denied)
     refused = make_scope_set(tuple(denied))
     within = {inner.entry for scope in make_scope_set(tuple(hosts)).scopes for inner in refused.list_within(scope)}

@@ -12,9 +12,5 @@ _DATA: Final = Path(__file__).parent / "data"
 
 @cache
 def load_word_lists(name: str) -> Any:
-    """Return what a file holds; it is shared, and nobody changes it.
-
-    Args:
-        name: of a file in `data`, without its ending.
-    """
+    """Return what a file holds; it is shared, and nobody changes it."""
     return json.loads((_DATA / f"{name}.json").read_text("utf-8"))

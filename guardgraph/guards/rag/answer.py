@@ -17,35 +17,19 @@ _SAYING: Final = ("text", "title", "section", "source", "doc_id")
 
 
 def is_abstaining_answer(proposed: JsonValue) -> bool:
-    """Say whether an answerer says that its context does not answer the question.
-
-    Args:
-        proposed: any JSON value; ``{"insufficient": true}`` is enough, whatever else it holds.
-    """
+    """Say whether an answerer says that its context does not answer the question."""
     return isinstance(proposed, dict) and proposed.get("insufficient") is True
 
 
 def parse_citations(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> tuple[list[str], list[str]]:
-    """Split citations into those that name a packed chunk and those that do not.
-
-    Returns:
-        Valid ids in the order given and invalid ids sorted; stripped, blanks dropped, without duplicates.
-    """
+    """Split citations into those that name a packed chunk and those that do not."""
     known = {chunk["doc_id"] for chunk in chunks}
     given = list(dict.fromkeys(item.strip() for item in citations if item.strip()))
     return [item for item in given if item in known], sorted(item for item in given if item not in known)
 
 
 def check_citations(citations: Sequence[str], chunks: Sequence[ContextChunk]) -> list[CitationDetail]:
-    """Return the details of citations, in their order.
-
-    Args:
-        citations: as the model gave them.
-        chunks: the packed context.
-
-    Raises:
-        Stop: ``invalid_answer:citations_out_of_context`` or ``invalid_answer:missing_citations``.
-    """
+    """Return the details of citations, in their order."""
     valid, invalid = parse_citations(citations, chunks)
     if invalid:
         known = sorted({chunk["doc_id"] for chunk in chunks})
@@ -69,17 +53,7 @@ def _make_citation_detail(chunk: ContextChunk) -> CitationDetail:
 
 
 def check_cited_links(answer: str, *, question: str, chunks: Sequence[ContextChunk], policy: RagPolicy | None) -> None:
-    """Refuse an answer with active markup, or with a link that no cited chunk, question or policy has.
-
-    Args:
-        answer: the answer's text.
-        question: the user's question.
-        chunks: the chunks that the answer cites.
-        policy: the run's, None where links are not judged.
-
-    Raises:
-        Stop: ``invalid_answer:active_markup``, ``invalid_answer:unsupported_link``.
-    """
+    """Refuse an answer with active markup, or with a link that no cited chunk, question or policy has."""
     from guardgraph.guards.links import check_links  # reads Markdown and the list of public suffixes
 
     cited = [question, *(chunk[key] for chunk in chunks for key in _SAYING)]
@@ -102,18 +76,7 @@ class ReadAnswer(NamedTuple):
 
 
 def read_answer(text: str, citations: Sequence[str], chunks: Sequence[ContextChunk], *, must_cite: bool) -> ReadAnswer:
-    """Read what an answer cites: by its list, and by the marks in its text.
-
-    Args:
-        text: as the model wrote it.
-        citations: as the model listed them.
-        chunks: the packed context.
-        must_cite: whether every sentence must cite.
-
-    Raises:
-        Stop: as `check_citations`; ``invalid_answer:citations_out_of_context`` for a mark that names nothing of the
-            context; ``llm_empty`` where nothing but marks was written; ``invalid_answer:uncited_sentence``.
-    """
+    """Read what an answer cites: by its list, and by the marks in its text."""
     ids = {chunk["doc_id"] for chunk in chunks}
     said, marks, unknown = read_citation_marks(text, ids, [chunk["text"] for chunk in chunks])
     if unknown:
@@ -130,17 +93,7 @@ def read_answer(text: str, citations: Sequence[str], chunks: Sequence[ContextChu
 def check_answer_sentences(
     read: ReadAnswer, *, task: RagTask, workings: Sequence[str], policy: RagPolicy
 ) -> CheckedText:
-    """Hold every sentence of an answer against the chunks that it cites; where each must cite, its quotes too.
-
-    Args:
-        read: the answer.
-        task: the question, and what the user said before it.
-        workings: how the answer comes to what it works out.
-        policy: which checks are made.
-
-    Raises:
-        Stop: ``invalid_answer:quote_not_in_source``.
-    """
+    """Hold every sentence of an answer against the chunks that it cites; where each must cite, its quotes too."""
     if policy.require_sentence_citations:
         texts = {chunk["doc_id"]: [chunk[key] for key in ("text", "title", "section")] for chunk in read.used}
         check_sentence_quotes(read.text, read.sentences, texts)

@@ -22,23 +22,7 @@ QUESTION_CHARS: Final = 2000
 def parse_rag_request(
     question: JsonValue, history: JsonValue = None, *, max_turns: int = 0, max_chars: int = 0
 ) -> RagTask:
-    """Parse the input of a run.
-
-    Of a long history the newest turns are read, whole ones, and the older ones left out: a conversation goes on as long
-    as people like, and what a question refers to was said last.
-
-    Args:
-        question: the user's question.
-        history: the turns before it, oldest first; None for none.
-        max_turns: turns that are read at most.
-        max_chars: characters of all that are read.
-
-    Returns:
-        The question, with the turns where there are some; blank turns are none.
-
-    Raises:
-        Stop: ``invalid_request:question``, ``invalid_request:history`` and the places in it.
-    """
+    """Parse the input of a run."""
     task = RagTask(question=read_request_text("question", question))
     turns = parse_history(history)
     if kept := _choose_newest_turns(turns, max_turns, max_chars):
@@ -61,30 +45,13 @@ def read_standalone_question(task: RagTask) -> str:
 
 
 def read_user_words(task: RagTask) -> str:
-    """Return all that the user said: it licenses what an answer says, as a question does.
-
-    What an assistant said before, and what a model made of the question, license nothing: both may be wrong.
-    """
+    """Return all that the user said: it licenses what an answer says, as a question does."""
     said = [turn["content"] for turn in task.get("history", ()) if turn["role"] == "user"]
     return "\n".join([*said, task["question"]])
 
 
 def check_standalone_question(text: str, *, task: RagTask, policy: RagPolicy) -> None:
-    """Refuse a standalone question that says what the conversation does not.
-
-    Numbers and names may come from the assistant's turns too: "When was he born?" is asked of somebody whom an answer
-    named. They only lead to what is found, and license nothing. A link comes from the user's own words alone. A small
-    number in one word is a word of the question's ("the first response", "one of them").
-
-    Args:
-        text: the standalone question.
-        task: the user's question and the turns before it.
-        policy: the run's.
-
-    Raises:
-        Stop: ``invalid_question:too_long``, ``:active_markup``, ``:unsupported_link``, ``:unsupported_number``,
-            ``:unsupported_name``, the first that applies.
-    """
+    """Refuse a standalone question that says what the conversation does not."""
     from guardgraph.guards.links import check_links  # reads Markdown and the list of public suffixes
 
     if len(text) > max(QUESTION_CHARS, len(task["question"])):

@@ -52,14 +52,7 @@ def _parse_intent_source(item: JsonValue, allowed: Collection[str], others: Coll
 
 
 def parse_source_names(raw: JsonValue) -> list[str]:
-    """Parse the names of sources that a knowledge base lists.
-
-    Returns:
-        The names, each once, sorted.
-
-    Raises:
-        Stop: ``tool_invalid_output:retrieve`` where it is no list of texts that are not blank.
-    """
+    """Parse the names of sources that a knowledge base lists."""
     if not isinstance(raw, list) or not all(isinstance(name, str) and name.strip() for name in raw):
         details: JsonObject = {"allowed": "a list of names of sources", "given": excerpt_value(raw)}
         raise Stop("tool_invalid_output:retrieve", details=details)
@@ -74,22 +67,7 @@ def check_intent_execution(
     denied: Collection[str] = (),
     max_query_chars: int,
 ) -> list[str]:
-    """Hold a valid intent against what the runtime will do now.
-
-    Args:
-        intent: a valid one.
-        policy: sources that may be asked for.
-        execution: sources that are read now.
-        denied: sources that are never read, whatever the lists say.
-        max_query_chars: characters that a query may have.
-
-    Returns:
-        The sources to read, sorted; those on both lists that are not denied when the intent names none.
-
-    Raises:
-        Stop: ``invalid_intent:query_too_long``, ``source_denied_listed:<name>`` or ``source_denied:<name>`` for the
-            first in sorted order.
-    """
+    """Hold a valid intent against what the runtime will do now."""
     if len(intent["query"]) > max_query_chars:
         raise Stop("invalid_intent:query_too_long")
     both = sorted((set(policy) & set(execution)) - set(denied))
@@ -102,21 +80,13 @@ def check_intent_execution(
 
 
 def check_denied_sources(sources: Collection[str], *, denied: Collection[str]) -> None:
-    """Refuse a source that is denied.
-
-    Raises:
-        Stop: ``source_denied_listed:<name>`` for the first in sorted order.
-    """
+    """Refuse a source that is denied."""
     for name in sorted({*sources}.intersection(denied)):
         raise Stop(f"source_denied_listed:{shown_name(name)}")
 
 
 def check_allowed_sources(sources: Collection[str], *, allowed: Collection[str]) -> None:
-    """Refuse a source that is not switched on.
-
-    Raises:
-        Stop: ``source_denied:<name>`` for the first in sorted order.
-    """
+    """Refuse a source that is not switched on."""
     names = set(allowed)
     for name in sorted(sources):
         if name not in names:

@@ -33,19 +33,7 @@ class _Sentence(NamedTuple):
 def cut_to_best_passages(
     candidates: Sequence[Candidate], *, query: str, terms: Terms, min_score: float, max_chunks: int, max_chars: int
 ) -> list[Candidate]:
-    """Cut every candidate that is longer than the context to its best passage for a query.
-
-    A passage may be as long as its share of the context among the relevant candidates, or `PASSAGE_CHARS` where the
-    share is less. A candidate that fits, that is not relevant, or that has no sentence short enough stays as it is.
-
-    Args:
-        candidates: ranked, best first.
-        query: what was searched for.
-        terms: reads a text in a language as terms.
-        min_score: what relevance a chunk needs.
-        max_chunks: the most chunks of the context.
-        max_chars: the most characters of all chunks of the context.
-    """
+    """Cut every candidate that is longer than the context to its best passage for a query."""
     relevant = sum(item["score"] >= min_score for item in candidates)
     share = max_chars // max(min(relevant, max_chunks), 1)
     limit = max(share, min(PASSAGE_CHARS, max_chars))
@@ -60,22 +48,7 @@ def cut_to_best_passages(
 
 
 def find_best_passage(text: str, query: str, *, terms: Terms, max_chars: int) -> tuple[int, int] | None:
-    """Return where the run of whole sentences stands that says most about a query, read in the text's language.
-
-    It has the terms of the query with the greatest weight together, each counted once, ``ln(1 + S / n)`` for a
-    term that n of the text's S sentences have (an inverse document frequency, Sparck Jones 1972, within the text);
-    then the most repetitions; then it is the longest; then the first. A text without any of them is shown from its
-    beginning.
-
-    Args:
-        text: any text.
-        query: what was searched for.
-        terms: reads a text in a language as terms.
-        max_chars: the most characters of the passage.
-
-    Returns:
-        Where it begins and ends in the text; None where `max_chars` is too short for any sentence.
-    """
+    """Return where the run of whole sentences stands that says most about a query, read in the text's language."""
     pieces = [
         piece
         for span in find_sentence_spans(unwrap_text_lines(text))
@@ -141,11 +114,7 @@ def find_chunk_span(chunk: ContextChunk) -> tuple[int, int]:
 
 
 def find_document_span(chunk: ContextChunk, start: int, end: int) -> tuple[int, int]:
-    """Return where a part of a chunk's text stands in its document.
-
-    A retriever that shows another text than stands in its span, such as one without markup, says only where all of
-    it stands: then every part is somewhere in there.
-    """
+    """Return where a part of a chunk's text stands in its document."""
     first, last = find_chunk_span(chunk)
     return (first + start, first + end) if last - first == len(chunk["text"]) else (first, last)
 
@@ -159,16 +128,7 @@ def cut_candidate_text(chunk: Candidate, start: int, end: int) -> Candidate:
 
 
 def add_citation_spans(read: ReadAnswer, checked: CheckedText) -> list[CitationDetail]:
-    """Return the details of citations with the sentences that rest on each, and the evidence for them.
-
-    A sentence rests on what it cites itself; one that cites several because the answer does, on those that have the
-    sentences nearest to it. `document_span` reaches from the first of these to the last; over the whole chunk where
-    none is near, and nowhere where no sentence rests on it.
-
-    Args:
-        read: the answer.
-        checked: what was found of its sentences, in their order.
-    """
+    """Return the details of citations with the sentences that rest on each, and the evidence for them."""
     resting = [
         (item, cited.ids if read.is_marked else _find_nearest_sources(item))
         for item, cited in zip(checked.sentences, read.sentences, strict=True)

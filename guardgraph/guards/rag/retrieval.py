@@ -36,13 +36,7 @@ UNCONTROLLED: Final[JsonObject] = {
 
 
 def parse_candidate_access(item: JsonObject) -> Access | None:
-    """Return who may read a candidate, None where it does not say.
-
-    A tenant without readers is nobody.
-
-    Raises:
-        ValueError: it says it in another form.
-    """
+    """Return who may read a candidate, None where it does not say."""
     if item.get("tenant") is None and "readers" not in item:
         return None
     tenant, readers = item.get("tenant"), item.get("readers", [])
@@ -52,19 +46,7 @@ def parse_candidate_access(item: JsonObject) -> Access | None:
 
 
 def explain_access_refusal(raw: JsonValue, *, caller: Caller | None, required: bool) -> JsonObject | None:
-    """Say why a run may not even keep what a retriever returned, None where it may.
-
-    What is no list of objects is refused where anything in it has a tenant or readers: its form is judged, and shown,
-    by whoever reads it.
-
-    Args:
-        raw: any JSON value.
-        caller: who asks; None is somebody of whom nothing is known, who reads what is public.
-        required: whether a document that does not say who may read it is refused, too.
-
-    Returns:
-        Details of the failure, in which nothing of a document is.
-    """
+    """Say why a run may not even keep what a retriever returned, None where it may."""
     judged = (
         [_explain_candidate_refusal(item, caller) for item in raw]
         if isinstance(raw, list)
@@ -99,16 +81,7 @@ def is_uncontrolled_access(details: JsonValue) -> bool:
 
 
 def check_candidate_access(found: JsonValue, *, caller: Caller | None, required: bool) -> None:
-    """Hold what was found before against who asks now.
-
-    Args:
-        found: what a retriever returned, or the context that was packed from it.
-        caller: who asks.
-        required: whether a document that does not say who may read it is refused, too.
-
-    Raises:
-        Stop: ``access_revoked``.
-    """
+    """Hold what was found before against who asks now."""
     if (details := explain_access_refusal(found, caller=caller, required=required)) is not None:
         raise Stop("access_revoked", details=details)
 
@@ -149,22 +122,7 @@ class _Unusable(ValueError):
 
 
 def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k: int) -> ParsedCandidates:
-    """Parse what a retriever returned.
-
-    Args:
-        raw: any JSON value; a list of candidates, best first: the order of the list is their rank, whatever their
-            scores, so that a reranker may differ from the score.
-        allowed_sources: the sources that were asked for; a candidate from another breaks the contract.
-        top_k: the most that were asked for; a longer list is cut.
-
-    Returns:
-        At most `top_k` candidates with a score above 0, in rank order; one that was returned twice stands once, at
-        its better rank; and what was left out, since it cannot be used: it has no id, no text, no relevance.
-
-    Raises:
-        Stop: ``tool_invalid_output:retrieve`` with the first fault in details; so two texts under one id, a source that
-            was not asked for, and candidates of which none can be used.
-    """
+    """Parse what a retriever returned."""
     if not isinstance(raw, list):
         raise _build_retriever_stop("a list of candidates is required", raw)
     candidates, left_out = list[Candidate](), list[JsonObject]()
@@ -269,11 +227,7 @@ def _build_retriever_stop(allowed: str, given: JsonValue) -> Stop:
 
 
 def pack_context(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, max_chars: int) -> Retrieval:
-    """Choose the context from ranked candidates.
-
-    In rank order: a score below `min_score` is counted as rejected, whatever the limits; the first good one beyond
-    `max_chunks` ends the packing; a text that would exceed `max_chars` is skipped, and a later smaller one may fit.
-    """
+    """Choose the context from ranked candidates."""
     chunks: list[ContextChunk] = []
     rejected = total = 0
     for item in candidates:
@@ -294,20 +248,7 @@ def _strip_candidate_text(item: Candidate) -> ContextChunk:
 
 
 def parse_ranking(raw: JsonValue, *, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Parse what a reranker returned.
-
-    Args:
-        raw: any JSON value; a list of objects with the `doc_id` and the `text` of candidates, best first.
-        candidates: what the reranker was given.
-
-    Returns:
-        The candidates themselves in the order of the list, without those that are not in it; one that was returned
-        twice stands once. Whatever else the reranker says of one, such as a score of its own, is not taken over.
-
-    Raises:
-        Stop: ``tool_invalid_output:rerank`` with the first fault in details: a candidate that it was not given, or one
-            with another text.
-    """
+    """Parse what a reranker returned."""
     if not isinstance(raw, list):
         raise _build_rerank_stop("a list of candidates is required", raw)
     texts = {item["doc_id"]: item["text"] for item in candidates}
@@ -331,19 +272,7 @@ def _build_rerank_stop(allowed: str, given: JsonValue) -> Stop:
 
 
 def drop_duplicates(candidates: Sequence[Candidate], *, min_score: float) -> list[Candidate]:
-    """Leave out relevant candidates that are copies of a more recent one.
-
-    Copies have the same title, section and text, whatever their case, white space, quote marks and dashes: one word or
-    digit that differs may decide. The most recent one by `updated_at` stays, of equally recent ones the best ranked,
-    and stands at the best rank among them; one without a date counts as the oldest.
-
-    Args:
-        candidates: ranked, best first, all of them permitted.
-        min_score: what relevance a candidate needs; one with less is left as it is.
-
-    Returns:
-        The candidates, best first; one that stays for others has their ids under `duplicates`, by rank.
-    """
+    """Leave out relevant candidates that are copies of a more recent one."""
     groups: dict[object, list[Candidate]] = {}
     for rank, item in enumerate(candidates):
         said = normalise_quote_text(f"{item['title']}\n{item['section']}\n{item['text']}").casefold()
@@ -391,22 +320,12 @@ _RANKED_BELOW: Final = 60
 
 
 def list_queries(query: str, question: str) -> list[str]:
-    """Return what is searched for: an intent's query, and the question, unless they are the same words.
-
-    Args:
-        query: of the intent.
-        question: as its proposer was shown it.
-    """
+    """Return what is searched for: an intent's query, and the question, unless they are the same words."""
     return [query] if list_word_keys(query) == list_word_keys(question) else [query, question]
 
 
 def merge_found(found: Sequence[Sequence[JsonValue]], top_k: int) -> list[JsonValue]:
-    """Return what several queries found as one list, by reciprocal ranks; scores stay.
-
-    Args:
-        found: by query, in its order; nothing of it was validated yet.
-        top_k: how many candidates are kept.
-    """
+    """Return what several queries found as one list, by reciprocal ranks; scores stay."""
     ranks, first = dict[str, float](), dict[str, JsonValue]()
     for items in found:
         for rank, item in enumerate(items, 1):

@@ -37,12 +37,7 @@ class ClaimsCompared(NamedTuple):
 
 
 def compare_claims(one: str, other: str) -> ClaimsCompared:
-    """Say whether two claims state the same, or different values of one thing.
-
-    Args:
-        one: a claim.
-        other: another one.
-    """
+    """Say whether two claims state the same, or different values of one thing."""
     days = load_names(DEFAULT_LANGUAGE, "weekdays")  # of what happened, or of the report
     if find_unsupported_names(one, [other], days) and find_unsupported_names(other, [one], days):
         return ClaimsCompared(False, None)  # two of a kind
@@ -91,15 +86,7 @@ class SourceText(NamedTuple):
 
 
 def compare_notes(notes: Sequence[Note], sources: Mapping[str, SourceText]) -> list[NoteAgreement]:
-    """Say of every note which notes of other pages agree and conflict with it.
-
-    Args:
-        notes: verified notes.
-        sources: of their pages, by the URL of the note.
-
-    Returns:
-        In the order of the notes. A conflict counts whoever says it; agreement counts independent sources.
-    """
+    """Say of every note which notes of other pages agree and conflict with it."""
     agreed: dict[int, list[int]] = {at: [] for at in range(len(notes))}
     conflicts: dict[int, list[NoteConflict]] = {at: [] for at in range(len(notes))}
     for one, other in combinations(range(len(notes)), 2):
@@ -132,11 +119,7 @@ def _describe_agreement(
 
 
 class Independence:
-    """Which pages are one source: of one domain or owner, copies of each other, or linked.
-
-    Args:
-        sources: what is known of the pages, by URL.
-    """
+    """Which pages are one source: of one domain or owner, copies of each other, or linked."""
 
     def __init__(self, sources: Mapping[str, SourceText]) -> None:
         self._sources = sources
@@ -191,17 +174,7 @@ def _links_to(linked: Iterable[str], host: str) -> bool:
 
 
 def check_agreement(agreement: Sequence[NoteAgreement], notes: Sequence[Note], *, min_independent: int) -> None:
-    """Hold notes against what they have to be: without a conflict, and said by several independent sources.
-
-    Args:
-        agreement: of `compare_notes`.
-        notes: the notes.
-        min_independent: how many sources each of them needs.
-
-    Raises:
-        Stop: ``conflicting_sources`` with `details`, both notes and their values; else
-            ``insufficient_corroboration:<n>``, n being the number that is needed, with `details`.
-    """
+    """Hold notes against what they have to be: without a conflict, and said by several independent sources."""
     by_id = {note["id"]: note for note in notes}
     for said in agreement:
         for other in said["conflicts_with"]:

@@ -24,14 +24,7 @@ PAGE_TEXTS: Final = ("title", "published_at", "body")
 
 
 def read_proposed_notes(raw: JsonValue) -> list[JsonValue]:
-    """Return the notes that a model proposes: what they say and where, since all else is known of their pages.
-
-    Args:
-        raw: ``{"notes": [{claim, quote, url}, …]}``; items that are no objects stay as they are.
-
-    Raises:
-        Stop: ``invalid_notes:empty`` for what has no list of notes.
-    """
+    """Return the notes that a model proposes: what they say and where, since all else is known of their pages."""
     notes = raw.get("notes") if isinstance(raw, dict) else None
     if not isinstance(notes, list):
         raise Stop("invalid_notes:empty")
@@ -40,15 +33,7 @@ def read_proposed_notes(raw: JsonValue) -> list[JsonValue]:
 
 
 def number_notes(raw: JsonValue, *, before: Collection[str] = ()) -> list[JsonValue]:
-    """Give the notes that have no id one: n1, n2, … in their order, leaving out ids that are taken.
-
-    Args:
-        raw: what an extractor returned; items that are no objects stay as they are.
-        before: ids of the notes of searches before; a note that comes with one of them gets another.
-
-    Raises:
-        Stop: ``tool_invalid_output:extract_notes`` with `details` ``{allowed, given}`` for what is no list.
-    """
+    """Give the notes that have no id one: n1, n2, … in their order, leaving out ids that are taken."""
     if not isinstance(raw, list):
         raise Stop(
             "tool_invalid_output:extract_notes", details={"allowed": "a list of notes", "given": excerpt_value(raw)}
@@ -65,18 +50,7 @@ def number_notes(raw: JsonValue, *, before: Collection[str] = ()) -> list[JsonVa
 
 
 def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
-    """Read notes.
-
-    Args:
-        raw: notes with ids.
-        max_notes: how many there may be.
-
-    Returns:
-        The notes with their strings stripped and their URLs as identities.
-
-    Raises:
-        Stop: ``invalid_notes:empty|too_many|item|id|url|claim|quote``; two notes under one id are ``id``, too.
-    """
+    """Read notes."""
     if not isinstance(raw, list) or not raw:
         raise Stop("invalid_notes:empty")
     if len(raw) > max_notes:
@@ -90,17 +64,7 @@ def parse_notes(raw: JsonValue, *, max_notes: int) -> list[Note]:
 def check_note_links(
     notes: Sequence[Note], *, question: str, pages: Mapping[str, SourcePage], policy: ResearchPolicy | None
 ) -> None:
-    """Check that the links of claims and titles are on the page that each note names, or in the question.
-
-    Args:
-        notes: the notes of `place_notes`; a title that is its page's is not judged.
-        question: what the run was asked.
-        pages: the pages read in this run, by the identity of the URL that was asked.
-        policy: the run's, None where links are not judged.
-
-    Raises:
-        Stop: ``invalid_notes:active_markup``, ``invalid_notes:unsupported_link``.
-    """
+    """Check that the links of claims and titles are on the page that each note names, or in the question."""
     for note in notes:
         page = pages.get(find_note_url(note))
         said = [note["claim"], "" if page and page["title"] == note["title"] else note["title"]]
@@ -110,15 +74,7 @@ def check_note_links(
 
 
 def place_notes(notes: Sequence[Note], *, pages: Mapping[str, SourcePage]) -> list[Note]:
-    """Say of every note where its page was in the end, and where its quote stands in it.
-
-    A date stands in a note that its page declares; where a reader tells such dates from others, a guess is
-    `guessed_date`.
-
-    Args:
-        notes: the notes of `parse_notes`; each names its page by the URL that was asked, or by the final one.
-        pages: the pages read in this run, by the identity of the URL that was asked.
-    """
+    """Say of every note where its page was in the end, and where its quote stands in it."""
     by_final = {
         identify_url(final): url for url, page in reversed(list(pages.items())) if (final := page.get("final_url"))
     }
@@ -149,19 +105,7 @@ def _place_note(note: Note, asked: str, page: SourcePage) -> Note:
 
 
 def verify_notes(notes: JsonValue, *, pages: JsonValue, check_values: bool, check_quotes: bool) -> NotesVerification:
-    """Check every note against the page that it names.
-
-    Args:
-        notes: the notes of `parse_notes`, as the state kept them.
-        pages: the pages read in this run, by the identity of their URL, as the state kept them.
-        check_values: whether the values of a claim must be in its quote; a date may have parts from the page's own.
-        check_quotes: whether a quote must stand in its page.
-
-    Raises:
-        Stop: ``verification_failed:<first issue>`` with `verification`; an issue is ``quote_too_short``,
-            ``claim_missing``, ``url_not_read``, ``quote_not_in_source`` or ``number_not_in_quote``;
-            ``tool_invalid_output:verify_notes`` for what are no notes and pages, as after an edit of the state.
-    """
+    """Check every note against the page that it names."""
     if not _are_notes(notes) or not _are_note_pages(pages):
         details = {"allowed": "notes and pages as they were read", "given": excerpt_value([notes, pages])}
         raise Stop("tool_invalid_output:verify_notes", details=details)
@@ -180,15 +124,7 @@ def verify_notes(notes: JsonValue, *, pages: JsonValue, check_values: bool, chec
 def drop_unverified_notes(
     notes: Sequence[Note], verification: NotesVerification
 ) -> tuple[list[Note], list[DroppedNote]]:
-    """Sort notes into those that verified and those that did not, in their order and with their ids.
-
-    Args:
-        notes: the notes that were verified.
-        verification: what came of it; an id that several notes have stands for all of them.
-
-    Returns:
-        The notes to go on with, and the others, each with the reason of its first issue.
-    """
+    """Sort notes into those that verified and those that did not, in their order and with their ids."""
     first = {issue["note"]: issue for issue in reversed(verification["issues"])}
     dropped = [_describe_dropped_note(note, first[note["id"]]) for note in notes if note["id"] in first]
     return [note for note in notes if note["id"] not in first], dropped

@@ -17,18 +17,7 @@ LONGEST_TITLE: Final = 80
 
 
 def parse_outline(raw: JsonValue, *, max_sections: int) -> list[str]:
-    """Read the titles of sections.
-
-    Args:
-        raw: ``{"sections": [title]}``.
-        max_sections: sections that an answer may have.
-
-    Returns:
-        The titles, one blank between their words.
-
-    Raises:
-        Stop: ``invalid_outline:not_object|sections|too_many|title|title_too_long|title_twice``.
-    """
+    """Read the titles of sections."""
     if not isinstance(raw, dict):
         raise Stop("invalid_outline:not_object", details={"given": excerpt_value(raw)})
     proposed = raw.get("sections")
@@ -56,17 +45,7 @@ def _fold(title: str) -> str:
 
 
 def check_outline(titles: Sequence[str], *, question: str, notes: Sequence[Note], policy: ResearchPolicy) -> None:
-    """Check that the titles of an outline say nothing that neither the notes nor the question says.
-
-    Args:
-        titles: of `parse_outline`.
-        question: what the run was asked.
-        notes: the verified notes.
-        policy: which checks run; links are always held.
-
-    Raises:
-        Stop: ``invalid_outline:active_markup|unsupported_link|unsupported_number|unsupported_name`` with `unsupported`.
-    """
+    """Check that the titles of an outline say nothing that neither the notes nor the question says."""
     said = [question, *(text for note in notes for text in (note["claim"], note["quote"], note["title"], note["url"]))]
     check_links(titles, "invalid_outline", cited=said, policy=policy, known_names=policy.known_names)
     headings = "\n\n".join(f"## {title}" for title in titles)

@@ -22,17 +22,7 @@ _BY_LISTS = "source_denied_"
 def explain_page_difference(
     content: JsonValue, *, hosts: Collection[str], denied: Collection[str] = (), limits: Mapping[str, float]
 ) -> str | None:
-    """Say why a reader would have brought something else, None where it would have brought the same.
-
-    A page or a failure says of every URL on its way whether it was denied, in `hops`, and which `limits` held. What
-    says nothing of them was brought by a reader that looks at the URL alone.
-
-    Args:
-        content: of the recorded outcome.
-        hosts: entries of those that both lists allow now.
-        denied: entries of those among them that are denied now.
-        limits: the caps of now.
-    """
+    """Say why a reader would have brought something else, None where it would have brought the same."""
     failure = parse_expected_failure(content)
     said = failure[1] if failure is not None else content
     if not isinstance(said, dict):
@@ -82,17 +72,7 @@ SHOWN_DETAILS = 10
 
 
 def parse_source_page(raw: JsonValue) -> SourcePage | None:
-    """Read what a reader returned.
-
-    Args:
-        raw: ``{"body", "title"?, "published_at"?}``, and what else a `Page` may have.
-
-    Returns:
-        The page; None for one whose body is blank.
-
-    Raises:
-        Stop: ``tool_invalid_output:read_source`` with `details` ``{allowed, given}`` for what is no page.
-    """
+    """Read what a reader returned."""
     if not isinstance(raw, dict) or not isinstance(raw.get("body"), str):
         details = {"allowed": "an object whose body is a text", "given": excerpt_value(raw)}
         raise Stop("tool_invalid_output:read_source", details=details)
@@ -136,13 +116,7 @@ def _read_page_starts(raw: JsonValue) -> list[list[int]]:
 
 
 def show_source_page(url: str, page: SourcePage, *, max_chars: int) -> JsonObject:
-    """Return what a model is shown of a page: data, cut to a number of characters.
-
-    Args:
-        url: its identity.
-        page: the page.
-        max_chars: characters of its text, and of its title.
-    """
+    """Return what a model is shown of a page: data, cut to a number of characters."""
     dated = page.get("declared_date", page["published_at"])
     return {"url": url, "title": page["title"][:max_chars], "published_at": dated, "text": page["body"][:max_chars]}
 
@@ -155,15 +129,7 @@ def is_usable_page(
     denied: Collection[str] = (),
     unsure_text: UnsureText = "allow",
 ) -> bool:
-    """Say whether a reader returned a page that the run may use, before it is judged.
-
-    Args:
-        raw: what it returned.
-        policy: hosts that may be asked for.
-        execution: hosts that may be read now.
-        denied: hosts that may never be read, whatever the lists say.
-        unsure_text: whether a page may be used whose reader is unsure of its text.
-    """
+    """Say whether a reader returned a page that the run may use, before it is judged."""
     if not isinstance(raw, dict) or not _read_page_text(raw.get("body")).strip():
         return False
     if unsure_text == "refuse" and raw.get("extraction") == "unsure":
@@ -173,20 +139,7 @@ def is_usable_page(
 
 
 def describe_failed_page(url: str, outcome: Outcome) -> JsonObject:
-    """Return what a run says of a page that could not be read.
-
-    Args:
-        url: its identity.
-        outcome: of the call, a failure.
-
-    Returns:
-        ``{url, reason, details?, hops?}``: a reason of `READ_FAILURES`, ``circuit_open`` where its host failed too
-        often in a row, or ``read_failed`` of a reader that broke.
-
-    Raises:
-        Stop: ``tool_invalid_output:read_source`` for what is no plain JSON or too large, ``max_seconds`` when the
-            reader outlasted the run's time, ``tool_unavailable:read_source`` when it was not called.
-    """
+    """Return what a run says of a page that could not be read."""
     if outcome.content["reason"] in ("max_seconds", "tool_invalid_output", "tool_unavailable"):
         raise build_tool_stop(outcome, "read_source")
     if outcome.content["reason"] == "tool_circuit_open":

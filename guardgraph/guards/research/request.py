@@ -27,19 +27,7 @@ def read_plan_steps(proposed: JsonValue) -> JsonValue:
 
 
 def parse_research_plan(raw_steps: JsonValue, *, max_steps: int) -> list[PlanStep]:
-    """Read the steps of a plan.
-
-    Args:
-        raw_steps: the proposed ``steps``.
-        max_steps: how many steps a plan may have.
-
-    Returns:
-        The steps with `id` and `action` stripped; keys beyond the three are left out.
-
-    Raises:
-        Stop: ``invalid_plan:steps|too_many_steps``, ``invalid_step:not_object|id|action|args``, or
-            ``invalid_plan:step_sequence`` with `details` ``{expected, received}``.
-    """
+    """Read the steps of a plan."""
     if not isinstance(raw_steps, list) or not raw_steps:
         raise Stop("invalid_plan:steps")
     if len(raw_steps) > max_steps:
@@ -53,11 +41,7 @@ def parse_research_plan(raw_steps: JsonValue, *, max_steps: int) -> list[PlanSte
 
 
 def read_plan_query(steps: Sequence[PlanStep]) -> str:
-    """Return what a plan searches for, stripped.
-
-    Raises:
-        Stop: ``invalid_search:query``.
-    """
+    """Return what a plan searches for, stripped."""
     query = steps[0]["args"].get("query")
     if not isinstance(query, str) or not query.strip():
         raise Stop("invalid_search:query")
@@ -65,14 +49,7 @@ def read_plan_query(steps: Sequence[PlanStep]) -> str:
 
 
 def read_found_urls(raw: JsonValue) -> list[JsonValue]:
-    """Return the url of every hit, None for a hit that has none.
-
-    Args:
-        raw: what the search returned.
-
-    Raises:
-        Stop: ``tool_invalid_output:search_sources`` for anything but a list of objects.
-    """
+    """Return the url of every hit, None for a hit that has none."""
     if not isinstance(raw, list) or not all(isinstance(hit, dict) for hit in raw):
         details = {"allowed": "a list of objects, each with a url", "given": excerpt_value(raw)}
         raise Stop("tool_invalid_output:search_sources", details=details)
@@ -101,17 +78,7 @@ KNOWN_HINT_CHARS = 2000
 
 
 def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
-    """Read the input of a run.
-
-    Args:
-        goal: what the run is for.
-        request: ``{"request": {"question", "report_date"?, "region"?}, "policy_hints"?: {…}}``.
-
-    Raises:
-        Stop: ``invalid_request:<field>`` with `details` ``{field, given, allowed}``; a field is ``goal``,
-            ``request`` (either object of that name), ``request.question``, ``request.report_date``,
-            ``request.region`` or ``policy_hints``.
-    """
+    """Read the input of a run."""
     asked = read_request_text("goal", goal)
     inner = request.get("request") if isinstance(request, dict) else request
     if not isinstance(inner, dict):
@@ -130,36 +97,13 @@ def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:
 
 
 def tighten_research_limit(name: str, hint: JsonValue, *, allowed: int) -> int:
-    """Return one of the limits of a run that a request may hint at.
-
-    A hint is at least what `HINTED_LIMITS` has, and only tightens. A text that
-    spells a number counts as one; what is no finite number is as good as no hint.
-
-    Args:
-        name: one of `HINTED_LIMITS`.
-        hint: what the request's policy hints say of it, None for nothing.
-        allowed: the limit without a hint, which none exceeds.
-    """
+    """Return one of the limits of a run that a request may hint at."""
     number = _read_hinted_number(hint)
     return allowed if number is None else int(min(max(number, HINTED_LIMITS[name]), allowed))
 
 
 def narrow_research_domains(hints: JsonObject, name: str, allowed: Sequence[str]) -> list[str]:
-    """Return entries for the allowed hosts that a hint leaves.
-
-    Args:
-        hints: the request's policy hints.
-        name: the hint, ``allowed_domains_policy`` or ``allowed_domains_execution``.
-        allowed: the deployment's entries.
-
-    Returns:
-        Those of the deployment's entries that the hint means too, in the deployment's order, and the hint's where it
-        means less; all of the deployment's when there is no such hint.
-
-    Raises:
-        Stop: ``invalid_request:policy_hints.<name>`` for a hint that is no list of strings, or a longer one than
-            `MOST_HINTED_HOSTS`.
-    """
+    """Return entries for the allowed hosts that a hint leaves."""
     if name not in hints:
         return list(allowed)
     hint = hints[name]

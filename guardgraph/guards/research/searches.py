@@ -35,26 +35,14 @@ class Gaps(NamedTuple):
 
 
 def start_searches(query: str, *, hits: int = 0, urls: Sequence[str] = ()) -> Searches:
-    """Return the beginning of several searches.
-
-    Args:
-        query: the plan's.
-        hits: how many of them the first search found, where it is over.
-        urls: what was kept of them.
-    """
+    """Return the beginning of several searches."""
     return Searches(
         queries=[query], waiting=[], rounds=1, open=[], failed_queries=[], hits=hits, urls=[*urls], notes=0, began=0.0
     )
 
 
 def share_limit(limit: int, *, used: int, searches_left: int) -> int:
-    """Return what one search may take of a limit of the whole run: an even share of what is left, rounded up.
-
-    Args:
-        limit: of the run.
-        used: by the searches before.
-        searches_left: searches that may still be made, the one of now included.
-    """
+    """Return what one search may take of a limit of the whole run: an even share of what is left, rounded up."""
     return -(-max(limit - used, 0) // max(searches_left, 1))
 
 
@@ -66,15 +54,7 @@ def count_searches_left(searches: Searches | None, *, max_queries: int) -> int:
 def find_searches_end(
     searches: Searches, *, max_queries: int, used: Mapping[SearchesEnd, tuple[int, int]], spent: float, seconds: float
 ) -> SearchesEnd | None:
-    """Say why a run may search no more, None where it may.
-
-    Args:
-        searches: how far the run has come.
-        max_queries: searches that a run may make.
-        used: by the name of each other limit, what the run has used of it, and the limit.
-        spent: seconds of the run.
-        seconds: those that it may take.
-    """
+    """Say why a run may search no more, None where it may."""
     if len(searches["queries"]) >= max_queries:
         return "max_queries"
     if (reached := next((name for name, (have, most) in used.items() if have >= most), None)) is not None:
@@ -84,25 +64,13 @@ def find_searches_end(
 
 
 def begin_next_search(searches: Searches, *, notes: int, spent: float) -> Searches:
-    """Return how far a run has come that searches for the query that waits longest.
-
-    Args:
-        searches: with a query that waits.
-        notes: verified before.
-        spent: seconds of the run.
-    """
+    """Return how far a run has come that searches for the query that waits longest."""
     query, *waiting = searches["waiting"]
     return {**searches, "queries": [*searches["queries"], query], "waiting": waiting, "notes": notes, "began": spent}
 
 
 def drop_denied_queries(searches: Searches, *, denied: Collection[str], known: Collection[str]) -> Searches:
-    """Return how far a run has come, its waiting queries judged again: who asks, or the policy, may have changed.
-
-    Args:
-        searches: how far it has come.
-        denied: what no query may say now.
-        known: texts that may be searched for whatever they say.
-    """
+    """Return how far a run has come, its waiting queries judged again: who asks, or the policy, may have changed."""
     waiting: list[str] = []
     failed: list[FailedQuery] = []
     for query in searches["waiting"]:
@@ -124,18 +92,7 @@ def list_failed_query(searches: Searches, reason: str) -> Searches:
 def parse_gaps(
     raw: JsonValue, *, asked: Sequence[str], max_queries: int, denied: Collection[str], known: Collection[str]
 ) -> Gaps:
-    """Read what a proposal says that is still missing.
-
-    Args:
-        raw: ``{"open": [str], "queries": [str]}``.
-        asked: the queries that were searched for.
-        max_queries: searches that a run may make, those included that were made.
-        denied: what no query may say: values of the caller, and the policy's terms.
-        known: texts that may be searched for whatever they say: what the run was asked.
-
-    Raises:
-        Stop: ``invalid_gaps:not_object|open|queries|query|query_too_long|too_many``, ``query_denied``.
-    """
+    """Read what a proposal says that is still missing."""
     if not isinstance(raw, dict):
         raise Stop("invalid_gaps:not_object", details={"given": excerpt_value(raw)})
     if not _is_gap_list(still := raw.get("open", [])):
@@ -158,21 +115,13 @@ def parse_gaps(
 
 
 def check_gap_links(gaps: Gaps, *, question: str, notes: Sequence[Note], policy: ResearchPolicy) -> None:
-    """Check that the links of what is named open are in the notes or in the question: readers are shown it.
-
-    Raises:
-        Stop: ``invalid_gaps:active_markup``, ``invalid_gaps:unsupported_link``.
-    """
+    """Check that the links of what is named open are in the notes or in the question: readers are shown it."""
     cited = [question, *(text for note in notes for text in (note["claim"], note["quote"], note["title"], note["url"]))]
     check_links(gaps.open, "invalid_gaps", cited=cited, policy=policy, known_names=policy.known_names)
 
 
 def check_query_terms(query: str, *, denied: Collection[str], known: Collection[str]) -> None:
-    """Refuse a query that says what may not leave the house; what the run itself was asked may.
-
-    Raises:
-        Stop: ``query_denied``; the details do not repeat the term.
-    """
+    """Refuse a query that says what may not leave the house; what the run itself was asked may."""
     folded, said = _fold_query(query), [*map(_fold_query, known)]
     for term in filter(None, map(_fold_query, denied)):
         if _says_term(folded, term) and not any(_says_term(text, term) for text in said):

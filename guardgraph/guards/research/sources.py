@@ -20,12 +20,7 @@ NOWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def start_research_sources(spellings: dict[str, str], dropped: list[str]) -> Sources:
-    """Return the sources of a run that has found URLs and judged none.
-
-    Args:
-        spellings: by identity, the URL as it was first found.
-        dropped: what was no URL.
-    """
+    """Return the sources of a run that has found URLs and judged none."""
     return Sources(
         urls=list(spellings),
         spellings=spellings,
@@ -37,15 +32,7 @@ def start_research_sources(spellings: dict[str, str], dropped: list[str]) -> Sou
 
 
 def merge_found_sources(before: Sources | None, spellings: dict[str, str], dropped: list[str]) -> Sources:
-    """Return the sources of a run whose search of now has found URLs, which are still to be judged.
-
-    Those of searches before stay; `allowed_urls` are what the search of now found.
-
-    Args:
-        before: what became of the URLs that searches before have found, None where there was none.
-        spellings: by identity, the URL as it was first found by this search.
-        dropped: what was no URL.
-    """
+    """Return the sources of a run whose search of now has found URLs, which are still to be judged."""
     found = start_research_sources(spellings, dropped)
     if before is None:
         return {**found, "allowed_urls": found["urls"]}
@@ -83,23 +70,7 @@ def select_usable_sources(
     led_to: Mapping[str, str] = NOWHERE,
     distrust: Callable[[str], str | None] = lambda url: None,
 ) -> tuple[list[str], Sources]:
-    """Hold URLs against the lists; it is done wherever they are used, since a resume may bring tighter lists.
-
-    Args:
-        urls: identities.
-        sources: what became of the run's URLs so far.
-        policy: hosts that may be asked for.
-        execution: hosts that may be read now.
-        denied: hosts that may never be read, whatever the lists say.
-        led_to: where their pages were in the end, which is judged too.
-        distrust: says why a URL is trusted too little, None where it is not; asked after the lists.
-
-    Returns:
-        The URLs that may be used, each once, and the sources with those that are denied from now on.
-
-    Raises:
-        Stop: ``no_reliable_sources`` when none may be used.
-    """
+    """Hold URLs against the lists; it is done wherever they are used, since a resume may bring tighter lists."""
     explain_listed = partial(explain_url_denial, policy=policy, execution=execution, denied=denied)
 
     def explain_denial(url: str) -> str | None:
@@ -126,22 +97,7 @@ def select_usable_sources(
 def sort_read_pages(
     brought: str, sources: Sources, *, usable: Collection[str], unsure_text: UnsureText = "allow"
 ) -> tuple[dict[str, SourcePage], Sources]:
-    """Sort what a reader brought into pages and failures.
-
-    Args:
-        brought: JSON text of ``[[url, packed outcome], …]``, as the reading node wrote it.
-        sources: what became of the run's URLs so far.
-        usable: the URLs whose pages may be used.
-        unsure_text: whether a page may be used whose reader is unsure of its text.
-
-    Returns:
-        The pages by URL, and the sources with what could not be read added to `failed_sources`.
-
-    Raises:
-        Stop: ``no_reliable_sources`` when there is no page, ``tool_invalid_output:read_source`` for something that
-            is none, ``max_seconds`` when a reader outlasted the run's time, ``tool_unavailable:read_source`` when it
-            was not called.
-    """
+    """Sort what a reader brought into pages and failures."""
     pages: dict[str, SourcePage] = {}
     failed: list[JsonObject] = [*sources["failed_sources"]]
     for url, packed in parse_json(brought):

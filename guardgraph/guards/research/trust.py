@@ -33,11 +33,7 @@ class SourceTrust(NamedTuple):
 
 
 class TrustTable:
-    """The declared entries, for questions about hosts.
-
-    Args:
-        entries: of the policy.
-    """
+    """The declared entries, for questions about hosts."""
 
     def __init__(self, entries: Iterable[TrustEntry]) -> None:
         self._entries: dict[HostScope, TrustEntry] = {
@@ -48,11 +44,7 @@ class TrustTable:
         return bool(self._entries)
 
     def find_source_trust(self, url: str) -> SourceTrust:
-        """Return how far the pages of a URL's host are trusted: a host counts before its domain, that before suffixes.
-
-        Args:
-            url: in any spelling.
-        """
+        """Return how far a URL's pages are trusted: a host counts before its domain, that before suffixes."""
         known = parse_url_target(url)
         for scope in _list_scopes_of(known.host.rstrip(".")) if known is not None and self._entries else ():
             if (entry := self._entries.get(scope)) is not None:
@@ -70,16 +62,7 @@ def _list_scopes_of(host: str) -> Iterable[HostScope]:
 
 
 def rate_page(worth: float, dated: str, as_of: str) -> float:
-    """Return how far a page is trusted, 0 to 1.
-
-    It is ``worth · (s + (1 - s) · 2^(-days / 365))``, where s is `UNDATED_SHARE`; a page without a date, or with one
-    after the day of the question, has no recency, and half of its tier's worth.
-
-    Args:
-        worth: of its host's tier.
-        dated: when it was published, as it declares itself; blank where it does not.
-        as_of: the day of the question, as `choose_reference_day` says.
-    """
+    """Return how far a page is trusted, 0 to 1."""
     return round(worth * (UNDATED_SHARE + (1 - UNDATED_SHARE) * _rate_recency(dated, as_of)), TRUST_DIGITS)
 
 
@@ -99,12 +82,7 @@ def parse_day(said: str) -> date | None:
 
 
 def choose_reference_day(report_date: str | None, started_at: str) -> str:
-    """Return the day by which recency is told: that of the report, else that on which the run began.
-
-    Args:
-        report_date: of the request; what is no ISO day says nothing.
-        started_at: when the run began, as it is recorded; blank where nobody knows.
-    """
+    """Return the day by which recency is told: that of the report, else that on which the run began."""
     for said in (report_date or "", started_at):
         if (day := parse_day(said)) is not None:
             return day.isoformat()
@@ -112,12 +90,7 @@ def choose_reference_day(report_date: str | None, started_at: str) -> str:
 
 
 def explain_trust_denial(worth: float, min_trust: float) -> str | None:
-    """Return ``source_denied_trust`` for what is trusted less than it has to be, else None.
-
-    Args:
-        worth: how far it is trusted, or how far it can be at best.
-        min_trust: the least that is read.
-    """
+    """Return ``source_denied_trust`` for what is trusted less than it has to be, else None."""
     return "source_denied_trust" if worth < min_trust else None
 
 

@@ -61,32 +61,14 @@ class _Reading(NamedTuple):
 
 
 def restricted_claims(text: str, packs: Sequence[Pack] = SHIPPED_PACKS) -> list[str]:
-    """Name the restricted claims that a text makes.
-
-    Args:
-        text: any text; the claims are looked for in English.
-        packs: names of shipped packs, or packs.
-
-    Returns:
-        The words that make the claims, each once, in the order of the text.
-    """
+    """Name the restricted claims that a text makes."""
     return list(dict.fromkeys(said for _, said in _find_claims(text, tuple(packs))))
 
 
 def forbidden_claims(
     text: str, context: JsonObject, *, avoid_absolute_guarantees: bool, packs: Sequence[Pack] = SHIPPED_PACKS
 ) -> list[str]:
-    """Name the restricted claims that a text makes and may not make.
-
-    Args:
-        text: a draft, a revision or an answer; it never licenses itself.
-        context: the incident context.
-        avoid_absolute_guarantees: whether nothing but the incident's status licenses claims.
-        packs: as for `restricted_claims`; each says what licenses its claims.
-
-    Returns:
-        The claims, as `restricted_claims` names them.
-    """
+    """Name the restricted claims that a text makes and may not make."""
     made = _find_claims(text, tuple(packs))
     licensed = {
         _get_pack(pack).name

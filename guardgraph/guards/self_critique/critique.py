@@ -34,18 +34,7 @@ _SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
 def parse_critique(
     raw: JsonValue, *, policy: SelfCritiquePolicy, max_risks: int, max_required_changes: int
 ) -> Critique:
-    """Read a critique.
-
-    Args:
-        raw: ``{"decision", "severity"?, "risks"?, "required_changes"?, "reason"?}``.
-        policy: which decisions and risks it may name, which of the risks are high, and how it requires changes.
-        max_risks: how many risks a critique may name.
-        max_required_changes: how many changes it may require.
-
-    Raises:
-        Stop: ``invalid_critique:<what>``, ``critique_decision_not_allowed_policy:<decision>`` or
-            ``critique_risk_not_allowed_policy:<type>``, the first that holds.
-    """
+    """Read a critique."""
     if not isinstance(raw, dict):
         raise _build_critique_stop("not_object", raw, "an object")
     decision = _parse_critique_decision(raw.get("decision"), policy.allowed_decisions_policy)
@@ -65,31 +54,13 @@ def parse_critique(
 
 
 def check_critique_links(critique: Critique, *, context: JsonObject, policy: SelfCritiquePolicy | None) -> None:
-    """Refuse a critique whose changes, notes of risks or reason have a link that the incident does not have.
-
-    Args:
-        critique: the critique of `parse_critique`.
-        context: the incident context.
-        policy: which links and which markup it may have; None where links are not judged.
-
-    Raises:
-        Stop: ``invalid_critique:active_markup``, ``invalid_critique:unsupported_link``.
-    """
+    """Refuse a critique whose changes, notes of risks or reason have a link that the incident does not have."""
     said = [*critique["required_changes"], *(risk["note"] for risk in critique["risks"]), critique["reason"]]
     check_links(said, "invalid_critique", cited=list_context_texts(context.values()), policy=policy)
 
 
 def check_decision_execution(decision: str, execution: Collection[str], *, denied: Collection[str] = ()) -> None:
-    """Refuse a decision that the runtime does not carry out now.
-
-    Args:
-        decision: a validated critique's.
-        execution: the execution list.
-        denied: decisions that are never carried out, whatever the lists say.
-
-    Raises:
-        Stop: ``critique_decision_denied_listed:<decision>``, ``critique_decision_denied_execution:<decision>``.
-    """
+    """Refuse a decision that the runtime does not carry out now."""
     if decision in denied:
         raise Stop(f"critique_decision_denied_listed:{shown_name(decision)}")
     if decision not in execution:
@@ -211,18 +182,7 @@ class Change(NamedTuple):
 
 
 def parse_required_change(item: str, markers: Mapping[str, ChangeKind] = MARKERS) -> Change | None:
-    """Read one required change.
-
-    Args:
-        item: has a marker, in any case, and quotes exactly one phrase: between straight double quotes or, where there
-            are none, between single quotes that stand at word boundaries.
-        markers: what each asks for. One with an underscore may stand anywhere, any other at the beginning alone, before
-            a blank, a colon or a hyphen. Of several, remove wins, then include, then soften.
-
-    Returns:
-        The change, or None for an item that no rule can enforce: no marker, no phrase or several, quotes that
-        do not pair, a phrase that is too short, too long or has no word in it.
-    """
+    """Read one required change."""
     kind = _read_change_kind(item.strip().lower(), markers)
     phrase = _read_change_phrase(item)
     least, most = PHRASE_CHARS
@@ -241,13 +201,7 @@ def list_enforceable_changes(items: Iterable[str], markers: Mapping[str, ChangeK
 
 
 def find_unapplied_changes(changes: Iterable[Change], text: str) -> list[Change]:
-    """Return the changes that a text does not obey.
-
-    Args:
-        changes: what is required.
-        text: what must have the phrases to include and none of those to remove, as whole words, case and
-            punctuation aside; a sentence for each phrase to mention, and a hedge in each that says one to soften.
-    """
+    """Return the changes that a text does not obey."""
     return [change for change in changes if not is_change_applied(change, text)]
 
 
@@ -291,15 +245,7 @@ def _states_phrase(sentence: str, phrase: str, language: str) -> bool:
 
 
 def find_contradictory_changes(items: Iterable[str], markers: Mapping[str, ChangeKind] = MARKERS) -> list[str]:
-    """Return the first two changes that no text can obey both, as strings.
-
-    Args:
-        items: required changes, as `parse_required_change` reads them.
-        markers: what each marker asks for.
-
-    Returns:
-        A phrase to include and one to remove that stands in it or is it; nothing where there are no such two.
-    """
+    """Return the first two changes that no text can obey both, as strings."""
     changes = list_enforceable_changes(items, markers)
     removed = [change for change in changes if change.kind == "remove"]
     for added in changes:
@@ -310,14 +256,7 @@ def find_contradictory_changes(items: Iterable[str], markers: Mapping[str, Chang
 
 
 def strip_added_phrases(changes: Iterable[Change], draft: str, text: str) -> str:
-    """Return a revision without the phrases that it had to add, white space normalised.
-
-    Args:
-        changes: what is required.
-        draft: what was revised; a phrase that it has already was not added.
-        text: the revision. Of each added phrase one occurrence is left out, with one punctuation mark and the
-            blank that follow it.
-    """
+    """Return a revision without the phrases that it had to add, white space normalised."""
     rest = normalise_spaces(text)
     added = {change.phrase for change in changes if change.kind in _ADDED and not has_phrase(draft, change.phrase)}
     for phrase in sorted(added, key=lambda phrase: (-len(phrase), phrase)):
@@ -372,18 +311,7 @@ def show_measured_changes(changes: Sequence[Change], text: str) -> JsonObject:
 
 
 def read_similarities(packed: str, shown: JsonObject) -> tuple[list[list[float]], JsonObject]:
-    """Read what was measured.
-
-    Args:
-        packed: what a propose node wrote: ``{"similarities": [[…]]}``, for each phrase a number for each sentence.
-        shown: of `show_measured_changes`.
-
-    Returns:
-        The similarities, and what is known of who measured them.
-
-    Raises:
-        Stop: ``llm_invalid_schema`` for anything but as many numbers from -1 to 1; other ``llm_…`` where nothing came.
-    """
+    """Read what was measured."""
     given = proposed_object(packed)
     rows = given.value.get("similarities") if isinstance(given.value, dict) else None
     phrases, sentences = len(shown["phrases"]), len(shown["sentences"])
@@ -404,19 +332,7 @@ def _is_row(row: JsonValue, size: int) -> bool:
 def check_measured_changes(
     changes: Sequence[Change], text: str, rows: Sequence[Sequence[float]], *, least: float, most: float
 ) -> None:
-    """Refuse a text that does not mention or soften what it must.
-
-    Args:
-        changes: of `list_changes_by_stems`.
-        text: the revision.
-        rows: for each change the similarity of its phrase to each sentence of the text.
-        least: the similarity from which on a sentence mentions a phrase; the words of the phrase, by stems, do too.
-        most: the similarity that a sentence without a hedge may have at most to a phrase that is to be softened; nor
-            may it say the phrase by its stems.
-
-    Raises:
-        Stop: ``patch_violation:required_changes_not_applied`` with `unapplied`.
-    """
+    """Refuse a text that does not mention or soften what it must."""
     sentences = split_sentences(text)
     missed = [
         str(change)

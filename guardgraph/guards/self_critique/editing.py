@@ -30,19 +30,7 @@ _GAP = re.compile(r"(\S*)(\s*)(.*)", re.DOTALL)
 def apply_required_changes(
     last_attempt: str, required_changes: Iterable[str], markers: Mapping[str, ChangeKind] = MARKERS
 ) -> str:
-    """Make the required changes in a text.
-
-    Phrases to remove go, with the punctuation they leave behind; phrases to include that are missing are
-    appended in their own spelling, each as a sentence. A phrase to include that has one to remove in it is
-    not appended. A phrase to mention is appended like one to include, where no sentence has its words; a phrase to
-    soften goes where it is stated. The same input always gives the same text, and a text that has been repaired stays
-    as it is.
-
-    Args:
-        last_attempt: the text.
-        required_changes: the critique's; what cannot be enforced is ignored.
-        markers: what each marker asks for.
-    """
+    """Make the required changes in a text."""
     changes = list_enforceable_changes(required_changes, markers)
     to_remove = [change for change in changes if change.kind == "remove"]
     to_soften = [

@@ -17,22 +17,7 @@ HINTS = "incident_context.policy_hints"
 
 
 def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) -> SelfCritiqueTask:
-    """Read the input of a run.
-
-    Args:
-        goal: what the update is for.
-        incident_context: the facts, with ``policy_hints`` ``{"avoid_absolute_guarantees"?,
-            "max_length_increase_pct"?}``; the guards ignore other hints.
-
-    Returns:
-        The task, with the hints read: ``avoid_absolute_guarantees`` is false where the context does not say,
-        ``max_length_increase_pct`` is None, as it is for null.
-
-    Raises:
-        Stop: ``invalid_request:<field>`` with `details` ``{field, given, allowed}``; a field is ``goal``,
-            ``incident_context``, ``incident_context.policy_hints`` or one of the hints by its path. A context
-            without a fact is refused: one that is empty, or has hints, limits and blanks alone.
-    """
+    """Read the input of a run."""
     asked = read_request_text("goal", goal)
     if not isinstance(incident_context, dict):
         raise build_request_stop("incident_context", incident_context, "an object")

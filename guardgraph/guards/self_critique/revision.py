@@ -40,21 +40,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def parse_draft(draft: JsonValue, *, context: JsonObject, max_chars: int, policy: SelfCritiquePolicy) -> str:
-    """Read a draft.
-
-    Args:
-        draft: the proposed text.
-        context: the incident context; its policy hints are no facts.
-        max_chars: how many characters the stripped text may have.
-        policy: which links and markup it may have, and whether its facts must stand in the context.
-
-    Returns:
-        The draft, stripped.
-
-    Raises:
-        Stop: ``invalid_draft:empty|too_long``, or ``invalid_draft:active_markup|unsupported_link|no_new_facts|
-            new_incident_id|new_severity_label|new_region`` with `unsupported`.
-    """
+    """Read a draft."""
     text = _parse_draft_text(draft, "invalid_draft", max_chars)
     _check_support(text, context, "", "invalid_draft", policy)
     return text
@@ -72,25 +58,7 @@ def check_revision_patch(
     budget: SelfCritiqueBudget,
     by_meaning: bool = False,
 ) -> Patch:
-    """Read a revision and check it against the draft; the evidence of a stop is what was measured or found.
-
-    Args:
-        revised: the proposed text.
-        draft: the accepted draft.
-        context: the incident context.
-        required_changes: the critique's.
-        hinted_length_increase_pct: the request's limit of growth, None for none; of it and the budget's the smaller
-            one holds.
-        avoid_absolute_guarantees: whether only the incident's status licenses claims.
-        policy: its checks, markers, claims, labels and links.
-        budget: how long it may be, how much longer than the draft, and how unlike it.
-        by_meaning: whether what it must mention and soften is left to `check_measured_changes`.
-
-    Raises:
-        Stop: ``invalid_revised:empty|too_long|no_changes``, then ``patch_violation:`` ``too_large_edit``,
-            ``length_increase_limit``, links and facts as `parse_draft`, ``restricted_claims``,
-            ``required_changes_not_applied``
-    """
+    """Read a revision and check it against the draft; the evidence of a stop is what was measured or found."""
     text = _parse_draft_text(revised, "invalid_revised", budget.max_answer_chars)
     changes = list_enforceable_changes(required_changes, policy.markers)
     limit = min(budget.max_length_increase_pct, math.inf if (hint := hinted_length_increase_pct) is None else hint)
@@ -110,32 +78,14 @@ def check_final_draft(
     avoid_absolute_guarantees: bool,
     policy: SelfCritiquePolicy,
 ) -> str:
-    """Check the text that is about to be returned.
-
-    Args:
-        answer: the revision, or the draft that was approved.
-        context: the incident context.
-        max_chars: how many characters the stripped text may have.
-        avoid_absolute_guarantees: as in `check_revision_patch`.
-        policy: which claims are restricted.
-
-    Returns:
-        The text, stripped.
-
-    Raises:
-        Stop: ``invalid_answer:empty|too_long``, ``invalid_answer:restricted_claims`` with `claims`.
-    """
+    """Check the text that is about to be returned."""
     text = _parse_draft_text(answer, "invalid_answer", max_chars)
     _check_draft_claims(text, context, policy, avoid_absolute_guarantees, "invalid_answer")
     return text
 
 
 def measure_patch_similarity(before: str, after: str) -> float:
-    """Return how much of two texts is the same words in the same order, 0..1.
-
-    2·LCS/total: twice the length of the longest common subsequence of their words over the number of words
-    of both (the Dice coefficient). Case and punctuation make no difference; two texts without a word are 1.
-    """
+    """Return how much of two texts is the same words in the same order, 0..1."""
     old, new = list_word_keys(before), list_word_keys(after)
     total = len(old) + len(new)
     return 2 * _count_common_words(old, new) / total if total else 1.0
@@ -159,11 +109,7 @@ def _count_common_words(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _count_common_rest_words(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence, one bit per word of `old`.
-
-    H. Hyyrö, "Bit-parallel LCS-length computation revisited", AWOCA 2004: a zero in `row` is a place where
-    the length grows; a step over one word of `new` costs a few operations on one long integer.
-    """
+    """Return the length of the longest common subsequence, one bit per word of `old`."""
     places: dict[str, int] = dict.fromkeys(new, 0)
     for place, word in enumerate(old):
         if word in places:
