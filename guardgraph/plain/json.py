@@ -98,7 +98,7 @@ def parse_json(
             value, end = decoder.raw_decode(text)
         if end != len(text):
             value = decoder.decode(text)
-        is_too_deep = is_nested_too_deep(text, value, levels)
+        is_too_deep = text.count("[") + text.count("{") > levels and is_nested_too_deep(text, value, levels)
     except RecursionError:
         is_too_deep = True
     except ValueError as error:

@@ -227,9 +227,8 @@ def _estimate_reply(asked: Asked, outcome: Outcome, shown: int) -> int:
 def read_told_usage(outcome: Outcome) -> tuple[int, int] | None:
     """Return the tokens that a model says it was shown and that it wrote; None where it does not say them."""
     details = outcome.content.get("details") if outcome.form == "failure" else None
-    return _read_token_counts(
-        outcome.about.get("usage") or (details.get("usage") if isinstance(details, dict) else None)
-    )
+    told = outcome.about.get("usage") or (details.get("usage") if isinstance(details, dict) else None)
+    return None if told is None else _read_token_counts(told)
 
 
 def _read_token_counts(told: object) -> tuple[int, int] | None:

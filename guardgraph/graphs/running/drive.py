@@ -65,9 +65,8 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         if isinstance(run, Exception):
             raise run
         check_run_time(item, visit.began, run.budget.max_seconds)
-        seen = visit.build_body_run(run)
-        steps = run_node_body(part, state, seen)  # not in the generator below, which a StopIteration would not leave
-        writes = yield from _step_through_body(part, steps, seen, visit, state=state, calls=calls)
+        steps = run_node_body(part, state, run, visit)  # not in the generator, which a StopIteration would not leave
+        writes = yield from _step_through_body(part, steps, run, visit, state=state, calls=calls)
         update = validate_body_writes(item, writes)
     except GraphInterrupt as interrupt:
         if visit.session.resumable:
@@ -165,7 +164,7 @@ def _step_through_body(
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
                 # Those that were made at once all raised it; of others the rest was not made.
-                raising = asked[len(performed) :][: 1 if _is_write_among(asked) else None]
+                raising = asked[len(performed) :][: 1 if any(item.call.effect == "write" for item in asked) else None]
                 failed = [Performed(record_raised_exception(error), 0.0) for _ in raising]
                 for each, done in zip(asked, performed + failed, strict=False):
                     _record_node_call(each, done, calls)
@@ -243,15 +242,6 @@ def _reserve_as_recorded(asked: Asked, world: ReplayingWorld) -> Asked:
     return replace(asked, reserved=reserved, recorded=was["usage"] if is_alike else None)
 
 
-def _check_called_proposer(part: Part, call: Call) -> None:
-    """Refuse a call of a proposer whom the node does not declare, if it says whom it calls."""
-    if (declared := part.declaration.proposers) is None:
-        return
-    if identify_target(call.target) not in part.frame.declared_targets[part.declaration.name]:
-        named = call.about.get("proposer", type(call.target).__name__)
-        raise GrammarBreach(f"asked a proposer that is not among the {len(declared)} calls of its node: {named!r:.80}")
-
-
 def _check_call_effect(part: Part, call: Call) -> None:
     """Refuse a write that the node does not declare."""
     if call.effect not in ("read", "write"):
@@ -265,7 +255,7 @@ def _perform_node_calls(
     part: Part, asked: list[Asked], run: Run[Any, Any], visit: Visit, performed: list[Performed]
 ) -> Needs[None]:
     """Have calls made, and add what they bring: side by side, or one after another where one of them is a write."""
-    if _is_write_among(asked):
+    if any(item.call.effect == "write" for item in asked):
         for item in asked:
             if performed:
                 _stop_behind_failure(item, performed[-1], asked[len(performed) - 1], visit)
@@ -301,19 +291,20 @@ def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:
     return visit.take_look(run, (yield looking))
 
 
-def _is_write_among(asked: list[Asked]) -> bool:
-    return any(item.call.effect == "write" for item in asked)
-
-
 def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Call]:
     """Return the calls that a body yields, if its kind of node may make them."""
     kind = KINDS[part.declaration.kind]
     group = yielded if kind.at_once and isinstance(yielded, list | tuple) else [yielded]
+    declared, known = part.declaration.proposers, part.frame.declared_targets[part.declaration.name]
     for call in group:
         if not isinstance(call, Call) or call.kind != kind.calls:
             given = f"a Call of a {call.kind}" if isinstance(call, Call) else f"a {type(call).__name__}"
             raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {kind.calls}")
-        _check_called_proposer(part, call)
+        if declared is not None and identify_target(call.target) not in known:
+            named = call.about.get("proposer", type(call.target).__name__)
+            raise GrammarBreach(
+                f"asked a proposer that is not among the {len(declared)} calls of its node: {named!r:.80}"
+            )
         if call.kind == "person" and (problem := find_json_problem(call.request)) is not None:
             raise GrammarBreach(f"would show a person {problem}; what is shown is plain JSON")
     if made and not kind.at_once:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.declaring.kinds import KINDS
@@ -28,6 +28,9 @@ from guardgraph.world.calls import identify_target
 from guardgraph.world.models import Opens
 from guardgraph.world.proposers import get_call_target
 from guardgraph.world.table import ToolTable
+
+if TYPE_CHECKING:
+    from guardgraph.graphs.running.session import Visit
 
 
 class GrammarBreach(Exception):
@@ -137,13 +140,15 @@ class Part(Protocol):
     frame: Frame
 
 
-def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any]) -> Any:
+def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visit) -> Any:
     """Run a body on a copy of what it reads: what it does to its view must not reach the state."""
     if part.body is None:
         raise GrammarBreach("a node without a body")
     seen = {name: copy_json(state[name]) for name in part.declaration.reads if name in state}
+    asked = part.frame.judged_proposers.get(part.declaration.name, ())
+    asks = sum(line["node"] in asked for line in visit.log) if asked else 0
     try:
-        return part.body(seen, run)
+        return part.body(seen, run._replace(spent_seconds=visit.began, asks=asks))
     except PASSING:
         raise
     except BaseException as error:

@@ -75,7 +75,7 @@ def _pass_guard(
     try:
         if refusal := state.get("refusal"):  # of the node in front
             if not isinstance(run, Exception):
-                _raise_withholding_stop(part, state, visit.build_body_run(run))
+                _raise_withholding_stop(part, state, run, visit)
             raise Stop(refusal["reason"], **refusal["evidence"])
         if item.entry:
             _refuse_odd_input(part, state)
@@ -86,7 +86,7 @@ def _pass_guard(
         if item.entry:
             _refuse_large_input(part, state, run.budget.max_input_bytes)
         try:
-            passed = run_node_body(part, state, visit.build_body_run(run))
+            passed = run_node_body(part, state, run, visit)
         except PartialRefusal as refused:  # it goes on with the rest, where nobody is asked again
             before = find_refusal_before(visit.log) if refused.once else None
             was_asked = before is not None and before["reason"] == refused.reason
@@ -128,7 +128,7 @@ def _refuse_proposal(
 
 
 def _stop_last_answer(part: Part, stop: Stop, visit: Visit) -> JsonObject | None:
-    """Return the stop that refuses the last answer of a run; None where a guard failed, or a person or access said no."""
+    """Return the stop that refuses a run's last answer; None where a guard failed, or a person or access said no."""
     ended = find_ended_line(visit.log)
     known = part.frame.catalogue.find(stop.reason) if ended is not None and isinstance(stop.reason, str) else None
     if ended is None or known is None or known.withholds or known.family in ("guard_error", "review"):
@@ -190,13 +190,13 @@ def _refuse_odd_input(part: Part, state: JsonObject) -> None:
             raise build_request_stop(name_input_field(channel), value[REFUSED], "plain JSON")
 
 
-def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any]) -> None:
+def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visit) -> None:
     """Stop a run for what withholds it, before whoever asks now is told why a node brought nothing."""
     catalogue = part.frame.catalogue
     if not any(reason.withholds for reason in catalogue):
         return
     try:
-        run_node_body(part, state, run)
+        run_node_body(part, state, run, visit)
     except Exception as error:  # without a proposal a body may fail for anything else
         if isinstance(error, Stop) and catalogue.withholds(error.reason):
             raise

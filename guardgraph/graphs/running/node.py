@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from copy import copy
 from dataclasses import fields
@@ -98,23 +98,14 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside wait in this thread."""
-        run, visit = self._begin_visit(input, config)
-        driven, session = self._work(input, run, visit), visit.session
-        if session.observed is None:
-            return perform_driven_node(driven, session.world)
-        with observe_visit(self, visit) as pass_on:
-            return pass_on(perform_driven_node(driven, session.world))
+        return perform_driven_node(self._work(input, config), self.frame.world)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside are awaited, and so is the recorder."""
-        run, visit = self._begin_visit(input, config)
-        driven, session = self._work(input, run, visit), visit.session
-        if session.observed is None:
-            return await aperform_driven_node(driven, session.world)
-        with observe_visit(self, visit) as pass_on:
-            return pass_on(await aperform_driven_node(driven, session.world))
+        return await aperform_driven_node(self._work(input, config), self.frame.world)
 
-    def _begin_visit(self, state: JsonObject, config: RunnableConfig | None) -> tuple[Run[Any, Any] | Exception, Visit]:
+    def _work(self, state: JsonObject, config: RunnableConfig | None) -> Needs[JsonObject]:
+        """Do what the node does, from its beginning to what it writes: one walk for sync and async."""
         item, configurable = self.declaration, (config or {}).get("configurable", {})
         session = configurable.get(SESSION)
         if not isinstance(session, Session):  # the graph was not called through its door
@@ -133,27 +124,27 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         if item.effects or (item.entry and self.frame.has_effects):
             session.place = locate_node_checkpoint(config)
         visit = Visit(self, log, session, self.frame.live)
-        return visit.bound_run(run), visit
-
-    def _work(self, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Needs[JsonObject]:
-        """Do what the node does, from its beginning to what it writes: one walk for sync and async."""
-        progress = ProgressTeller(visit) if visit.session.is_followed else None
-        if progress is not None:
-            progress.tell_beginning()
-        if self.frame.live is not None and (looking := self.look_before(run, visit)) is not None:
-            run = visit.take_look(run, (yield looking))
-        if self.declaration.is_calling_node:
-            driven = drive_calling_node(self, state, run, visit)
-            return (yield from (driven if progress is None else progress.tell_calls(driven)))
-        if self.declaration.kind == "terminal":
-            update = yield from run_terminal(self, state, run, visit)
-        else:
-            update = run_guard(self, state, run, visit)
-            if self.declaration.entry:
-                update = yield from tell_run_beginning(self, state, run, visit, update)
-                update = write_run_beginning(self, state, update, visit)
-        if progress is not None:
-            progress.tell_update(update)
+        run = visit.bound_run(run)
+        with nullcontext() if session.observed is None else observe_visit(self, visit) as tell_end:
+            progress = ProgressTeller(visit) if session.is_followed else None
+            if progress is not None:
+                progress.tell_beginning()
+            if self.frame.live is not None and (looking := self.look_before(run, visit)) is not None:
+                run = visit.take_look(run, (yield looking))
+            if item.is_calling_node:
+                driven = drive_calling_node(self, state, run, visit)
+                update = yield from (driven if progress is None else progress.tell_calls(driven))
+            elif item.kind == "terminal":
+                update = yield from run_terminal(self, state, run, visit)
+            else:
+                update = run_guard(self, state, run, visit)
+                if item.entry:
+                    update = yield from tell_run_beginning(self, state, run, visit, update)
+                    update = write_run_beginning(self, state, update, visit)
+            if progress is not None and not item.is_calling_node:
+                progress.tell_update(update)
+            if tell_end is not None:
+                tell_end(_describe_visit_end(self, update))
         return update
 
     def look_before(self, run: Run[Any, Any] | Exception, visit: Visit) -> Looking | None:
@@ -337,22 +328,15 @@ def observe_session(frame: Frame, session: Session) -> Iterator[None]:
         observed.close("ended" if session.is_over else "paused" if session.waiting is None else "waiting", None)
 
 
-@contextmanager
-def observe_visit(part: Part, visit: Visit) -> Iterator[Callable[[JsonObject], JsonObject]]:
-    """Have a node observed while it works; what it writes is to be passed through what this yields."""
+def observe_visit(part: Part, visit: Visit) -> AbstractContextManager[Callable[[VisitEnded], None]]:
+    """Return what a node works in that is observed; it is given what is told of the node's end."""
     item, session = part.declaration, visit.session
     marks = [line["observed"] for line in visit.log if "observed" in line]
     begun = VisitBegun(
         session.run_id or "", session.thread, item.name, item.kind, item.phase, marks[0] if marks else None
     )
     assert session.observed is not None
-    with session.observed.enter_visit(begun) as tell_end:
-
-        def pass_on(update: JsonObject) -> JsonObject:
-            tell_end(_describe_visit_end(part, update))
-            return update
-
-        yield pass_on
+    return session.observed.enter_visit(begun)
 
 
 def _describe_visit_end(part: Part, update: JsonObject) -> VisitEnded:

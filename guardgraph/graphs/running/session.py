@@ -399,12 +399,6 @@ class Visit:
         said = next((line["spent"] for line in reversed(self.log) if "spent" in line), None)
         return Spending() if said is None else Spending.from_plain(said)
 
-    def build_body_run(self, run: Run[Any, Any]) -> Run[Any, Any]:
-        """Return the run as the body of this node sees it."""
-        asked = self.part.frame.judged_proposers.get(self.part.declaration.name, ())
-        asks = sum(line["node"] in asked for line in self.log) if asked else 0
-        return run._replace(spent_seconds=self.began, asks=asks)
-
     def bound_run(self, run: Run[Any, Any] | Exception) -> Run[Any, Any] | Exception:
         """Return the run without what its budget keeps for a last answer, or in it; where the pattern has one."""
         if self.part.frame.limit_guard is None or isinstance(run, Exception):
