@@ -94,79 +94,42 @@ class KnownNotes:
         return [note for other, notes in self._by_write.items() if other[:2] == place[:2] for note in notes]
 
 
+@dataclass(slots=True, eq=False)
 class Session:
-    """One call of a graph."""
+    """One call of a graph, which the door makes and hands on to its nodes."""
 
-    __slots__ = (
-        "_taken",
-        "anchored",
-        "answers",
-        "by_code",
-        "carried",
-        "first_checkpoint",
-        "forked_from",
-        "is_followed",
-        "is_over",
-        "is_replay",
-        "last",
-        "notes",
-        "observed",
-        "opening",
-        "outer_durability",
-        "outer_visit",
-        "place",
-        "question",
-        "read",
-        "request",
-        "resumable",
-        "resume_map",
-        "run",
-        "run_id",
-        "scratchpad",
-        "thread",
-        "unasked",
-        "waiting",
-        "world",
-    )
+    world: World
+    by_code: bool = True  # whether code of the process gives the context, and no client of a server
+    _taken: bool = False  # whether the call was begun
+    is_over: bool = False  # whether the run is over
+    is_replay: bool = False  # whether it is a run that is decided again, of which nobody is told
+    last: float = 0.0  # the reading of the clock from which the next node's time counts
+    run_id: str | None = None
+    request: str = ""  # the id of what was asked: the client's, else that of a server's run, else the run's
+    thread: str | None = None  # on which a checkpointer keeps the run, with the place in it of a graph inside a graph
+    carried: float = 0.0  # seconds of attempts that wrote nothing
+    notes: KnownNotes = field(default_factory=KnownNotes)  # what a recorder noted of the request, as far as it was read
+    forked_from: ForkedFrom | None = None  # of a replay: from which run the recorded one went on
+    opening: Opening | None = None  # what the first node of the session has to write into the log
+    waiting: JsonObject | None = None  # what the run waits for, once it does
+    scratchpad: Any = None  # where LangGraph keeps what a body was answered that interrupted the run by itself
+    resume_map: Mapping[str, Any] | None = None  # answers by the ids of interrupts, as LangGraph hands them on
+    answers: list[Any] | None = None  # what resumed the run in this session; None where nobody knows, as in a graph
+    question: Any = None  # what the run waited for when it was left
+    read: Any = None  # with what a node may ask LangGraph for channels
+    resumable: bool = True  # whether a checkpointer keeps the run while it waits
+    place: Any = None  # an `effects.KeptPlace`: on which a node works that may change something outside
+    first_checkpoint: FirstCheckpoint | None = None
+    outer_durability: str | None = None  # when the graph around keeps its steps, where it says it
+    outer_visit: str = ""  # which visit of the graph around asks
+    anchored: bool | None = None  # whether the graphs around kept the step in which this one runs; None: not looked
+    unasked: list[RecordedCall] = field(default_factory=list)  # of a replay: writes not asked for again when resumed
+    observed: ObservedSession | None = None  # who is told how it goes, where somebody observes it
+    is_followed: bool = True  # whether somebody may read the events of the run's progress
+    run: Run[Any, Any] | None = None  # policy, budget and caller, once a node has read its context
 
-    def __init__(self, world: World, *, by_code: bool = True) -> None:
-        self.world, self.by_code = world, by_code
-        self._taken = self.is_over = self.is_replay = False
-        """Whether the call was begun; whether the run is over; whether it is one that is decided again, of which nobody
-        is told."""
-        self.last = world.clock()  # the reading from which the next node's time counts
-        self.run_id: str | None = None
-        self.request = ""
-        """The id of what was asked: the client's, else that of a server's run, else the run's; see `BegunRun`."""
-        self.thread: str | None = None
-        """The thread on which a checkpointer keeps the run, and the place in it of a graph inside a graph."""
-        self.carried = 0.0  # seconds of attempts that wrote nothing
-        self.notes = KnownNotes()  # what a recorder noted of the request, as far as it was read
-        self.forked_from: ForkedFrom | None = None  # of a replay: from which run the recorded one went on
-        self.opening: Opening | None = None  # what the first node of the session has to write into the log
-        self.waiting: JsonObject | None = None  # what the run waits for, once it does
-        self.scratchpad: Any = None
-        """Where LangGraph keeps what a body was answered that interrupted the run by itself."""
-        self.resume_map: Mapping[str, Any] | None = None
-        """Answers by the ids of interrupts, as LangGraph hands them on."""
-        self.answers: list[Any] | None = None
-        """What the run was resumed with in this session; None where nobody knows, as inside another graph."""
-        self.question: Any = None  # what the run waited for when it was left
-        self.read: Any = None  # with what a node may ask LangGraph for channels
-        self.resumable = True  # whether a checkpointer keeps the run while it waits
-        self.place: Any = None
-        """The checkpoint on which a node works that may change something outside; see `effects.KeptPlace`."""
-        self.first_checkpoint: FirstCheckpoint | None = None
-        self.outer_durability: str | None = None  # when the graph around keeps its steps, where it says it
-        self.outer_visit = ""  # which visit of the graph around asks
-        self.anchored: bool | None = None
-        """Whether the graphs around have kept the step in which this one runs; None while nobody has looked."""
-        self.unasked: list[RecordedCall] = []
-        """Of a replay: the recorded writes that their nodes did not ask for again when the run was resumed."""
-        self.observed: ObservedSession | None = None  # who is told how it goes, where somebody observes it
-        self.is_followed = True  # whether somebody may read the events of the run's progress
-        self.run: Run[Any, Any] | None = None
-        """Policy, budget and caller of this session, once a node has read its context."""
+    def __post_init__(self) -> None:
+        self.last = self.world.clock()
 
     def open_run(self, frame: Frame, run_id: str, config: RunnableConfig | None, log: list[LogEntry]) -> Run[Any, Any]:
         """Return the run as its nodes see it, tightened by the context that LangGraph hands on."""
