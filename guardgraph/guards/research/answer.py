@@ -34,21 +34,7 @@ OF_PAGE = ("fetched_at", "sha256", "text_sha256", "extraction")
 def parse_research_answer(
     answer: JsonValue, citations: JsonValue, *, notes: Sequence[Note], max_answer_chars: int
 ) -> ResearchAnswer:
-    """Read an answer.
-
-    Args:
-        answer: the proposed text.
-        citations: the proposed note ids.
-        notes: the verified notes.
-        max_answer_chars: how long the text may be, stripped.
-
-    Returns:
-        The text, stripped, and every cited id once, in the order of the proposal.
-
-    Raises:
-        Stop: ``invalid_answer:empty|too_long|citations|citation_unknown``, the last with the sorted
-            `invalid_citations`.
-    """
+    """Read an answer."""
     if not isinstance(answer, str) or not answer.strip():
         raise Stop("invalid_answer:empty")
     if len(answer.strip()) > max_answer_chars:
@@ -64,22 +50,7 @@ def parse_research_answer(
 def parse_sectioned_answer(
     sections: JsonValue, citations: JsonValue, *, outline: Sequence[str], notes: Sequence[Note], max_answer_chars: int
 ) -> ResearchAnswer:
-    """Read an answer in sections, each sentence with a mark behind it; see `assign_marks`.
-
-    Args:
-        sections: the proposed ``[{"title", "text"}]``.
-        citations: the proposed note ids.
-        outline: the titles that were accepted.
-        notes: the verified notes.
-        max_answer_chars: how long the texts may be together, without marks and titles.
-
-    Returns:
-        The text without marks, the texts of the sections with a blank line between, and where each stands; every cited
-        id once, and the sentences.
-
-    Raises:
-        Stop: as `parse_brief`; ``invalid_answer:sections`` with the titles in `details`.
-    """
+    """Read an answer in sections, each sentence with a mark behind it; see `assign_marks`."""
     items = [item if isinstance(item, dict) else {} for item in sections] if isinstance(sections, list) else []
     received = [item.get("title") for item in items]
     texts = [text for item in items if isinstance(text := item.get("text"), str) and text.strip()]
@@ -212,10 +183,7 @@ def show_marked_answer(answer: ResearchAnswer) -> JsonObject:
 
 
 def select_cited_notes(notes: Sequence[Note], citations: Collection[str]) -> list[Note]:
-    """Return the notes that are cited, in the order of the notes.
-
-    An extractor may use an id twice; a citation of it means the first note of that name and licenses no other.
-    """
+    """Return the notes that are cited, in the order of the notes."""
     first = {note["id"]: note for note in reversed(notes)}
     return [note for note in notes if note["id"] in citations and first[note["id"]] is note]
 
@@ -229,18 +197,7 @@ def describe_cited_spans(note: Note, answer: ResearchAnswer) -> JsonObject:
 
 
 def describe_citation(note: Note, page: SourcePage | None) -> JsonObject:
-    """Return what a result says of a source that its answer cites.
-
-    Args:
-        note: the note that is cited.
-        page: its page, as it was read.
-
-    Returns:
-        The note's `id`, `url`, `title` and `published_at`, and what more is known: `asked_url`, `guessed_date`, the
-        `document_span` of the quote in characters of the page's text, a `link` that opens the page at the quote; of the
-        page `fetched_at`, `sha256`, `text_sha256` and `extraction`. In a file with pages, `page` is the number of the
-        one on which the quote begins, and the link opens that.
-    """
+    """Return what a result says of a source that its answer cites."""
     said: JsonObject = {key: note[key] for key in ("id", "url", "title", "published_at")}
     more: JsonObject = {key: note[key] for key in ("asked_url", "guessed_date") if key in note}
     if "start" in note and "end" in note:
@@ -263,17 +220,7 @@ def _find_page_number(place: int, pages: Sequence[Sequence[int]]) -> int | None:
 def check_answer_links(
     answer: ResearchAnswer, *, question: str, notes: Sequence[Note], policy: ResearchPolicy | None
 ) -> None:
-    """Check that the answer's links are in the notes that it cites, with title and URL, or in the question.
-
-    Args:
-        answer: the answer of `parse_research_answer`.
-        question: what the run was asked.
-        notes: the verified notes.
-        policy: the run's, None where links are not judged.
-
-    Raises:
-        Stop: ``invalid_answer:active_markup``, ``invalid_answer:unsupported_link``.
-    """
+    """Check that the answer's links are in the notes that it cites, with title and URL, or in the question."""
     cited = [text for note in select_cited_notes(notes, answer["citations"]) for text in _list_note_texts(note)]
     known = policy.known_names if policy else ()
     check_links([answer["answer"]], "invalid_answer", cited=[question, *cited], policy=policy, known_names=known)
@@ -287,18 +234,7 @@ def check_answer_sentences(
     pages: Mapping[str, SourcePage],
     policy: ResearchPolicy,
 ) -> CheckedText:
-    """Hold every sentence of an answer against the notes that it cites; where it says which, its quotes too.
-
-    Args:
-        answer: the answer of `parse_brief`.
-        question: what the run was asked.
-        notes: the verified notes.
-        pages: the pages that were read.
-        policy: which checks are made.
-
-    Raises:
-        Stop: ``invalid_answer:quote_not_in_source``, with the sentence in `details`.
-    """
+    """Hold every sentence of an answer against the notes that it cites; where it says which, its quotes too."""
     cited, sentences = select_cited_notes(notes, answer["citations"]), list_sentences(answer)
     if "sentences" in answer:
         with _keep_sentence_in_details():
@@ -311,10 +247,7 @@ def check_answer_sentences(
 
 
 def make_source(note: Note, page: SourcePage | None, beside: Collection[str]) -> Source:
-    """Return a note as sentences are held against it: its claim only where the page has all names of it.
-
-    Short forms in capitals may be the claim's own: "ETA" of an estimated time.
-    """
+    """Return a note as sentences are held against it: its claim only where the page has all names of it."""
     says, about = [note["claim"], note["quote"]], (note["title"], note["url"], note["published_at"])
     if page is not None:
         told = [note["quote"], *about, page["title"], page["body"], *beside]

@@ -22,19 +22,7 @@ def find_high_risks(
     risky_scopes: Collection[str],
     risky_tiers: Collection[str],
 ) -> list[JsonObject]:
-    """Return why an answer is of high risk, nothing where it is not.
-
-    Args:
-        texts: the question, the goal and the answer.
-        cited: URLs of the notes that it cites.
-        tiers: of their hosts, by URL.
-        risky_terms: words and phrases, without case.
-        risky_scopes: entries of hosts.
-        risky_tiers: tiers.
-
-    Returns:
-        ``{"term"}``, ``{"host"}`` or ``{"tier", "url"}`` for each that was met, each once.
-    """
+    """Return why an answer is of high risk, nothing where it is not."""
     read, urls = [*texts], [*dict.fromkeys(cited)]
     found: list[JsonObject] = [{"term": term} for term in risky_terms if any(has_phrase(text, term) for text in read)]
     scopes = make_scope_set(tuple(risky_scopes))
@@ -45,22 +33,13 @@ def find_high_risks(
 
 
 def hash_brief(brief: JsonObject) -> str:
-    """Return the SHA-256 of an answer with its citations, which an approval is for.
-
-    Args:
-        brief: as a person is shown it: ``{answer, citations, workings?}``, or with ``sections``.
-    """
+    """Return the SHA-256 of an answer with its citations, which an approval is for."""
     text = {key: item.strip() if isinstance(item, str) else item for key, item in brief.items()}
     return digest({**text, "citations": list(dict.fromkeys(brief["citations"]))})
 
 
 def show_brief_claims(notes: Iterable[Note], agreement: Iterable[NoteAgreement]) -> list[JsonObject]:
-    """Return the claims that a person is shown: each with its quote, where it is from, and how it stands.
-
-    Args:
-        notes: those that the answer cites, and those that conflict with them.
-        agreement: of all notes.
-    """
+    """Return the claims that a person is shown: each with its quote, where it is from, and how it stands."""
     standing = {said["id"]: said for said in agreement}
     shown: list[JsonObject] = []
     for note in notes:
@@ -72,14 +51,7 @@ def show_brief_claims(notes: Iterable[Note], agreement: Iterable[NoteAgreement])
 
 
 def parse_edited_brief(edited: JsonValue) -> JsonObject:
-    """Read a brief in a person's own words.
-
-    Args:
-        edited: ``{"answer", "citations", "workings"?}``, or with ``sections``, as the question showed it.
-
-    Raises:
-        Stop: ``review_rejected`` with `details` for what is none: it must not pass for an approval.
-    """
+    """Read a brief in a person's own words."""
     workings: JsonObject = (
         {"workings": edited["workings"]} if isinstance(edited, dict) and edited.get("workings") else {}
     )
