@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import logging
 import time
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
 
 import pytest
 import refund_pattern
@@ -15,12 +19,19 @@ from langgraph.types import Command
 from openai_server import OpenAIServer, answer, status
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+    ExportMetricsServiceResponse,
+)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader, PeriodicExportingMetricReader
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from otlp_receiver import OtlpReceiver
 from rag_agents import ANSWER, INTENT, QUESTION
 
 from guardgraph import (
@@ -41,6 +52,73 @@ from guardgraph import (
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.models import chat_model
 from guardgraph.world.telemetry import ATTRIBUTES, METRICS
+
+FORMS: dict[str, tuple[Any, Any]] = {
+    "/v1/traces": (ExportTraceServiceRequest, ExportTraceServiceResponse),
+    "/v1/metrics": (ExportMetricsServiceRequest, ExportMetricsServiceResponse),
+}
+
+
+class OtlpReceiver:
+    """The server; a context manager."""
+
+    def __init__(self) -> None:
+        self.received: list[Any] = []
+        self._http = _Server(("127.0.0.1", 0), _Handler)
+        self._http.received = self.received
+        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where an exporter sends to, without the path of a signal."""
+        return f"http://127.0.0.1:{self._http.server_port}"
+
+    def __enter__(self) -> OtlpReceiver:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join(5)
+
+    @property
+    def spans(self) -> list[Any]:
+        """The spans that came, in their order."""
+        sent = [item for item in self.received if isinstance(item, ExportTraceServiceRequest)]
+        return [
+            span for item in sent for each in item.resource_spans for scope in each.scope_spans for span in scope.spans
+        ]
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """The metrics that came last, by name."""
+        sent = [item for item in self.received if isinstance(item, ExportMetricsServiceRequest)]
+        scopes = [scope for item in sent for each in item.resource_metrics for scope in each.scope_metrics]
+        return {metric.name: metric for scope in scopes for metric in scope.metrics}
+
+
+class _Server(ThreadingHTTPServer):
+    received: list[Any]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.headers.get("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        form, reply = FORMS[self.path]
+        self.server.received.append(form.FromString(body))  # type: ignore[attr-defined]
+        answer = reply().SerializeToString()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-protobuf")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
 
 SECRETS = ("P1 first response", "15 minutes", "doc_sla")
 """Words of the question, the answer and the documents."""
