@@ -18,7 +18,7 @@ import boto3
 import pytest
 import refund_pattern
 from botocore.config import Config
-from cli_runs import ROOT, process, refused
+from cli_runs import ROOT, process
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from moto.server import ThreadedMotoServer
@@ -212,23 +212,6 @@ def test_a_reader_never_sees_half_an_object(tmp_path):
     assert lines.verify().ok
     assert len(list(tmp_path.iterdir())) == 1
     assert [file.stat().st_mode & 0o077 for file in tmp_path.iterdir()] == [0]
-
-
-def test_the_command_line_reads_a_folder_as_it_reads_a_store(tmp_path):
-    """List, show and verify; what each run's own chain does not have is refused with a word of why."""
-    url = tmp_path.as_uri()
-    result = create_rag_agent(recorder=LinesStore(url)).invoke(QUESTION)
-    [row] = json.loads(process("audit", "list", "--json", "--store", url, "--pattern", "rag").stdout)
-    assert (row["run_id"], row["outcome"]) == (result["run_id"], "grounded_answer")
-    shown = process("audit", "show", result["run_id"], "--store", url)
-    assert "grounded_answer" in shown.stdout
-    head = f"2:{result['audit']['hash']}"
-    assert process("audit", "verify", "--store", url, "--head", head).returncode == 0
-    assert process("audit", "verify", "--store", url, "--head", f"2:{'0' * 64}").returncode == 3
-    assert "chain of its own" in refused(process("audit", "head", "--store", url))
-    assert "a database is required" in refused(process("audit", "retain", "--days", "1", "--by", "a", "--store", url))
-    assert "cannot be read" in refused(process("audit", "list", "--store", (tmp_path / "none").as_uri()))
-    assert "no-such" in refused(process("audit", "list", "--store", "no-such://folder"))
 
 
 def test_a_bucket_that_is_not_there_fails_as_any_recorder_does():

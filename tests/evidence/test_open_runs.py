@@ -421,19 +421,6 @@ def test_a_verification_asks_the_checkpointer(store, tmp_path):
     assert "module:factory is required" in refused(run("audit", "verify", "--checkpointer", "x"))
 
 
-def test_a_lost_run_is_closed(store):
-    """By an entry that says who did so and why; then it is shown as closed."""
-    run_id = beginning(1)["run_id"]
-    assert "entry 6" in printed("close", run_id, "--by", "Ada", "--why", "its host burned down")
-    assert [item.run_id for item in store.open_runs()] == [beginning(2)["run_id"]]
-    shown = " ".join(printed("show", run_id).split())
-    assert "closed, without an ending" in shown
-    assert "closed by Ada: its host burned down" in shown
-    assert json.loads(printed("show", run_id, "--json"))["status"] == "closed"
-    other = beginning(2)["run_id"]
-    assert json.loads(printed("close", other, "--by", "Ada", "--why", "x", "--json"))["seq"] == 7
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -505,13 +492,3 @@ def test_a_signature_that_no_key_could_have_made_is_a_finding(sig, tmp_path):
     envelope["signatures"][0]["sig"] = b64encode(sig).decode()
     checked = check_document(format_document_text(envelope), AGENT)
     assert (checked.signed, [finding.kind for finding in checked.findings]) == ("unchecked", ["signature"])
-
-
-@pytest.mark.parametrize(
-    "at", ["now", "2026-01-01", "2026-01-01T00:00:00Z or so", "2026-02-30T00:00:00+00:00", "2026-01-01T24:01:00+00:00"]
-)
-def test_the_time_of_an_entry_is_a_time(at):
-    """Anything else is no entry of a chain."""
-    text = note_entry(1, "0" * 64, at, run_id="x", note="intent", content="0" * 64)
-    with pytest.raises(ValueError, match="no entry of format 1"):
-        read_chain_entry(text)

@@ -591,20 +591,6 @@ def test_what_was_erased_is_in_no_file(url, tmp_path):
     assert store.verify().ok
 
 
-def test_an_erasure_waits_for_readers_and_says_what_they_keep(url, tmp_path):
-    """While somebody reads an older state the log has to stay; the message says so, and erasing once more helps."""
-    store = sql_store(url, timeout=2)
-    store.record({**recording(1), "input": {"question": "Canary" * 99}})
-    with closing(sqlite3.connect(tmp_path / "runs.db", isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM guardgraph_contents").fetchall()
-        with pytest.raises(StoreError, match="erase once more"):
-            store.erase(recording(1)["run_id"], by="me")
-        reader.execute("ROLLBACK")
-    assert store.erase(recording(1)["run_id"], by="me") is None
-    assert b"Canary" not in everything_written(tmp_path)
-
-
 def test_a_content_that_was_changed_is_not_read(url, tmp_path):
     """Nobody is to judge what somebody else put there."""
     store = sql_store(url)
@@ -618,17 +604,3 @@ def test_a_content_that_was_changed_is_not_read(url, tmp_path):
     assert (changed.recording, changed.salt, changed.changed) == (None, None, "its content is not what was recorded")
     assert (kept.recording, kept.changed) == (recording(2), None)
     assert store.erase(recording(1)["run_id"], by="me").records == 1
-
-
-def test_runs_are_read_in_batches_while_others_are_recorded(url):
-    """An iteration ends with what there was when it began, whatever is recorded meanwhile."""
-    store = sql_store(url)
-    for number in range(120):
-        store.record(recording(number))
-    seen = []
-    for stored in store.runs():
-        seen.append(stored.position.seq)
-        store.record(recording(1000 + len(seen))) if len(seen) <= 3 else None
-    assert seen == list(range(1, 121))
-    parts = store.runs().parts(7)
-    assert [item.position.seq for part in parts for item in part] == list(range(1, 124))

@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tracemalloc
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -28,7 +27,7 @@ from guardgraph.knowledge.storing.file import File
 from guardgraph.knowledge.storing.postings import BLOCK, encode_postings
 from guardgraph.knowledge.storing.scopes import list_index_scopes
 from guardgraph.plain.errors import StoreError
-from guardgraph.state.context import Caller, normalize_document_access
+from guardgraph.state.context import normalize_document_access
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.relevance import damping, share
 
@@ -79,18 +78,6 @@ def test_both_find_the_same_whatever_was_changed(tmp_path_factory, changes, call
     replayed(Index(path), changes, lambda _: True)
     found = [Index(path, numpy_from=each).search(question, caller=caller, top_k=top_k) for each in NUMPY_FROM.values()]
     assert json.dumps(found[0]) == json.dumps(found[1])
-
-
-@BOTH
-def test_hundreds_of_scopes_are_searched(tmp_path, numpy_from):
-    """However many scopes a caller may read, what is found is what the retriever finds of all."""
-    texts = some_texts(150, 8)
-    index = Index(tmp_path / "kb.sqlite", numpy_from=numpy_from)
-    with index.together() as batch:
-        for number, text in enumerate(texts):
-            batch.put(stored(str(number), text, source=f"s{number}"))
-    for question in some_questions(3, 6):
-        assert shown(index.search(question, top_k=3)) == expected(texts, question, 3)
 
 
 @BOTH
@@ -275,22 +262,3 @@ def test_postings_of_another_size_are_damage(tmp_path, numpy_from, size):
     damaged(index, "UPDATE postings SET size = ?", size)
     with pytest.raises(StoreError, match="damaged"):
         index.search("wing")
-
-
-def test_what_is_kept_of_large_questions_and_callers_is_bounded(tmp_path):
-    """Words of any length and callers in any number of groups leave little behind in memory."""
-    index = filled(tmp_path / "kb.sqlite", ["wing flow"])
-    callers = [Caller(groups=tuple(f"{number}-{group}" for group in range(4000))) for number in range(30)]
-    index.search("wing")
-    tracemalloc.start()
-    try:
-        for number in range(100):
-            index.search("x" * 90_000 + (str(number) if number % 2 else "y" * number))
-        words, _ = tracemalloc.get_traced_memory()
-        for caller in callers:
-            index.search("wing", caller=caller)
-        both, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert words < 6_000_000
-    assert both - words < 3_000_000

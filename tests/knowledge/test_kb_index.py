@@ -77,24 +77,6 @@ def index(tmp_path):
     made.close()
 
 
-def test_any_number_of_scopes_is_searched(tmp_path, monkeypatch):
-    """Where SQLite takes 999 values, a caller of more scopes finds what the retriever finds, ties in their order."""
-    connect = sqlite3.connect
-
-    def limited(*arguments, **options):
-        connection = connect(*arguments, **options)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
-        return connection
-
-    monkeypatch.setattr(sqlite3, "connect", limited)
-    documents = [document(f"d{at}", WORDY[at % 3], source=f"s{at}") for at in range(1_100)]
-    with KnowledgeBase(tmp_path / "kb.sqlite") as many:
-        many.add(documents, readers=["public"])
-        expected, found = both(LexicalRetriever(documents), many, "What heats the wing?", top_k=500)
-    assert len(expected) == 500
-    assert found == expected
-
-
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_ranks_the_demo_as_the_retriever_does(base, question):
     """With one scope candidates, order and scores are the retriever's to the last digit."""
@@ -275,26 +257,10 @@ def test_what_is_asked_for_often_is_not_read_again_whatever_is_asked_for_once():
     assert asked(often, ["a", "b"]) == []
 
 
-def test_what_nobody_asks_for_any_more_makes_room():
-    """Something else that is asked for often takes the place of what was asked for before."""
-    often = Often(3)
-    asked(often, ["a", "b", "c"] * 9)
-    asked(often, ["x", "y"] * 40)
-    assert asked(often, ["x", "y"]) == []
-
-
 def test_what_has_no_room_is_read_each_time():
     """Of values that take more than there is room for none is kept, and each is returned."""
     assert asked(Often(4), ["a", "a"], size=5) == ["a", "a"]
     assert asked(Often(4), ["a", "b", "c"] * 2, size=2) == ["a", "b", "c", "c"]
-
-
-def test_how_often_others_were_asked_for_is_forgotten():
-    """After thousands of others, what is kept still is."""
-    often = Often(1)
-    asked(often, ["a"] * 5)
-    asked(often, range(20_000))
-    assert asked(often, ["a"]) == ["a"]
 
 
 def test_the_latest_are_kept_as_far_as_there_is_room():

@@ -313,20 +313,6 @@ def test_nothing_outside_the_folder_is_read(base, tmp_path):
     assert "link out of the folder: 1 (evil.md)" in report.describe_left_out()
 
 
-def test_documents_of_a_list(base):
-    """Documents that are given keep their ids and texts; those that are new or changed are put in beside the others."""
-    documents = demo_documents()
-    names = tuple(document["id"] for document in documents)
-    assert base.add(documents, readers=["public"]).added == names
-    assert base.add(documents, readers=["public"]).unchanged == names
-    documents[0]["text"] += " It is new."
-    report = base.add(documents[:1], readers=["public"])
-    assert (report.changed, report.removed, len(base.index.listed(None, "documents"))) == (names[:1], (), 5)
-    with pytest.raises(ConfigurationError, match=r"document 1: the id .* is another one's, too"):
-        base.add([documents[0], documents[0]], readers=["public"])
-    assert base.add(documents[:1], readers=["public"], prune=True).removed == names[1:]
-
-
 def test_a_document_one_of_whose_ids_is_taken_fails_alone(base, docs):
     """Where a piece of another document has its id, it is named, and all that was given with it is put in."""
     base.add(docs, readers=["public"])
@@ -388,15 +374,6 @@ def test_wrong_arguments_change_nothing(base, docs, wrong, message):
     with pytest.raises(ConfigurationError, match=message):
         base.add(docs, **wrong)
     assert base.index.collections() == {}
-
-
-@pytest.mark.parametrize("wrong", [7, None])
-def test_what_is_no_documents_or_name_is_refused(base, wrong):
-    """What can be neither a folder nor a list, and what can be no name, is refused with what is allowed."""
-    with pytest.raises(ConfigurationError, match="documents: a folder or a list of documents is required"):
-        base.add(wrong)
-    with pytest.raises(ConfigurationError, match="name: "):
-        base.remove(wrong)
 
 
 NAMES = st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/c.txt"])

@@ -154,20 +154,6 @@ def test_revocation_holds_for_vectors(base):
     assert rows == (len(TEXTS),)
 
 
-def test_another_file_in_its_place_is_read_afresh(base, tmp_path):
-    """What is kept in memory of a file is not taken for what is in another one that was put in its place."""
-    with KnowledgeBase(base.path, embedding=Heat(), min_similarity=0.5) as near:
-        near.search("heat")
-        path = tmp_path / "other.sqlite"
-        with KnowledgeBase(path, embedding=Heat(), min_similarity=0.5) as other:
-            other.add(documents([*reversed(TEXTS)]), readers=["public"])
-            expected = other.search("heat")
-        base.close()
-        near.close()
-        path.replace(near.path)
-        assert near.search("heat") == expected
-
-
 @settings(max_examples=15, deadline=None)
 @given(
     hidden=st.lists(st.sampled_from([*TEXTS, "Kelvin heat", "wing"]), max_size=5),

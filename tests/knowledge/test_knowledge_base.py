@@ -119,13 +119,6 @@ def test_date_of_a_file(tmp_path, top, expected, text):
     assert (found["updated_at"], found["text"]) == (expected, text)
 
 
-def test_equal_headings_get_ids_of_their_own(tmp_path):
-    """Sections of the same name, or without any letter in it, still have unique and stable ids."""
-    write(tmp_path, {"x/a.md": "# T\n## Same\none\n## Same\ntwo\n## !?\nthree\n"})
-    ids = [found["id"] for found in load_folder(tmp_path)]
-    assert ids == ["x/a.md#same.1", "x/a.md#same.2", "x/a.md#section.1"]
-
-
 def test_hidden_and_foreign_files_are_skipped(tmp_path):
     """Hidden files and folders, other formats, empty files, broken links and link loops do no harm, and are named."""
     write(tmp_path, {"a.txt": "kept", ".b.txt": "no", ".git/c.md": "no", "d.adoc": "no", "x/e.md": " \n"})
@@ -258,20 +251,3 @@ def test_unreadable_file_is_a_configuration_error(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(ConfigurationError, match=r"locked\.md.* cannot be read: .*Permission denied"):
         load_folder(tmp_path)
-
-
-@settings(max_examples=60)
-@given(
-    st.text(alphabet="ab. \n-#|'<>=:`&", max_size=300),
-    st.integers(1, 40),
-    st.sampled_from([".md", ".txt", ".rst", ".html"]),
-)
-def test_chunks_are_short_and_lose_nothing(text, max_chars, suffix):
-    """No document is empty or above the limit; of plain text, no character but blanks is lost or moved."""
-    with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder), {"text" + suffix: text, "other.txt": "x"})
-        documents = [found for found in load_folder(folder, max_chars=max_chars) if "text" in found["id"]]
-    assert all(0 < len(found["text"]) <= max_chars for found in documents)
-    assert len({found["id"] for found in documents}) == len(documents)
-    if suffix == ".txt" and not text.startswith("---"):
-        assert "".join("".join(found["text"] for found in documents).split()) == "".join(text.split())

@@ -221,31 +221,12 @@ def test_a_pattern_that_is_none_of_ours_is_named_and_not_taken_for_one(named, ti
     assert "nothing relevant was found" not in said(root).lower()
 
 
-def test_a_way_that_nobody_could_read_is_not_drawn():
-    """A run of hundreds of steps has its timeline and a word in place of the picture."""
-    root = page({"path": [f"n{step}" for step in range(300)], "stop_reason": "success"})
-    assert not [*root.iter(f"{SVG}svg")]
-    assert "too long to be drawn" in said(root)
-    assert len(with_class(root, "timeline")[0].findall("tbody/tr")) == 300
-
-
 def test_without_the_extra_the_page_says_what_is_missing(monkeypatch):
     """Without the library that draws, a page has a word in place of each picture."""
     monkeypatch.setitem(sys.modules, "graphlay", None)
     root = page(result_of("rag"))
     assert not [*root.iter(f"{SVG}svg")]
     assert said(root).count("pip install 'graphlay") == 2
-
-
-def test_a_result_without_a_timeline_has_a_page():
-    """Nodes stand in their order without times, and the completed steps with what was kept of them."""
-    result = {key: item for key, item in result_of("rag").items() if key != "timeline"}
-    root = page(result)
-    [table] = with_class(root, "timeline")
-    assert [said(row.find("th/bdi")) for row in table.findall("tbody/tr")] == result["path"]
-    assert [said(card.find("h3")) for card in root.iter("article")] == ["retrieve", "generate"]
-    stopped = {key: item for key, item in result_of("rag stopped").items() if key != "timeline"}
-    assert "raw_intent" in said(page(stopped).find(".//article[@id='stop']"))
 
 
 def test_a_notebook_shows_the_page_in_a_frame():

@@ -13,17 +13,7 @@ from recorded_runs import recorded
 from stored_runs import opened
 from ticket_pattern import Policy, triage
 
-from guardgraph import (
-    ConfigurationError,
-    InputError,
-    RagBudget,
-    RagPolicy,
-    create_rag_agent,
-    draw,
-    report,
-    sql_store,
-    what_if,
-)
+from guardgraph import ConfigurationError, RagBudget, RagPolicy, create_rag_agent, draw, report, sql_store, what_if
 from guardgraph.evidence.judged import parse_fail_on
 from guardgraph.state.rag import RAG_REASONS
 
@@ -241,15 +231,6 @@ def test_both_reasons_stand_at_a_guard_that_stopped_one_of_two_runs():
     assert {name for name, kinds in shown_nodes(turned).items() if "earlier" in kinds} == {"spam"}
 
 
-def test_an_earlier_run_needs_a_run_beside_it():
-    """Alone, or of another graph, it is an InputError."""
-    candidate, then, _ = ways()
-    with pytest.raises(InputError, match="earlier: the way of a run is required beside it"):
-        draw(candidate, earlier=then.run)
-    with pytest.raises(InputError, match="a run of another graph"):
-        draw(triage(), earlier=then.run, run=triage().invoke({"ticket": "x"}))
-
-
 # The page
 
 
@@ -269,11 +250,3 @@ def test_the_page_escapes_what_a_recording_says():
     run = recorded(create_rag_agent, QUESTION)
     run["result"]["outcome"] = run["run_id"] = "<b>x</b>"
     assert "<b>x" not in report(what_if(create_rag_agent(), [run])).html
-
-
-def test_a_run_of_a_graph_with_other_nodes_has_no_picture():
-    """The page says why; the row stands nevertheless."""
-    run = recorded(create_rag_agent, QUESTION)
-    run["result"]["path"] = ["elsewhere"]
-    run["result"]["answer"] = "x"
-    assert "has no node" in report(what_if(create_rag_agent(), [run])).html

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from functools import cache
 
 import batch
@@ -19,7 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from runs import masked
 from self_critique_cases import DRAFT, GIVEN, REVISE, THANKS, agent
 
-from guardgraph import CATALOGUES, ConfigurationError, create_rag_agent
+from guardgraph import CATALOGUES, create_rag_agent
 from guardgraph.testing import ScriptedChatModel
 
 VARIABLES = {"promise": "SLA", "plan": "enterprise"}
@@ -187,15 +186,3 @@ def test_a_tool_obeys_the_context_of_the_agent_that_uses_it():
         user = create_agent(model, [langchain_tool.policy_tool(create_rag_agent())])
         said = user.invoke({"messages": [("user", QUESTION)]}, context=context)
         assert langchain_tool.results(said["messages"])[0]["outcome"] == outcome
-
-
-def test_items_of_a_batch_have_their_own_contexts():
-    """Each item runs under its own context, in order, and a wrong context fails its own item only."""
-    contexts = [{}, NO_SOURCE, {"budget": {"max_seconds": 0.0}}, {"budget": {"max_secs": 1}}]
-    items = [{"input": {"question": QUESTION}, "context": context} for context in contexts]
-    for results in (
-        batch.each(create_rag_agent()).batch(items, return_exceptions=True),
-        asyncio.run(batch.each(create_rag_agent()).abatch(items, return_exceptions=True)),
-    ):
-        assert isinstance(results[-1], ConfigurationError)
-        assert batch.endings(results[:-1]) == Counter(["grounded_answer", "clarify", "max_seconds"])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from example_runs import EXAMPLES, SCRIPTS, printed, ran_here
-from runs import masked
 
 STEPS = [
     "  request_guard decides",
@@ -112,15 +109,6 @@ def test_wrong_usage_is_told(name, arguments, tmp_path):
 
 
 APP = EXAMPLES / "app"
-IN_THE_APP = """
-import json, sys
-import graphs, graphs.desk, guardgraph.graphs, guardgraph.state, state
-agent = graphs.desk.create_agent()
-for message, context in json.loads(sys.argv[1]):
-    order = graphs.desk.create_desk(agent).invoke({"message": message}, context=context)
-    print(json.dumps([order["result"], agent.invoke({"question": message}, context=context)]))
-print(graphs.__file__, state.__file__, guardgraph.graphs.__file__, guardgraph.state.__file__)
-"""
 
 
 def test_an_app_with_modules_of_the_same_names_runs():
@@ -129,24 +117,3 @@ def test_an_app_with_modules_of_the_same_names_runs():
     assert "The refund is paid within 5 working days" in lines[0]
     assert [line.partition("? ")[2][:22] for line in lines[1:]] == ["I found nothing in the", ""]
     assert lines[-1] == "We will call you (max_seconds)."
-
-
-ORDERS = [
-    ("When will my refund be paid?", None, "answered"),
-    ("Do you sell elephants?", None, "clarified"),
-    ("When will my refund be paid?", {"policy": {"allowed_sources_policy": []}}, "clarified"),
-    (" ", None, "stop_invalid_request"),
-]
-"""Messages with the context of their runs, and how these end."""
-
-
-def test_results_come_through_an_app_with_modules_of_the_same_names():
-    """What the app keeps is what the agent returns, and both sides import what is theirs."""
-    asked = json.dumps([[message, context] for message, context, _ in ORDERS])
-    *results, files = printed("-c", IN_THE_APP, asked, folder=APP)
-    for (_, _, ending), pair in zip(ORDERS, results, strict=True):
-        kept, direct = masked(json.loads(pair))
-        assert kept == direct
-        assert kept["path"][-1] == ending
-    assert files.split()[:2] == [str(APP / "graphs" / "__init__.py"), str(APP / "state.py")]
-    assert all(f"guardgraph/{name}/" in file for name, file in zip(("graphs", "state"), files.split()[2:], strict=True))

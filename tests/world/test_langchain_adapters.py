@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import ToolException, tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_finds import QUESTION, ROWS, SOURCES, ListRetriever, WordEmbedding, documents, scored_store, store
@@ -324,13 +323,6 @@ def test_metadata_may_be_named_otherwise():
     }
 
 
-def test_sources_that_name_nothing_that_was_found_are_an_error():
-    """LangChain's loaders call a path `source`: names that no document has are said, and not taken for no answer."""
-    details = refused(one(source="docs/hotels.md"), sources=["travel"])
-    assert (details["place"], details["given"]) == ("found.source", "docs/hotels.md")
-    assert "travel" in details["allowed"]
-
-
 def test_a_document_that_may_not_be_seen_is_not_shown_in_an_error():
     """What is wrong with a document of another source is nobody's business, and errors never repeat a text."""
     found = [Document("The code is 4711.", metadata={"source": "secret"}), *documents(ROWS[:1], score="high")]
@@ -406,16 +398,6 @@ def test_a_tool_that_wants_more_is_refused_at_once():
         create_rag_agent(retriever=look, sources=SOURCES)
     with pytest.raises(ConfigurationError, match=r"search: .*'look', which takes query, tenant"):
         create_research_agent(search=look)
-
-
-@pytest.mark.parametrize("make", [RunnableLambda, lambda find: find])
-def test_documents_of_a_chain_or_a_function(make):
-    """A Runnable or a function that returns documents, or pairs with a score, is adapted when one asks for it."""
-    found = store()
-    adapted = LangChainRetriever(
-        make(lambda asked: found.similarity_search_with_score(asked["query"], k=asked["top_k"])), sources=SOURCES
-    )
-    assert create_rag_agent(retriever=adapted).invoke(QUESTION)["citations"] == ["hotels"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from openai_server import OpenAIServer, answer, choice, completion, drip, drip_h
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import check_result, run
 
-from guardgraph import ConfigurationError, RagBudget, create_rag_agent
+from guardgraph import RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.world import client
 from guardgraph.world.client import is_followed_redirect
@@ -231,20 +231,6 @@ def test_certificates_of_the_environment_count(environ, mode, tls, monkeypatch):
         result = asked(mode)
         assert (result["stop_reason"], result["details"]["cause"]) == ("llm_timeout", "connection")
         assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("variables", "said"),
-    [
-        ({"SSL_CERT_FILE": "/nowhere/certificates.pem"}, "SSL_CERT_FILE.*No such file"),
-        ({"ALL_PROXY": "ftp://127.0.0.1:1"}, "ALL_PROXY.*Unknown scheme"),
-    ],
-)
-def test_an_environment_that_makes_no_client_is_a_configuration_error(environ, variables, said):
-    """It is told before the run, with the names of the variables that there are."""
-    environ({"OPENAI_API_KEY": "unused", **variables})
-    with pytest.raises(ConfigurationError, match=said):
-        asked()
 
 
 @MODES

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
 import threading
 import time
-import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
 import httpx
 import pytest
 from openai_server import OpenAIServer, answer, drip, status
-from prompt_limits import LIMITS
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import masked
 
@@ -33,12 +30,11 @@ from guardgraph import (
     what_if,
 )
 from guardgraph.state.spending import Spending
-from guardgraph.testing import InMemoryRecorder, ScriptedChatModel, ScriptedClock
+from guardgraph.testing import InMemoryRecorder, ScriptedClock
 from guardgraph.world import breakers as breakers_module
 from guardgraph.world.breakers import MAX_CIRCUITS, Refusal
 from guardgraph.world.call import Asked, Call
-from guardgraph.world.models import ModelProposer, chat_model
-from guardgraph.world.prompts import load_prompt
+from guardgraph.world.models import chat_model
 from guardgraph.world.resilient import name_circuit
 
 ANSWERED = answer(json.dumps(ANSWER))
@@ -363,15 +359,3 @@ def test_a_read_that_counts_is_made_once():
         [performed] = ResilientWorld(attempts=2, **QUICK).perform([ask(count, request={"n": 1})], 20)
         assert performed.outcome.form == "failure"
         assert len(calls) == (1 if once else 2)
-
-
-def test_a_world_of_many_agents_keeps_none_that_is_gone():
-    """Agents that are made for one request and share a world go with it, though their models fell back."""
-    world = ResilientWorld(attempts=1, fallbacks=[ScriptedChatModel(ANSWER)])
-    proposer = ModelProposer(ScriptedChatModel(ConnectionError("reset")), load_prompt("rag_answer", LIMITS))
-    [done] = world.perform([Asked(Call("proposer", proposer, QUESTION), "generate", 1, 1)], 60.0)
-    assert done.outcome.form == "text"
-    gone = weakref.ref(proposer)
-    del proposer, done
-    gc.collect()
-    assert gone() is None
