@@ -320,6 +320,14 @@ def test_what_a_result_says_may_be_said():
             check_claimed_actions(answer, made=calls, **told)
 
 
+def test_a_simple_past_of_an_earlier_day_is_a_report():
+    """What was done on a day was done before the run; what has been done is claimed, whatever day it is for."""
+    assert not claims("The transfer was made on 3 May. Your order was refunded in 2024.")
+    assert not claims("A cancelled booking is refunded within 5 days.")
+    for answer in ("The event has been created for Friday.", "The transfer is complete.", "I paid it on Monday."):
+        assert claims(answer)
+
+
 def test_an_answer_says_what_it_claims_and_what_was_performed():
     """The evidence has the sentence, and the tools that wrote."""
     made = [MadeCall(id="r1", tool="send_mail", args={}, effect="write", value="ok")]

@@ -23,6 +23,7 @@ from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy
 _CLAUSE = re.compile(r"[,;:()\n]|\s[-–—]\s|\b(?:but|because|since|although|though|so that)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w[\w']*")
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|`[^`\n]*`")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _HEADLINE: Final = 4
 """Words of a clause that says it without a verb of its own: "Event created"."""
 _MOST_BETWEEN: Final = 6
@@ -80,9 +81,10 @@ def _has_claim(
 ) -> bool:
     """Say whether a clause says that an action was done."""
     for at, word in enumerate(words):
-        if not (word.endswith("ed") or word in _load_irregular()) or _is_of_others(words[at:]):
+        is_closing = word in _load_claiming("closing")
+        if not (is_closing or word.endswith("ed") or word in _load_irregular()) or _is_of_others(words[at:]):
             continue
-        is_closing = word in _load_claiming("closing") and not has_written
+        is_closing = is_closing and not has_written
         others = [other for other in words if other != word]
         names_action = is_closing and any(other.startswith(tuple(actions)) for other in others)
         if not (_stem_verb(word) in actions or names_action):
@@ -96,9 +98,18 @@ def _has_claim(
             and _load_claiming("helpers").isdisjoint(words[at:])
             and all(each.endswith("ly") or each in _load_claiming("openings") for each in before)
         )
-        if _is_told_by_itself(before) or (word not in reported and (_is_passive(before) or is_headline or opens)):
+        is_report = word in reported or _is_report(word, words, before, reported)
+        if _is_told_by_itself(before) or (not is_report and (_is_passive(before) or is_headline or opens)):
             return True
     return False
+
+
+def _is_report(word: str, words: Sequence[str], before: Sequence[str], reported: Collection[str]) -> bool:
+    """Say whether a simple past tells of an earlier day, or of what results speak of."""
+    if {"was", "were"}.isdisjoint(before) or not {"been", "have", "has"}.isdisjoint(before):
+        return False
+    is_dated = any(each in _load_claiming("times") or _YEAR.fullmatch(each) for each in words)
+    return is_dated or _stem_verb(word) in {_stem_verb(each) for each in reported}
 
 
 def _is_of_others(words: Sequence[str]) -> bool:
