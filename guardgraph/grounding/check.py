@@ -10,7 +10,15 @@ from typing import Final, NamedTuple
 from guardgraph.grounding.cover import Evidence, Sources, list_stems, read_sources, read_text
 from guardgraph.grounding.languages import list_hand_words
 from guardgraph.grounding.marks import CitingSentence
-from guardgraph.grounding.names import Names, find_unknown_names, is_heading, is_language_of, join_names, read_names
+from guardgraph.grounding.names import (
+    Names,
+    find_spelled_alike,
+    find_unknown_names,
+    is_heading,
+    is_language_of,
+    join_names,
+    read_names,
+)
 from guardgraph.grounding.opposites import is_opposite
 from guardgraph.grounding.quotes import find_quoting_sentences
 from guardgraph.grounding.tables import Table, find_misplaced_values, join_tables
@@ -306,7 +314,8 @@ class _Held:
         for name in find_unknown_names(sentence, self.names, self.language):
             first, last = start + name.start, start + name.end
             if not any(value.start <= first < value.end for value in values):
-                yield Finding("name", "unsupported", name.text, first, last)
+                alike = find_spelled_alike(name.text, self.names)
+                yield Finding("name", "doubtful" if alike else "unsupported", name.text, first, last, told=alike)
 
     def _judge_opposites(self, start: int, end: int, near: Sequence[tuple[float, int]]) -> Iterator[Finding]:
         if self.language != "en":

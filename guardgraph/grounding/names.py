@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -33,6 +33,10 @@ _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _ENDED: Final = re.compile(r"[.!?][\"”)*]*\s*$")
 _CELL: Final = re.compile(r"(?<=\|)[^|\n]{1,60}(?=\|)")
 _LEAST_ROOT: Final = 4
+_SHORT: Final = 5
+_LONG: Final = 9
+"""Letters of a name that one other letter, and two, may leave the same name: "Wellesey" of "Wellesley"."""
+_LONGEST: Final = 16
 _MOST_HEADING_WORDS: Final = 11
 _LOOKBACK: Final = 12
 _LONGEST_RUN: Final = 12
@@ -83,6 +87,26 @@ def read_names(text: str) -> Names:
         initials |= {letters[:size] for size in range(2, len(letters) + 1)}
     words.discard("")
     return Names(frozenset(words), frozenset(root for word in words for root in list_roots(word)), frozenset(initials))
+
+
+def _list_cuts(word: str) -> set[str]:
+    """Return a word, and what is left of it without one letter, without two of a long one."""
+    cuts = {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
+    return cuts if len(word) < _LONG else {cut[:at] + cut[at + 1 :] for cut in cuts for at in range(len(cut) + 1)}
+
+
+@lru_cache(maxsize=16)
+def _list_cut_words(words: frozenset[str]) -> Mapping[str, str]:
+    return {cut: word for word in words if _SHORT <= len(word) <= _LONGEST for cut in _list_cuts(word)}
+
+
+def find_spelled_alike(word: str, known: Names) -> str:
+    """Return a word of texts that a name differs from in a letter or two, as two spellings of one do; "" for none."""
+    plain = fold_name(word)
+    if not _SHORT <= len(plain) <= _LONGEST:
+        return ""
+    words = _list_cut_words(known.words)
+    return next((words[cut] for cut in sorted(_list_cuts(plain)) if cut in words), "")
 
 
 def join_names(read: Iterable[Names]) -> Names:

@@ -218,4 +218,5 @@ def is_written(value: Value, text: str) -> bool:
     said = value.text
     begun = r"(?<![^\W_])" if said[0].isalpha() else r"(?<!\d)(?<![.,])(?<!\d[-/:])"
     cut = r"(?!\w)" if said[-1].isalnum() else ""
-    return re.search(rf"{begun}{re.escape(said)}{cut}(?![.,/:-]\d)", text) is not None
+    flags = re.IGNORECASE if value.kind == "label" else 0  # "3D" of "3d"
+    return re.search(rf"{begun}{re.escape(said)}{cut}(?![.,/:-]\d)", text, flags) is not None

@@ -31,7 +31,7 @@ _APOSTROPHES: Final = "'’ʼ＇"
 _ASCII_WORD: Final = re.compile(r"\w+(?:(?:'|(?<=\d)[.,](?=\d))\w+)*", re.ASCII)
 _WORD: Final = re.compile(r"um*|[wd][wdm]*(?:(?:a|(?<=d)p(?=d))[wd][wdm]*)*")
 """A word in the letters of `_KINDS`: apostrophes hold words together, points only digits."""
-_PARTS: Final = re.compile(r"[^'’ʼ＇_]+")
+_PARTED: Final = str.maketrans(f"{_APOSTROPHES}_", "     ")
 
 
 class Word(NamedTuple):
@@ -198,7 +198,8 @@ def is_lowercase_word(word: str, language: str = DEFAULT_LANGUAGE) -> bool:
     return f" {lower[2:] or '-'} " in load_listed_words().get(lower[:2], "")
 
 
-def read_terms(text: str, language: str = "") -> list[str]:
+@remember_by_text(texts=512, chars=4000)
+def read_terms(text: str, language: str = "") -> tuple[str, ...]:
     """Read a text as index terms, in order, repetitions kept.
 
     Letters with their marks, and digits, make a word (so `on-call` is two and `P1` one), numbers keep their
@@ -213,10 +214,11 @@ def read_terms(text: str, language: str = "") -> list[str]:
         language: an ISO 639-1 code; by default the one that the text tells, or else English.
     """
     language = language or detect_language(text) or DEFAULT_LANGUAGE
-    return stem_words(list_content_words(text, language), language)
+    return tuple(stem_words(list_content_words(text, language), language))
 
 
-def list_content_words(text: str, language: str = "", *, beside: str = "") -> list[str]:
+@remember_by_text(texts=512, chars=4000)
+def list_content_words(text: str, language: str = "", *, beside: str = "") -> tuple[str, ...]:
     """Name the words that carry a text's meaning: lower case, else as spelled; in order, repetitions kept.
 
     Args:
@@ -228,9 +230,9 @@ def list_content_words(text: str, language: str = "", *, beside: str = "") -> li
     left_out = _load_left_out_words(language) | (_load_left_out_words(beside) if beside else frozenset())
     words = _split_term_words(normalise_to_nfkc(text), _load_word_cuts(language))
     if language not in _SYLLABIC:
-        return [word for word in words if word not in left_out]
+        return tuple(word for word in words if word not in left_out)
     runs = (list(run) for is_left_out, run in groupby(words, key=left_out.__contains__) if not is_left_out)
-    return [term for run in runs for term in _join_neighbours(run, _SIGNS_TOGETHER, " ")]
+    return tuple(term for run in runs for term in _join_neighbours(run, _SIGNS_TOGETHER, " "))
 
 
 @cache
@@ -247,23 +249,12 @@ def _load_word_cuts(language: str) -> frozenset[str]:
 
 def _split_term_words(text: str, cuts: frozenset[str]) -> Iterator[str]:
     """Yield the parts of words that apostrophes join, and neighbours of letters that no blank parts."""
-    for is_run, words in groupby(_split_words_of_text(text), key=lambda word: _is_unspaced_word(word.key)):
-        if is_run:
-            yield from _split_unspaced_words(words, cuts)
-            continue
-        for word in words:
-            yield from _list_word_parts(word, text)
-
-
-def _list_word_parts(word: Word, text: str) -> Iterable[str]:
-    written = text[word.start : word.end]
-    if not any(sign in written for sign in "'’ʼ＇_"):
-        return (word.key,)
-    return (key for part in _PARTS.findall(written) if (key := _fold_word(part)))
-
-
-def _is_unspaced_word(word: str) -> bool:
-    return not word.isascii() and _begins_unspaced_word(word[0])
+    words = _split_words_of_text(text.translate(_PARTED))
+    if text.isascii() or not any(map(_begins_unspaced_word, set(text))):
+        yield from [word.key for word in words]
+        return
+    for is_run, run in groupby(words, key=lambda word: _begins_unspaced_word(word.key[0])):
+        yield from _split_unspaced_words(run, cuts) if is_run else [word.key for word in run]
 
 
 @lru_cache(maxsize=4096)
