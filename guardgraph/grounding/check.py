@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.cover import Evidence, Sources, list_stems, read_sources, read_text
-from guardgraph.grounding.languages import list_hand_words
 from guardgraph.grounding.marks import CitingSentence
 from guardgraph.grounding.names import (
     Names,
@@ -22,8 +21,7 @@ from guardgraph.grounding.names import (
 from guardgraph.grounding.opposites import is_opposite
 from guardgraph.grounding.quotes import find_quoting_sentences
 from guardgraph.grounding.tables import Table, find_misplaced_values, join_tables
-from guardgraph.grounding.values import Value, find_support, is_same_kind, is_written
-from guardgraph.grounding.words import split_words
+from guardgraph.grounding.values import Value, ValueIndex, find_support, is_same_kind, is_written
 from guardgraph.grounding.workings import evaluate_workings
 
 VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")
@@ -33,6 +31,9 @@ SUPPORTED_FROM: Final = 0.6
 CONFLICT_FROM: Final = 0.2
 """How much of a sentence a source sentence has, by weight, for its count of the same things to be another one."""
 _WHOLE: Final = 0.8
+_AROUND: Final = ".,;:!?()[]{}\"'“”‘’«»*_"
+_MOST: Final = 100
+"""Values of a sentence that are compared with each other; one with more is a table or no sentence."""
 
 
 class Source(NamedTuple):
@@ -173,20 +174,28 @@ class _Held:
         self.asked = frozenset().union(*(list_stems(said, self.language) for said in beside))
 
     @cached_property
-    def told(self) -> list[Value]:
-        """What the sources say in numbers, the question, the turns, and what workings come to."""
-        stated = [*self.sources.values, *(value for said in self.beside for value in read_text(said).values)]
-        return [*stated, *evaluate_workings(self.workings, stated)]
+    def beside_values(self) -> ValueIndex:
+        """What the question and the turns say in numbers, and what workings come to."""
+        said = [value for each in self.beside for value in read_text(each).values]
+        told = [*self.sources.index.values, *said] if self.workings else ()
+        return ValueIndex([*said, *evaluate_workings(self.workings, told)])
 
     @cached_property
-    def tables(self) -> list[Table]:
-        """The tables and lists of labels of the sources."""
-        return join_tables(self.sources.read)
+    def labels(self) -> dict[str, Value]:
+        """A label of the sources for each kind: P1 for all of P and digits."""
+        told = (value for value in self.sources.index.values if value.kind == "label")
+        return {letters: value for value in told if (letters := _take_letters(value.unit))}
 
     @cached_property
     def written(self) -> str:
         """All that may be repeated as it stands."""
         return "\n".join((self.sources.text, *self.beside))
+
+    @cached_property
+    def written_words(self) -> set[str]:
+        """What stands between blanks there, a label in lower case too: "3D" of "3d"."""
+        words = {word.strip(_AROUND) for word in self.written.split()}
+        return words | {word.lower() for word in words if not word.isalpha()}
 
     @cached_property
     def names(self) -> Names:
@@ -238,25 +247,33 @@ class _Held:
                 yield match.span(), finding
 
     def _judge_values(self, values: list[Value], near: Sequence[tuple[float, int]]) -> Iterator[Finding]:
+        told = [(value, self._find_told(value)) for value in values]
+        stated = [value for value, hit in told if hit]
+        missing = [v for v, hit in told if not hit and (v.kind != "quantity" or not find_support(v, stated[:_MOST]))]
+        bounds = [v for v in stated if v.mark in ("more", "less") and v.kind != "ordinal"]
+        if not (missing or bounds):
+            return
         beside = [
-            (share, place, told)
+            (share, place, each)
             for share, at in near
             for place in [self.sources.find_place(at)]
-            for told in self.sources.read[place[0]].list_values_between(place[1], place[2])
+            for each in self.sources.read[place[0]].list_values_between(place[1], place[2])[:_MOST]
         ]
-        missing = [value for value in values if not self._is_stated(value)]
-        stated = [value for value in values if value not in missing]
-        missing = [v for v in missing if v.kind != "quantity" or not find_support(v, stated)]  # "79 °F (26 °C)"
-        free = [each for each in beside if not any(find_support(value, [each[2]]) for value in values)]
-        for value in stated:
+        for value in bounds:
             yield from self._judge_bound(value, beside)
+        if not missing:
+            return
+        own = ValueIndex([each for _, _, each in beside])
+        said = {each.said_anywhere for v in values for each in own.find_like(v) if find_support(v, [each])}
+        free = [each for each in beside if each[2].said_anywhere not in said]
         for value in missing:
             conflict = next((each for each in free if _is_conflict(value, each[2], each[0] >= CONFLICT_FROM)), None)
+            letters = _take_letters(value.text) if value.kind == "label" else ""
             if conflict:
                 yield self._tell("count" if value.is_small else "value", value, conflict[1][0], conflict[2])
-            elif value.is_small or (value.kind == "label" and self._is_known_label(value)):
+            elif value.is_small or (len(letters) > 1 and self.names.has_name(letters)):  # the word of "COVID-19"
                 yield Finding("count", "unchecked", value.text, value.start, value.end)
-            elif value.kind == "label" and (other := self._find_other_label(value)):
+            elif letters and (other := self.labels.get(_take_letters(value.unit))):
                 yield Finding("value", "contradicted", value.text, value.start, value.end, told=other.text)
             else:
                 yield Finding("value", "unsupported", value.text, value.start, value.end)
@@ -264,16 +281,20 @@ class _Held:
     def _judge_places(self, start: int, end: int, values: Sequence[Value]) -> Iterator[Finding]:
         """Find values that tables have elsewhere than the sentence says."""
         seen = set[int]()
-        for table in self.tables:
+        for table in _join_tables(self.sources):
             for value, told, source in find_misplaced_values(self.read.text[start:end], start, values, table):
                 if value.start not in seen:
                     seen.add(value.start)
                     yield self._tell("count" if value.is_small else "value", value, source, told)
 
-    def _is_stated(self, value: Value) -> bool:
-        if find_support(value, self.told):
+    def _find_told(self, value: Value) -> bool:
+        like = [*self.sources.index.find_like(value), *self.beside_values.find_like(value)]
+        if like and find_support(value, like):
             return True
-        return value.kind != "score" and is_written(value, self.written)
+        if " " in value.text:
+            return value.kind != "score" and is_written(value, self.written)
+        said = value.text.lower() if value.kind == "label" else value.text
+        return value.kind != "score" and said in self.written_words
 
     def _tell(self, rule: str, value: Value, source: int, told: Value, words: str = "") -> Finding:
         place = (self.sources.ids[source], told.start, told.end)
@@ -283,8 +304,6 @@ class _Held:
         self, value: Value, beside: Sequence[tuple[float, tuple[int, int, int], Value]]
     ) -> Iterator[Finding]:
         """Find a bound that is turned round: "more than 5" of "less than 5"."""
-        if value.mark not in ("more", "less") or value.kind == "ordinal":
-            return
         same = [
             (place, told)
             for _, place, told in beside
@@ -293,17 +312,6 @@ class _Held:
         if same and all(told.mark != value.mark for _, told in same):
             place, told = same[0]
             yield self._tell("bound", value, place[0], told, f"{told.mark} than {told.text}")
-
-    def _find_other_label(self, value: Value) -> Value | None:
-        """Return a label of the same letters: P2 beside P1."""
-        letters = _take_letters(value.unit)
-        told = (each for each in self.told if each.kind == "label")
-        return next((each for each in told if letters and _take_letters(each.unit) == letters), None)
-
-    def _is_known_label(self, value: Value) -> bool:
-        """Say whether only the number of a label is new and its word is a source's: "COVID-19"."""
-        letters = _take_letters(value.text)
-        return len(letters) > 1 and self.names.has_name(letters)
 
     # ---- names and opposites
 
@@ -325,7 +333,7 @@ class _Held:
             source, first, last = self.sources.find_place(at)
             other = self.sources.read[source].text[first:last]
             opposite = None if other.endswith("?") else is_opposite(sentence, other)
-            if opposite is not None and _has_condition(other) == _has_condition(sentence):
+            if opposite is not None:
                 compared.append(((source, first, last), opposite))
         if compared and all(opposite for _, opposite in compared):
             (source, first, last), _ = compared[0]
@@ -335,8 +343,9 @@ class _Held:
             )
 
 
-def _has_condition(sentence: str) -> bool:
-    return not list_hand_words("en", "conditions").isdisjoint(word.key for word in split_words(sentence))
+@lru_cache(maxsize=64)
+def _join_tables(sources: Sources) -> list[Table]:
+    return join_tables(sources.read)
 
 
 def _take_letters(label: str) -> str:

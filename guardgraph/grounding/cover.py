@@ -15,7 +15,7 @@ from guardgraph.grounding.languages import list_hand_words
 from guardgraph.grounding.names import Names, join_names, read_names
 from guardgraph.grounding.scanning import scan_text
 from guardgraph.grounding.sentences import find_sentence_spans, unwrap_text_lines
-from guardgraph.grounding.values import Value
+from guardgraph.grounding.values import Value, ValueIndex
 from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_joining_words, split_words, stem
 from guardgraph.plain.memory import remember_by_text
 
@@ -89,7 +89,7 @@ class Sources:
         self.read = [read_text(text) for text in texts]
         about = [[read_text(said) for said in each] for each in abouts]
         extra = [part for parts in about for part in parts]
-        self.values = [value for each in (*self.read, *extra) for value in each.values]
+        self.index = ValueIndex(value for each in (*self.read, *extra) for value in each.values)
         self.names = join_names(each.names for each in (*self.read, *extra))
         self.text = "\n".join(each.text for each in (*self.read, *extra))
         self._about = [frozenset().union(*(stems for part in parts for stems in part.stems)) for parts in about]

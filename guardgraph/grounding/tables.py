@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.cover import ReadText
-from guardgraph.grounding.values import Value, find_support
+from guardgraph.grounding.values import Value, ValueIndex, find_support
 from guardgraph.grounding.words import is_function_word, split_words, stem
 from guardgraph.plain.memory import remember_by_text
 
@@ -42,6 +42,7 @@ class Table(NamedTuple):
     rows: tuple[Row, ...]
     row_of: Mapping[str, int]
     """Which row a word names: one that no other row's label has."""
+    known: ValueIndex
 
 
 _Columns = tuple[frozenset[str], ...]
@@ -60,7 +61,8 @@ def join_tables(texts: Sequence[ReadText]) -> list[Table]:
         counted = Counter(word for row in kept for word in row.label)
         row_of = {word: number for number, row in enumerate(kept) for word in row.label if counted[word] == 1}
         if len(set(row_of.values())) >= _LEAST_ROWS:
-            tables.append(Table(columns, kept, row_of))
+            known = ValueIndex(value for row in kept for cell in row.cells for value in cell)
+            tables.append(Table(columns, kept, row_of, known))
     return tables
 
 
@@ -123,6 +125,8 @@ def find_misplaced_values(sentence: str, begin: int, values: Sequence[Value], ta
         values: its values, with places in the text.
         table: of a source.
     """
+    if not values:
+        return
     named = [
         (begin + word.start, table.row_of[key])
         for word in split_words(sentence)
@@ -143,8 +147,7 @@ def find_misplaced_values(sentence: str, begin: int, values: Sequence[Value], ta
                 yield Misplaced(value, cell[0], row.source)
         elif not table.columns and not value.is_small:
             told = [each for cell in row.cells for each in cell if each.kind == value.kind and each.unit == value.unit]
-            others = [each for other in table.rows if other is not row for cell in other.cells for each in cell]
-            if told and find_support(value, told) is None and find_support(value, others) is not None:
+            if told and find_support(value, told) is None and find_support(value, table.known.find_like(value)):
                 yield Misplaced(value, told[0], row.source)
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -50,6 +52,11 @@ class Value(NamedTuple):
     """What of the base unit the written one is."""
     per: tuple[str, float] = ("", 1.0)
     """Of a rate: the dimension of the time, and how much of it."""
+
+    @property
+    def said_anywhere(self) -> tuple[object, ...]:
+        """All but where it stands, and how it is written."""
+        return (*self[:4], *self[7:])
 
     @property
     def is_small(self) -> bool:
@@ -100,17 +107,17 @@ def supports(value: Value, source: Value) -> bool:
         return value.kind == source.kind and _is_same_sign(value, source)
     if not is_same_kind(value, source):
         return False
-    said, told = value.amounts, source.amounts
+    said, told, steps = value.amounts, source.amounts, (value.step, source.step)
     if value.kind != source.kind and "number" in (value.kind, source.kind):
         if not _counts_what_is_measured(value, source):
             return False
         said, told = value.said or said, source.said or told
-        value, source = (each._replace(step=each.step / each.factor, factor=1.0) for each in (value, source))
+        steps = (value.step / value.factor, source.step / source.factor)
     elif value.per[0] and source.per[0]:
         if value.per[0] != source.per[0]:
             return False
         told = tuple(amount * value.per[1] / source.per[1] for amount in told)
-    return any(_is_near(value, a, source, b) for a in said for b in told)
+    return any(_is_near(value, a, source, b, steps) for a in said for b in told)
 
 
 def _is_same_sign(value: Value, source: Value) -> bool:
@@ -142,24 +149,24 @@ def _is_date_within(said: tuple[int, ...], told: tuple[int, ...]) -> bool:
     return bool(is_year) and all(not mine or mine == theirs for mine, theirs in zip(said[2:], told[2:], strict=True))
 
 
-def _is_near(value: Value, said: float, source: Value, told: float) -> bool:
+def _is_near(value: Value, said: float, source: Value, told: float, steps: tuple[float, float]) -> bool:
     """Say whether an amount is another one, or that one rounded as a text may round it."""
     if math.isclose(said, told, rel_tol=1e-9, abs_tol=1e-12):
         return True
-    if value.is_year or value.kind == "ordinal" or value.is_small or not told or not said:
+    if not told or not said or value.is_year or value.kind == "ordinal" or value.is_small:
         return False
-    off, is_rounder = abs(said - told), value.step > source.step
-    if value.kind == "percent" and _FRACTION_STEP in (value.step, source.step):
+    off, step, is_rounder = abs(said - told), steps[0], steps[0] > steps[1]
+    if value.kind == "percent" and _FRACTION_STEP in steps:
         return off <= _FRACTION_OFF
     if value.kind == source.kind == "quantity" and value.factor != source.factor:
         if value.unit == "[temperature]":
-            return off <= _DEGREES_OFF * min(1.0, max(value.step, source.step))
-        return off <= value.step and off <= _CONVERTED_OFF * told
+            return off <= _DEGREES_OFF * min(1.0, max(steps))
+        return off <= step and off <= _CONVERTED_OFF * told
     if value.mark in ("more", "less"):
         return is_rounder and 0 <= (told - said) * (1 if value.mark == "more" else -1) <= _BOUND_OFF * told
     if value.mark:
-        return is_rounder and off <= value.step
-    return is_rounder and off <= value.step / 2 * (1 + 1e-9) and (value.step < 1 or off <= _ROUNDED_OFF * told)
+        return is_rounder and off <= step
+    return is_rounder and off <= step / 2 * (1 + 1e-9) and (step < 1 or off <= _ROUNDED_OFF * told)
 
 
 def find_support(value: Value, values: Iterable[Value]) -> Value | None:
@@ -185,6 +192,54 @@ def find_support(value: Value, values: Iterable[Value]) -> Value | None:
         found = [next((each for each in values if supports(end, each)), None) for end in ends]
         return found[0] if all(found) else None
     return None
+
+
+class ValueIndex:
+    """The values of what a text rests on; the few that could support another one are found at once."""
+
+    def __init__(self, values: Iterable[Value]) -> None:
+        self.values = tuple({value.said_anywhere: value for value in reversed([*values])}.values())[::-1]
+        self._keyed: defaultdict[object, list[int]] = defaultdict(list)
+        amounts = list[tuple[float, int]]()
+        for at, value in enumerate(self.values):
+            keys, stated = _list_keys(value)
+            for key in keys:
+                self._keyed[key].append(at)
+            amounts += [(amount, at) for amount, _ in stated]
+        amounts.sort()
+        self._amounts, self._places = [amount for amount, _ in amounts], [at for _, at in amounts]
+
+    def find_like(self, value: Value) -> list[Value]:
+        """Return all that could support a value, in their order."""
+        if not self.values:
+            return []
+        keys, stated = _list_keys(value)
+        found = {at for key in keys for at in self._keyed.get(key, ())}
+        share = 1.2 * _BOUND_OFF if value.mark in ("more", "less") else 0.0
+        for amount, step in stated:
+            off = step + _FRACTION_OFF + share * abs(amount)
+            first = bisect_left(self._amounts, amount - off)
+            found.update(self._places[first : bisect_right(self._amounts, amount + off, first)])
+        return [self.values[at] for at in sorted(found)]
+
+
+def _list_keys(value: Value) -> tuple[list[object], list[tuple[float, float]]]:
+    """Return what a value shares with all that could support it: years, months, labels, amounts with their steps."""
+    keys = list[object]([value.unit]) if value.kind == "label" else []
+    for first, last, month, _ in value.dates:
+        keys += [*range(first, last + 1)] if first else []
+        keys += [f"month {month}"] if month else []
+    if value.kind in ("label", "date"):
+        return keys, []
+    stated = [(amount, value.step) for amount in value.amounts]
+    if value.factor != 1.0:
+        stated += [(amount, value.step / value.factor) for amount in value.said]
+    elif value.said != value.amounts:
+        stated += [(amount, value.step) for amount in value.said]
+    if value.is_year:
+        keys.append(int(value.amounts[0]))
+    times = value.per[1]
+    return keys, [*stated, *((amount / times, step / times) for amount, step in stated)] if value.per[0] else stated
 
 
 def scan_values(text: str, language: str = "") -> tuple[Value, ...]:
@@ -216,7 +271,10 @@ def find_unsupported_values(text: str, texts: Sequence[str]) -> list[str]:
 def is_written(value: Value, text: str) -> bool:
     """Say whether a text has a value as it is written, and not as a part of a longer number, date or word."""
     said = value.text
+    if value.kind == "label":  # "3D" of "3d"
+        said, text = said.lower(), text.lower()
+    if said not in text:
+        return False
     begun = r"(?<![^\W_])" if said[0].isalpha() else r"(?<!\d)(?<![.,])(?<!\d[-/:])"
     cut = r"(?!\w)" if said[-1].isalnum() else ""
-    flags = re.IGNORECASE if value.kind == "label" else 0  # "3D" of "3d"
-    return re.search(rf"{begun}{re.escape(said)}{cut}(?![.,/:-]\d)", text, flags) is not None
+    return re.search(rf"{begun}{re.escape(said)}{cut}(?![.,/:-]\d)", text) is not None

@@ -254,7 +254,10 @@ def _split_term_words(text: str, cuts: frozenset[str]) -> Iterator[str]:
         yield from [word.key for word in words]
         return
     for is_run, run in groupby(words, key=lambda word: _begins_unspaced_word(word.key[0])):
-        yield from _split_unspaced_words(run, cuts) if is_run else [word.key for word in run]
+        if is_run:
+            yield from _split_unspaced_words(run, cuts)
+        else:
+            yield from (word.key for word in run)
 
 
 @lru_cache(maxsize=4096)
