@@ -16,7 +16,10 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal's encoding may lack any letter
     try:
-        from guardgraph.cli.commands import app
+        if sys.argv[1:2] == ["check"]:  # to load the other commands takes longer than to check an answer
+            from guardgraph.cli.check import app
+        else:
+            from guardgraph.cli.commands import app
 
         app(prog_name="guardgraph")
     except KeyboardInterrupt:

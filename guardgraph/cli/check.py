@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -12,18 +15,28 @@ import typer
 from guardgraph.checking.answer import check_answer
 from guardgraph.checking.checked import CheckedAnswer
 from guardgraph.cli import inputs
-from guardgraph.cli.making import Json, exit_with_status, print_json
-from guardgraph.cli.shell import escape_for_terminal, print_on_stderr
+from guardgraph.cli.shell import HELP, Json, Shell, escape_for_terminal, exit_with_status, print_json, print_on_stderr
 from guardgraph.grounding.check import Source
 from guardgraph.plain.errors import ConfigurationError, InputError, ReadFailure, explain_unread_file
 from guardgraph.plain.json import JsonObject, NotJson, parse_json
 
 _MOST_BYTES: Final = 20_000_000
 """Of an answer or of a file of rows."""
-_PAGE_SCHEMES: Final = ("http://", "https://")
+_PAGES: Final = re.compile("https?://", re.IGNORECASE)
+_HTML: Final = (".html", ".htm")
 _VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")
 
 
+app = typer.Typer(cls=Shell, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP)
+"""This command alone."""
+
+
+@app.callback()
+def _alone() -> None:
+    """It stays a command of a group, as it is beside all others."""
+
+
+@app.command()
 def check(
     answer: Annotated[
         str | None,
@@ -69,6 +82,11 @@ def check(
     """Hold an answer against its sources, sentence by sentence; needs no model, key or network."""
     if (answer is None) == (data is None):
         raise ConfigurationError("check: ANSWER or --data is required, and not both")
+    if as_json and markdown:
+        raise ConfigurationError("--json, --markdown: one of them is allowed; given: both")
+    if fail_under is not None and not (data is not None and 0 <= fail_under <= 100):
+        given = f"{fail_under:g}" + ("" if data is not None else " without --data")
+        raise ConfigurationError(f"--fail-under: a number from 0 to 100 beside --data is required; given: {given}")
     if data is not None:
         exit_with_status(_check_rows(data, fail_under, as_json))
     if not source:
@@ -86,20 +104,18 @@ def check(
 
 
 def _print_for_people(checked: CheckedAnswer) -> None:
+    width = min(max(shutil.get_terminal_size().columns, 40), 100)
+    lines = [escape_for_terminal(line) for line in checked.to_text(width=width).splitlines()]
+    if not (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
+        print("\n".join(lines), flush=True)
+        return
     from rich.console import Console
 
     console = Console()
-    shown = checked.to_text(width=min(max(console.width, 40), 100))
-    for line in shown.splitlines():
+    for line in lines:
         verdict = next((name for name in _VERDICTS if line.endswith(name) and not line.startswith(" ")), None)
-        console.print(
-            escape_for_terminal(line),
-            markup=False,
-            emoji=False,
-            highlight=False,
-            soft_wrap=True,
-            style=_STYLES.get(verdict),
-        )
+        style = _STYLES.get(verdict)
+        console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True, style=style)
 
 
 _STYLES: Final[dict[str | None, str]] = {
@@ -109,27 +125,30 @@ _STYLES: Final[dict[str | None, str]] = {
 
 def _read_text(option: str, name: str) -> str:
     """Return what a reader sees of a file, by its ending; standard input is Markdown or plain text."""
-    from guardgraph.formats.by_ending import FORMATS, decoded
-    from guardgraph.formats.html import parse_html
-
     if name != "-":
         inputs.require_file_option(option, name)
     content = inputs.read_option_bytes(option, name, _MOST_BYTES)
-    suffix = Path(name).suffix.lower()
     try:
-        text = decoded(content, suffix if suffix in FORMATS else ".txt")
+        text = _read_html(content) if Path(name).suffix.lower() in _HTML else content.decode("utf-8-sig")
     except UnicodeError as error:
         raise ConfigurationError(f"{option} {name!r:.200}: UTF-8 text is required: {error}") from None
     if "\0" in text:
         raise ConfigurationError(f"{option} {name!r:.200}: text is required; it holds a NUL character")
-    return parse_html(text).text if FORMATS.get(suffix) is parse_html else text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _read_html(content: bytes) -> str:
+    from guardgraph.formats.by_ending import decoded
+    from guardgraph.formats.html import parse_html
+
+    return parse_html(decoded(content, ".html")).text
 
 
 def _read_sources(names: list[str]) -> list[Source]:
     """Return the sources that were named: a file is one, a folder one for each passage, a URL one page."""
     found = list[Source]()
     for name in names:
-        if name.startswith(_PAGE_SCHEMES):
+        if _PAGES.match(name):
             found.append(_read_page(name))
         elif name != "-" and Path(inputs.check_path_option("--source", name)).is_dir():
             from guardgraph.tools.knowledge_base import load_folder
@@ -140,6 +159,9 @@ def _read_sources(names: list[str]) -> list[Source]:
             found += [Source(item["id"], item["text"], (item["title"], item["section"])) for item in documents]
         else:
             found.append(Source(name, _read_text("--source", name)))
+    counted = Counter(source.id for source in found)
+    if twice := [name for name, count in counted.items() if count > 1]:
+        raise ConfigurationError(f"--source: two sources have one id, {twice[0]!r:.200}; each is given once")
     return found
 
 

@@ -11,22 +11,10 @@ import guardgraph
 from guardgraph.cli import audit, graphs, inputs, knowledge, policies, reasons, review, runs, views, waiting
 from guardgraph.cli.check import check
 from guardgraph.cli.evaluate import evaluate
-from guardgraph.cli.making import (
-    Goal,
-    Json,
-    Live,
-    Model,
-    Policy,
-    Tenant,
-    World,
-    exit_after_runs,
-    exit_with_status,
-    print_json,
-    run_and_exit,
-)
+from guardgraph.cli.making import Goal, Live, Model, Policy, Tenant, World, exit_after_runs, run_and_exit
 from guardgraph.cli.research import recheck, research
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import HELP, OK, Shell
+from guardgraph.cli.shell import HELP, OK, Json, Shell, exit_with_status, print_json
 from guardgraph.cli.what_if import what_if
 from guardgraph.graphs.patterns import COMMANDS
 

@@ -6,11 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dotenv import load_dotenv
-
 from guardgraph.plain.errors import ConfigurationError, explain_unread_file
 from guardgraph.plain.json import MAX_DEPTH, RESULT_DEPTH, JsonObject, NotJson, parse_json
-from guardgraph.tools import demo
 
 if TYPE_CHECKING:
     from guardgraph.state.context import Caller
@@ -22,6 +19,8 @@ DOCUMENT_DEPTH = RESULT_DEPTH + 8
 
 def load_dotenv_file() -> None:
     """Read the ``.env`` of the current folder, if there is one; what the environment already has, wins."""
+    from dotenv import load_dotenv
+
     try:
         load_dotenv(".env")
     except (OSError, ValueError) as error:
@@ -76,6 +75,8 @@ def parse_caller_options(tenant: str | None, user: str | None, groups: list[str]
 
 def load_question_argument(question: str | None = None) -> JsonObject:
     """Return the demo's research request, asking another question if one is given."""
+    from guardgraph.tools import demo
+
     given = demo.load_demo_request()
     return given if question is None else {**given, "request": {**given["request"], "question": question}}
 
@@ -83,6 +84,8 @@ def load_question_argument(question: str | None = None) -> JsonObject:
 def load_context_option(file: str | None = None) -> JsonObject:
     """Return the incident context in a file, the demo's without one."""
     if file is None:
+        from guardgraph.tools import demo
+
         return demo.load_demo_incident()
     return read_json_option("--context", file)
 

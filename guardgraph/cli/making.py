@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from guardgraph.cli import runs, views
 from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED, WAITING, is_stderr_watched, print_on_stderr
-from guardgraph.plain.json import JsonObject, name_json_numbers
+from guardgraph.cli.shell import STOPPED, WAITING, exit_with_status, is_stderr_watched, print_json, print_on_stderr
+from guardgraph.plain.json import JsonObject
 
 Model = Annotated[
     str | None,
@@ -45,7 +44,6 @@ World = Annotated[
         show_default=False,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Goal = Annotated[
     str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.", show_default=False)
 ]
@@ -79,16 +77,6 @@ def _print_brief(run: runs.PlannedRun, result: JsonObject) -> None:
         print_on_stderr(f"there is no brief: the run was stopped, {result['stop_reason']} in {result['phase']}")
     else:
         print(format_brief(result, asked=run.request), end="", flush=True)
-
-
-def print_json(document: Any) -> None:
-    """Print one JSON document."""
-    print(json.dumps(name_json_numbers(document), indent=2, allow_nan=False), flush=True)
-
-
-def exit_with_status(ok: bool) -> NoReturn:
-    """Exit as something turned out that is either well or not."""
-    raise typer.Exit(OK if ok else STOPPED)
 
 
 def exit_after_runs(*results: JsonObject) -> NoReturn:

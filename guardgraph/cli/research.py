@@ -12,19 +12,9 @@ import typer
 
 import guardgraph
 from guardgraph.cli import graphs, inputs, policies, runs, waiting
-from guardgraph.cli.making import (
-    Goal,
-    Json,
-    Live,
-    Model,
-    Policy,
-    Tenant,
-    World,
-    exit_with_status,
-    print_json,
-    run_and_exit,
-)
+from guardgraph.cli.making import Goal, Live, Model, Policy, Tenant, World, run_and_exit
 from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import Json, exit_with_status, print_json
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.json import JsonObject

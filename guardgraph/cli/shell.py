@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, NoReturn, TextIO
+from typing import Annotated, Any, Final, NoReturn, TextIO
 
 import typer
 from typer.core import TyperGroup
 
 from guardgraph.plain.errors import GuardgraphError
+from guardgraph.plain.json import name_json_numbers
 from guardgraph.plain.letters import escape_letter, is_harmless_text, is_odd_letter
 
 
@@ -45,6 +47,19 @@ INTERRUPTED = 130
 """128 + SIGINT, as shells have it."""
 UNREAD = 141
 """128 + SIGPIPE: the reader of the output went away."""
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document."""
+    print(json.dumps(name_json_numbers(document), indent=2, allow_nan=False), flush=True)
+
+
+def exit_with_status(ok: bool) -> NoReturn:
+    """Exit as something turned out that is either well or not."""
+    raise typer.Exit(OK if ok else STOPPED)
 
 
 class Shell(TyperGroup):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property, lru_cache
-from importlib.metadata import version
 from ipaddress import ip_address
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -38,6 +37,8 @@ def load_public_suffixes(*, private: bool) -> Any:
 @cache
 def read_public_suffixes_version() -> str:
     """Return the version of the Public Suffix List that is installed."""
+    from importlib.metadata import version
+
     return version("publicsuffixlist")
 
 

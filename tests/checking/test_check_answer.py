@@ -129,7 +129,8 @@ def test_it_loads_no_framework() -> None:
     code = (
         "import sys; from guardgraph import check_answer; "
         "check_answer('Refunds take 5 days.', ['Refunds take 10 days.']).to_html(); "
-        "print([m for m in sys.modules if m.split('.')[0] in ('langgraph', 'langchain', 'langchain_core', 'pydantic')])"
+        "heavy = ('langgraph', 'langchain', 'langchain_core', 'pydantic', 'rich', 'markdown_it'); "
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
@@ -205,3 +206,26 @@ def test_a_source_that_is_no_address_is_told(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no address of a page" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--data", "ROWS", "--fail-under", "nan"], "--fail-under: a number from 0 to 100"),
+        (["--data", "ROWS", "--fail-under", "101"], "given: 101"),
+        (["--data", "ROWS", "--fail-under=-1"], "given: -1"),
+        (["TEXT", "--source", "TEXT", "--fail-under", "5"], "given: 5 without --data"),
+        (["TEXT", "--source", "TEXT", "--json", "--markdown"], "--json, --markdown: one of them is allowed"),
+        (["TEXT", "--source", "TEXT", "--source", "TEXT"], "two sources have one id"),
+        (["TEXT", "--source", "HTTP://["], "no address of a page"),
+    ],
+)
+def test_wrong_words_are_told_in_one_line(words: list[str], said: str, tmp_path: Path) -> None:
+    """With exit code 2, before anything is printed."""
+    files = {"TEXT": tmp_path / "answer.txt", "ROWS": tmp_path / "rows.jsonl"}
+    files["TEXT"].write_text("Refunds take 10 days.", "utf-8")
+    files["ROWS"].write_text('{"answer": "Refunds take 10 days.", "sources": ["Refunds take 10 days."]}', "utf-8")
+    done = run_check(*(str(files.get(word, word)) for word in words))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1

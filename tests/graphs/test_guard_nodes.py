@@ -215,6 +215,109 @@ def test_a_jump_out_of_an_inner_graph_is_seen() -> None:
     assert [(each.rule, each.nodes) for each in found] == [("unseen", ("inner:write",))]
 
 
+class Holding:
+    """A node that leaves the jump to what it holds."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __call__(self, state: State) -> Any:
+        """Leave it to what it holds, or to what that holds."""
+        return self.held.go(state)
+
+    go = __call__
+
+
+def call_held(held: Any) -> Any:
+    """A node that calls a graph."""
+    return lambda state: {**held.invoke(state)}
+
+
+def call_declared(held: Any) -> Any:
+    """A node that calls a graph and says where it goes itself."""
+
+    def call(state: State) -> Command[Literal["guard"]]:
+        held.invoke(state)
+        return Command(goto="guard")
+
+    return call
+
+
+def outward() -> Any:
+    """A graph that leaves for the graph around."""
+    inner = StateGraph(State)
+    inner.add_node("write", leave_inner)
+    inner.add_node("other", lambda state: {})
+    inner.add_edge(START, "write")
+    return inner.compile()
+
+
+@pytest.mark.parametrize(
+    "node", [Holding(Jumper()), Holding(Holding(Jumper())).go, call_held(outward()), call_declared(outward())]
+)
+def test_a_jump_of_what_a_node_holds_is_seen(node: Any) -> None:
+    """An attribute, an attribute's attribute, a graph that is called inside the function."""
+    hidden = build(jump=node)
+    hidden.add_edge("generate", "jump")
+    hidden.add_edge("jump", "guard")
+    assert {each.rule for each in verify(hidden.compile(), behind={"guard": ["generate"]})} == {"unseen"}
+
+
+class Harmless:
+    """What goes nowhere."""
+
+    def go(self, state: State) -> Any:
+        """Do nothing."""
+        return {}
+
+
+def test_what_holds_no_jump_is_no_finding() -> None:
+    """An object, and a graph that ends inside."""
+    inner = StateGraph(State)
+    inner.add_node("write", lambda state: {"answer": "x"})
+    inner.add_edge(START, "write")
+    for node in (Holding(Harmless()), call_held(inner.compile())):
+        graph = build(step=node)
+        graph.add_edge("generate", "step")
+        graph.add_edge("step", "guard")
+        assert verify(graph.compile(), behind={"guard": ["generate"]}) == []
+
+
+def fan_or_none(state: State) -> Any:
+    """Send to all that wait."""
+    found = []
+    found += ["guard" for each in state["documents"] if each]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("way", "rule"),
+    [
+        (lambda state: [Send("apologise", state)], "unseen"),
+        (lambda state: [], "around"),
+        (fan_or_none, "around"),
+        (lambda state: ["guard" for each in state["documents"]], "around"),
+        (lambda state: "guard" if state["documents"] else [], "around"),
+    ],
+)
+def test_a_conditional_edge_that_goes_past_its_path_map_is_seen(way: Any, rule: str) -> None:
+    """By a `Send`, which no path map bounds; by an empty list, behind which nothing runs."""
+    graph = build(route=lambda state: {})
+    graph.add_edge("generate", "route")
+    graph.add_conditional_edges("route", way, {"guard": "guard"})
+    assert rule in {each.rule for each in verify(graph.compile(), behind={"guard": ["generate"]})}
+
+
+def test_a_conditional_edge_that_names_one_node_is_no_finding() -> None:
+    """Whatever lists it looks at."""
+    graph = build(route=lambda state: {})
+    graph.add_edge("generate", "route")
+    ways = {"guard": "guard", "apologise": "apologise"}
+    graph.add_conditional_edges("route", lambda state: "guard" if [*state] else "apologise", ways)
+    found = verify(graph.compile(), behind={"guard": ["route"]})
+    assert [each.path for each in found] == [("route", "apologise", END)]
+
+
 @pytest.mark.parametrize("behind", [["guard"], "guard", {"guard": "generate"}, {"guard": None}])
 def test_behind_that_is_no_dictionary_of_lists_is_told(behind: Any) -> None:
     """With what it should be."""

@@ -5,12 +5,14 @@ A graph that the grammar did not make declares less. Where a node may go that no
 
 from __future__ import annotations
 
+import ast
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
-from inspect import getattr_static
+from inspect import getattr_static, getsource
 from pathlib import Path
 from sysconfig import get_paths
+from textwrap import dedent
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
@@ -84,8 +86,12 @@ def _read_ways(
         for branch in branches.values():
             if branch.ends is None:
                 unseen[prefix + name] = "has a conditional edge that names no destinations"
-            else:
-                ways[prefix + name] |= {prefix + end for end in branch.ends.values()}
+                continue
+            ways[prefix + name] |= {prefix + end for end in branch.ends.values()}
+            if told := _find_undeclared_jump(branch.path, frozenset({Send.__name__})):
+                unseen[prefix + name] = f"has a conditional edge whose function {told} but its path map"
+            if any(map(_may_return_nothing, _list_functions(branch.path))):
+                ways[prefix + name].add(prefix + END)
     for name, spec in builder.nodes.items():
         ways[prefix + name] |= {prefix + end for end in spec.ends or ()}
         inner = spec.runnable
@@ -114,21 +120,83 @@ def _seek_jumps(is_declared: bool, is_inside: bool) -> frozenset[str]:
 
 def _find_undeclared_jump(runnable: Any, sought: frozenset[str]) -> str | None:
     """Say how the function of a node may jump where nothing declares; None where it names nothing that does."""
+    functions, seen, held = _list_functions(runnable), set[FunctionType](), list[Any]()
+    for each in _list_called(runnable):
+        _add_held(getattr(each, "__self__", each), held)
+    if jump := next(filter(None, (_find_jump(function, sought, seen, held) for function in functions)), None):
+        return f"mentions {jump} and declares no destinations"
+    if functions or _OUTWARD in sought or not sought:
+        return None
+    return f"is a {type(runnable).__name__}, in which nothing is seen, and declares no destinations"
+
+
+def _list_called(runnable: Any) -> list[Any]:
     from langgraph.prebuilt import ToolNode  # it takes longer to import than all patterns, and agents do not need it
 
     given = [getattr(runnable, "func", None), getattr(runnable, "afunc", None)]
     if isinstance(runnable, ToolNode):  # what a tool returns, the node returns
         for tool in runnable.tools_by_name.values():
             given += [getattr(tool, "func", None) or tool._run, getattr(tool, "coroutine", None)]
-    functions = [function for each in given if each is not None and (function := _find_function(each)) is not None]
-    seen = set[FunctionType]()
-    if jump := next(filter(None, (_find_jump(function, sought, seen) for function in functions)), None):
-        return f"mentions {jump} and declares no destinations"
-    return (
-        None
-        if functions or _OUTWARD in sought or not sought
-        else f"is a {type(runnable).__name__}, in which nothing is seen"
-    )
+    return [each.func if isinstance(each, partial) else each for each in given if each is not None]
+
+
+def _list_functions(runnable: Any) -> list[FunctionType]:
+    return [function for each in _list_called(runnable) if (function := _find_function(each)) is not None]
+
+
+def _add_held(value: Any, held: list[Any]) -> None:
+    """Add an object of the graph's project, and what it holds; of a library's it is the graphs alone that count."""
+    is_graph = isinstance(value, CompiledStateGraph)
+    call = next((each for each in vars(type(value)).values() if isinstance(each, FunctionType)), None)
+    if any(value is other for other in held) or not (is_graph or (call is not None and _is_own(call))):
+        return
+    held.append(value)
+    inside = [] if is_graph else [*getattr(value, "__dict__", {}).values()]
+    inside += [each for group in inside if isinstance(group, list | tuple) for each in group]
+    inside += [each for group in inside if isinstance(group, dict) for each in group.values()]
+    for each in inside:
+        if isinstance(each, FunctionType | MethodType):
+            held.append(each)
+        _add_held(getattr(each, "__self__", each), held)
+
+
+def _may_return_nothing(function: FunctionType) -> bool:
+    """Say whether the function of a conditional edge may return an empty list, behind which nothing runs any more.
+
+    It is read in its source; of one that has none that can be read, whatever builds a list counts.
+    """
+    try:
+        parsed = ast.walk(ast.parse(dedent(getsource(function))))
+    except (OSError, SyntaxError, TypeError):
+        return any(isinstance(each, tuple) or "list" in str(each) for each in function.__code__.co_consts)
+    bodies = [each for each in parsed if getattr(each, "name", "<lambda>") == function.__name__]
+    inside = [each for body in bodies if isinstance(body, _BODIES) for each in ast.walk(body)]
+    lists = {
+        target.id
+        for each in inside
+        if isinstance(each, ast.Assign | ast.AnnAssign) and _is_list(each.value, ())
+        for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
+        if isinstance(target, ast.Name)
+    }
+    said = [each.value if isinstance(each, ast.Return) else each.body for each in inside if isinstance(each, _SAYING)]
+    return any(_is_list(each, lists) for each in said)
+
+
+_BODIES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SAYING: Final = (ast.Return, ast.Lambda)
+_LISTING: Final = ("list", "tuple", "sorted", "filter", "map")
+
+
+def _is_list(said: Any, lists: Container[str]) -> bool:
+    """Say whether an expression may be an empty list."""
+    if isinstance(said, ast.List | ast.Tuple):
+        return all(isinstance(each, ast.Starred) for each in said.elts)
+    if isinstance(said, ast.IfExp | ast.BoolOp):
+        parts = said.values if isinstance(said, ast.BoolOp) else [said.body, said.orelse]
+        return any(_is_list(each, lists) for each in parts)
+    if isinstance(said, ast.Call):
+        return isinstance(said.func, ast.Name) and said.func.id in _LISTING
+    return isinstance(said, ast.ListComp | ast.GeneratorExp) or (isinstance(said, ast.Name) and said.id in lists)
 
 
 def _find_function(given: Any) -> FunctionType | None:
@@ -139,8 +207,11 @@ def _find_function(given: Any) -> FunctionType | None:
     return given if isinstance(given, FunctionType) else None
 
 
-def _find_jump(function: FunctionType, sought: frozenset[str], seen: set[FunctionType]) -> str | None:
-    """Return which of some names a function mentions, or one that it may call: of its project, or closed over."""
+def _find_jump(function: FunctionType, sought: frozenset[str], seen: set[FunctionType], held: list[Any]) -> str | None:
+    """Return which of some names a function mentions, or one that it may call: of its project, held or closed over.
+
+    A graph that it may call can leave for the graph around, whatever the function declares.
+    """
     if function in seen:
         return None
     seen.add(function)
@@ -151,14 +222,29 @@ def _find_jump(function: FunctionType, sought: frozenset[str], seen: set[Functio
     for name in names:
         if name in sought or any(known.get(name) is jump for jump in _JUMPS if jump.__name__ in sought):
             return name
+    for value in known.values():
+        _add_held(value, held)
+    if any(_leaves_for_graph_around(value) for value in held if isinstance(value, CompiledStateGraph)):
+        return f"a graph that jumps by Command.{_OUTWARD}"
     called = [found for value in closed.values() if (found := _find_function(value)) is not None]
     if _is_own(function):
-        holders = [value if isinstance(value, type | ModuleType) else type(value) for value in known.values()]
+        reached = [*known.values(), *held]
+        holders = [value if isinstance(value, type | ModuleType) else type(value) for value in reached]
         holders += [owner] if (owner := _find_owner(function)) is not None else []
-        held = [getattr_static(holder, name, None) for holder in holders for name in (*names, "__call__")]
-        named = [_find_function(value) for value in (*known.values(), *held)]
+        methods = [getattr_static(holder, name, None) for holder in holders for name in (*names, "__call__")]
+        named = [_find_function(value) for value in (*reached, *methods)]
         called += [each for each in named if each is not None and _is_own(each)]
-    return next(filter(None, (_find_jump(each, sought, seen) for each in called)), None)
+    return next(filter(None, (_find_jump(each, sought, seen, held) for each in called)), None)
+
+
+def _leaves_for_graph_around(graph: CompiledStateGraph[Any, Any, Any, Any]) -> bool:
+    inner = [spec.runnable for spec in graph.builder.nodes.values()]
+    return any(
+        _leaves_for_graph_around(each)
+        if isinstance(each, CompiledStateGraph)
+        else _find_undeclared_jump(each, frozenset({_OUTWARD})) is not None
+        for each in inner
+    )
 
 
 def _is_own(function: FunctionType) -> bool:

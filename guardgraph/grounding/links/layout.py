@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, NamedTuple
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from guardgraph.grounding.links.spelling import show_text
 from guardgraph.plain.memory import remember_by_text
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 
 class LinkTarget(NamedTuple):
@@ -48,6 +49,8 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 @cache
 def _make_markdown() -> MarkdownIt:
     """Return a parser that takes any address as one: what is none for it may be one for others."""
+    from markdown_it import MarkdownIt  # which takes long to load
+
     markdown = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
     markdown.validateLink = lambda url: True  # type: ignore[method-assign]
     markdown.normalizeLink = lambda url: url  # type: ignore[method-assign]
