@@ -73,6 +73,16 @@ def test_a_redirect_on_the_same_host_is_followed(environ, mode):
     assert first["body"] == second["body"]
 
 
+@MODES
+def test_redirects_that_lead_nowhere_end(environ, mode):
+    """A circle is left after a few rounds."""
+    with OpenAIServer(redirect("/v1/chat/completions", 308)) as server:
+        environ(server.environ())
+        result = asked(mode)
+    assert (result["stop_reason"], result["details"]["cause"]) == ("llm_bad_response", "redirect")
+    assert len(server.requests) == 6
+
+
 @pytest.mark.parametrize("location", ["http://127.0.0.1:1/v1", "ftp://127.0.0.1/v1", "//example.com/v1", "http://["])
 def test_no_redirect_leads_to_a_connection_elsewhere(environ, location):
     """Another port, another scheme, no scheme, no address at all: nothing is asked there."""
