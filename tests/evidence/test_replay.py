@@ -64,7 +64,7 @@ def test_every_stop_of_the_catalogues_replays_in_another_process_from_a_file(tmp
     file.write_text("\n".join(texts.values()), encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
     command = [sys.executable, "-W", "error", str(Path(recorded_runs.__file__)), str(file)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     assert dict(zip(texts, done.stdout.split(), strict=True)) == dict.fromkeys(texts, "True")
 

@@ -69,3 +69,14 @@ def test_ci_runs_each_lane_once():
     assert '-m "not ($(QUICK))"' in makefile
     ran = re.findall(r"^(?:exec )?make (\w+)", (lanes.ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
     assert ran == ["test", "install", "rest", "soak"]
+
+
+@pytest.mark.paired
+@pytest.mark.parametrize("third", "xy")
+@pytest.mark.parametrize("second", "ab")
+@pytest.mark.parametrize("first", range(4))
+def test_paired_tables_go_side_by_side(request, first, second, third):
+    """One case for each row of the longest table; short ones take turns, and do not always meet alike."""
+    mine = [item.callspec.params for item in request.session.items if item.originalname == request.function.__name__]
+    assert {"first": first, "second": second, "third": third} in mine
+    assert len(mine) == len({case["first"] for case in mine}) == len({(case["second"], case["third"]) for case in mine})

@@ -9,6 +9,7 @@ process starts.
 from __future__ import annotations
 
 import json
+import operator
 import os
 import sys
 from collections import Counter
@@ -16,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
+import pytest
 from hypothesis import is_hypothesis_test, settings
 
 ROOT = Path(__file__).parents[2]
@@ -108,15 +110,25 @@ def pair_tables(items):
 
 
 def _is_row(item):
-    tables = [(_first(mark.args[0]), len(mark.args[1])) for mark in item.iter_markers("parametrize")]
-    tables.sort(key=lambda table: -table[1])
-    at = [item.callspec.indices[name] for name, _ in tables]
-    turns = enumerate(zip(at, tables, strict=True))  # shifted, or tables of one length would always meet alike
-    return all(index == (at[0] + max(0, place - 1) * (at[0] // count)) % count for place, (index, (_, count)) in turns)
+    tables = [_find_row(mark, item.callspec.params) for mark in item.iter_markers("parametrize")]
+    (row, _), *others = sorted(tables, key=lambda table: -table[1])
+    # Turns are shifted, or tables of one length would always meet alike.
+    return all(at == (row + turn * (row // count)) % count for turn, (at, count) in enumerate(others))
 
 
-def _first(names):
-    return names.split(",")[0].strip() if isinstance(names, str) else names[0]
+def _find_row(mark, params):
+    """Return which row of a table a case has, and how many rows there are."""
+    names = mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0]
+    given = [params[name.strip()] for name in names]
+    rows = [_read_row(row, len(given)) for row in mark.args[1]]
+    at = next(at for at, row in enumerate(rows) if all(map(operator.is_, row, given)))
+    return at, len(rows)
+
+
+def _read_row(row, count):
+    if isinstance(row, type(pytest.param())):
+        return row.values
+    return [row] if count == 1 else row
 
 
 def multiply_examples(items, times):
