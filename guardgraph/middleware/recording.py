@@ -22,7 +22,8 @@ from guardgraph.graphs.grammar import validate_recorder
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.effects import CHANNEL, Errand, KeptPlace
 from guardgraph.graphs.running.langgraph import CHECKPOINTER
-from guardgraph.graphs.running.recorder import Telling, take_steps, tell_beginning, tell_recorder
+from guardgraph.graphs.running.node import perform_driven_node
+from guardgraph.graphs.running.recorder import Telling, tell_beginning
 from guardgraph.graphs.running.session import Session, choose_request, find_run_thread
 from guardgraph.middleware.answers import list_result_sources, list_sources, read_answer_text
 from guardgraph.middleware.asking import asked_by, is_recorded
@@ -73,14 +74,14 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         """Begin to record."""
         place, update = self._begin(state)
         for write in self._keep(place, update, self._open[update["id"]]):
-            write.run()
+            write.meet()
         return {"guardgraph_recording": update}
 
     async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Begin to record."""
         place, update = self._begin(state)
         for write in self._keep(place, update, self._open[update["id"]]):
-            await write.arun()
+            await write.ameet()
         return {"guardgraph_recording": update}
 
     def _begin(self, state: GuardedState) -> tuple[KeptPlace | None, JsonObject]:
@@ -121,18 +122,18 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         """Note what the model replies."""
         state = cast(Mapping[str, Any], request.state)
         for write in self._prepare_recording(request, self._read_trail(state)):
-            write.run()
+            write.meet()
         began, token = time.monotonic(), is_recorded.set(True)
         try:
             response = handler(request)
         except Exception as error:
             for write in self._note(state, _describe_failure(error, began)):
-                write.run()
+                write.meet()
             raise
         finally:
             is_recorded.reset(token)
         for write in self._note(state, _describe_reply(request, response, began)):
-            write.run()
+            write.meet()
         return response
 
     async def awrap_model_call(
@@ -142,18 +143,18 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         state = cast(Mapping[str, Any], request.state)
         trail = await self._aread_trail(state)
         for write in await asyncio.to_thread(self._prepare_recording, request, trail):
-            await write.arun()
+            await write.ameet()
         began, token = time.monotonic(), is_recorded.set(True)
         try:
             response = await handler(request)
         except Exception as error:
             for write in self._note(state, _describe_failure(error, began)):
-                await write.arun()
+                await write.ameet()
             raise
         finally:
             is_recorded.reset(token)
         for write in self._note(state, _describe_reply(request, response, began)):
-            await write.arun()
+            await write.ameet()
         return response
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
@@ -161,7 +162,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         began = time.monotonic()
         brought = handler(request)
         for write in self._note(request.state, _describe_result(request, brought, began)):
-            write.run()
+            write.meet()
         return brought
 
     async def awrap_tool_call(
@@ -171,7 +172,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         began = time.monotonic()
         brought = await handler(request)
         for write in self._note(request.state, _describe_result(request, brought, began)):
-            await write.arun()
+            await write.ameet()
         return brought
 
     def _prepare_recording(self, request: ModelRequest[Any], trail: list[JsonObject]) -> list[Errand]:
@@ -192,7 +193,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         session.request = choose_request(config) or session.run_id
         session.thread = find_run_thread(config) if session.resumable else None
         opening = session.write_session_opening(None)
-        take_steps(tell_beginning(frame, session, _read_input(trail), opening, required=False))
+        perform_driven_node(tell_beginning(frame, session, _read_input(trail), opening, required=False), world)
 
     # The recording
 
@@ -208,11 +209,11 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
     def _read_trail(self, state: Mapping[str, Any]) -> list[JsonObject]:
         """Return what was noted of the run, in this process and in others."""
         look = self._look(state)
-        return self._merge(state, None if look is None else look.run())
+        return self._merge(state, None if look is None else look.meet())
 
     async def _aread_trail(self, state: Mapping[str, Any]) -> list[JsonObject]:
         look = self._look(state)
-        return self._merge(state, None if look is None else await look.arun())
+        return self._merge(state, None if look is None else await look.ameet())
 
     def _look(self, state: Mapping[str, Any]) -> Errand | None:
         known, place = state["guardgraph_recording"], find_place_of_write(get_config())
@@ -244,7 +245,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         if recording is None:  # something else decided, and what our guards would have is not what happened
             recording = self._play(whole, told, is_guarded=False)
         assert recording is not None
-        receipt = tell_recorder(Telling(self._recorder, "record", recording))
+        receipt = Telling(self._recorder, "record", recording).meet()
         audit: JsonObject = {"status": "recorded", "run_id": recording["run_id"]}
         if receipt.error is not None:
             audit = {"status": "unavailable", "error": receipt.error}
