@@ -171,7 +171,7 @@ def is_quote_in_text(quote: str, text: str) -> bool:
         quote: what is said to be quoted.
         text: what it is said to be quoted from.
     """
-    quote, text = normalise_quote_text(_take_off_marks(quote)), normalise_quote_text(_mark_row_ends(text))
+    quote, text = normalise_quote_text(_take_off_marks(quote)), _read_page_text(text)
     start = text.find(quote)
     if start < 0 or _UNKNOWN in quote:
         return False
@@ -191,8 +191,8 @@ def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
     Returns:
         Where it begins and ends in the text, in characters; None where it does not stand there.
     """
+    wanted, read = normalise_quote_text(_take_off_marks(quote)), _read_page_text(text)
     text = _mark_row_ends(text)
-    wanted, read = normalise_quote_text(_take_off_marks(quote)), normalise_quote_text(text)
     first = read.find(wanted) if wanted else -1
     if first < 0 or _UNKNOWN in wanted:
         return None
@@ -215,6 +215,12 @@ def _take_off_marks(quote: str) -> str:
     said = quote[: closing.start()] if closing else quote
     opening = _OPENING_MARKS.match(said)
     return said[opening.end() if opening else 0 :] or quote
+
+
+@remember_by_text(texts=4, chars=3_000_000)
+def _read_page_text(text: str) -> str:
+    """Return a page as its quotes are looked for; each of its notes asks for it, several times."""
+    return normalise_quote_text(_mark_row_ends(text))
 
 
 def _mark_row_ends(text: str) -> str:

@@ -268,13 +268,22 @@ def find_unsupported_values(text: str, texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(value.text for value in missing))
 
 
+_LONGEST: Final = 200
+"""Characters of a value that is looked for as it is written."""
+_BEFORE_WORD, _BEFORE_NUMBER = re.compile(r"(?<![^\W_])"), re.compile(r"(?<!\d)(?<![.,])(?<!\d[-/:])")
+_BEHIND_WORD, _BEHIND_SIGN = re.compile(r"(?!\w)(?![.,/:-]\d)"), re.compile(r"(?![.,/:-]\d)")
+
+
 def is_written(value: Value, text: str) -> bool:
     """Say whether a text has a value as it is written, and not as a part of a longer number, date or word."""
     said = value.text
     if value.kind == "label":  # "3D" of "3d"
         said, text = said.lower(), text.lower()
-    if said not in text:
+    if len(said) > _LONGEST:
         return False
-    begun = r"(?<![^\W_])" if said[0].isalpha() else r"(?<!\d)(?<![.,])(?<!\d[-/:])"
-    cut = r"(?!\w)" if said[-1].isalnum() else ""
-    return re.search(rf"{begun}{re.escape(said)}{cut}(?![.,/:-]\d)", text) is not None
+    before = _BEFORE_WORD if said[0].isalpha() else _BEFORE_NUMBER
+    behind = _BEHIND_WORD if said[-1].isalnum() else _BEHIND_SIGN
+    at = text.find(said)
+    while at >= 0 and not (before.match(text, at) and behind.match(text, at + len(said))):
+        at = text.find(said, at + 1)
+    return at >= 0
