@@ -9,12 +9,10 @@ from openai_server import answer as served
 from rag_agents import INTENT, QUESTION, agent_with, texts
 from recorded_runs import Kept
 from reported_runs import page, said, with_class
-from research_cases import PLAN, STATUS, research
 from runs import check_result
 
-from guardgraph import RagBudget, RagPolicy, ResearchPolicy, create_rag_agent, replay, verify, what_if
+from guardgraph import RagBudget, RagPolicy, create_rag_agent, replay, verify, what_if
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 
 OTHER, NUMBER, NAME, DOUBT = (
@@ -182,34 +180,6 @@ def test_a_marked_answer_is_decided_again_as_it_was():
 
 
 # Research
-
-BRIEF = f"Payments are degraded. Refunds take 12 days. {FOREIGN}"
-NOTES = [
-    {"claim": "Payments are degraded.", "quote": "Card payments are degraded in the whole region.", "url": STATUS},
-    {"claim": "Refunds take 10 days.", "quote": "Refunds are safe and take 10 days.", "url": STATUS},
-]
-PAGE = {"title": "Status", "published_at": "", "body": " ".join(note["quote"] for note in NOTES)}
-
-
-def make_brief(text=BRIEF, citations=("n1", "n2"), **parts):
-    """Run a research agent whose writer always says this."""
-    tools = {"reader": PAGE, "extractor": NOTES, "planner": PLAN, "writer": {"answer": text, "citations": [*citations]}}
-    made = {name: scripted_tool(item, loop=True) for name, item in tools.items()}
-    return check_result(RESEARCH_REASONS, research(**{**made, **parts}))
-
-
-def test_a_brief_is_stopped_or_marked_likewise():
-    """With what the notes say instead."""
-    stopped = make_brief()
-    assert (stopped["stop_reason"], stopped["unsupported"]) == (OTHER, ["12 days", "Gartner"])
-    given = make_brief(policy=ResearchPolicy(on_unsupported="mark"))
-    assert (given["outcome"], given["answer"], given["citations"]) == ("grounded_partial", BRIEF, ["n1", "n2"])
-    assert marked(given) == [("Refunds take 12 days.", "contradicted"), (FOREIGN, "unsupported")]
-    assert given["unverified"][0]["findings"][0]["told"] == "10 days"
-    assert make_brief("Payments are degraded [n7].")["stop_reason"] == "invalid_answer:citations_out_of_context"
-    doubted = make_brief("Card payments are not degraded in the whole region.")
-    assert (doubted["outcome"], len(doubted["unverified"])) == ("grounded_research_answer", 1)
-
 
 # How it is shown
 

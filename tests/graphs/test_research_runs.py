@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from copy import deepcopy
 
 import pytest
-from hanging import PROMPTLY, hang, released
+from hanging import released
 from langchain_core.runnables import RunnableLambda
 from research_cases import (
     ANSWER,
@@ -28,9 +27,9 @@ from research_cases import (
 )
 from runs import MODES, check_result, masked, run
 
-from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent
+from guardgraph import ResearchPolicy, create_research_agent
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_tool
+from guardgraph.testing import ScriptedChatModel, scripted_tool
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
@@ -75,36 +74,6 @@ def test_a_question_about_something_else_finds_nothing(question):
     """Nothing recorded shares a word with it, so nothing is read."""
     result = check_result(RESEARCH_REASONS, research(input=asked(question)))
     assert result["stop_reason"] == "no_sources_after_dedupe"
-
-
-SHORT = ResearchBudget(max_seconds=0.3)
-
-
-def outlasting(clock):
-    """Make a part that takes seconds, while a clock that nobody else moves says that time is up."""
-    return lambda request: clock.advance(1) or hang(request)
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize(
-    ("part", "phase", "entry"),
-    [
-        ("planner", "plan", "llm_timeout"),
-        ("search", "search", "max_seconds"),
-        ("reader", "read_extract", "max_seconds"),
-        ("extractor", "read_extract", "max_seconds"),
-        ("writer", "synthesize", "llm_timeout"),
-    ],
-)
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_no_part_outlasts_the_run(part, phase, entry, mode):
-    """Whoever takes longer than the run has is left behind, and the stop says that it was the run's limit."""
-    clock, started = ScriptedClock(), time.perf_counter()
-    result = research(mode=mode, world=LiveWorld(clock=clock), budget=SHORT, **{part: outlasting(clock)})
-    assert time.perf_counter() - started < PROMPTLY
-    check_result(RESEARCH_REASONS, result)
-    assert (result["stop_reason"], result["phase"]) == (entry, phase)
-    assert result["details"]["limit"] == "max_seconds"
 
 
 @pytest.mark.parametrize(

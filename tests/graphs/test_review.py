@@ -6,20 +6,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
-from refund_pattern import (
-    MINUTE,
-    ORDER,
-    PAID,
-    REASONS,
-    SHOWN,
-    THREAD,
-    TIGHT,
-    answering,
-    approve,
-    begun,
-    refund,
-    waiting,
-)
+from refund_pattern import MINUTE, ORDER, PAID, REASONS, SHOWN, THREAD, TIGHT, answering, begun, refund, waiting
 from runs import MODES, check_result, content, masked, run
 from savers import SAVERS, memory, sqlite
 
@@ -225,29 +212,6 @@ def test_what_is_shown_is_plain_json():
     result = refund(bodies={"approve": body}, checkpointer=InMemorySaver()).invoke(ORDER, THREAD)
     assert result["stop_reason"] == "guard_error:approve"
     assert "would show a person a set" in result["details"]["message"]
-
-
-def test_time_before_and_after_the_wait_counts_and_the_wait_does_not():
-    """A day of waiting costs nothing; what the run did before and does after is summed."""
-    clock = ScriptedClock()
-
-    def slowly(state, run):
-        clock.advance(30)
-        return (yield from approve(state, run))
-
-    def pay(request):
-        clock.advance(30)
-        return "paid"
-
-    graph = refund(lambda view: clock.advance(30) or {"amount": 30}, pay, bodies={"approve": slowly},
-                   checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))  # fmt: skip
-    for thread, most, reason in (("a", 121.0, "success"), ("b", 90.0, "max_seconds")):
-        config, context = {"configurable": {"thread_id": thread}}, {"budget": {"max_seconds": most}}
-        shown = waiting(graph, config, context=context)
-        clock.advance(86_400)
-        result = check_result(REASONS, graph.invoke(answering(shown), config, context=context))
-        assert result["stop_reason"] == reason
-    assert (result["phase"], result["details"]) == ("pay", {"max_seconds": 90.0, "spent_seconds": 90.0})
 
 
 def test_a_person_is_not_asked_when_the_time_is_spent():

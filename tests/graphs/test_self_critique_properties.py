@@ -8,8 +8,7 @@ from functools import cache
 from guard_cases import json_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from runs import printed_under_hash_seed, sample
-from self_critique_cases import APPROVE, CONTEXT, DRAFT, ESCALATE, GIVEN, GOAL, NOTE, REVISE, REVISED, checked
+from self_critique_cases import CONTEXT, DRAFT, ESCALATE, GIVEN, GOAL, NOTE, REVISE, REVISED, checked
 
 from guardgraph import create_self_critique_agent
 from guardgraph.plain.json import make_storable_json
@@ -102,26 +101,3 @@ def test_an_odd_context_gets_an_update_or_a_person(context):
     """Whatever a context of plain JSON holds, the offline run ends well, escalates, or says that it holds nothing."""
     result = checked(offline_agent().invoke({"goal": GOAL, "incident_context": context}))
     assert result["stop_reason"] in ("success", "policy_escalation", "invalid_request:incident_context")
-
-
-SCRIPT = """
-import json, sys
-sys.path[:0] = ["tests/support", "tests/graphs"]
-from runs import masked
-from test_self_critique_properties import offline_agent, proposed
-
-requests, proposals = json.load(sys.stdin)
-results = [offline_agent().invoke(request) for request in requests] + [proposed(values) for values in proposals]
-print(json.dumps([masked(result) for result in results], sort_keys=True))
-"""
-
-
-def test_runs_do_not_depend_on_the_hash_seed():
-    """The same requests and proposals give the same results in two processes that order sets differently."""
-    many = {"draft": "31%, 32 hours, P2, P4, SEV1, inc_a_1, inc_b_2, EU, APAC. Guaranteed, resolved, closed."}
-    claims = {"draft": "We guarantee it is resolved and fully recovered; the incident is closed."}
-    proposals = [[many, REVISE, 0], [claims, APPROVE, 0], [*GOOD[:1], ESCALATE, 0], *sample(PROPOSALS, 6)]
-    values = [[GIVEN, *sample(REQUESTS, 3), *({"goal": "g", "incident_context": it} for it in sample(CONTEXTS, 4))]]
-    printed = [printed_under_hash_seed(seed, SCRIPT, [*values, proposals]) for seed in (1, 2)]
-    assert printed[0] == printed[1]
-    assert len(json.loads(printed[0])) == 17

@@ -110,19 +110,6 @@ def test_calls_at_once_share_one_deadline(mode):
 
 
 @MODES
-def test_every_call_of_a_group_is_recorded_by_itself(mode):
-    """The record has each call with its number, its request's hash, its outcome and its seconds."""
-    recorder = InMemoryRecorder()
-    run(triage(bodies={"lookup": asking(lambda asked: asked["number"], 3)}, recorder=recorder), TICKET, mode)
-    [recording] = recorder.runs
-    calls = [call for call in recording["calls"] if call["node"] == "lookup"]
-    assert [call["number"] for call in calls] == [1, 2, 3, 4]
-    assert [call["outcome"] for call in calls[:3]] == [f'["value", {number}, {{}}]' for number in range(3)]
-    assert len({call["request"] for call in calls}) == 4
-    assert all(call["seconds"] >= 0 for call in calls)
-
-
-@MODES
 @pytest.mark.parametrize(
     ("node", "yielded", "message"),
     [
