@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from inspect import getdoc
 from itertools import pairwise
@@ -275,15 +275,43 @@ SETTING_PAGES = {
 """Where more is said of a setting."""
 
 
+def _setting_cells(model: type[grammar.Settings], name: str) -> tuple[str, str, str, str]:
+    """Return what a setting is called, its kind, its default, and what its docstring says."""
+    shown = f"[`{name}`]({SETTING_PAGES[name]})" if name in SETTING_PAGES else f"`{name}`"
+    value = getattr(model(), name)
+    default = (", ".join(value) or "none") if isinstance(value, tuple) else value
+    return shown, _format_kind(model, name), str(default), _plain(model.describe_fields()[name]).replace("|", "\\|")
+
+
+@cache
+def _settings_by_cells() -> dict[tuple[str, str, str, str], list[str]]:
+    """Return the settings of all policies and budgets, with the classes that have each alike."""
+    found: dict[tuple[str, str, str, str], list[str]] = {}
+    for model in SETTINGS.values():
+        for name in model.model_fields:
+            found.setdefault(_setting_cells(model, name), []).append(model.__name__)
+    return found
+
+
+def shared_settings_table() -> str:
+    """Return the settings that several patterns have alike, with those patterns."""
+    rows = []
+    for (shown, *rest), models in _settings_by_cells().items():
+        if len(models) > 1:
+            patterns = [re.sub("Policy|Budget", "", name) for name in models]
+            rows.append(f"| {shown} | {'all' if len(patterns) == 4 else ', '.join(patterns)} | {' | '.join(rest)} |")
+    head = "| setting | of | kind | default | what it says |"
+    return "\n".join([head, "| --- | --- | --- | --- | --- |", *rows, ""])
+
+
 def settings_table(model: type[grammar.Settings]) -> str:
-    """Return the settings of a policy or a budget as a table: kind, default, and what its docstring says."""
-    made, rows, docs = model(), [], model.describe_fields()
-    for name in model.model_fields:
-        shown = f"[`{name}`]({SETTING_PAGES[name]})" if name in SETTING_PAGES else f"`{name}`"
-        value = getattr(made, name)
-        default = (", ".join(value) or "none") if isinstance(value, tuple) else value
-        said = _plain(docs[name]).replace("|", "\\|")
-        rows.append(f"| {shown} | {_format_kind(model, name)} | {default} | {said} |")
+    """Return the settings that a policy or a budget has alone as a table."""
+    found = _settings_by_cells()
+    rows = [
+        f"| {' | '.join(cells)} |"
+        for name in model.model_fields
+        if found[cells := _setting_cells(model, name)] == [model.__name__]
+    ]
     return "\n".join(["| setting | kind | default | what it says |", "| --- | --- | --- | --- |", *rows, ""])
 
 
@@ -315,6 +343,7 @@ FILES: dict[str, Callable[[], str]] = {"docs/recording.schema.json": recording_s
 
 MADE: dict[str, Callable[[], str]] = {
     **{name: partial(settings_table, model) for name, model in SETTINGS.items()},
+    "shared settings": shared_settings_table,
     "commands": commands_table,
     "failures": failures_table,
     "rooms": rooms_table,
