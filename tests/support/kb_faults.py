@@ -183,7 +183,7 @@ def shared(here, readers, writers, seconds):
     with get_context("spawn").Pool(readers + writers + 1) as pool:
         wrote = [pool.apply_async(_write, (path, here, name, seconds)) for name in names]
         read = [pool.apply_async(_read, (path, seconds)) for _ in range(readers)]
-        counts = [done.get(seconds + 120) for done in (*wrote, *read, pool.apply_async(_check, (path, seconds)))]
+        counts = [done.get(3600) for done in (*wrote, *read, pool.apply_async(_check, (path, seconds)))]
         pool.close()
         pool.join()
     with KnowledgeBase(path) as base:
