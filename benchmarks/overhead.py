@@ -14,15 +14,20 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, closing
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import measured_agents
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from measure import Figure, Kept, Repeat, ainvoked, compare, cpu_ratio, interleaved, invoked, wall_ratio, wall_us
+from measure import Figure, Kept, Repeat, Work, ainvoked, compare, cpu_ratio, interleaved, invoked, wall_ratio, wall_us
 from measured_agents import Scripted, beside_floor, scripted_agents
 from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.sdk.metrics import MeterProvider
@@ -30,10 +35,13 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import NoOpTracerProvider
 from sections import Meaning, Section, run_alone
 
-from guardgraph import GuardedGraph, LiveWorld, TelemetryWorld, create_rag_agent
+from guardgraph import GuardedGraph, LiveWorld, TelemetryWorld, ToolPolicy, create_rag_agent
 from guardgraph.grammar import Run
+from guardgraph.middleware import GroundedAnswer, LicensedTools
 from guardgraph.nodes.body import Body
+from guardgraph.testing import ScriptedChatModel
 
+ACCOUNT = "DE44500105175407324931"
 RUNS = 4
 """Runs of one round."""
 DURABILITIES = ("exit", "async")
@@ -237,6 +245,57 @@ def measure_telemetry(rounds: int) -> Iterator[Figure]:
         yield f"telemetry_{name}_ratio", cpu_ratio(taken[name], taken["none"])
 
 
+def measure_middleware(rounds: int) -> Iterator[Figure]:
+    """Yield how an agent of LangChain's with both middlewares compares with the same agent without."""
+
+    @tool
+    def read_bill(name: str) -> str:
+        """Read a bill."""
+        return f"Bill of {name}. The total is 76.00 EUR, due on 14 June 2026. Pay it to the account of the utility."
+
+    @tool
+    def send_money(to: str, amount: float) -> str:
+        """Send money to an account."""
+        return f"sent {amount} to {to}"
+
+    def script() -> Iterator[AIMessage]:
+        for number in range(RUNS * (rounds + 1)):
+            yield AIMessage("", tool_calls=[{"name": "read_bill", "args": {"name": f"{number}"}, "id": "c1"}])
+            yield AIMessage(
+                "", tool_calls=[{"name": "send_money", "args": {"to": ACCOUNT, "amount": 76.0}, "id": "c2"}]
+            )
+            yield AIMessage(f"The total of bill {number} is 76.00 EUR.")
+
+    class Empty(AgentMiddleware[Any, Any, Any]):
+        def before_agent(self, state: Any, runtime: Any) -> None:
+            return None
+
+        after_model = after_agent = before_agent
+
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            return handler(request)
+
+        wrap_tool_call = wrap_model_call
+
+    guards = [LicensedTools(ToolPolicy(rules={"read_bill": {"effect": "read"}})), GroundedAnswer()]
+    works = dict[str, Work]()
+    for name, middleware in {"guarded": guards, "empty": [Empty()], "unguarded": []}.items():
+        agent = create_agent(ScriptedChatModel(*script()), [read_bill, send_money], middleware=middleware)
+        asked = (f"What is the total of bill {number}? Send 76 EUR to {ACCOUNT}." for number in count())
+        works[f"middleware_{name}"] = invoked(agent, partial(_ask_next, asked), RUNS)
+    taken = interleaved(works, rounds)
+    plain = taken["middleware_unguarded"]
+    yield "middleware_ratio", cpu_ratio(taken["middleware_guarded"], plain)
+    yield "middleware_wall_ratio", wall_ratio(taken["middleware_guarded"], plain)
+    yield "middleware_empty_ratio", cpu_ratio(taken["middleware_empty"], plain)
+    for name, one in taken.items():
+        yield f"{name}_us", wall_us(one, RUNS)
+
+
+def _ask_next(asked: Iterator[str]) -> dict[str, Any]:
+    return {"messages": [("user", next(asked))]}
+
+
 SECTIONS = (
     Section(
         "overhead",
@@ -294,6 +353,23 @@ SECTIONS = (
             Meaning("*_alone_us", "Microseconds that a run without both takes."),
         ),
         figures=measure_shadow,
+        rounds=40,
+    ),
+    Section(
+        "middleware",
+        "Middlewares of an agent of LangChain's",
+        "An agent of `create_agent` with `LicensedTools` and `GroundedAnswer`, beside the same agent without. In each "
+        "run a scripted model reads a bill, pays it, and answers.",
+        (
+            Meaning("middleware_ratio", "Processor time of a run over that without middlewares.", at_most=1.3),
+            Meaning("middleware_wall_ratio", "Wall time of a run over that without middlewares.", at_most=1.3),
+            Meaning(
+                "middleware_empty_ratio",
+                "The same of a middleware with the hooks of `LicensedTools` that does nothing.",
+            ),
+            Meaning("middleware_*_us", "Microseconds that a run takes."),
+        ),
+        figures=measure_middleware,
         rounds=40,
     ),
     Section(

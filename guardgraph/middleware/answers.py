@@ -9,7 +9,6 @@ from typing import Any, Final, cast
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, ToolMessage
-from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from guardgraph.checking.answer import check_answer, read_settings, read_source
@@ -60,14 +59,6 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         self.policy = read_settings(policy)
         self.max_attempts, self._documents = max_attempts, documents
 
-    def before_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Begin the run's ending anew."""
-        return {"guardgraph": {"run": find_run(state["messages"])}}
-
-    async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Begin the run's ending anew."""
-        return self.before_agent(state, runtime)
-
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
@@ -81,7 +72,12 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         return await aask_model(self, self._answer(request), handler)
 
     def _answer(self, request: ModelRequest[Any]) -> Asking:
-        run, usage = cast(GuardedState, request.state)["guardgraph"]["run"], dict[str, int]()
+        state, usage = cast(Mapping[str, Any], request.state), dict[str, int]()
+        begun, record = state.get("guardgraph") or {}, state.get("guardgraph_record")
+        run = record["run"] if record else find_run(state["messages"])
+        known: JsonObject = {"run": run}
+        if record is None and begun.get("run") == run and "status" in begun:  # the same message was sent again
+            known["begins"] = True
         asked, before = request, ""
         for attempt in range(1, self.max_attempts + 1):
             response, is_counted = yield asked
@@ -92,20 +88,19 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
                 add_usage(usage, message)
             is_answer = not message.tool_calls or response.structured_response is not None
             text = read_answer_text(response, message)
-            checked = self._check(text, request.state)
             if not is_answer:  # words beside calls are no answer: where they are refused, the calls go on without them
-                kept = response if checked.ok or not text else _drop_words(response, message)
-                return ExtendedModelResponse(kept, Command(update={"guardgraph": {"run": run, "usage": usage}}))
+                kept = response if not text or self._check(text, state).ok else _drop_words(response, message)
+                return ExtendedModelResponse(kept, Command(update={"guardgraph": {**known, "usage": usage}}))
+            checked = self._check(text, state)
             is_asked_again = attempt < self.max_attempts and text != before
             if checked.ok and not (checked.marked and is_asked_again):
-                return ExtendedModelResponse(
-                    response, Command(update={"guardgraph": describe_answer(checked, run, usage)})
-                )
+                ending = {**known, **describe_answer(checked, run, usage)}
+                return ExtendedModelResponse(response, Command(update={"guardgraph": ending}))
             if not is_asked_again:
                 break
             before, asked = text, tell_refusal(request, text, _tell_evidence(checked))
         stop = Stop(checked.stop_reason)
-        ending = {**describe_answer(checked, run, usage), "status": "stopped", "stop_reason": stop.reason}
+        ending = {**known, **describe_answer(checked, run, usage), "status": "stopped", "stop_reason": stop.reason}
         return ExtendedModelResponse(ModelResponse([make_stop_message(stop)]), Command(update={"guardgraph": ending}))
 
     def _check(self, text: str, state: Mapping[str, Any]) -> CheckedAnswer:

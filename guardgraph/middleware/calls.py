@@ -87,6 +87,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         self.budget = choose_settings(ToolBudget(), budget, "budget")
         self.max_attempts = max_attempts
         self._caller = caller
+        self._known_tools: tuple[list[Any], dict[str, ToolCard], ToolPolicy] = ([], {}, self.policy)
 
     # As a run begins and ends: what the user gave
 
@@ -121,6 +122,15 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         """Note the messages in a user's name; see `after_agent`."""
         return self.after_agent(state, runtime)
 
+    def _read_tools(self, tools: Sequence[Any]) -> tuple[dict[str, ToolCard], ToolPolicy]:
+        """Return what is known of the agent's tools, and the policy with its lists filled."""
+        known, cards, policy = self._known_tools
+        if len(known) != len(tools) or any(one is not other for one, other in zip(known, tools, strict=True)):
+            cards = list_cards(tools)
+            policy = fill_tool_policy(self.policy, cards)
+            self._known_tools = ([*tools], cards, policy)
+        return cards, policy
+
     # What the model proposes
 
     def wrap_model_call(
@@ -141,8 +151,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         run = record["run"]
         if ended.get("run") == run and ended.get("status") == "stopped":
             return ModelResponse([make_stop_message(Stop(ended["stop_reason"]))])
-        cards = list_cards(request.tools)
-        policy = fill_tool_policy(self.policy, cards)
+        cards, policy = self._read_tools(request.tools)
         shown = {card["name"] for card in guards.list_shown_tools(cards, policy)}
         tools = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool.name in shown]
         asked = request = request.override(tools=[*tools])
@@ -259,7 +268,9 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
             Stop: it has none.
         """
         call, tool = request.tool_call, request.tool
-        cards = {**record.get("cards", {}), **list_cards([] if tool is None else [tool])}
+        known, cards, _ = self._known_tools
+        is_known = any(tool is each for each in known)
+        cards = {**record.get("cards", {}), **(cards if is_known else list_cards([] if tool is None else [tool]))}
         if tool is None:
             cards.pop(call["name"], None)
         open_lists = [name for name in ToolPolicy.filled if self.policy.is_open(name)]

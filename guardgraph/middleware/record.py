@@ -24,7 +24,8 @@ STOP_MARK = "guardgraph_stop"
 
 def merge_ending(old: JsonObject | None, new: JsonObject) -> JsonObject:
     """Return a run's ending with what a middleware adds; where nothing but a run is named it begins anew."""
-    if not old or old.get("run") != new.get("run") or len(new) == 1:  # a client may send the same message again
+    begins, new = new.get("begins"), {key: value for key, value in new.items() if key != "begins"}
+    if not old or begins or old.get("run") != new.get("run") or len(new) == 1:  # a client may send a message again
         return new
     usage: dict[str, int] = {**old.get("usage", {})}
     for name, count in new.get("usage", {}).items():

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,11 @@ from guardgraph import ToolPolicy, ToolRule, create_tool_agent, report
 from guardgraph.state.tools import hash_tool
 from guardgraph.tools.langchain.calling import name_tools
 
-adapters = pytest.importorskip("langchain_mcp_adapters.client")
+if find_spec("fastmcp") is not None:  # langchain.mcp; an environment has MCP 2 for it, or MCP 1 for the adapters
+    mcp = pytest.importorskip("langchain.mcp", exc_type=ImportError)
+    adapters = None
+else:
+    adapters = pytest.importorskip("langchain_mcp_adapters.client")
 
 SERVER = Path(__file__).with_name("mcp_office.py")
 TASK = {"task": "Tell Ada that the meeting is on Friday."}
@@ -60,6 +65,9 @@ def _by_http():
 
 
 def _tools(connection):
+    if adapters is None:
+        known = {key: value for key, value in connection.items() if key != "transport"}
+        return asyncio.run(mcp.MCPAdapter({"mcpServers": {"office": known}}).list_tools())
     return asyncio.run(adapters.MultiServerMCPClient({"office": connection}).get_tools())
 
 
@@ -95,6 +103,25 @@ def test_tools_of_a_server_are_called_under_a_licence(tools):
         {"call": "r1", "tool": "find_contact", "path": "note"}
     ]
     assert answer_question(agent, waiting)["outcome"] == "answered"
+
+
+def test_an_agent_of_langchain_calls_them_under_a_licence(tools):
+    """With the middleware, the same fields license a write, and what stands beside them waits for a person."""
+    from langchain.agents import create_agent
+    from langchain_core.messages import AIMessage
+
+    from guardgraph.middleware import LicensedTools
+    from guardgraph.testing import ScriptedChatModel
+
+    for call, waits in ((TRUSTED, False), (POISONED, True)):
+        steps = [LOOK, call]
+        script = [AIMessage("", tool_calls=[{"name": c["tool"], "args": c["args"], "id": c["tool"]}]) for c in steps]
+        guards = [LicensedTools(ToolPolicy(rules=RULES))]
+        model = ScriptedChatModel(*script, DONE["answer"])
+        agent = create_agent(model, tools, middleware=guards, checkpointer=InMemorySaver())
+        result = asyncio.run(agent.ainvoke({"messages": [("user", TASK["task"])]}, THREAD))
+        assert bool(result.get("__interrupt__")) == waits
+        assert any(message.text.startswith("sent to ada") for message in result["messages"]) != waits
 
 
 def test_tools_of_a_server_can_be_awaited(tools):
