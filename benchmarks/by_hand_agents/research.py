@@ -28,7 +28,7 @@ from by_hand_agents.nodes import (
 )
 from guardgraph import ResearchBudget, ResearchPolicy
 from guardgraph.guards import urls
-from guardgraph.guards.answers import judge_answer, read_workings
+from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.research import answer as answers
 from guardgraph.guards.research import notes as noted
 from guardgraph.guards.research import pages as brought
@@ -218,12 +218,7 @@ class ResearchNodes:
         )
         answers.check_answer_links(answer, question=task["question"], notes=notes, policy=self.policy)
         checked = answers.check_answer_sentences(
-            answer,
-            question=task["question"],
-            notes=notes,
-            pages=state["pages"],
-            workings=read_workings(fields),
-            policy=self.policy,
+            answer, question=task["question"], notes=notes, pages=state["pages"], policy=self.policy
         )
         verdict = judge_answer(checked, self.policy)
         if verdict.stops and verdict.refusal is not None:

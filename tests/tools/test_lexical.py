@@ -180,6 +180,11 @@ def test_bad_documents_are_configuration_errors(documents, problem):
         LexicalRetriever(documents)
 
 
+def test_repr_says_what_is_searched():
+    """A log line shows the size of the base and its sources."""
+    assert repr(LexicalRetriever([document("a", "x")])) == "LexicalRetriever(1 documents, sources=['s'])"
+
+
 def test_threads_and_hash_seeds_change_nothing():
     """The same question has the same candidates in every thread and every process."""
     queries = OFF_TOPIC[:100] + [case["question"] for case in ON_TOPIC]

@@ -101,3 +101,10 @@ def test_a_request_that_is_none_is_told(request_):
     """By hand, anybody can give anything."""
     with pytest.raises(InputError, match=r"^request"):
         web_reader()(request_)
+
+
+def test_what_resolve_returns_is_looked_at():
+    """An operator's function that returns no address is told so."""
+    for found in (None, "127.0.0.1", ("localhost", 80), ("127.0.0.1", "80"), [("127.0.0.1", 70000)]):
+        with pytest.raises(ConfigurationError, match=r"^resolve: "):
+            web_reader(resolve=lambda host, port, found=found: found, robots=False)(REQUEST)

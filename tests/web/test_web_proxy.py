@@ -8,9 +8,10 @@ from contextlib import closing
 
 import pytest
 from web_contacts import only_loopback
-from web_server import WebServer, answer, redirect
+from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ConfigurationError, ReadFailure, web_reader
+from guardgraph.plain.scopes import is_public_name
 
 nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
 
@@ -128,3 +129,17 @@ def test_what_is_no_proxy_is_refused(given):
     with pytest.raises(ConfigurationError, match="proxy: a URL") as raised:
         web_reader(proxy=given)
     assert "hidden1" not in str(raised.value)
+
+
+def test_names_are_looked_up_by_the_proxy_alone():
+    """A resolver beside it is a mistake; the proxies of the environment are not used without it."""
+    with pytest.raises(ConfigurationError, match="resolve, proxy: not both"):
+        web_reader(proxy="http://a.example:1", resolve=lambda host, port: (LOOPBACK[0], port))
+    names = {
+        "docs.example.com": True,
+        "example.co.uk.": True,
+        "localhost": False,
+        "wiki.internal": False,
+        "co.uk": False,
+    }
+    assert {name: is_public_name(name) for name in names} == names
