@@ -15,7 +15,9 @@ from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 _MARK: Final = re.compile(r"(?<![ \t])([ \t]*+)(?<![\w\]\)])\[((?:\d{1,3})(?:\s*[,;]\s*\d{1,3})*)\](?!\()")
 """Numbers in square brackets that stand alone; a link of Markdown is none, nor is an index."""
 _NUMBER: Final = re.compile(r"\[?(\d{1,3})\]?")
-_NOT_FOUND: Final = re.compile(r"\W*(?:\w+\W+){0,3}not found\W*", re.IGNORECASE)
+_NOT_FOUND: Final = re.compile(
+    r"\W*(?:\w+\W+){0,3}not found(?:\W+(?:in|by|within)(?:\W+[a-z]+){1,4})?\W*", re.IGNORECASE
+)
 """What a model writes that is asked for a text, and finds no answer."""
 
 AS_TEXT: Final = "text"

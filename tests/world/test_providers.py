@@ -98,7 +98,9 @@ def test_a_form_is_found_out_once(answered, monkeypatch):
     result, asked = answered(knows("none", reply=f"{SAID} [1]."), OPENAI_STRUCTURED_OUTPUT="schema")
     assert (result["stop_reason"], len(asked)) == ("llm_bad_response", 1)
     assert result["details"]["setting"] == "OPENAI_STRUCTURED_OUTPUT"
-    assert answered(says("NOT FOUND"), OPENAI_STRUCTURED_OUTPUT="none")[0]["clarify_reason"] == "answerer_abstained"
+    for text in ("NOT FOUND", "The answer is not found in the passages."):
+        result, _ = answered(says(text), OPENAI_STRUCTURED_OUTPUT="none")
+        assert result["clarify_reason"] == "answerer_abstained"
 
 
 @pytest.mark.parametrize(
