@@ -13,6 +13,7 @@ import asyncio
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -63,15 +64,20 @@ time.sleep(86_400)
 
 
 @contextmanager
-def serving(python: str, weights: str, port: int) -> Iterator[str]:
+def serving(python: str, weights: str) -> Iterator[str]:
     """Serve weights with llama.cpp by a Python that has its package, and yield the base URL."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     served = subprocess.Popen([python, "-c", SERVE, weights, str(port)], stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}/v1"
     try:
-        for _ in range(600):
+        while served.poll() is None:
             with suppress(OSError), urlopen(f"{url}/models"):
                 break
             time.sleep(0.2)
+        else:
+            raise SystemExit(f"{python} cannot serve {weights}: it ended with {served.returncode}")
         yield url
     finally:
         served.terminate()
@@ -199,7 +205,6 @@ def main() -> None:
     parser.add_argument("--base-url", help="of a server that runs already")
     parser.add_argument("--python", default=sys.executable, help="that has xllamacpp, to serve --weights")
     parser.add_argument("--weights", help="a GGUF file")
-    parser.add_argument("--port", type=int, default=18_181)
     parser.add_argument("--model", default="local")
     parser.add_argument("--seen", type=Path, help="a file for every question and what came of it")
     parser.add_argument("--seed", type=int, default=1)
@@ -208,7 +213,7 @@ def main() -> None:
     if given.base_url is not None:
         measure(given, given.base_url)
         return
-    with serving(given.python, given.weights, given.port) as url:
+    with serving(given.python, given.weights) as url:
         measure(given, url)
 
 
@@ -219,9 +224,7 @@ def measure(given: argparse.Namespace, url: str) -> None:
     warm: Any = chat_model(name).bind(temperature=0.7, seed=given.seed)
     retriever = LexicalRetriever(load_folder(HANDBOOK))
     plain = chat_model(name).bind(max_tokens=SHORT)
-    print(
-        f"{given.model} at {url}; temperature 0, of warm ones 0.7 with seed {given.seed}; bounds of replies as they are"
-    )
+    print(f"{given.model}: temperature 0, warm 0.7 and seed {given.seed}; {SHORT} tokens a reply, {LONG} of drafts")
     ways: dict[str, tuple[str, Callable[[list[Any]], Counter[str]]]] = {
         "chain": ("", lambda kept: measure_questions(lambda item, _: ask_chain(plain, retriever, item), kept)),
         "text": ("none", lambda kept: measure_rag(name, "rules", kept, attempts=1)),
