@@ -34,10 +34,12 @@ def is_empty_text(
 
     Returns:
         True where it has at most two words and no content word, where a filler is its only word, where it is an item
-        of a form such as ``<text>``, and where it is an echo.
+        of a form such as ``<text>`` or announces what does not come ("The answer is:"), and where it is an echo.
     """
     said = list_word_keys(text)
     if not any(map(str.isalnum, "".join(said))) or _FORM.fullmatch(text) or (len(said) == 1 and said[0] in _FILLERS):
+        return True
+    if text.rstrip().endswith((":", "\uff1a")) and "\n" not in text.strip():
         return True
     if not may_be_short and len(said) < _FEWEST_TOLD_WORDS and not any(map(_is_content, list_content_words(text))):
         return True

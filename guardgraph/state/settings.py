@@ -506,7 +506,7 @@ class Budget(Settings):
     """What these may cost, in the currency of `prices`; a model without a price is not asked. None for no limit."""
     max_output_tokens: Annotated[int | None, Field(ge=1, lt=INT_LIMIT), Tightens.smallest] = None
     """Tokens that a model may write in one reply. It is sent to the model, and reserved for each of its calls; without
-    it a call may use up more than is left. None for what the model allows."""
+    it a call may use up more than is left. None for a bound by what is proposed, of which nothing is reserved."""
     prices: Annotated[dict[str, Price], Tightens.fixed] = {}
     """What a million tokens of models cost, ``{input, output}``, by the models' names; `library_prices` makes such a
     table."""

@@ -12,6 +12,7 @@ from guardgraph.world.prompts import list_prompt_texts
 QUESTION = "What is the P1 first response target?"
 SLA = "doc_sla_enterprise_v3"
 NOTHING = [
+    "The answer to this question is:",
     "<text>",
     "...",
     "N/A",
