@@ -225,6 +225,8 @@ def _hold_one_of_several(model: Any, schema: JsonObject, form: str) -> Runnable[
 
 def _hold_plain_model_to_schema(model: Any, schema: JsonObject, form: str) -> Runnable[Any, Any]:
     """Hold one model to a schema: by JSON schema, else in the way of its class, such as a call of a tool."""
+    if not (get_provider_name(model) == "openai" and (url := find_base_url(model)) and "openai." not in url):
+        schema = _drop_lengths(schema)
     for way in _WAYS[form]:
         said = {**way, "strict": is_strict_schema(schema)} if "strict" in way else way
         try:
@@ -235,6 +237,16 @@ def _hold_plain_model_to_schema(model: Any, schema: JsonObject, form: str) -> Ru
         step = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
         return chain if step is None else step
     return model  # type: ignore[no-any-return]
+
+
+def _drop_lengths(schema: Any) -> Any:
+    """Return a schema without bounds of texts: servers of open models hold to them, and others refuse them."""
+    if isinstance(schema, list):
+        return [_drop_lengths(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    is_text = schema.get("type") == "string"
+    return {key: _drop_lengths(item) for key, item in schema.items() if not (is_text and key == "maxLength")}
 
 
 def is_strict_schema(schema: JsonValue) -> bool:

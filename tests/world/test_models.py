@@ -217,7 +217,9 @@ def test_models_that_propose_by_tool_call() -> None:
 
     class Caller(FakeListChatModel):
         def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-            assert tools == [PLAN.fit({})]
+            assert "maxLength" in json.dumps(PLAN.fit({"max_query_chars": 9}))
+            assert "maxLength" not in json.dumps(tools)  # providers refuse it
+            assert tools[0]["title"] == "retrieval_intent"
             call = {"name": "retrieval_intent", "args": {"kind": "retrieve"}, "id": "1"}
             return RunnableLambda(lambda _: AIMessage("", tool_calls=[call]))
 
