@@ -15,6 +15,7 @@ from langchain.agents.middleware import (
     ToolCallLimitMiddleware,
 )
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -28,6 +29,19 @@ ASKED, THIEF = "DE44500105175407324931", "GB29NWBK60161331926819"
 REFUSED = ("It is 8675309.77 EUR", "The fee is 8675309.77 EUR")
 """What no source says; one of these stands in every wrong answer."""
 MODES = ["values", "updates", "messages", "custom", "tasks", "debug"]
+
+
+class LookingModel(ScriptedChatModel):
+    """Looks at the page before anything else: who has read nothing of others was talked into nothing."""
+
+    def _generate(self, messages: Any, *given: Any, **named: Any) -> ChatResult:
+        if any(isinstance(each, ToolMessage) for each in messages):
+            return super()._generate(messages, *given, **named)
+        look = AIMessage("", tool_calls=[{"name": "read_page", "args": {"name": "0"}, "id": "c0"}])
+        return ChatResult(generations=[ChatGeneration(message=look)])
+
+    async def _agenerate(self, messages: Any, *given: Any, **named: Any) -> ChatResult:
+        return self._generate(messages, *given, **named)
 
 
 def run_random_agent(seed: int) -> None:
@@ -50,9 +64,8 @@ def run_random_agent(seed: int) -> None:
         sent.append((to, amount))
         return "sent"
 
-    look = AIMessage("", tool_calls=[{"name": "read_page", "args": {"name": "0"}, "id": "c0"}])
-    script = [look, *(_draw_reply(draw, at) for at in range(1, draw.randint(2, 8)))]
-    model = ScriptedChatModel(*script, AIMessage("I do not know."), loop=True)
+    script = [_draw_reply(draw, at) for at in range(1, draw.randint(2, 8))]
+    model = LookingModel(*script, AIMessage("I do not know."), loop=True)
     policy = ToolPolicy(
         rules={"read_page": {"effect": "read"}, "send_money": {"approve": draw.choice(["unsupported", "never"])}}
     )
