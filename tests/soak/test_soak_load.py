@@ -22,8 +22,8 @@ ANSWER = {
     "answer": "For P1 incidents, the first response target is 15 minutes.",
     "citations": ["doc_sla_enterprise_v3"],
 }
-RUNS, AT_ONCE, WARM = 400, 32, 100
-SECONDS = 8.0
+RUNS, AT_ONCE, WARM = 400, 16, 100
+SECONDS = 30.0
 TOKENS = 18
 """Of every answer of the server."""
 ENDINGS = {"success", "llm_timeout", "llm_rate_limited", "llm_error", "llm_unavailable", "max_seconds"}

@@ -70,6 +70,6 @@ def test_what_a_dask_cluster_gives_up_is_judged_here(tmp_path):
     """Runs over which every worker dies have their rows all the same, in their places."""
     with dask_cluster(tmp_path, allowed_failures=0) as cluster:
         executor = cluster.client.get_executor()
-        judged = what_if("dask_cluster:fatal", numbered(40), executor=executor, budget=RagBudget(min_chunk_score=0.9))
-        assert [worker.wait(20) for worker in cluster.workers] == [-SIGKILL, -SIGKILL]
-    assert rows(judged) == expected(40)
+        judged = what_if("dask_cluster:fatal", numbered(100), executor=executor, budget=RagBudget(min_chunk_score=0.9))
+        assert [worker.wait(600) for worker in cluster.workers] == [-SIGKILL, -SIGKILL]
+    assert rows(judged) == expected(100)
