@@ -80,7 +80,7 @@ def _validate_caller_groups(value: object) -> object:
 class Caller(BaseModel):
     """Who asks. It comes from whoever runs the graph, never from an input or a model, and nothing tightens it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     tenant: Annotated[str | None, BeforeValidator(_validate_caller_id)] = None
     """The organisation for which the user asks."""
@@ -141,7 +141,7 @@ def check_field_counts(given: Mapping[Any, Any]) -> None:
 class Context(BaseModel, Generic[PolicyT, BudgetT]):
     """What one run gives through LangGraph's context: tighter settings than the deployment's, never looser ones."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     policy: PolicyT | None = None
     """Fields of the policy; those left out stay the deployment's."""
