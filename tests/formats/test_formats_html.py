@@ -64,6 +64,13 @@ def test_a_button_that_heads_what_follows_is_read(item, times):
     assert [line for line in text.split("\n") if line] == [TEXT, *[ASKED, TOLD] * times]
 
 
+def test_buttons_of_a_row_head_what_follows_each():
+    """An accordion need not say that it is one: a box with text stands behind each of its buttons."""
+    assert parse_html(f"<h2>Help</h2><button>Fees</button>{FOLDED}<button>Refunds</button>{FOLDED}").text.split() == (
+        f"Help Fees {TOLD} Refunds {TOLD}".split()
+    )
+
+
 @pytest.mark.parametrize(
     "control",
     [

@@ -67,6 +67,18 @@ def test_what_cannot_be_read_is_answered(monkeypatch):
     assert asked(b"", "text").details == {"error": "ZeroDivisionError"}
 
 
+def test_a_child_without_memory_says_nothing(monkeypatch):
+    """Whatever it still could do might fail."""
+    monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)
+
+    def read(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(worker, "_read", read)
+    with pytest.raises(MemoryError):
+        asked(b"", "text")
+
+
 def test_a_child_has_limits(monkeypatch):
     """Of memory, where the system has them, of files, and of the time that it may work."""
     limits, hooks = {}, []

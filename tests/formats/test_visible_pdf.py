@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pypdf._codecs
 import pytest
-from pdf_files import pdf_with
+from pdf_files import pdf_of, pdf_with
 from pypdf import PdfWriter
 from pypdf.generic import (
     ArrayObject,
@@ -319,3 +319,10 @@ def test_the_words_behind_a_picture_of_a_page_are_unsure():
     found = read_pdf(hiding_pdf(behind, shown=""), 99)
     assert (found.text, found.extraction) == ("scanned", "unsure")
     assert read_pdf(hiding_pdf("BT /F1 12 Tf 3 Tr 50 600 Td (scanned) Tj ET", shown=""), 99).text == ""
+
+
+def test_pages_say_where_they_begin():
+    """In characters of the text, so that a citation can name its page."""
+    found = read_pdf(pdf_of("First page", "", "Third page"), 99)
+    assert found.pages == [(1, 0), (3, 12)]
+    assert found.text[12:] == "Third page"

@@ -23,12 +23,14 @@ from guardgraph import (
     create_tool_agent,
     draw,
     replay,
+    report,
     verify,
     what_if,
 )
 from guardgraph.grammar import AnswerGuard, Pass, Step, Stop, StopReason
 from guardgraph.nodes.added import lead_guard
 from guardgraph.nodes.body import PartialRefusal
+from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
 PHASES = ("generate", "synthesize", "finalize", "answer")
@@ -198,6 +200,16 @@ def test_a_run_is_recorded_replayed_and_told_to_a_what_if(name):
     assert (row.kind, row.guard) == ("changed", "refuse")
     [row] = what_if(factory(), recorder.runs[:1]).rows
     assert (row.kind, row.guard) == ("changed", "refuse")
+
+
+def test_its_reasons_are_in_the_catalogue_of_its_graph_and_on_the_page():
+    """The graph knows what the reason means; the pattern's own catalogue stays as it is."""
+    graph = create_rag_agent(guards=[AnswerGuard(refuse, [PRIVATE])])
+    assert graph.frame.catalogue.find("invalid_answer:private").meaning == PRIVATE.meaning
+    assert RAG_REASONS.find("invalid_answer:private") is None
+    page = report(graph.invoke(QUESTION), graph).html
+    assert PRIVATE.meaning in page
+    assert PRIVATE.advice in page
 
 
 def test_who_may_not_read_the_sources_is_told_nothing_of_the_answer():
