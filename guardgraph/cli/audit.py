@@ -17,8 +17,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import HELP, OK, STOPPED, escape_to_one_line
+from guardgraph.cli.shell import HELP, OK, STOPPED, Screen, escape_to_one_line
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -146,7 +145,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Verify that a store has what was written to it; exit code 3 where it has not."""
-    from guardgraph.cli.replaying import print_replayed, replay_store_runs
+    from guardgraph.cli.what_if import print_replayed, replay_store_runs
     from guardgraph.graphs.loading import load_named_graph
 
     inputs.load_dotenv_file()
@@ -271,7 +270,7 @@ def _is_open_run_chosen(
     left: guardgraph.OpenRun, pattern: str | None, tenant: str | None, since: datetime | None
 ) -> bool:
     """Say whether an open run is one that options of a list select; of one that was erased, nobody knows more."""
-    from guardgraph.evidence.contents import build_begun_lookup
+    from guardgraph.evidence.chain import build_begun_lookup
 
     if since is not None and left.position.is_before(since):
         return False

@@ -8,14 +8,12 @@ from typing import Annotated
 import typer
 
 import guardgraph
-from guardgraph.cli import audit, graphs, inputs, knowledge, policies, reasons, review, runs, views, waiting
+from guardgraph.cli import audit, graphs, inputs, knowledge, policies, review, runs, views, waiting
 from guardgraph.cli.check import check
-from guardgraph.cli.evaluate import evaluate
 from guardgraph.cli.making import Goal, Live, Model, Policy, Tenant, World, exit_after_runs, run_and_exit
 from guardgraph.cli.research import recheck, research
-from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import HELP, OK, Json, Shell, exit_with_status, print_json
-from guardgraph.cli.what_if import what_if
+from guardgraph.cli.shell import HELP, OK, Json, Screen, Shell, exit_with_status, print_json
+from guardgraph.cli.what_if import evaluate, what_if
 from guardgraph.graphs.patterns import COMMANDS
 
 app = typer.Typer(
@@ -285,13 +283,13 @@ def list_reasons(
     """List every reason why a run can stop, and what to do about it."""
     if markdown and (as_json or pattern):
         raise guardgraph.ConfigurationError("--markdown: the whole table; give neither a pattern nor --json with it")
-    wanted = reasons.select_catalogues_argument(pattern)
+    wanted = views.select_catalogues_argument(pattern)
     if as_json:
-        print_json(reasons.format_reasons_json(wanted))
+        print_json(views.format_reasons_json(wanted))
     elif markdown:
-        print(reasons.format_reasons_markdown(), end="", flush=True)
+        print(views.format_reasons_markdown(), end="", flush=True)
     else:
-        reasons.print_reasons(Screen(), wanted)
+        views.print_reasons(Screen(), wanted)
 
 
 @app.command()

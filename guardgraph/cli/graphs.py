@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import guardgraph
 from guardgraph.cli import audit, inputs
-from guardgraph.cli.screen import Screen
+from guardgraph.cli.shell import Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError, InputError

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 import typer
 
 from guardgraph.cli import inputs
-from guardgraph.cli.folders import show_progress_bar
-from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import HELP, OK, STOPPED, print_on_stderr
+from guardgraph.cli.inputs import show_progress_bar
+from guardgraph.cli.shell import HELP, OK, STOPPED, Screen, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject

@@ -7,8 +7,15 @@ from typing import Annotated, NoReturn
 import typer
 
 from guardgraph.cli import runs, views
-from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import STOPPED, WAITING, exit_with_status, is_stderr_watched, print_json, print_on_stderr
+from guardgraph.cli.shell import (
+    STOPPED,
+    WAITING,
+    Screen,
+    exit_with_status,
+    is_stderr_watched,
+    print_json,
+    print_on_stderr,
+)
 from guardgraph.plain.json import JsonObject
 
 Model = Annotated[

@@ -17,8 +17,7 @@ import typer
 
 from guardgraph.cli import inputs
 from guardgraph.cli.graphs import load_graph_argument
-from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import HELP, OK, STOPPED
+from guardgraph.cli.shell import HELP, OK, STOPPED, Screen
 from guardgraph.graphs.loading import load_named_graph, load_named_world
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
@@ -158,8 +157,8 @@ def review(
     unknown. A LIMIT that is exceeded ends with exit code 3.
     """
     import guardgraph
-    from guardgraph.cli.folders import show_run_counter
     from guardgraph.cli.graphs import save_out_option
+    from guardgraph.cli.inputs import show_run_counter
     from guardgraph.cli.what_if import read_store_option
     from guardgraph.reporting.review import format_review
 

@@ -13,8 +13,7 @@ import typer
 import guardgraph
 from guardgraph.cli import graphs, inputs, policies, runs, waiting
 from guardgraph.cli.making import Goal, Live, Model, Policy, Tenant, World, run_and_exit
-from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import Json, exit_with_status, print_json
+from guardgraph.cli.shell import Json, Screen, exit_with_status, print_json
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.json import JsonObject

@@ -11,8 +11,7 @@ import typer
 
 from guardgraph.cli import audit, inputs, views
 from guardgraph.cli.making import Live, Model, Policy, Tenant, World, exit_after_runs
-from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import HELP, print_json
+from guardgraph.cli.shell import HELP, Screen, print_json
 from guardgraph.cli.waiting import Checkpoints, load_waiting_agent
 from guardgraph.graphs.patterns import COMMANDS
 from guardgraph.plain.errors import ConfigurationError

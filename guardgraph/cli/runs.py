@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.folders import open_kb_option
+from guardgraph.cli.inputs import open_kb_option
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import SUCCESS

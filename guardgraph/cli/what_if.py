@@ -12,15 +12,98 @@ import typer
 import guardgraph
 from guardgraph.cli import graphs, inputs
 from guardgraph.cli.audit import select_store_runs
-from guardgraph.cli.folders import show_run_counter
+from guardgraph.cli.inputs import show_run_counter
 from guardgraph.cli.policies import load_candidate_policy_option
-from guardgraph.cli.screen import Screen
-from guardgraph.cli.shell import OK, STOPPED
+from guardgraph.cli.shell import OK, STOPPED, Screen
 from guardgraph.plain.errors import ConfigurationError, explain_unread_file
 from guardgraph.plain.json import RESULT_DEPTH, NotJson, parse_json
 
 if TYPE_CHECKING:
-    from guardgraph.evidence.judged import FailOn
+    from guardgraph.evidence.what_if import FailOn
+
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from guardgraph.evidence.what_if import load_candidate_agent
+from guardgraph.plain.errors import GuardgraphError
+from guardgraph.plain.json import JsonObject
+
+if TYPE_CHECKING:
+    from guardgraph.evidence.what_if import Row
+
+
+_SAME = "same"
+_PARTED = "changed"
+
+
+@dataclass
+class Replayed:
+    """What became of kept runs that were decided again."""
+
+    same: int = 0
+    parted: list[JsonObject] = field(default_factory=list)
+    """Runs that end otherwise, with how they ended and end now."""
+    left: list[JsonObject] = field(default_factory=list)
+    """Runs that could not be decided again, with why."""
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON."""
+        return {"same": self.same, "parted": self.parted, "not_replayed": self.left}
+
+    def add_row(self, row: Row) -> None:
+        """Count one run."""
+        if row.kind == _SAME:
+            self.same += 1
+        elif row.kind == _PARTED:
+            self.parted.append({"run_id": row.run_id, "was": str(row.old), "is": str(row.new)})
+        else:
+            self.left.append({"run_id": row.run_id, "why": row.reason})
+
+
+def replay_store_runs(runs: Iterable[guardgraph.StoredRun], agents: Iterable[str]) -> Replayed:
+    """Decide kept runs again: by the agents that are named, else by the shipped ones under the recorded settings."""
+    named = {agent.frame.catalogue.pattern: agent for agent in map(load_candidate_agent, agents)}
+    made: dict[str, Any] = {}
+    found = Replayed()
+    for run in runs:
+        recording: Mapping[str, Any] = run.recording or {}
+        try:
+            agent = named.get(recording.get("pattern", "")) or _make_recorded_agent(recording, made)
+        except GuardgraphError as error:
+            found.left.append({"run_id": run.run_id, "why": str(error)})
+            continue
+        found.add_row(guardgraph.what_if(agent, [run]).rows[0])
+    return found
+
+
+def _make_recorded_agent(recording: Mapping[str, Any], made: dict[str, Any]) -> Any:
+    """Return the shipped agent of a recording's pattern under its policy and budget."""
+    from guardgraph.graphs.patterns import PATTERNS
+
+    shipped = PATTERNS.get(recording.get("pattern", ""))
+    if shipped is None:
+        raise guardgraph.ConfigurationError("--agent: required for a pattern of one's own, and for an erased run")
+    given = {name: recording[name] for name in ("policy", "budget")}
+    key = json.dumps([shipped.name, given], sort_keys=True)
+    if key not in made:
+        policy, budget = shipped.settings_classes
+        made[key] = shipped.create_agent(
+            policy=policy.model_validate(given["policy"]), budget=budget.model_validate(given["budget"])
+        )
+    return made[key]
+
+
+def print_replayed(screen: Screen, replayed: Replayed) -> None:
+    """Print what became of the runs."""
+    screen.print_text(
+        f"replayed: {replayed.same} the same, {len(replayed.parted)} part, {len(replayed.left)} not replayed", indent=0
+    )
+    for run in replayed.parted:
+        screen.print_text((f"run {run['run_id']}: {run['was']} -> {run['is']}", "red"), hang=2)
+    for run in replayed.left:
+        screen.print_text(f"run {run['run_id']} was not replayed: {run['why']}", hang=2)
 
 
 LINES = ".jsonl"
@@ -82,8 +165,7 @@ def what_if(
     or why a run is unreplayable: unreplayable:erased, :redacted, :changed, :version or :damaged. MOST is a number or a
     percentage of all runs: stopped>ok:0, ok>ok:clarify:5, unknown:10%, unreplayable:changed:0.
     """
-    from guardgraph.evidence.judged import parse_fail_on
-    from guardgraph.evidence.what_if import load_candidate_agent
+    from guardgraph.evidence.what_if import load_candidate_agent, parse_fail_on
 
     inputs.load_dotenv_file()
     graph = load_candidate_agent(
@@ -157,3 +239,78 @@ def _print_what_if(screen: Screen, judged: guardgraph.WhatIf, exceeded: list[Fai
             )
     for limit in exceeded:
         screen.print_text((f"--fail-on {limit.text}: {limit.count_what_if_runs(judged)} runs", "red"), indent=0)
+
+
+def evaluate(
+    agent: Annotated[str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the agent.", show_default=False)],
+    dataset: Annotated[
+        str, typer.Argument(metavar="FILE", help="A .jsonl file with an object a line.", show_default=False)
+    ],
+    *,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML or TOML.", show_default=False),
+    ] = None,
+    recordings: Annotated[
+        str | None,
+        typer.Option(
+            "--recordings",
+            metavar="URL|FILE",
+            help="A store, or a .jsonl file with a recording a line: decide these again and call nothing.",
+            show_default=False,
+        ),
+    ] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-under", metavar="RATE=SHARE", help="Such as answered=0.9; more than once.", show_default=False
+        ),
+    ] = None,
+    at_once: Annotated[int, typer.Option("--at-once", metavar="N", min=1, help="Runs at work at once.")] = 4,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="A page, ends in .html.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, row by row.")] = False,
+) -> None:
+    """Ask an agent every row of a dataset, and hold what it answers against what the row expects.
+
+    A row has the agent's input fields, such as question, and what is expected: ending (ok, ok:clarify,
+    stopped:source_denied), facts, citations; and an id.
+
+    RATE is answered, ending, facts, citations or passed, SHARE from 0 to 1; a lower rate ends with exit code 3.
+    """
+    from guardgraph.evidence.what_if import load_candidate_agent
+
+    inputs.load_dotenv_file()
+    least = dict(_parse_fail_under(text) for text in fail_under or ())
+    graph = load_candidate_agent(agent, **({} if policy is None else load_candidate_policy_option(agent, policy, None)))
+    runs = None if recordings is None else read_store_option(recordings, option="--recordings")
+    evaluation = guardgraph.evaluate(graph, dataset, recordings=runs, max_concurrency=at_once)
+    low = evaluation.find_low_rates(least)
+    if out is not None:
+        graphs.save_out_option(guardgraph.report(evaluation), out)
+    if as_json:
+        print(json.dumps({**evaluation.plain(), "low": low}, indent=2), flush=True)
+    else:
+        screen = Screen()
+        for line in evaluation.table().splitlines():
+            screen.print_text(line, indent=0)
+        for name, rate in low.items():
+            screen.print_text((f"--fail-under {name}={least[name]:g}: {rate:.1%}", "red"), indent=0)
+    raise typer.Exit(STOPPED if low else OK)
+
+
+def _parse_fail_under(text: str) -> tuple[str, float]:
+    from guardgraph.evidence.evaluation import RATES
+
+    name, _, share = text.partition("=")
+    try:
+        least = float(share)
+    except ValueError:
+        least = -1.0
+    if name not in RATES or not 0 <= least <= 1:
+        raise ConfigurationError(
+            f"--fail-under: {', '.join(RATES)} with a share from 0 to 1 is required, such as answered=0.9;"
+            f" given: {text!r:.80}"
+        )
+    return name, least

@@ -9,9 +9,20 @@ from math import fsum
 from typing import Any
 
 from guardgraph.drawing.diagram import Diagram, Edge, Node
-from guardgraph.drawing.geometry import Box, Point, enclose_points, fit_label, measure_cells, round_coordinate
-from guardgraph.drawing.panels import CHIP_CELL, Panel, measure_ending_panel, place_ending_panel
-from guardgraph.drawing.shapes import DOT, NAME_CELLS
+from guardgraph.drawing.shapes import (
+    CHIP_CELL,
+    DOT,
+    NAME_CELLS,
+    Box,
+    Panel,
+    Point,
+    enclose_points,
+    fit_label,
+    measure_cells,
+    measure_ending_panel,
+    place_ending_panel,
+    round_coordinate,
+)
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
 

@@ -2,15 +2,180 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
-from math import copysign, hypot, sqrt
+from math import copysign, fsum, hypot, sqrt
+from unicodedata import east_asian_width
 
-from guardgraph.drawing.diagram import Node
-from guardgraph.drawing.geometry import Box, Point, fit_label, measure_cells
-from guardgraph.drawing.panels import Chip
+from guardgraph.drawing.diagram import DrawnEnding, Node
 from guardgraph.drawing.style import LOOKS, DrawnKind
+from guardgraph.plain.letters import escape_letter, is_harmless_text
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle by its centre and size."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def min_x(self) -> float:
+        """The left border."""
+        return self.x - self.width / 2
+
+    @property
+    def max_x(self) -> float:
+        """The right border."""
+        return self.x + self.width / 2
+
+    @property
+    def min_y(self) -> float:
+        """The upper border."""
+        return self.y - self.height / 2
+
+    @property
+    def max_y(self) -> float:
+        """The lower border."""
+        return self.y + self.height / 2
+
+    @property
+    def corner_points(self) -> tuple[Point, Point]:
+        """The upper left and the lower right corner."""
+        return (self.min_x, self.min_y), (self.max_x, self.max_y)
+
+    def widen_box(self, by: float) -> Box:
+        """Return a rectangle around this one, wider and higher by so much."""
+        return Box(self.x, self.y, self.width + by, self.height + by)
+
+    def overlaps_box(self, other: Box) -> bool:
+        """Say whether two rectangles have a point in common."""
+        apart = abs(self.x - other.x) > (self.width + other.width) / 2
+        return not apart and abs(self.y - other.y) <= (self.height + other.height) / 2
+
+
+def enclose_points(points: Iterable[Point]) -> Box:
+    """Return the smallest rectangle with all these points in it."""
+    across, down = zip(*points, strict=True)
+    left, right, top, bottom = min(across), max(across), min(down), max(down)
+    return Box((left + right) / 2, (top + bottom) / 2, right - left, bottom - top)
+
+
+def round_coordinate(number: float) -> float:
+    """Round to a hundredth, so that a picture is the same on every machine."""
+    return round(number, 2) + 0.0
+
+
+def fit_label(text: str, limit: int) -> str:
+    r"""Return a text with letters that steer or hide as escapes, such as ``\x1b``, cut to `limit` cells."""
+    safe = text if is_harmless_text(text) else "".join(map(_escape_label_letter, text))
+    if measure_cells(safe) <= limit:
+        return safe
+    while measure_cells(safe) > limit - 1:
+        safe = safe[: min(limit, len(safe) - 1)]
+    return f"{safe}…"
+
+
+def measure_cells(text: str) -> int:
+    """Return how many letters of a fixed width a text takes; those of East Asia take two."""
+    return len(text) if text.isascii() else sum(map(_measure_cell, text))
+
+
+def _escape_label_letter(letter: str) -> str:
+    return letter if is_harmless_text(letter) else escape_letter(letter)
+
+
+def _measure_cell(letter: str) -> int:
+    return 2 if east_asian_width(letter) in "WF" else 1
+
+
+CHIP_CELLS = 36
+CHIP_CELL = 6.63
+"""Width of a letter of endings: 11 px."""
+CHIP_HEIGHT = 20.0
+CHIP_MARGIN = 16.0
+CHIP_GAP = 5.0
+PANEL_WIDTH = 230.0
+"""Where rows of endings break; a longer ending has a row of its own."""
+
+RAIL = 9.0
+"""From the line in front of several rows of endings to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """An ending, placed."""
+
+    ending: DrawnEnding
+    text: str
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The endings of a node."""
+
+    node: str
+    chips: tuple[Chip, ...]
+    line: tuple[Point, ...]
+    """From the node to its endings."""
+    rail: tuple[Point, ...]
+    """In front of several rows, else empty."""
+
+
+def place_ending_panel(node: Node, room: Box, line: tuple[Point, ...], sign: int = 0) -> Panel:
+    """Place endings in a room, in rows that begin at the side where the line arrives; centred when that is above."""
+    rows = list(_split_chip_rows(node.endings))
+    shift = RAIL if sign and len(rows) > 1 else 0.0
+    chips = []
+    for number, row in enumerate(rows):
+        y = room.min_y + CHIP_HEIGHT / 2 + number * (CHIP_HEIGHT + CHIP_GAP)
+        total = _measure_chip_row(row)
+        left = room.x - total / 2 if not sign else room.min_x + shift if sign > 0 else room.max_x - shift - total
+        for ending, text, width in row:
+            chips.append(
+                Chip(
+                    ending,
+                    text,
+                    Box(round_coordinate(left + width / 2), round_coordinate(y), round_coordinate(width), CHIP_HEIGHT),
+                )
+            )
+            left += width + CHIP_GAP
+    x = line[-1][0]
+    rail = ((x, room.min_y + 4), (x, room.max_y - 4)) if shift else ()
+    return Panel(node.name, tuple(chips), line, rail)
+
+
+def _split_chip_rows(endings: Iterable[DrawnEnding]) -> Iterator[list[tuple[DrawnEnding, str, float]]]:
+    row: list[tuple[DrawnEnding, str, float]] = []
+    for ending in endings:
+        text = fit_label(ending.label, CHIP_CELLS)
+        item = (ending, text, measure_cells(text) * CHIP_CELL + CHIP_MARGIN)
+        if row and _measure_chip_row([*row, item]) > PANEL_WIDTH:
+            yield row
+            row = []
+        row.append(item)
+    yield row
+
+
+def _measure_chip_row(row: list[tuple[DrawnEnding, str, float]]) -> float:
+    return fsum(width for *_, width in row) + CHIP_GAP * (len(row) - 1)
+
+
+def measure_ending_panel(node: Node) -> tuple[float, float]:
+    """Return the width and height of a node's endings, zero where it has none."""
+    if not node.endings:
+        return 0.0, 0.0
+    rows = list(_split_chip_rows(node.endings))
+    widest = max(map(_measure_chip_row, rows)) + (RAIL if len(rows) > 1 else 0.0)
+    return widest, len(rows) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
+
 
 NAME_CELLS = 32
 PARTS = "parts"

@@ -12,12 +12,14 @@ from typing import Any, Literal, TypeAlias
 from pydantic import ValidationError
 
 from guardgraph.evidence.chain import validate_chain_head
-from guardgraph.evidence.document import LEVELS, RunDocument, validate_run_document
-from guardgraph.evidence.place import (
+from guardgraph.evidence.document import (
+    LEVELS,
     DocumentFinding,
     DocumentFindingKind,
+    RunDocument,
     find_chain_head_problems,
     find_chain_place_problems,
+    validate_run_document,
 )
 from guardgraph.evidence.signing import check_public_key, is_signed_envelope, open_signed_envelope
 from guardgraph.evidence.strict_json import format_document_text, parse_strict_json

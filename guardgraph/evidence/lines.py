@@ -23,15 +23,19 @@ from urllib.parse import quote, unquote
 
 from guardgraph.evidence.chain import (
     START,
+    Lookup,
     begin_entry,
+    build_begun_lookup,
+    build_run_lookup,
     close_entry,
+    content_hash,
     entry_hash,
+    make_content_salt,
     note_entry,
     read_chain_entry,
     run_entry,
     validate_chain_head,
 )
-from guardgraph.evidence.contents import Lookup, build_begun_lookup, build_run_lookup, content_hash, make_content_salt
 from guardgraph.evidence.redaction import Redaction, redact_begun_run, redact_recording, redact_run_note
 from guardgraph.evidence.store import OpenRun, Position, Receipt, StoredRun, count_notes
 from guardgraph.evidence.strict_json import parse_strict_json

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from guardgraph.evidence.judged import WhatIf
 from guardgraph.evidence.store import OpenRunStore
+from guardgraph.evidence.what_if import WhatIf
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.world.telemetry import METRICS, Mishaps, load_meter
 

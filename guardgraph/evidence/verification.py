@@ -23,14 +23,18 @@ from guardgraph.evidence.chain import (
     Entry,
     ErasureEntry,
     How,
+    Lookup,
     NoteEntry,
     OpenEntry,
     RunEntry,
+    build_begun_lookup,
+    build_run_lookup,
+    content_hash,
     entry_hash,
     read_chain_entry,
+    read_stored_content,
     validate_chain_head,
 )
-from guardgraph.evidence.contents import Lookup, build_begun_lookup, build_run_lookup, content_hash, read_stored_content
 from guardgraph.graphs.running.langgraph import TRIGGER
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.tables import format_html_table

@@ -3,24 +3,305 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from functools import lru_cache, partial
-from itertools import islice
-from typing import Any, TypeAlias
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache, partial
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from guardgraph.evidence.judged import Row, Way, WhatIf, build_what_if_row
 from guardgraph.evidence.store import StoredRun
 from guardgraph.graphs.loading import load_named_graph
-from guardgraph.graphs.replay.whatif import Again, judge_recording_again
+from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.graphs.replay.whatif import (
+    REFUSED,
+    Again,
+    AgainKind,
+    Ending,
+    Unreplayable,
+    convert_what_if_to_json,
+    judge_recording_again,
+)
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.json import JsonObject
+from guardgraph.plain.tables import format_html_table
 from guardgraph.plain.version import find_format_problem, parse_version, read_package_version
+from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Budget, Settings
+
+if TYPE_CHECKING:
+    from guardgraph.graphs.running.door import GuardedGraph
+
+
+KINDS: tuple[AgainKind, ...] = get_args(AgainKind)
+"""The classes, in the order in which they are counted."""
+
+OTHERWISE = "(otherwise)"
+"""Behind an ending that is the old one, of a result that is not."""
+
+WIDE = 80
+"""Columns of a table."""
+COUNT = 7
+ENDING = (WIDE - COUNT - len(" -> ") - len("  ")) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a run went, as far as a picture shows it."""
+
+    status: str
+    stop_reason: str
+    outcome: str | None
+    path: tuple[str, ...]
+
+    @property
+    def run(self) -> JsonObject:
+        """What `draw` takes for a run."""
+        return {"status": self.status, "stop_reason": self.stop_reason, "outcome": self.outcome, "path": [*self.path]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row(Again):
+    """One run of a what-if."""
+
+    run_id: str
+    seq: int | None = None
+    """Its number in the store's chain, where it comes from a store."""
+    guardgraph: str | None = None
+    """The version that made the run."""
+    other_declarations: bool = False
+    """Whether the graph that made it declared its nodes or stop reasons otherwise than the candidate does."""
+    ways: tuple[Way, Way] | None = None
+    """Of a changed run: how it went, and how it would have gone; `draw` shows the two in one graph."""
+
+    @property
+    def reason(self) -> str:
+        """Why it has no new ending, in a word: the node whose call differs, or how `why` begins."""
+        return self.call.node if self.call is not None else (self.why or "").partition(":")[0]
+
+    @property
+    def parted_at(self) -> str | None:
+        """Of a changed run: the last node that both ways have in common, from which `draw` shows them part."""
+        if self.ways is None:
+            return None
+        then, now = (way.path for way in self.ways)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(then, now, strict=False)))
+        return then[shared - 1] if shared and then != now else None
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON; what there is nothing of is left out."""
+        said = convert_what_if_to_json(self)
+        ways = {} if self.ways is None else {"ways": [list(way.path) for way in self.ways]}
+        return {"run_id": self.run_id, **{key: value for key, value in said.items() if value is not False}, **ways}
+
+    def record(self) -> dict[str, str | int | bool | None]:
+        """Return it as a flat dictionary, the same keys for every row; None where there is nothing of one."""
+        return {
+            "run_id": self.run_id,
+            "seq": self.seq,
+            "kind": self.kind,
+            "old": None if self.old is None else str(self.old),
+            "new": None if self.new is None else str(self.new),
+            "parted_at": self.parted_at,
+            "guard": self.guard,
+            "differs": ", ".join(self.differs) or None,
+            "node": None if self.call is None else self.call.node,
+            "why": self.why if self.call is None else self.call.difference,
+            "assumed": None if self.assumed is None else str(self.assumed),
+            "guardgraph": self.guardgraph,
+            "other_declarations": self.other_declarations,
+        }
+
+
+_JUDGED = tuple(item.name for item in fields(Again) if item.name != "over")
+
+
+@dataclass(frozen=True, eq=False)
+class WhatIf:
+    """What a candidate makes of recorded runs."""
+
+    graph: GuardedGraph[Any, Any, Any]
+    """The candidate."""
+    rows: list[Row]
+    """Every run, in the order in which they were given."""
+
+    @cached_property
+    def counts(self) -> dict[AgainKind, int]:
+        """How many runs fall in each class; together they are all."""
+        counted = Counter(row.kind for row in self.rows)
+        return {kind: counted[kind] for kind in KINDS}
+
+    @cached_property
+    def flows(self) -> dict[tuple[Ending, Ending, bool], int]:
+        """How many runs of which old ending have which new one, and whether their results differ; the most first."""
+        found = ((row.old, row.new, row.kind == "changed") for row in self.rows)
+        return dict(Counter((old, new, differs) for old, new, differs in found if old and new).most_common())
+
+    @property
+    def other_declarations(self) -> int:
+        """How many runs were made by a graph with other declarations than the candidate's."""
+        return sum(row.other_declarations for row in self.rows)
+
+    def reasons(self, kind: AgainKind) -> dict[str, int]:
+        """Return why runs of a class that has no new ending are in it, with how many; the most first.
+
+        Args:
+            kind: ``unknown``: by the node whose call differs; ``unreplayable``: erased, redacted, changed, version or
+                damaged; ``other_pattern``: by the pattern.
+        """
+        return dict(Counter(row.reason for row in self.rows if row.kind == kind).most_common())
+
+    def table(self) -> str:
+        """Return old ending -> new ending with counts, and what could not be judged below, in 80 columns."""
+        return "\n".join([*self._flow_lines(), "", *self._count_lines()])
+
+    def plain(self) -> JsonObject:
+        """Return counts and rows as plain JSON."""
+        named = {"graph": self.graph.get_name(), "other_declarations": self.other_declarations}
+        return {**named, "counts": dict(self.counts), "rows": [row.plain() for row in self.rows]}
+
+    def records(self) -> list[dict[str, str | int | bool | None]]:
+        """Return the rows as flat dictionaries of the same keys, for `pandas.DataFrame` and for CSV."""
+        return [row.record() for row in self.rows]
+
+    def _repr_html_(self) -> str:
+        said = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count)
+        rows = ((old, _format_new_ending(old, new, differs), n) for (old, new, differs), n in self.flows.items())
+        return format_html_table(said or "no runs", ("old ending", "new ending", "runs"), rows)
+
+    def _flow_lines(self) -> Iterator[str]:
+        yield f"{'old ending':{ENDING}}    {'new ending':{ENDING}}  {'runs':>{COUNT}}"
+        for (old, new, differs), count in self.flows.items():
+            then, now = _shorten_ending(str(old)), _format_new_ending(old, new, differs)
+            yield f"{then:{ENDING}} -> {now:{ENDING}}  {count:>{COUNT}}"
+
+    def _count_lines(self) -> Iterator[str]:
+        for kind, count in self.counts.items():
+            why = ", ".join(f"{reason} {number}" for reason, number in self.reasons(kind).items()) if count else ""
+            told = why if kind not in ("same", "changed") else ""
+            yield f"{kind:<14}{count:>{COUNT}}  {told}"[:WIDE].rstrip()
+        if self.other_declarations:
+            yield f"{self.other_declarations} of these runs were made by a graph with other declarations"
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count)
+        return f"<WhatIf of {self.graph.get_name()}: {said or 'no runs'}>"
+
+
+def build_what_if_row(again: Again, **known: Any) -> Row:
+    """Return the row of a run that was judged, with what else is known of it."""
+    return Row(**{name: getattr(again, name) for name in _JUDGED}, **known)
+
+
+def _format_new_ending(old: Ending, new: Ending, differs: bool) -> str:
+    """Return a new ending; one that is the old one says whether the result is too."""
+    if not differs:
+        return "same"
+    return (
+        f"{_shorten_ending(str(new), ENDING - len(OTHERWISE) - 1)} {OTHERWISE}"
+        if new == old
+        else _shorten_ending(str(new))
+    )
+
+
+def _shorten_ending(text: str, most: int = ENDING) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+FORM = "OLD>NEW:MOST, CLASS:MOST or unreplayable:WHY:MOST"
+"""How a limit is written."""
+
+STATUSES = ("ok", "stopped", REFUSED)
+ANY = "*"
+_CLASSES: dict[str, AgainKind] = {
+    **{kind: kind for kind in get_args(AgainKind)},
+    **{f"unreplayable:{why}": "unreplayable" for why in get_args(Unreplayable)},
+}
+_MOST = re.compile(r"([0-9]{1,12})(%?)")
+
+
+@dataclass(frozen=True, slots=True)
+class FailOn:
+    """How many runs may change in one way, or fall in one class."""
+
+    text: str
+    """As it was written."""
+    kind: AgainKind
+    old: str
+    new: str
+    most: int
+    in_percent: bool
+    """Whether `most` is a percentage of all runs."""
+    why: str = ANY
+    """Why runs of the class are in it."""
+
+    def count_what_if_runs(self, judged: WhatIf) -> int:
+        """Return how many runs it is about."""
+        rows = (row for row in judged.rows if row.kind == self.kind)
+        if self.kind != "changed":
+            return sum(self.why in (ANY, row.reason) for row in rows)
+        return sum(is_ending_called(row.old, self.old) and is_ending_called(row.new, self.new) for row in rows)
+
+    def is_exceeded(self, judged: WhatIf) -> bool:
+        """Say whether there are more than there may be."""
+        found = self.count_what_if_runs(judged)
+        return found * 100 > self.most * len(judged.rows) if self.in_percent else found > self.most
+
+
+def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
+    """Read a limit."""
+    wanted, _, limit = text.rpartition(":")
+    most = _MOST.fullmatch(limit)
+    if most is None:
+        raise _make_fail_on_error(text, f"a whole number or a percentage behind the last colon; given: {limit!r:.40}")
+    number, in_percent = int(most[1]), bool(most[2])
+    old, arrow, new = wanted.partition(">")
+    if not arrow:
+        if wanted not in _CLASSES:
+            classes, why = ", ".join(get_args(AgainKind)), ", ".join(get_args(Unreplayable))
+            raise _make_fail_on_error(
+                text, f"{FORM}, with a class of {classes}, or why of {why}; given: {wanted!r:.40}"
+            )
+        return FailOn(text, _CLASSES[wanted], ANY, ANY, number, in_percent, wanted.partition(":")[2] or ANY)
+    for name in (old, new):
+        check_ending_name(f"--fail-on {text!r:.80}", name, catalogue)
+    return FailOn(text, "changed", old, new, number, in_percent)
+
+
+def check_ending_name(where: str, name: str, catalogue: Catalogue) -> None:
+    """Refuse what names no ending of an agent: a status, or a status with an outcome or a stop reason."""
+    status, colon, rest = name.partition(":")
+    if name != ANY and (status not in STATUSES or (colon and not rest)):
+        allowed = f"{', '.join(STATUSES)}, ok:OUTCOME, stopped:REASON or {ANY}"
+        raise _make_limit_error(where, f"endings called {allowed}; given: {name!r:.40}")
+    shipped = PATTERNS.get(catalogue.pattern)  # of one of your own nobody knows the outcomes
+    if status == "ok" and rest and shipped is not None and rest not in shipped.outcomes:
+        raise _make_limit_error(
+            where, f"an outcome of {catalogue.pattern}: {', '.join(shipped.outcomes)}; given: {rest!r:.40}"
+        )
+    stems = {reason.reason.partition(":")[0] for reason in catalogue}
+    if status == "stopped" and rest and rest not in stems and catalogue.find(rest) is None:
+        raise _make_limit_error(where, f"a stop reason of {catalogue.pattern}; given: {rest!r:.40}")
+
+
+def is_ending_called(ending: Ending | None, name: str) -> bool:
+    """Say whether an ending has this name, of which the beginning up to a colon is enough."""
+    return ending is not None and (name == ANY or f"{ending}:".startswith(f"{name}:"))
+
+
+def _make_fail_on_error(text: str, required: str) -> ConfigurationError:
+    return _make_limit_error(f"--fail-on {text!r:.80}", required)
+
+
+def _make_limit_error(where: str, required: str) -> ConfigurationError:
+    return ConfigurationError(f"{where}: required: {required}")
+
 
 PARTS = 64
 """Into how many parts a store's runs are divided; a worker that is lost costs one."""

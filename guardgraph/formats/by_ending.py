@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Final
 
 from guardgraph.formats.article import Parsed
-from guardgraph.formats.charsets import REPLACED, encoding_in_page
 from guardgraph.formats.html import parse_html
 from guardgraph.formats.markdown import parse_markdown, parse_plain
 from guardgraph.formats.rst import parse_rst
+from guardgraph.formats.text import REPLACED, encoding_in_page
 
 FORMATS: Final[Mapping[str, Callable[[str], Parsed]]] = MappingProxyType(
     {

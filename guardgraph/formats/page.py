@@ -10,12 +10,19 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from guardgraph.formats.article import assembled
-from guardgraph.formats.dates import declared_in, guessed_from, shown_in
 from guardgraph.formats.extraction import Extracted
-from guardgraph.formats.html import Block, BlockReader, Element, ShownPage, parts_of
+from guardgraph.formats.html import (
+    Block,
+    BlockReader,
+    Element,
+    ShownPage,
+    declared_in,
+    guessed_from,
+    parts_of,
+    shown_in,
+)
 from guardgraph.formats.page_tree import VOID, Piece, elements_of, title_in, tree_of, visible_pieces
-from guardgraph.formats.text import within
-from guardgraph.formats.unseen import one_line, plain_text
+from guardgraph.formats.text import one_line, plain_text, within
 from guardgraph.formats.visibility import Gap
 from guardgraph.plain.urls import parse_url_target
 

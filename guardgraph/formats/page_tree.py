@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.formats.css import GUESSED, OWN, Cascade, Rule, media_applies, rules_in
-from guardgraph.formats.unseen import RAISED, one_line
+from guardgraph.formats.text import RAISED, one_line
 from guardgraph.formats.visibility import (
     CLASS_NAMES,
     LEAST_PIXELS,

@@ -16,8 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from guardgraph.formats.article import Heading, Part
 from guardgraph.formats.extraction import PAGE, Extracted, ExtractionFailed
 from guardgraph.formats.glyph_names import PRINTED, are_codes_names, has_lying_map
-from guardgraph.formats.text import within
-from guardgraph.formats.unseen import RAISED, one_line, plain_text
+from guardgraph.formats.text import RAISED, one_line, plain_text, within
 
 _LEVEL: Final = 2
 """Of a page, below the title."""

@@ -3,11 +3,172 @@
 from __future__ import annotations
 
 import codecs
+import re
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
-from guardgraph.formats.charsets import REPLACED, encoding_in_page, encoding_named, encoding_of_codec
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
-from guardgraph.formats.unseen import plain_text
+from guardgraph.plain.letters import normalise_to_nfc
+
+_LABELS: Final = {
+    "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
+    "cp866": "866 cp866 csibm866 ibm866",
+    "iso8859-2": "csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2",
+    "iso8859-3": "csisolatin3 iso-8859-3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3",
+    "iso8859-4": "csisolatin4 iso-8859-4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4",
+    "iso8859-5": "csisolatincyrillic cyrillic iso-8859-5 iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988",
+    "iso8859-6": (
+        "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6 iso-8859-6-e iso-8859-6-i "
+        "iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987"
+    ),
+    "iso8859-7": (
+        "csisolatingreek ecma-118 elot_928 greek greek8 iso-8859-7 iso-ir-126 iso8859-7 iso88597 iso_8859-7 "
+        "iso_8859-7:1987 sun_eu_greek"
+    ),
+    "iso8859-8": (
+        "csiso88598e csisolatinhebrew hebrew iso-8859-8 iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 "
+        "iso_8859-8:1988 visual csiso88598i iso-8859-8-i logical"
+    ),
+    "iso8859-10": "csisolatin6 iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6",
+    "iso8859-13": "iso-8859-13 iso8859-13 iso885913",
+    "iso8859-14": "iso-8859-14 iso8859-14 iso885914",
+    "iso8859-15": "csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9",
+    "iso8859-16": "iso-8859-16",
+    "koi8-r": "cskoi8r koi koi8 koi8-r koi8_r",
+    "koi8-u": "koi8-ru koi8-u",
+    "mac-roman": "csmacintosh mac macintosh x-mac-roman",
+    "cp874": "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874",
+    "cp1250": "cp1250 windows-1250 x-cp1250",
+    "cp1251": "cp1251 windows-1251 x-cp1251",
+    "cp1252": (
+        "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 "
+        "iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 x-user-defined"
+    ),
+    "cp1253": "cp1253 windows-1253 x-cp1253",
+    "cp1254": (
+        "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 "
+        "windows-1254 x-cp1254"
+    ),
+    "cp1255": "cp1255 windows-1255 x-cp1255",
+    "cp1256": "cp1256 windows-1256 x-cp1256",
+    "cp1257": "cp1257 windows-1257 x-cp1257",
+    "cp1258": "cp1258 windows-1258 x-cp1258",
+    "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
+    "gb18030": (
+        "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk gb18030"
+    ),
+    "big5hkscs": "big5 big5-hkscs cn-big5 csbig5 x-x-big5",
+    "euc_jp": "cseucpkdfmtjapanese euc-jp x-euc-jp",
+    "iso2022_jp": "csiso2022jp iso-2022-jp",
+    "cp932": "csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis",
+    "cp949": (
+        "cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949"
+    ),
+    "replacement": "csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement",
+    "utf-16-be": "unicodefffe utf-16be",
+    "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
+}  # fmt: skip
+"""Labels by Python's name of the encoding, or of one that has all of it (Encoding standard, 4.2)."""
+REPLACED: Final = "replacement"
+"""What browsers refuse to read, since a text in it may be another one to whoever does not know it."""
+
+
+@lru_cache(maxsize=1)
+def _encodings() -> dict[str, str]:
+    return {label: name for name, labels in _LABELS.items() for label in labels.split()}
+
+
+def encoding_named(label: str) -> str | None:
+    """Return Python's name of the encoding that a label of the web stands for; None where there is none."""
+    return _encodings().get(label.strip("\t\n\f\r \"'").lower())
+
+
+def encoding_of_codec(name: str) -> str | None:
+    """Return Python's name of the encoding in which browsers read what one of Python's encodings fits."""
+    return encoding_named(name.replace("_", "-")) or (name if name in _LABELS else None)
+
+
+def encoding_of_page(label: str) -> str | None:
+    """Return Python's name of the encoding of a page that calls it so; None where there is none."""
+    encoding = encoding_named(label)
+    # A page whose <meta> could be read as ASCII is not written in UTF-16 (HTML standard, 13.2.3.2).
+    return "utf-8" if encoding is not None and encoding.startswith("utf-16") else encoding
+
+
+_MOST_BYTES: Final = 64_000
+"""Of a head. A browser looks at the first 1,024 bytes, and reads the page again when it finds a declaration later."""
+_TAG = re.compile(
+    rb"<!--(?:-?>|.*?-->|.*)|<(?P<name>meta|body|\?xml)(?=[\s/>])(?P<rest>[^>]{0,2000}+)>|<[/!?]?[a-z][^>]{0,2000}+>",
+    re.IGNORECASE | re.DOTALL,
+)
+_ATTRIBUTE = re.compile(rb"([^\s=/\"'>]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
+_IN_CONTENT = re.compile(rb"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
+
+
+def encoding_in_page(content: bytes) -> str | None:
+    """Return Python's name of the encoding that a page says first of those that there are; None where it says none."""
+    return next(filter(None, map(encoding_of_page, labels_in(content))), None)
+
+
+def labels_in(content: bytes) -> Iterator[str]:
+    """Yield what a page calls its encoding, in the order of its head (HTML standard, 13.2.3.2)."""
+    for tag in _TAG.finditer(content[:_MOST_BYTES]):
+        name = (tag["name"] or b"").lower()
+        if name == b"body":
+            return
+        if name:
+            given = {key.lower(): a or b or c for key, a, b, c in reversed(_ATTRIBUTE.findall(tag["rest"]))}
+            label = given.get(b"encoding" if name == b"?xml" else b"charset", b"")
+            if not label and given.get(b"http-equiv", b"").strip().lower() == b"content-type":
+                found = _IN_CONTENT.search(given.get(b"content", b""))
+                label = found[1] or found[2] or found[3] if found else b""
+            if label:
+                yield label.decode("ascii", "replace")
+
+
+_IGNORABLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties), but for the joiners and Mongolian's selectors.
+
+Among them are zero-width characters, the controls of direction, tags, and selectors of variants, in which whole texts
+have been hidden.
+"""
+_JOINED: Final = "\u0590-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ua840-\uabff\ufb1d-\ufdff\ufe70-\ufefc"
+"""Scripts that spell words with the two joiners: Arabic and its kin, those of India and South-East Asia, Mongolian."""
+_CONTROLS: Final = "\x00-\x08\x0b\x0e-\x1f\x7f-\x9f"
+
+_UNSEEN = re.compile(f"[{_IGNORABLE}{_CONTROLS}]+")
+_STRAY_JOINER = re.compile(f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])")
+
+
+def without_unseen(text: str) -> str:
+    r"""Return a text without the characters that are drawn as nothing."""
+    # A joiner stays between two letters of a script that spells words with it (RFC 5892, appendix A), and is removed
+    # from every other place: ``ig\u200dnore`` is *ignore*.
+    if text.isascii() and text.isprintable():
+        return text
+    return _STRAY_JOINER.sub("", _UNSEEN.sub("", text))
+
+
+def plain_text(text: str) -> str:
+    """Return a text without what is not seen, its letters composed as they are usually written (NFC)."""
+    return normalise_to_nfc(without_unseen(text))
+
+
+def one_line(text: str) -> str:
+    """Return a text as a reader sees it in a heading."""
+    return " ".join(plain_text(text).split())
+
+
+RAISED: Final = {
+    "sup": str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻"),
+    "sub": str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋"),
+}
+"""Digits that stand above or below their line are characters of their own: 10 to the power of 9 would be 109."""
+
 
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 """Byte order marks; one outweighs what anybody says (Encoding standard, 6)."""

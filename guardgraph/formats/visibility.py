@@ -7,8 +7,16 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.formats.colours import Colour, parse_colour
-from guardgraph.formats.css import DEGREES, CssDeclaration, Style, Words, declarations_in, parse_number
+from guardgraph.formats.css import (
+    DEGREES,
+    Colour,
+    CssDeclaration,
+    Style,
+    Words,
+    declarations_in,
+    parse_colour,
+    parse_number,
+)
 
 
 class Around(NamedTuple):

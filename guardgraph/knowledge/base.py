@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from guardgraph.knowledge.checking.checked import CheckedBase, check_file, rebuild_file
-from guardgraph.knowledge.index import Index
-from guardgraph.knowledge.indexes import AnyIndex
-from guardgraph.knowledge.ingest.adding import add_folder
+from guardgraph.knowledge.indexes import AnyIndex, Index
+from guardgraph.knowledge.ingest.adding import GIVEN, add_folder, add_given_documents
 from guardgraph.knowledge.ingest.collection import Collection, Report
 from guardgraph.knowledge.ingest.folder import find_folder_documents
-from guardgraph.knowledge.ingest.given import GIVEN, add_given_documents
 from guardgraph.knowledge.ingest.rules import read_access_list
 from guardgraph.plain.errors import ConfigurationError, StoreError, make_configuration_error
 from guardgraph.plain.files import is_server_url

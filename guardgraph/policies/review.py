@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from guardgraph.evidence.contents import build_run_lookup
-from guardgraph.evidence.judged import Row
+from guardgraph.evidence.chain import build_run_lookup
 from guardgraph.evidence.store import StoredRun
-from guardgraph.evidence.what_if import judge_run
+from guardgraph.evidence.what_if import Row, judge_run
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.replay.interpreter import is_recorded_agent
 from guardgraph.plain.errors import ConfigurationError

@@ -12,8 +12,7 @@ from typing import Any, get_args
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.drawing.diagram import Diagram, make_diagram
-from guardgraph.drawing.taken import Taken, read_way_of_run
+from guardgraph.drawing.diagram import Diagram, Taken, make_diagram, read_way_of_run
 from guardgraph.evidence.store import Position
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.graphs.proof.topology import Topology

@@ -13,16 +13,17 @@ Example::
 from guardgraph.testing.doubles import (
     InMemoryRecorder,
     ModelCall,
+    RecordedRun,
     Reply,
     ScriptedChatModel,
     ScriptedClock,
     ScriptedTool,
     ScriptExhausted,
+    replays,
     scripted_tool,
     scripted_verifier,
 )
 from guardgraph.testing.grounded import assert_grounded
-from guardgraph.testing.replays import RecordedRun, replays
 from guardgraph.testing.retriever import RETRIEVER_CHECKS, GuardedBase, GuardedDocument, check_retriever
 from guardgraph.testing.store import STORE_CHECKS, check_store
 

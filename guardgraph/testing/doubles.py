@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Itera
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
+from glob import glob
 from operator import itemgetter
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -25,9 +27,66 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, PrivateAttr
 
-from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.recording import BegunRun, Recording, RunNote
+from guardgraph.graphs.replay.whatif import judge_recording_again
+from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.json import RESULT_DEPTH, JsonObject, JsonValue, NotJson, parse_json
+from guardgraph.state.recording import BegunRun, Recording, RunNote, validate_recording
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """A recording in a file, to be decided again by an agent."""
+
+    agent: GuardedGraph[Any, Any, Any]
+    file: str
+    recording: Recording
+
+    def check(self) -> None:
+        """Decide the run again, without a call.
+
+        Raises:
+            AssertionError: it would have another result, or somebody would be asked what was not recorded; it says
+                which.
+        """
+        again = judge_recording_again(self.agent.frame, self.recording)
+        if again.kind != "same":
+            asked = f"{again.call.node} asks: {again.call.difference}" if again.call is not None else ""
+            new = f"now {again.new}" if again.new is not None else ""
+            said = ", ".join(filter(None, (again.kind, f"was {again.old}", new, asked, again.why)))
+            raise AssertionError(f"{self.file}: {said}")
+
+    def __str__(self) -> str:
+        return Path(self.file).stem
+
+
+def replays(agent: GuardedGraph[Any, Any, Any], files: str) -> list[RecordedRun]:
+    """Return recorded runs as parameters of a test: ``@pytest.mark.parametrize("run", ..., ids=str)``.
+
+    Args:
+        agent: a guarded graph.
+        files: a pattern of file names, each with one recording as JSON.
+
+    Returns:
+        The runs, in the order of the files' names; a test calls `check` on each.
+
+    Raises:
+        ConfigurationError: no file has such a name, or `agent` is no guarded graph.
+        InputError: a file cannot be read, or holds no recording.
+    """
+    if not isinstance(agent, GuardedGraph):
+        raise ConfigurationError(f"agent: a guarded graph is required; given: {type(agent).__name__}")
+    names = sorted(glob(files, recursive=True))
+    if not names:
+        raise ConfigurationError(f"files: the name of a file at least is required; no file is called {files!r:.200}")
+    return [RecordedRun(agent, name, _read_recording_file(name)) for name in names]
+
+
+def _read_recording_file(name: str) -> Recording:
+    try:
+        return validate_recording(parse_json(Path(name).read_text(encoding="utf-8-sig"), RESULT_DEPTH, keys_once=True))
+    except (OSError, UnicodeError, NotJson, InputError) as error:
+        raise InputError(f"files: {name!r:.200}: {getattr(error, 'strerror', None) or error}") from error
 
 
 class ScriptedClock:

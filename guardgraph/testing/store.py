@@ -10,8 +10,7 @@ from inspect import signature
 from typing import Any
 from uuid import UUID
 
-from guardgraph.evidence.chain import START, entry_hash, read_chain_entry
-from guardgraph.evidence.contents import content_hash
+from guardgraph.evidence.chain import START, content_hash, entry_hash, read_chain_entry
 from guardgraph.evidence.store import RunStore, StoredRun
 from guardgraph.plain.errors import InputError, StoreError
 from guardgraph.plain.hashing import canonical_json, digest

@@ -35,12 +35,11 @@ from langgraph.graph import END, START, StateGraph
 
 import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
-from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node
-from guardgraph.drawing.geometry import fit_label, measure_cells
-from guardgraph.drawing.mermaid import draw_mermaid_flowchart
+from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node, Taken
+from guardgraph.drawing.picture import draw_mermaid_flowchart
+from guardgraph.drawing.shapes import fit_label, measure_cells
 from guardgraph.drawing.style import LOOKS
 from guardgraph.drawing.svg import draw_svg
-from guardgraph.drawing.taken import Taken
 from guardgraph.graphs.declaring.kinds import KINDS
 
 

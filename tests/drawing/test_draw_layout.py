@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from guardgraph import draw
 from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node, find_main_way
-from guardgraph.drawing.geometry import Box, enclose_points
 from guardgraph.drawing.layout import place_diagram
-from guardgraph.drawing.shapes import trim_edge
+from guardgraph.drawing.shapes import Box, enclose_points, trim_edge
 
 OURS = ("rag", "research", "self_critique", "triage")
 

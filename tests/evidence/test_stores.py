@@ -15,13 +15,16 @@ from guardgraph import InputError, OpenRun, Position, StoredRun, StoreError, sql
 from guardgraph.evidence.chain import (
     START,
     begin_entry,
+    build_begun_lookup,
+    build_run_lookup,
     close_entry,
+    content_hash,
     entry_hash,
+    make_content_salt,
     note_entry,
     read_chain_entry,
     run_entry,
 )
-from guardgraph.evidence.contents import build_begun_lookup, build_run_lookup, content_hash, make_content_salt
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import STORE_CHECKS, check_store
 

@@ -11,11 +11,9 @@ from pypdf import PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 
 from guardgraph.formats.article import Heading
-from guardgraph.formats.charsets import encoding_named, labels_in
 from guardgraph.formats.extraction import ExtractionFailed
 from guardgraph.formats.pdf import read_pdf
-from guardgraph.formats.text import read_plain, text_of, within
-from guardgraph.formats.unseen import one_line, plain_text
+from guardgraph.formats.text import encoding_named, labels_in, one_line, plain_text, read_plain, text_of, within
 
 TEXT = "Das Übermaß kostet 5 € und gehört zum Café, naïveté inbegriffen."
 
@@ -59,7 +57,7 @@ def test_a_page_says_its_encoding_in_its_head(page, labels):
 
 def test_every_label_has_an_encoding_of_python():
     """But those of encodings that browsers refuse."""
-    from guardgraph.formats.charsets import _LABELS, REPLACED
+    from guardgraph.formats.text import _LABELS, REPLACED
 
     for name, labels in _LABELS.items():
         assert all(encoding_named(label) == name for label in labels.split())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from guardgraph.formats.article import sections_of
 from guardgraph.formats.html import parse_html
 from guardgraph.formats.pool import extract
-from guardgraph.formats.unseen import without_unseen
+from guardgraph.formats.text import without_unseen
 from guardgraph.formats.visibility import shown_by
 
 SHOWN = "Every support case of the Enterprise plan is answered within fifteen minutes."

@@ -20,7 +20,7 @@ from runs import ASKED_ONCE, check_result, content, run
 from guardgraph import InputError, MessagesAgent, RagBudget, create_rag_agent
 from guardgraph.guards.rag import check_standalone_question, parse_rag_request
 from guardgraph.guards.stop import Stop
-from guardgraph.nodes.offline.follow_ups import condense_offline_question
+from guardgraph.nodes.offline.rag import condense_offline_question
 from guardgraph.state.rag import RAG_REASONS, RagPolicy
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 

@@ -18,11 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_kb_index import ASKED, CALLERS, CHANGES, PUBLIC, document, replayed, stored
 
-from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.indexes import Index
 from guardgraph.knowledge.searching.arithmetic import Held, PostingRow, choose_posting_arithmetic
-from guardgraph.knowledge.searching.kept import Latest
 from guardgraph.knowledge.searching.memory import PostingSpan, Spans
-from guardgraph.knowledge.searching.views import read_part_rows, read_scope_view
+from guardgraph.knowledge.searching.views import Latest, read_part_rows, read_scope_view
 from guardgraph.knowledge.storing.file import File
 from guardgraph.knowledge.storing.postings import BLOCK, encode_postings
 from guardgraph.knowledge.storing.scopes import list_index_scopes
@@ -216,7 +215,7 @@ def test_many_threads_may_search_one_index(tmp_path, numpy_from):
 SEARCHED = """
 import json, sys
 {before}
-from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.indexes import Index
 print(json.dumps(Index({path!r}, numpy_from={numpy_from}).search("winga heatb flowc")), "numpy" in sys.modules)
 """
 

@@ -11,7 +11,7 @@ from test_kb_index import ACCESSES, ASKED, CALLERS, PUBLIC, TEXTS, index
 
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
-from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.indexes import Index
 from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["index"]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
-from guardgraph.knowledge.index import Index
-from guardgraph.knowledge.searching.kept import Latest, Often
+from guardgraph.knowledge.indexes import Index
+from guardgraph.knowledge.searching.views import Latest, Often
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
 from guardgraph.tools.knowledge_base import Document, demo_documents

@@ -9,7 +9,7 @@ from kb_pairs import pairs_told_apart
 from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase
-from guardgraph.knowledge.ingest import content
+from guardgraph.knowledge.ingest import adding as content
 
 ONE = {"source": "s", "title": "", "section": "", "updated_at": ""}
 

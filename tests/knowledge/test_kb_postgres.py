@@ -18,7 +18,7 @@ from test_kb_vectors import TEXTS, Sides, documents
 
 from guardgraph import ConfigurationError, KnowledgeBase, PostgresKnowledgeBase, StoreError, create_rag_agent
 from guardgraph.knowledge.base import make_server_base, part_server_tenant, rebuild_server_base
-from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.indexes import Index
 from guardgraph.knowledge.postgres.index import PostgresIndex
 from guardgraph.state.context import Caller, is_access_allowed
 from guardgraph.tools.knowledge_base import demo_documents

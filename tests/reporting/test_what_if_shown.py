@@ -14,7 +14,7 @@ from stored_runs import opened
 from ticket_pattern import Policy, triage
 
 from guardgraph import ConfigurationError, RagBudget, RagPolicy, create_rag_agent, draw, report, sql_store, what_if
-from guardgraph.evidence.judged import parse_fail_on
+from guardgraph.evidence.what_if import parse_fail_on
 from guardgraph.state.rag import RAG_REASONS
 
 STRICT = RagBudget(min_chunk_score=0.9)

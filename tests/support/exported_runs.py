@@ -25,8 +25,7 @@ from guardgraph import (
     export_run,
     sql_store,
 )
-from guardgraph.evidence.chain import entry_hash, run_entry
-from guardgraph.evidence.contents import content_hash
+from guardgraph.evidence.chain import content_hash, entry_hash, run_entry
 from guardgraph.evidence.strict_json import format_document_text
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.hashing import canonical_json

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import ConfigurationError
-from guardgraph.web.addresses import NOT_PUBLIC, explain_denied_address, parse_allowed_addresses, parse_ip_address
+from guardgraph.web.network import NOT_PUBLIC, explain_denied_address, parse_allowed_addresses, parse_ip_address
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450::1", "64:ff9b::808:808"]
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, quote
 from weakref import WeakSet, finalize
 
-from guardgraph.evidence.sql.address import Address
-from guardgraph.evidence.sql.kinds import Mode, begin_sql_transaction, create_store_engine, set_sqlite_patience
+from guardgraph.evidence.sql.kinds import Address, Mode, begin_sql_transaction, create_store_engine, set_sqlite_patience
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.files import LOGS, LogWatch, identify_file, keep_file_private, make_private_file
@@ -113,7 +112,7 @@ class Database:
         return known
 
     def _open_database_engine(self, *, makes: bool) -> Engine:
-        from guardgraph.evidence.sql.schema import Missing
+        from guardgraph.evidence.sql.tables import Missing
 
         url, found, way = self.address.url, None, ""
         if self.address.file is not None:
@@ -265,7 +264,7 @@ class Transaction:
             raise StoreError(f"{self._database.address.shown}: nobody waits for it any longer")
 
     def _begin(self, *, looks: bool = False) -> None:
-        from guardgraph.evidence.sql import schema
+        from guardgraph.evidence.sql import tables as schema
 
         database = self._database
         engine = database.get_database_engine(makes=self._mode == "append")

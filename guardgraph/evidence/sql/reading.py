@@ -2,18 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Select, exists, or_, select
+from sqlalchemy import Connection, Select, delete, exists, func, insert, or_, select, update
 
-from guardgraph.evidence.chain import START, Entry, RunEntry, entry_hash, read_chain_entry
-from guardgraph.evidence.contents import content_hash, read_stored_content, read_stored_recording
+from guardgraph.evidence.chain import (
+    START,
+    Entry,
+    How,
+    RunEntry,
+    content_hash,
+    entry_hash,
+    erasure_entry,
+    normalize_run_lookup,
+    read_chain_entry,
+    read_stored_content,
+    read_stored_recording,
+)
+from guardgraph.evidence.sql.database import Database, Transaction
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN, last_entry
+from guardgraph.evidence.sql.writing import read_utc_time
 from guardgraph.evidence.store import OpenRun, Position, StoredRun, count_notes
-from guardgraph.plain.errors import InputError, StoreError
+from guardgraph.evidence.verification import Erasure, Kept, KeptContent, KeptStep
+from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.state.recording import RunNote
+
+BATCH = 200
+"""Entries that are read at a time."""
+
+
+def read_whole_store(transaction: Transaction) -> Iterator[Kept]:
+    """Yield what a store has, in order of the numbers: entries, and contents that have none."""
+    after: int | None = None
+    while (found := transaction.run_step(partial(_read_entry_batch, after=after))) is not None:
+        kept, after = found
+        yield from kept
+        if after is None:
+            return
+
+
+def find_sqlite_damage(connection: Connection) -> str | None:
+    """Return the first thing that SQLite finds wrong with its file and indices; None if nothing is, or elsewhere."""
+    if connection.dialect.name != "sqlite":  # PostgreSQL offers this to a superuser with an extension only
+        return None
+    said = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
+    return None if said == "ok" else " ".join(said.split())[:300]
+
+
+def _read_entry_batch(connection: Connection, after: int | None) -> tuple[list[Kept], int | None]:
+    """Return what stands behind a number, and the number behind which the next batch begins; None at the end."""
+    query = select(ENTRIES).order_by(ENTRIES.c.seq).limit(BATCH)
+    entries = connection.execute(query if after is None else query.where(ENTRIES.c.seq > after)).all()
+    last = entries[-1].seq if len(entries) == BATCH else None
+    contents = {
+        row.seq: row for row in _select_between_entries(connection, select(CONTENTS), CONTENTS.c.seq, after, last)
+    }
+    callers: defaultdict[int, list[Any]] = defaultdict(list)
+    for row in _select_between_entries(connection, select(CALLERS), CALLERS.c.seq, after, last):
+        callers[row.seq if isinstance(row.seq, int) else 0].append((row.tenant, row.user))  # SQLite keeps any value
+    found = _select_between_entries(connection, select(OPEN), OPEN.c.seq, after, last)
+    steps = {row.seq: KeptStep(row.kind, row.run_id, row.note, row.request, row.thread, row.graph) for row in found}
+    rows = {row.seq: row for row in entries}
+    return [
+        _combine_stored_rows(seq, rows.get(seq), contents.get(seq), callers[seq], steps.get(seq))
+        for seq in sorted({*rows, *contents, *callers, *steps})
+    ], last
+
+
+def _select_between_entries(
+    connection: Connection, query: Any, seq: Any, after: int | None, last: int | None
+) -> Sequence[Any]:
+    query = query if after is None else query.where(seq > after)
+    return connection.execute(query if last is None else query.where(seq <= last)).all()
+
+
+def _combine_stored_rows(
+    seq: int, row: Any | None, content: Any | None, callers: list[Any], step: KeptStep | None
+) -> Kept:
+    beside = None
+    if content is not None or callers:
+        salt, text, pattern = (content.salt, content.content, content.pattern) if content else (None, None, None)
+        beside = KeptContent(salt, text, normalize_run_lookup(pattern, callers))
+    if row is None:
+        return Kept(seq, None, None, None, None, beside, step)
+    return Kept(seq, row.entry, row.hash, row.run_id, row.at, beside, step)
+
 
 _BESIDE = CONTENTS.c.seq == ENTRIES.c.seq
 UNREADABLE = (ValueError, TypeError, AttributeError)
@@ -188,3 +265,75 @@ def read_run_entries(connection: Connection, run_id: str) -> list[str]:
     """Return the texts of all entries of a run, in their order."""
     of_run = or_(ENTRIES.c.run_id == run_id, ENTRIES.c.seq.in_(select(OPEN.c.seq).where(OPEN.c.run_id == run_id)))
     return [str(text) for text in connection.scalars(select(ENTRIES.c.entry).where(of_run).order_by(ENTRIES.c.seq))]
+
+
+LONGEST_NAME = 200
+"""Characters of who erases or closes, and why: it stays for good, and is shown beside what was found."""
+
+
+def select_run_to_erase(run_id: str) -> Select[Any]:
+    """Choose every record of a run, its beginning and its notes."""
+    step = exists().where(OPEN.c.seq == CONTENTS.c.seq, OPEN.c.run_id == run_id)
+    return _select_unerased_runs().where(or_(ENTRIES.c.run_id == run_id, step))
+
+
+def select_caller_runs_to_erase(tenant: str | None, user: str | None) -> Select[Any]:
+    """Choose the runs that somebody of a tenant, or a user, or a user of a tenant began or resumed."""
+    named = [CALLERS.c.tenant == tenant] if tenant is not None else []
+    named += [CALLERS.c.user == user] if user is not None else []
+    caller = exists().where(CALLERS.c.seq == CONTENTS.c.seq, *named)
+    step, begun = OPEN.alias("step"), OPEN.alias("begun")
+    theirs = exists().where(CALLERS.c.seq == begun.c.seq, begun.c.run_id == step.c.run_id, *named)
+    recorded = exists().where(CALLERS.c.seq == ENTRIES.c.seq, ENTRIES.c.run_id == step.c.run_id, *named)
+    steps = select(step.c.seq).where(or_(theirs, recorded))
+    return _select_unerased_runs().where(or_(caller, CONTENTS.c.seq.in_(steps)))
+
+
+def select_old_runs_to_erase(at: str) -> Select[Any]:
+    """Choose what was recorded before a moment, UTC, ISO 8601 with microseconds, but for runs that are open."""
+    # A clock that went back makes nothing older: what stands behind an entry was written after it. What an open run
+    # noted says what must not be done once more.
+    later = ENTRIES.alias("later")
+    first_kept = select(func.min(later.c.seq)).where(later.c.at >= at).scalar_subquery()
+    is_open = exists().where(OPEN.c.seq == CONTENTS.c.seq, OPEN.c.run_id.in_(select_open_runs()))
+    return _select_unerased_runs().where(or_(first_kept.is_(None), ENTRIES.c.seq < first_kept), ~is_open)
+
+
+def _select_unerased_runs() -> Select[Any]:
+    """Choose the numbers of what is not erased yet, in their order."""
+    return select(CONTENTS.c.seq).join(ENTRIES, ENTRIES.c.seq == CONTENTS.c.seq).order_by(CONTENTS.c.seq)
+
+
+def erase_stored_runs(database: Database, chosen: Select[Any], *, by: str, how: How) -> Erasure | None:
+    """Erase what is chosen in one transaction, and empty the log of an SQLite database."""
+    check_kept_line("by", "who erases", by)
+    made = None
+    with database.begin_stepwise_transaction("change") as transaction:
+        seqs = transaction.run_step(lambda connection: connection.scalars(chosen).all())
+        for at in range(0, len(seqs), BATCH):
+            transaction.run_step(partial(_delete_run_contents, seqs=seqs[at : at + BATCH]))
+        if seqs:
+            made = transaction.run_step(partial(_append_erasure_entry, seqs=seqs, by=by, how=how))
+    database.empty_sqlite_log()
+    return made
+
+
+def check_kept_line(name: str, what: str, given: object) -> None:
+    """Refuse what may not stay in the chain for good."""
+    if not isinstance(given, str) or not given.strip() or not given.isprintable() or len(given) > LONGEST_NAME:
+        allowed = f"a text of at most {LONGEST_NAME} characters on one line"
+        raise ConfigurationError(f"{name}: {what}, {allowed}, is required; given: {given!r:.80}")
+
+
+def _delete_run_contents(connection: Connection, seqs: Sequence[int]) -> None:
+    for table in (CONTENTS, CALLERS):
+        connection.execute(delete(table).where(table.c.seq.in_(seqs)))
+    connection.execute(update(OPEN).where(OPEN.c.seq.in_(seqs)).values(request=None, thread=None, graph=None))
+
+
+def _append_erasure_entry(connection: Connection, seqs: Sequence[int], *, by: str, how: How) -> Erasure:
+    before, previous = read_last_entry(connection)
+    seq, at = before + 1, read_utc_time()
+    text = erasure_entry(seq, previous, at, by=by, how=how, erased=seqs)
+    connection.execute(insert(ENTRIES).values(seq=seq, hash=entry_hash(text), at=at, entry=text))
+    return Erasure(seq, at, by, how, len(seqs))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from guardgraph.evidence.redaction import Redaction, redact_begun_run, redact_recording, redact_run_note
-from guardgraph.evidence.sql.address import parse_store_address
 from guardgraph.evidence.sql.database import Database
+from guardgraph.evidence.sql.kinds import parse_store_address
 from guardgraph.evidence.store import OpenRun, Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, find_lost_threads, verify_chain
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
@@ -67,7 +67,7 @@ class SqlRuns:
 
     def _read_last_seq(self) -> int:
         from guardgraph.evidence.sql.reading import read_last_entry
-        from guardgraph.evidence.sql.schema import Missing
+        from guardgraph.evidence.sql.tables import Missing
 
         if self.upto is not None:
             return self.upto
@@ -236,7 +236,7 @@ class SqlStore:
             StoreError: as `record`.
             ConfigurationError: nobody says so, or no reason is given, on one line of at most 200 characters.
         """
-        from guardgraph.evidence.sql.erasing import check_kept_line
+        from guardgraph.evidence.sql.reading import check_kept_line
         from guardgraph.evidence.sql.writing import prepare_new_close
 
         check_kept_line("by", "who closes", by)
@@ -252,7 +252,7 @@ class SqlStore:
 
     def _read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:
         """Return what is read, or nothing where there is no store yet."""
-        from guardgraph.evidence.sql.schema import Missing
+        from guardgraph.evidence.sql.tables import Missing
 
         try:
             return self.database.run_transaction(work)
@@ -276,7 +276,7 @@ class SqlStore:
 
     def _read_latest_run(self, run_id: str) -> StoredRun:
         from guardgraph.evidence.sql.reading import read_latest_record
-        from guardgraph.evidence.sql.schema import Missing
+        from guardgraph.evidence.sql.tables import Missing
 
         if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
@@ -333,7 +333,7 @@ class SqlStore:
                 file damaged, which may be an index by which runs are found.
             ConfigurationError: the database is no store of this version, or the checkpointer is none.
         """
-        from guardgraph.evidence.sql.verifying import find_sqlite_damage, read_whole_store
+        from guardgraph.evidence.sql.reading import find_sqlite_damage, read_whole_store
 
         if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
             given = type(checkpointer).__name__
@@ -364,7 +364,7 @@ class SqlStore:
                 it: erase once more.
             ConfigurationError: neither or both of a run and a caller are named, or nobody who erases.
         """
-        from guardgraph.evidence.sql import erasing
+        from guardgraph.evidence.sql import reading as erasing
 
         if (run_id is None) == (tenant is None and user is None):
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
@@ -392,7 +392,7 @@ class SqlStore:
             StoreError: as `erase`.
             ConfigurationError: the days are no such number, or nobody erases.
         """
-        from guardgraph.evidence.sql import erasing
+        from guardgraph.evidence.sql import reading as erasing
 
         if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < MOST_DAYS:
             raise ConfigurationError(f"days: a number from 0 to {MOST_DAYS} is required; given: {days!r:.80}")

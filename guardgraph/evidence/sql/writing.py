@@ -24,14 +24,18 @@ from sqlalchemy import Connection
 from guardgraph.evidence.chain import (
     START,
     HowClosed,
+    Lookup,
     begin_entry,
+    build_begun_lookup,
     build_run_entry_parts,
+    build_run_lookup,
     close_entry,
+    content_hash,
     entry_hash,
+    make_content_salt,
     note_entry,
     run_entry,
 )
-from guardgraph.evidence.contents import Lookup, build_begun_lookup, build_run_lookup, content_hash, make_content_salt
 from guardgraph.evidence.sql.kinds import begin_sql_transaction
 from guardgraph.evidence.sql.tables import (
     APPEND,

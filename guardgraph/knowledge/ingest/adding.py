@@ -2,28 +2,273 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from guardgraph.formats.article import Parsed, sections_of
-from guardgraph.knowledge.documents import Chunk, StoredDocument
+from guardgraph.formats.article import Parsed, assembled, sections_of
+from guardgraph.formats.by_ending import FORMATS, decoded
+from guardgraph.formats.html import parse_html
+from guardgraph.formats.rst import parse_rst
+from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.ingest.collection import Collection, Failed, Report, Unusable
-from guardgraph.knowledge.ingest.content import (
-    Content,
-    Patience,
-    parse_document_content,
-    quick_stamp,
-    read_document_content,
-    read_document_readers,
+from guardgraph.knowledge.ingest.folder import (
+    PDF,
+    Folder,
+    FolderEntry,
+    ReadersUnknown,
+    SidecarRules,
+    narrow_document_readers,
+    read_field_list_readers,
+    read_front_matter_rules,
+    read_page_readers,
+    read_sidecar_rules,
 )
-from guardgraph.knowledge.ingest.folder import Folder, FolderEntry
 from guardgraph.knowledge.ingest.rules import is_within_readers
-from guardgraph.knowledge.ingest.sidecar import ReadersUnknown, narrow_document_readers
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Access
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.chunks import split_document_into_chunks
 from guardgraph.tools.folder import find_file_name_problem, name_source_of_file
+
+if TYPE_CHECKING:
+    from guardgraph.formats.extraction import Extracted
+
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from guardgraph.knowledge.ingest.rules import read_access_list
+from guardgraph.plain.json import find_json_problem
+from guardgraph.state.context import normalise_tenant
+from guardgraph.tools.knowledge_base import Document
+
+GIVEN: Final = "documents"
+"""The collection of documents that are given without a name."""
+
+_TEXTS: Final = tuple(sorted(Document.__required_keys__))
+
+
+def add_given_documents(
+    documents: Iterable[Document],
+    collection: Collection,
+    *,
+    readers: tuple[str, ...],
+    prefix: str = "",
+    whole: bool = False,
+    prune: bool = False,
+) -> Report:
+    """Put a list of documents into a collection."""
+    read = dict[str, Mapping[str, Any]]()
+    for at, document in enumerate(documents):
+        checked = _check_given_document(at, document, collection.tenant)
+        number = prefix + checked["id"]
+        if number in read:
+            raise ConfigurationError(f"document {at}: the id {number!r:.80} is another one's, too")
+        read[number] = checked
+    collection.look_up(read, whole=whole)
+    gone = [number for number in collection.listed if number not in read] if whole else []
+    if not prune:
+        emptied = [
+            number for number in collection.listed if whole and number in read and not read[number]["text"].strip()
+        ]
+        collection.refuse_loss([*gone, *emptied])
+    for number, checked in read.items():
+        _add_given_document(number, checked, collection, readers)
+    collection.remove(gone)
+    return collection.report()
+
+
+def _check_given_document(at: int, document: object, tenant: str | None) -> Mapping[str, Any]:
+    if not isinstance(document, Mapping):
+        raise ConfigurationError(f"document {at} is no dictionary but a {type(document).__name__}")
+    for field in _TEXTS:
+        value = document.get(field)
+        if not isinstance(value, str):
+            raise ConfigurationError(f"document {at}: {field!r} is missing or no string")
+        if (problem := find_json_problem(value)) is not None:
+            raise ConfigurationError(f"document {at}: {field}: a text that can be stored is required, not {problem}")
+    for field in ("id", "source"):
+        if (name := document[field]) != name.strip() or not name:
+            raise ConfigurationError(
+                f"document {at}: {field}: a text without blanks around it is required; given: {name!r:.80}"
+            )
+    whose = document.get("tenant", tenant)
+    if (normalise_tenant(whose) if isinstance(whose, str) else whose) != normalise_tenant(tenant):
+        raise ConfigurationError(f"document {at}: tenant: {tenant!r:.80} is added to; given: {whose!r:.80}")
+    _read_given_span(at, document)
+    return document
+
+
+def _read_given_span(at: int, document: Mapping[str, Any]) -> tuple[int, int]:
+    """Return where a document's text stands in the text that it is a piece of, where it says so."""
+    match document.get("span"):
+        case None:
+            return 0, len(document["text"])
+        case [int(start), int(end)] if 0 <= start <= end < 1 << 63 and not {type(start), type(end)} & {bool}:
+            return start, end
+    raise ConfigurationError(f"document {at}: span: [start, end) in characters is required, or none")
+
+
+def _add_given_document(
+    number: str, document: Mapping[str, Any], collection: Collection, readers: tuple[str, ...]
+) -> None:
+    before = collection.listed.get(number)
+    if not document["text"].strip():
+        collection.leave_empty(number, number)
+        return
+    try:
+        own = read_access_list(document["readers"]) if "readers" in document else None
+        held = narrow_document_readers(readers, own)
+    except ValueError as error:
+        collection.fail(number, number, str(error), ())
+        return
+    stored = _make_given_document(number, document, Access(collection.tenant, held), collection.name)
+    if before is not None and before.stamp.sha256 == stored.stamp.sha256:
+        collection.keep(number, stored.stamp, stored.source, held)
+        return
+    collection.put(stored, number)
+
+
+def _make_given_document(number: str, document: Mapping[str, Any], access: Access, name: str) -> StoredDocument:
+    text, title, day = document["text"], document["title"], document["updated_at"]
+    start, end = _read_given_span(0, document)
+    own_place = [] if (start, end) == (0, len(text)) else [start, end]
+    written = json.dumps([text, title, document["section"], day, *own_place]).encode()
+    stamp = Stamp(len(text.encode()), 0, hashlib.sha256(written).hexdigest())
+    chunk = Chunk(number, document["section"], text, start, end)
+    return StoredDocument(number, name, document["source"], title, day, access, (chunk,), stamp)
+
+
+MAX_DOCUMENT_BYTES: Final = 50_000_000
+"""Bytes of one file. Nobody reads a longer one; what is found in it could not be checked by a person."""
+
+_SECONDS: Final = 60.0
+"""In which a page or a PDF file is read."""
+_SECONDS_LOST: Final = 120.0
+"""Of a folder, that pages and PDF files may take which are not read in their time."""
+_LEAST_SECONDS: Final = 1.0
+"""In which each of them is read once those are lost; nearly all are."""
+_MAX_CHARS: Final = 10_000_000
+"""Of the text of a page or a PDF file: twice what the longest book has."""
+
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""What became a link or a pipe since the folder was walked is not opened."""
+
+
+class Content(NamedTuple):
+    """What was read of a document and its sidecar."""
+
+    data: bytes
+    said: SidecarRules
+    """What the sidecar says."""
+    stamp: Stamp
+
+
+class Patience:
+    """How long the pages and PDF files of a folder may take: many that never end must not take a minute each."""
+
+    def __init__(self) -> None:
+        self._lost = 0.0
+
+    def extract(self, data: bytes, kind: Literal["html", "pdf"]) -> Extracted:
+        """Return what a page or a file shows a reader; see `guardgraph.formats.pool.extract`."""
+        from guardgraph.formats.extraction import ExtractionFailed
+        from guardgraph.formats.pool import extract
+
+        seconds, begun = min(_SECONDS, max(_SECONDS_LOST - self._lost, _LEAST_SECONDS)), monotonic()
+        try:
+            return extract(data, kind, seconds=seconds, max_chars=_MAX_CHARS)
+        except ExtractionFailed:
+            self._lost += monotonic() - begun
+            raise
+
+
+def quick_stamp(entry: FolderEntry) -> tuple[int, int] | None:
+    """Return the size and the time of a document, None where they cannot tell whether it is unchanged."""
+    return None if entry.beside is not None or entry.wrong else (entry.file.size, entry.file.modified)
+
+
+def read_document_content(entry: FolderEntry) -> Content:
+    """Read a document and its sidecar."""
+    if entry.wrong:
+        raise ReadersUnknown(entry.wrong)
+    data, modified = _read_document_bytes(entry.file.path)
+    digest = hashlib.sha256(data)
+    if entry.beside is None:
+        return Content(data, SidecarRules(), Stamp(len(data), modified, digest.hexdigest()))
+    try:
+        beside, later = _read_document_bytes(entry.beside.path)
+    except Unusable as error:
+        raise ReadersUnknown(f"its sidecar: {error}") from None
+    digest.update(hashlib.sha256(beside).digest())
+    stamp = Stamp(len(data) + len(beside), max(modified, later), digest.hexdigest())
+    return Content(data, read_sidecar_rules(beside), stamp)
+
+
+def read_document_readers(entry: FolderEntry, content: Content) -> tuple[tuple[str, ...] | None, ...]:
+    """Return the readers that a document names at its top, by each of its ways; None for one that names none."""
+    if entry.suffix == PDF:
+        return ()
+    parse = FORMATS[entry.suffix]
+    if parse is parse_html:  # whose encoding is told later; what is said of readers is ASCII around their ids
+        return (read_page_readers(content.data.decode("utf-8-sig", "replace")),)
+    text = _decode_document_text(entry, content)
+    fields = read_field_list_readers(text) if parse is parse_rst else None
+    return read_front_matter_rules(text), fields
+
+
+def parse_document_content(entry: FolderEntry, content: Content, patience: Patience) -> Parsed:
+    """Return what a file says."""
+    if entry.suffix == PDF:
+        return _extract_document_text(content.data, "pdf", patience)
+    if FORMATS[entry.suffix] is parse_html:
+        return _extract_document_text(content.data, "html", patience)
+    return FORMATS[entry.suffix](_decode_document_text(entry, content))
+
+
+def _extract_document_text(data: bytes, kind: Literal["html", "pdf"], patience: Patience) -> Parsed:
+    from guardgraph.formats.extraction import EXTRACTION_FAILURES, ExtractionFailed
+
+    try:
+        found = patience.extract(data, kind)
+    except ConfigurationError as error:
+        raise Unusable(str(error)) from None
+    except ExtractionFailed as error:
+        raise Unusable(f"{error.reason}: {EXTRACTION_FAILURES[error.reason]}") from None
+    is_paged = kind == "pdf"  # that a page begins is no part of the text
+    day = found.declared_date
+    return assembled(found.parts, updated_at=day, page_title=found.title, without_headings=is_paged)
+
+
+def _decode_document_text(entry: FolderEntry, content: Content) -> str:
+    try:
+        text = decoded(content.data, entry.suffix)
+    except UnicodeError as error:
+        raise Unusable(f"not UTF-8: {error}") from None
+    if "\0" in text:
+        raise Unusable("not text: it holds a NUL character")
+    return text
+
+
+def _read_document_bytes(path: str) -> tuple[bytes, int]:
+    try:
+        with open(os.open(path, _FLAGS), "rb") as opened:
+            found = os.fstat(opened.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise Unusable("no regular file")
+            data = opened.read(MAX_DOCUMENT_BYTES + 1)
+    except OSError as error:
+        raise Unusable(f"cannot be read: {error.strerror or error}") from None
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise Unusable(f"more than {MAX_DOCUMENT_BYTES} bytes")
+    return data, found.st_mtime_ns
 
 
 def add_folder(

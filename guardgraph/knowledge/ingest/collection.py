@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.indexes import AnyIndex, Listed
-from guardgraph.knowledge.ingest.lookalikes import RULES_VERSION
-from guardgraph.knowledge.ingest.rules import is_within_readers
+from guardgraph.knowledge.ingest.rules import RULES_VERSION, is_within_readers
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Access
 from guardgraph.tools.folder import LeftOut, describe_left_out_files

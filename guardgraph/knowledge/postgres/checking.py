@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from guardgraph.grounding.words import detect_language
 from guardgraph.knowledge.checking.checked import CheckedBase
 from guardgraph.knowledge.checking.rows import Doubts, StoredChunkRow, check_document_chunks
-from guardgraph.knowledge.postgres.embedding import read_server_embedding
 from guardgraph.knowledge.postgres.ranking import SCOPE_COLUMNS
+from guardgraph.knowledge.postgres.schema import read_server_embedding
 from guardgraph.knowledge.postgres.writing import TenantWriter, make_term_key, merge_cells
 from guardgraph.knowledge.storing.findings import Doubtful, Findings
 from guardgraph.knowledge.storing.postings import BLOCK, choose_word_reader, decode_chunk_lengths

@@ -11,12 +11,6 @@ from guardgraph.knowledge.checking.checked import CheckedBase
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.indexes import AnyIndex, Listed
 from guardgraph.knowledge.postgres.checking import check_rows_and_counts, rebuild_database
-from guardgraph.knowledge.postgres.embedding import (
-    check_server_embedding,
-    note_server_embedding,
-    read_known_vectors,
-    read_server_embedding,
-)
 from guardgraph.knowledge.postgres.ranking import (
     SCOPE_COLUMNS,
     Place,
@@ -27,7 +21,14 @@ from guardgraph.knowledge.postgres.ranking import (
     read_scope_vectors,
     read_tenant_view,
 )
-from guardgraph.knowledge.postgres.schema import is_writer, require_writer
+from guardgraph.knowledge.postgres.schema import (
+    check_server_embedding,
+    is_writer,
+    note_server_embedding,
+    read_known_vectors,
+    read_server_embedding,
+    require_writer,
+)
 from guardgraph.knowledge.postgres.server import Server
 from guardgraph.knowledge.postgres.writing import TenantWriter
 from guardgraph.knowledge.searching.found import make_chunk_candidates

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from guardgraph.knowledge.searching.nearness import Id, Near
-from guardgraph.knowledge.searching.ranking import Ranked
+from guardgraph.knowledge.searching.ranking import Id, Near, Ranked
 from guardgraph.knowledge.searching.views import View
 from guardgraph.knowledge.storing.documents import hash_stored_row
-from guardgraph.knowledge.storing.scopes import Scope, make_scope_key
-from guardgraph.knowledge.storing.values import read_rows_by_key
+from guardgraph.knowledge.storing.scopes import Scope, make_scope_key, read_rows_by_key
 from guardgraph.plain.errors import StoreError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import PUBLIC, Caller, is_access_allowed, normalise_tenant

@@ -10,8 +10,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from guardgraph.knowledge.searching.arithmetic import Arithmetic, Column, PostingRow, choose_posting_arithmetic
-from guardgraph.knowledge.searching.kept import Latest, Often
-from guardgraph.knowledge.searching.views import StatisticsPart, View, Views
+from guardgraph.knowledge.searching.views import Latest, Often, StatisticsPart, View, Views
 from guardgraph.knowledge.storing.postings import (
     BLOCK,
     LENGTH_BYTES,
@@ -19,7 +18,7 @@ from guardgraph.knowledge.storing.postings import (
     make_posting_key,
     read_posting_number,
 )
-from guardgraph.knowledge.storing.values import read_one_row, read_rows_by_key, read_value_rows
+from guardgraph.knowledge.storing.scopes import read_one_row, read_rows_by_key, read_value_rows
 
 _BLOCKS: Final = 64
 """Of a span. More take more memory while they are searched, fewer more time."""

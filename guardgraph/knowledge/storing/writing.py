@@ -27,8 +27,7 @@ from guardgraph.knowledge.storing.postings import (
     read_posting_number,
     resize_chunk_lengths,
 )
-from guardgraph.knowledge.storing.scopes import intern_scope
-from guardgraph.knowledge.storing.values import look_up_index_rows, read_rows_by_key
+from guardgraph.knowledge.storing.scopes import intern_scope, look_up_index_rows, read_rows_by_key
 from guardgraph.state.context import Access
 
 _ROOM: Final = f"SELECT id, used FROM blocks WHERE scope = ? AND used < {BLOCK} ORDER BY id DESC LIMIT 1"

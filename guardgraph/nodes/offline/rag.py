@@ -6,17 +6,49 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.marks import Sentence, find_answer_sentences, write_marks
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
-from guardgraph.grounding.words import detect_language, read_terms
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, list_word_keys, read_terms
 from guardgraph.guards import rag as guards
 from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.stop import Stop
+from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import ContextChunk, RagPolicy
 from guardgraph.world.call import mark_as_instant
+
+_ENDS: Final = " \t\n?!.,;:¿¡？！。"
+_EXPLETIVE: Final = re.compile(r"\bit\b[^?.]*\bto\s+\w", re.IGNORECASE)
+"""English alone: "it" that stands for what follows ("How long does it take to get a refund?")."""
+_FEWEST_TERMS: Final = 2
+"""Terms that a question has which stands alone, in a language without a list of words that ask."""
+
+
+@mark_as_instant
+def condense_offline_question(view: JsonObject) -> JsonObject:
+    """Propose the question so that it is understood without the conversation."""
+    turns = [turn["content"] for turn in view["history"] if turn["role"] == "user"]
+    return {"question": reduce(_follow_question, [*turns, view["question"]])}
+
+
+def _follow_question(before: str, question: str) -> str:
+    language = detect_language(f"{before}\n{question}") or DEFAULT_LANGUAGE
+    words: dict[str, Any] | None = load_word_lists("follow_ups").get(language)
+    whole = f"{question.rstrip(_ENDS)} ({before.strip(_ENDS)})?"
+    if words is None:
+        return question if len(read_terms(question, language)) >= _FEWEST_TERMS else whole
+    rest = question.strip(_ENDS)
+    lead = next((lead for lead in words["lead_ins"] if rest.lower().startswith(f"{lead} ")), "")
+    rest = rest[len(lead) :].strip()
+    said = list_word_keys(rest)
+    if said[:1] and said[0] in words["prepositions"].split() and len(said) > 1:
+        return f"{before.rstrip(_ENDS)} {rest}?"
+    refers = not set(words["pronouns"].split()).isdisjoint(said) and not _EXPLETIVE.search(rest)
+    return whole if refers or set(words["asking"].split()).isdisjoint(said) else question
+
 
 QUERY_CHARS: Final = 240
 """max_query_chars of the default budget, where the view does not say."""
