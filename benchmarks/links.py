@@ -14,7 +14,6 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from importlib.metadata import distributions
 
 from link_spellings import GOOD, SPELLINGS
@@ -22,10 +21,10 @@ from measure import LOG, Figure, Tally
 from sections import Meaning, Section, run_alone
 
 from guardgraph import RagPolicy
-from guardgraph.grounding.check import Source, check_text
+from guardgraph.grounding.check import Checks, Source, check_text
+from guardgraph.grounding.links import find_link_problem
 from guardgraph.grounding.links.finding import list_licensed_links
 from guardgraph.grounding.links.hosts import AROUND, is_file_or_attribute, is_registrable
-from guardgraph.guards import rag
 from guardgraph.guards.links import check_links
 from guardgraph.guards.stop import Stop
 from guardgraph.state.rag import ContextChunk
@@ -137,12 +136,16 @@ def _measure_cost(texts: dict[str, str], paragraphs: list[Paragraph]) -> Iterato
 
 
 def _check_links(answer: str, chunks: list[ContextChunk]) -> None:
-    with suppress(Stop):
-        rag.check_cited_links(answer, question="?", chunks=chunks, policy=RagPolicy())
+    find_link_problem([answer], ["?", *(chunk["text"] for chunk in chunks), *(chunk["title"] for chunk in chunks)])
 
 
 def _check_facts(answer: str, chunks: list[ContextChunk]) -> None:
-    check_text(answer, [Source(chunk["doc_id"], chunk["text"], (chunk["title"],)) for chunk in chunks], question="?")
+    check_text(
+        answer,
+        [Source(chunk["doc_id"], chunk["text"], (chunk["title"],)) for chunk in chunks],
+        question="?",
+        checks=Checks(links=False),
+    )
 
 
 def _measure_growth(piece: str) -> float:

@@ -133,7 +133,6 @@ class RagNodes:
             return {}
         check_proposed_text(proposed, "answer", ("citations",))
         read = guards.read_answer(proposed["answer"], proposed["citations"], chunks, must_cite=False)
-        guards.check_cited_links(read.text, question=state["question"], chunks=read.used, policy=self.policy)
         task: Any = {"question": state["question"]}
         checked = guards.check_answer_sentences(read, task=task, workings=read_workings(proposed), policy=self.policy)
         judged = judge_answer(checked, self.policy)

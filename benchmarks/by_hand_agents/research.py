@@ -216,7 +216,6 @@ class ResearchNodes:
         answer = answers.parse_brief(
             fields, outline=[], max_sections=0, must_cite=False, notes=notes, max_answer_chars=most
         )
-        answers.check_answer_links(answer, question=task["question"], notes=notes, policy=self.policy)
         checked = answers.check_answer_sentences(
             answer, question=task["question"], notes=notes, pages=state["pages"], policy=self.policy
         )

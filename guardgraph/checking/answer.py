@@ -10,7 +10,6 @@ from typing import Any, Final
 from guardgraph.checking.checked import PASSED, CheckedAnswer
 from guardgraph.grounding.check import Checks, Source, check_text
 from guardgraph.grounding.empty import is_empty_text
-from guardgraph.grounding.links import find_link_problem
 from guardgraph.grounding.marks import CitingSentence, Mark, find_answer_sentences, read_marks
 from guardgraph.grounding.verdicts import decide
 from guardgraph.plain.errors import ConfigurationError, InputError
@@ -96,6 +95,8 @@ def check_answer(
             opposites=settings["check_opposites"],
             cover=settings["check_cover"],
             min_cover=settings["min_cover"],
+            known_links=(*settings["known_links"], *known_links),
+            markup=tuple(settings["markup"]),
             label_patterns=tuple(settings["label_patterns"]),
         ),
         sentences=sentences,
@@ -106,14 +107,6 @@ def check_answer(
         reason = "invalid_answer:empty"
     elif unknown:
         reason, unsupported = "invalid_answer:citations_out_of_context", tuple(unknown)
-    elif problem := find_link_problem(
-        [text],
-        [question, *(said for source in cited for said in (source.text, *source.about))],
-        known_links=[*settings["known_links"], *known_links],
-        markup=settings["markup"],
-        known_names=[*settings["known_names"], *known_names],
-    ):
-        reason, unsupported = f"invalid_answer:{problem.kind}", tuple(problem.shown)
     elif decision.stops:
         reason, unsupported = f"invalid_answer:{decision.reason}", decision.unsupported
     return CheckedAnswer(

@@ -31,6 +31,7 @@ SUPPORTED_FROM: Final = 0.6
 CONFLICT_FROM: Final = 0.2
 """How much of a sentence a source sentence has, by weight, for its count of the same things to be another one."""
 _WHOLE: Final = 0.8
+_WITH_UNIT: Final = ("quantity", "money", "percent")
 _AROUND: Final = ".,;:!?()[]{}\"'“”‘’«»*_"
 _MOST: Final = 100
 """Values of a sentence that are compared with each other; one with more is a table or no sentence."""
@@ -54,6 +55,11 @@ class Checks(NamedTuple):
     cover: bool = True
     min_cover: float = 0.35
     """The share of a sentence's words under which it is doubtful."""
+    links: bool = True
+    known_links: tuple[str, ...] = ()
+    """Hosts, URLs and mail addresses that need no source."""
+    markup: tuple[str, ...] = ()
+    """Active markup that a text may have: ``html``, ``images``, ``scripts``."""
     label_patterns: tuple[str, ...] = ()
     """Regular expressions of an application's own labels and names; each has to stand in a source as it is."""
 
@@ -76,7 +82,7 @@ class Finding(NamedTuple):
     source_start: int = -1
     source_end: int = -1
     told: str = ""
-    """What the source says instead."""
+    """What the source says instead; of a link what is wrong: ``unsupported_link``, ``active_markup``."""
 
 
 class CheckedSentence(NamedTuple):
@@ -145,8 +151,33 @@ def check_text(
             cited = [source for source in sources if source.id in sentence.ids]
             held[sentence.ids] = _Held(text, cited, beside, known_names=known_names, workings=workings, checks=checks)
         judged.append(held[sentence.ids].judge(sentence.start, sentence.end))
+    if checks.links:
+        named = {name for sentence in sentences for name in sentence.ids}
+        told = [said for each in sources if each.id in named for said in (each.text, each.id, *each.about)]
+        judged = _judge_links(text, judged, [*beside, *told], checks, known_names)
     verdict = min((each.verdict for each in judged), key=VERDICTS.index, default="unchecked")
     return CheckedText(verdict, tuple(judged))
+
+
+def _judge_links(
+    text: str, judged: list[CheckedSentence], told: list[str], checks: Checks, known_names: Collection[str]
+) -> list[CheckedSentence]:
+    """Put the links that nothing has, or else active markup, to the sentences that they stand in."""
+    from guardgraph.grounding.links import find_link_problem  # reads Markdown and the list of public suffixes
+
+    problem = find_link_problem(
+        [text], told, known_links=checks.known_links, markup=checks.markup, known_names=known_names
+    )
+    if problem is None:
+        return judged
+    judged = judged or [CheckedSentence(text, 0, len(text), "unchecked", (), (), 1.0)]
+    for shown in problem.shown:
+        start = max(text.find(shown), 0)  # what is hidden or spelled otherwise stands somewhere
+        finding = Finding("link", "unsupported", shown, start, min(start + len(shown), len(text)), told=problem.kind)
+        at = next((number for number, each in enumerate(judged) if start < each.end), len(judged) - 1)
+        worst = min(judged[at].verdict, "unsupported", key=VERDICTS.index)
+        judged[at] = judged[at]._replace(verdict=worst, findings=(*judged[at].findings, finding))
+    return judged
 
 
 class _Held:
@@ -176,9 +207,13 @@ class _Held:
     @cached_property
     def beside_values(self) -> ValueIndex:
         """What the question and the turns say in numbers, and what workings come to."""
-        said = [value for each in self.beside for value in read_text(each).values]
-        told = [*self.sources.index.values, *said] if self.workings else ()
-        return ValueIndex([*said, *evaluate_workings(self.workings, told)])
+        return ValueIndex([*(value for each in self.beside for value in read_text(each).values), *self.results])
+
+    @cached_property
+    def results(self) -> list[Value]:
+        """What workings come to."""
+        said = [value for each in self.beside for value in read_text(each).values] if self.workings else ()
+        return evaluate_workings(self.workings, [*self.sources.index.values, *said]) if self.workings else []
 
     @cached_property
     def labels(self) -> dict[str, Value]:
@@ -249,6 +284,10 @@ class _Held:
     def _judge_values(self, values: list[Value], near: Sequence[tuple[float, int]]) -> Iterator[Finding]:
         told = [(value, self._find_told(value)) for value in values]
         stated = [value for value, hit in told if hit]
+        for value, hit in told:
+            is_bare = hit and hit.kind == "number" and value.kind in _WITH_UNIT and hit not in self.results
+            if hit and is_bare and not value.nouns & hit.nouns:
+                yield Finding("value", "unchecked", value.text, value.start, value.end, told=hit.text)
         missing = [v for v, hit in told if not hit and (v.kind != "quantity" or not find_support(v, stated[:_MOST]))]
         bounds = [v for v in stated if v.mark in ("more", "less") and v.kind != "ordinal"]
         if not (missing or bounds):
@@ -287,14 +326,16 @@ class _Held:
                     seen.add(value.start)
                     yield self._tell("count" if value.is_small else "value", value, source, told)
 
-    def _find_told(self, value: Value) -> bool:
+    def _find_told(self, value: Value) -> Value | None:
+        """Return what is told of a value: the value of a source, the value itself where it stands there as written."""
         like = [*self.sources.index.find_like(value), *self.beside_values.find_like(value)]
-        if like and find_support(value, like):
-            return True
-        if " " in value.text:
-            return value.kind != "score" and is_written(value, self.written)
+        if like and (hit := find_support(value, like)):
+            return hit
+        if value.kind == "score":
+            return None
         said = value.text.lower() if value.kind == "label" else value.text
-        return value.kind != "score" and said in self.written_words
+        is_there = is_written(value, self.written) if " " in said else said in self.written_words
+        return value if is_there else None
 
     def _tell(self, rule: str, value: Value, source: int, told: Value, words: str = "") -> Finding:
         place = (self.sources.ids[source], told.start, told.end)

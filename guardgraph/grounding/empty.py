@@ -7,15 +7,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from guardgraph.grounding.languages import list_hand_words
 from guardgraph.grounding.sentences import split_sentences
 from guardgraph.grounding.words import list_content_words, list_word_keys
 from guardgraph.plain.letters import is_unspaced_letter
 
 _FORM: Final = re.compile(r"\s*(?:<[\w ,.-]*>|\{[\w ,.-]*\}|\[[\w ,.-]*\])[\s.]*")
 """What stands in a form for what is to be filled in."""
-
-_FILLERS: Final = frozenset({"null", "none", "nil", "nan", "undefined", "tbd", "todo", "string", "text", "answer"})
-"""Words that programs and forms write where nothing is said."""
 
 _FEWEST_TOLD_WORDS: Final = 3
 """Words of a sentence that is a prompt's own, or that says something without a content word."""
@@ -37,7 +35,11 @@ def is_empty_text(
         of a form such as ``<text>`` or announces what does not come ("The answer is:"), and where it is an echo.
     """
     said = list_word_keys(text)
-    if not any(map(str.isalnum, "".join(said))) or _FORM.fullmatch(text) or (len(said) == 1 and said[0] in _FILLERS):
+    if (
+        not any(map(str.isalnum, "".join(said)))
+        or _FORM.fullmatch(text)
+        or (len(said) == 1 and said[0] in list_hand_words("en", "fillers"))
+    ):
         return True
     if text.rstrip().endswith((":", "\uff1a")) and "\n" not in text.strip():
         return True

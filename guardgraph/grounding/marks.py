@@ -97,6 +97,8 @@ def find_answer_sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
 
 _BRACKET: Final = re.compile(r"\[([^\[\]\n]+)\](?!\()")
 """What may be a mark; a link of Markdown is none."""
+_FOREIGN: Final = re.compile(r"【[^【】\n]*】|[\ue000-\uf8ff](?:[^\ue000-\uf8ff\s]*[\ue000-\uf8ff])*")
+"""Marks of other makers, in lenticular brackets or of private-use letters: they name nothing that was shown."""
 _ITEMS: Final = re.compile(r"[,;]")
 
 
@@ -119,6 +121,7 @@ def read_marks(answer: str, ids: Collection[str], texts: Sequence[str]) -> tuple
     """
     text, marks = _take_out_marks(answer, ids)
     unknown = {item for bracket in _BRACKET.finditer(text) for item in _find_unknown_ids(bracket, ids, texts)}
+    unknown.update(mark for mark in _FOREIGN.findall(text) if not any(mark in one for one in texts))
     return text, marks, sorted(unknown)
 
 

@@ -166,7 +166,8 @@ class _Scanner:
         names = "|".join(sorted(map(re.escape, months), key=len, reverse=True)) or "(?!)"
         days = "|".join(sorted(self.day_words, key=len, reverse=True)) or "(?!)"
         joins, of = ("|".join(sorted(list_hand_words(self.language, key))) or "(?!)" for key in ("joins", "name_joins"))
-        ending = r"(?:st|nd|rd|th|er|\.|º)?"
+        endings = "|".join(map(re.escape, sorted(list_hand_words(self.language, "ordinal_endings")))) or "(?!)"
+        ending = rf"(?:{endings}|\.|º)?"
         day = rf"(?P<d>\d\d?(?!\d)|{days}){ending}(?:(?: ?- ?| (?:{joins}) )(?P<d2>\d\d?){ending}(?!\d))?"
         month, year = rf"(?P<m>{names})\b\.?", rf"(?P<y>{YEAR})(?!\d)"
         self.dates = [
@@ -179,9 +180,11 @@ class _Scanner:
         ]
         also_words = list_hand_words(self.language, "month_words")
         alone = [name for name in months if len(name) > 3 and name not in also_words]
-        capital = self.language in ("en", "de", "nl")
-        alone = [name.capitalize() if capital else name for name in alone]
-        self.month = re.compile(rf"\b(?P<m>{'|'.join(alone) or '(?!)'})\b|(?<=\b[Ii]n )(?P<m2>May|March)\b")
+        behind = "|".join(name.capitalize() for name in months if name in also_words) or "(?!)"
+        leads = "|".join(rf"(?<=\b(?i:{lead}) )" for lead in list_hand_words(self.language, "month_leads")) or "(?!)"
+        self.month = re.compile(rf"\b(?P<m>(?i:{'|'.join(alone) or '(?!)'}))\b|(?:{leads})(?P<m2>{behind})\b")
+        out_of = load_hand_table(self.language).get("out_of", "(?!)")
+        self.share = re.compile(rf"(?<![\w.,])(\d+(?:,\d{{3}})*) (?:{out_of}) (\d+(?:,\d{{3}})*)(?![\w%]|[.,]\d)")
 
     def read(self, text: str) -> list[Value]:
         """Return the values of a text, in their order."""
@@ -287,7 +290,14 @@ class _Scanner:
     # ---- scores and labels
 
     def _read_scores(self) -> Iterator[Value]:
-        """Yield pairs that are no range, since the first is not smaller; a range is read as two numbers."""
+        """Yield pairs that are no range, since the first is not smaller; a range is read as two numbers.
+
+        "27 out of 100" is a pair, too, and a share.
+        """
+        for match in self.share.finditer(self.rest):
+            part, whole = (parse_digits(match[number], self.decimal)[0] for number in (1, 2))
+            if 0 < part <= whole:
+                yield self._make("score", match, (part, whole), "of")
         for match in _SCORE.finditer(self.rest):
             one, two = float(match[1]), float(match[2])
             if one >= two and not self._match_unit(match.end()):

@@ -103,6 +103,8 @@ def supports(value: Value, source: Value) -> bool:
     """
     if value.kind == "date" or source.kind == "date":
         return any(_is_date_within(said, told) for said in _list_dates(value) for told in _list_dates(source))
+    if "score" in (value.kind, source.kind) and value.kind != source.kind:
+        return _is_share(value, source)
     if value.kind in ("time", "label", "score") or source.kind in ("time", "label", "score"):
         return value.kind == source.kind and _is_same_sign(value, source)
     if not is_same_kind(value, source):
@@ -118,6 +120,16 @@ def supports(value: Value, source: Value) -> bool:
             return False
         told = tuple(amount * value.per[1] / source.per[1] for amount in told)
     return any(_is_near(value, a, source, b, steps) for a in said for b in told)
+
+
+def _is_share(value: Value, source: Value) -> bool:
+    """Say whether "27 out of 100" and 27 per cent are compared, or one of its numbers with it."""
+    pair, other = (value, source) if value.kind == "score" else (source, value)
+    if pair.unit != "of":
+        return False
+    if other.kind == "percent":
+        return abs(100 * pair.amounts[0] / pair.amounts[1] - other.amounts[0]) <= other.step / 2 * (1 + 1e-9)
+    return other is value and other.kind == "number" and other.amounts[0] in pair.amounts
 
 
 def _is_same_sign(value: Value, source: Value) -> bool:
@@ -187,7 +199,7 @@ def find_support(value: Value, values: Iterable[Value]) -> Value | None:
             undated = (each for each in values for told in each.dates if not told[0])
             if hit := next((s for s in undated if any(_is_date_within((0, 0, month, day), d) for d in s.dates)), None):
                 return hit
-    if value.kind == "score" and min(value.amounts) > SMALL:
+    if value.kind == "score" and (value.unit or min(value.amounts) > SMALL):
         ends = [Value("number", (amount,), "", 1.0, value.start, value.end, f"{amount:g}") for amount in value.amounts]
         found = [next((each for each in values if supports(end, each)), None) for end in ends]
         return found[0] if all(found) else None
@@ -238,6 +250,8 @@ def _list_keys(value: Value) -> tuple[list[object], list[tuple[float, float]]]:
         stated += [(amount, value.step) for amount in value.said]
     if value.is_year:
         keys.append(int(value.amounts[0]))
+    if value.unit == "of":  # "27 out of 100" is 27 per cent
+        stated.append((100 * value.amounts[0] / value.amounts[1], 1.0))
     times = value.per[1]
     return keys, [*stated, *((amount / times, step / times) for amount, step in stated)] if value.per[0] else stated
 

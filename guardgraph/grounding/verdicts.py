@@ -18,8 +18,8 @@ class Decision(NamedTuple):
     """What becomes of a text."""
 
     reason: str
-    """``contradicts_source``, ``unsupported_number``, ``unsupported_name`` or ``doubtful``: what its writer is asked
-    again for; "" where nothing is refused or marked."""
+    """``active_markup``, ``unsupported_link``, ``contradicts_source``, ``unsupported_number``, ``unsupported_name`` or
+    ``doubtful``: what its writer is asked again for; "" where nothing is refused or marked."""
     stops: bool
     """Whether it is refused where nobody is asked again; else it goes on with its marks."""
     findings: tuple[Finding, ...]
@@ -33,13 +33,16 @@ class Decision(NamedTuple):
 def decide(checked: CheckedText, *, on_unsupported: str, on_doubt: str) -> Decision:
     """Say what becomes of a text whose sentences were held against their sources.
 
-    The worst of the verdicts that stop is the reason, or else the worst of those that are marked.
+    Links and markup always stop. Else the worst of the verdicts that stop is the reason, or the worst of those that
+    are marked.
 
     Args:
         checked: the text.
         on_unsupported: ``stop`` or ``mark``: what becomes of sentences that are contradicted or unsupported.
         on_doubt: ``ignore``, ``mark`` or ``stop``: what becomes of those that are doubtful.
     """
+    if links := tuple(finding for finding in checked.findings if finding.rule == "link"):
+        return Decision(links[0].told, True, links, tuple(dict.fromkeys(each.text for each in links)), ())
     ways: Mapping[str, str] = {"contradicted": on_unsupported, "unsupported": on_unsupported, "doubtful": on_doubt}
     found = [item for item in checked.sentences if ways.get(item.verdict, "ignore") != "ignore"]
     stops = any(ways[item.verdict] == "stop" for item in found)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.check import CheckedSentence, CheckedText, Checks, Finding, Source, check_text
-from guardgraph.grounding.marks import CitingSentence, Mark, find_answer_sentences, read_marks
+from guardgraph.grounding.marks import CitingSentence, Mark, find_answer_sentences
 from guardgraph.grounding.quotes import find_quotes, is_quote_in_text
 from guardgraph.grounding.verdicts import decide
 from guardgraph.guards.stop import Stop, shown_name
@@ -22,7 +21,6 @@ _REFUSED: Final[Mapping[str, Verdict]] = {
 }
 SENTENCE_CHARS: Final = 280
 """Characters of a refused sentence that a stop shows."""
-_FOREIGN: Final = re.compile(r"【[^【】\n]*】|[\ue000-\uf8ff](?:[^\ue000-\uf8ff\s]*[\ue000-\uf8ff])*")
 MOST_SHOWN: Final = 50
 """Findings that a stop shows."""
 
@@ -51,6 +49,8 @@ def make_checks(policy: GroundedPolicy) -> Checks:
         opposites=policy.check_opposites,
         cover=policy.check_cover,
         min_cover=policy.min_cover,
+        known_links=tuple(policy.known_links),
+        markup=tuple(policy.markup),
         label_patterns=tuple(policy.label_patterns),
     )
 
@@ -63,13 +63,6 @@ def read_workings(proposed: JsonValue) -> list[str]:
     if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
         raise Stop("llm_invalid_schema", details={"fields": ["workings"], "given": excerpt_value(given)})
     return [str(item) for item in given]
-
-
-def read_citation_marks(text: str, ids: Collection[str], shown: Sequence[str]) -> tuple[str, list[Mark], list[str]]:
-    """Take the marks of citation out of an answer; see `read_marks`."""
-    said, marks, unknown = read_marks(text, ids, shown)
-    foreign = {mark for mark in _FOREIGN.findall(said) if not any(mark in one for one in shown)}
-    return said, marks, sorted({*unknown, *foreign})
 
 
 def assign_marks(text: str, marks: Sequence[Mark], cited: Sequence[str], *, must_cite: bool) -> list[CitingSentence]:
@@ -115,6 +108,8 @@ def judge_answer(checked: CheckedText, policy: AnswerPolicy) -> Judged:
     decision = decide(checked, on_unsupported=policy.on_unsupported, on_doubt=policy.on_doubt)
     if not decision.reason:
         return Judged(None, False, [])
+    if decision.findings[0].rule == "link":
+        return Judged(Stop(f"invalid_answer:{decision.reason}", unsupported=[*decision.unsupported]), True, [])
     findings = list(map(describe_finding, decision.findings[:MOST_SHOWN]))
     shown = dict.fromkeys(map(shown_name, decision.unsupported))
     refusal = Stop(f"invalid_answer:{decision.reason}", unsupported=[*shown], findings=findings)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from typing_extensions import TypedDict
 
+from guardgraph.grounding.languages import LANGUAGES, list_hand_words
 from guardgraph.grounding.marks import find_answer_sentences
 from guardgraph.grounding.words import load_negations
 from guardgraph.guards.proposals import proposed_object
@@ -29,9 +31,6 @@ CLAIM_CHARS = 280
 _MOST_LABEL_WORDS: Final = 2
 """Words of a heading or lead-in that may only say what something is about."""
 _COLONS: Final = ":\uff1a"
-_ASSENTS: Final = frozenset({"yes", "no", "ja", "nein", "sí", "si", "oui", "non", "sim", "não", "tak", "nie"}) | {
-    *("так", "ні", "да", "нет", "はい", "いいえ", "是", "否")
-}
 _WORD: Final = re.compile(r"\w+")
 _NUMBERED: Final = re.compile(r"^[ \t]*\(?\d{1,3}[.)][ \t]+", re.MULTILINE)
 _MARKED: Final = re.compile(r"^(?:[ \t]*(?:#{1,6}|[-+*>•◦‣·–—])[ \t]+)+")
@@ -90,16 +89,22 @@ def _introduces(text: str, start: int, end: int, ends: Sequence[int]) -> bool:
     said = text[start:end].rstrip("*_ \t")
     return (
         said.endswith(tuple(_COLONS))
-        or " ".join(_WORD.findall(said.casefold())) in _ASSENTS
+        or " ".join(_WORD.findall(said.casefold())) in _list_assents()
         or _HEADING.match(text, begin, following[0]) is not None
         or (len(following) > 1 and _UNDERLINE.fullmatch(text, following[0] + 1, following[1]) is not None)
     )
 
 
+@cache
+def _list_assents() -> frozenset[str]:
+    """Return the words that only agree or deny, of all languages."""
+    return frozenset().union(*(list_hand_words(each, "assents") for each in LANGUAGES))
+
+
 def _may_claim(said: str) -> bool:
     """Say whether a label says more than what it is about."""
     words = _WORD.findall(said.casefold())
-    if " ".join(words) in _ASSENTS or "|" in said:
+    if " ".join(words) in _list_assents() or "|" in said:
         return False
     return len(words) > _MOST_LABEL_WORDS or any(map(str.isdigit, said)) or not load_negations().isdisjoint(words)
 

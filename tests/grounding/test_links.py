@@ -23,7 +23,9 @@ from guardgraph import (
     create_self_critique_agent,
 )
 from guardgraph.grounding.links.spelling import list_readings
+from guardgraph.grounding.marks import CitingSentence
 from guardgraph.guards import rag, research, self_critique
+from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.links import check_links
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.offline.research import take_offline_notes
@@ -55,9 +57,17 @@ def is_refused(check, *args, **given):
     return False
 
 
+def _is_of_links(checked):
+    """Say whether a judged answer is refused for a link or for markup."""
+    judged = judge_answer(checked, RagPolicy(on_unsupported="mark", on_doubt="ignore"))
+    return judged.stops and judged.refusal.reason.endswith((":unsupported_link", ":active_markup"))
+
+
 def _rag(text):
     chunks = [{**CHUNK, "text": SOURCE}]
-    return is_refused(rag.check_cited_links, text, question="Where?", chunks=chunks, policy=RagPolicy())
+    read = rag.ReadAnswer(text, [CitingSentence(0, len(text), (CHUNK["doc_id"],))], [], chunks, True)
+    checked = rag.check_answer_sentences(read, task={"question": "Where?"}, workings=[], policy=RagPolicy())
+    return _is_of_links(checked)
 
 
 def _research_note(text):
@@ -68,8 +78,8 @@ def _research_note(text):
 
 
 def _research_answer(text):
-    given = {"question": "Where?", "notes": [{**NOTE, "claim": "It is so."}], "policy": ResearchPolicy()}
-    return is_refused(research.check_answer_links, {"answer": text, "citations": ["n1"]}, **given)
+    given = {"question": "Where?", "notes": [{**NOTE, "claim": "It is so."}], "policy": ResearchPolicy(), "pages": {}}
+    return _is_of_links(research.check_answer_sentences({"answer": text, "citations": ["n1"]}, **given))
 
 
 def _self_critique(text):

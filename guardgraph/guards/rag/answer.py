@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from guardgraph.grounding.check import CheckedText, Source
-from guardgraph.grounding.marks import CitingSentence
-from guardgraph.guards.answers import assign_marks, check_answer, check_sentence_quotes, read_citation_marks
+from guardgraph.grounding.marks import CitingSentence, read_marks
+from guardgraph.guards.answers import assign_marks, check_answer, check_sentence_quotes
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonValue
 from guardgraph.state.rag import CitationDetail, ContextChunk, RagPolicy, RagTask
-
-_SAYING: Final = ("text", "title", "section", "source", "doc_id")
-"""What of a chunk may have a link."""
 
 
 def is_abstaining_answer(proposed: JsonValue) -> bool:
@@ -52,16 +49,6 @@ def _make_citation_detail(chunk: ContextChunk) -> CitationDetail:
     return CitationDetail(**{**detail, "duplicates": chunk["duplicates"]}) if "duplicates" in chunk else detail
 
 
-def check_cited_links(answer: str, *, question: str, chunks: Sequence[ContextChunk], policy: RagPolicy | None) -> None:
-    """Refuse an answer with active markup, or with a link that no cited chunk, question or policy has."""
-    from guardgraph.guards.links import check_links  # reads Markdown and the list of public suffixes
-
-    cited = [question, *(chunk[key] for chunk in chunks for key in _SAYING)]
-    check_links(
-        [answer], "invalid_answer", cited=cited, policy=policy, known_names=policy.known_names if policy else ()
-    )
-
-
 class ReadAnswer(NamedTuple):
     """An answer as it was read: its sentences cite what is cited."""
 
@@ -78,7 +65,7 @@ class ReadAnswer(NamedTuple):
 def read_answer(text: str, citations: Sequence[str], chunks: Sequence[ContextChunk], *, must_cite: bool) -> ReadAnswer:
     """Read what an answer cites: by its list, and by the marks in its text."""
     ids = {chunk["doc_id"] for chunk in chunks}
-    said, marks, unknown = read_citation_marks(text, ids, [chunk["text"] for chunk in chunks])
+    said, marks, unknown = read_marks(text, ids, [chunk["text"] for chunk in chunks])
     if unknown:
         raise Stop("invalid_answer:citations_out_of_context", invalid_citations=unknown, context_doc_ids=sorted(ids))
     if not said:

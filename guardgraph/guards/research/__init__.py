@@ -1,7 +1,6 @@
 """What the Research agent's guards decide: the request, the plan, the sources, the notes, the answer's sentences."""
 
 from guardgraph.guards.research.answer import (
-    check_answer_links,
     check_answer_sentences,
     describe_citation,
     describe_cited_spans,
@@ -71,7 +70,6 @@ __all__ = [
     "Gaps",
     "begin_next_search",
     "build_sources_stop",
-    "check_answer_links",
     "check_answer_sentences",
     "check_gap_links",
     "check_note_links",

@@ -8,16 +8,9 @@ from itertools import accumulate
 from typing import Final
 
 from guardgraph.grounding.check import CheckedText, Source
-from guardgraph.grounding.marks import CitingSentence, Mark, write_marks
+from guardgraph.grounding.marks import CitingSentence, Mark, read_marks, write_marks
 from guardgraph.grounding.names import find_unsupported_names
-from guardgraph.guards.answers import (
-    assign_marks,
-    check_answer,
-    check_sentence_quotes,
-    read_citation_marks,
-    read_workings,
-)
-from guardgraph.guards.links import check_links
+from guardgraph.guards.answers import assign_marks, check_answer, check_sentence_quotes, read_workings
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
@@ -126,7 +119,7 @@ def _parse_marked_texts(
     shown = [text for note in notes for text in (note["claim"], note["quote"], note["title"])]
     parts, marks, at = list[str](), list[Mark](), 0
     for given in texts:
-        part, found, unknown = read_citation_marks(given, ids, shown)
+        part, found, unknown = read_marks(given, ids, shown)
         if not part:
             raise Stop("invalid_answer:empty")
         if unknown:
@@ -217,15 +210,6 @@ def _find_page_number(place: int, pages: Sequence[Sequence[int]]) -> int | None:
     return next((number for number, start in reversed(pages) if start <= place), None)
 
 
-def check_answer_links(
-    answer: ResearchAnswer, *, question: str, notes: Sequence[Note], policy: ResearchPolicy | None
-) -> None:
-    """Check that the answer's links are in the notes that it cites, with title and URL, or in the question."""
-    cited = [text for note in select_cited_notes(notes, answer["citations"]) for text in _list_note_texts(note)]
-    known = policy.known_names if policy else ()
-    check_links([answer["answer"]], "invalid_answer", cited=[question, *cited], policy=policy, known_names=known)
-
-
 def check_answer_sentences(
     answer: ResearchAnswer,
     *,
@@ -254,7 +238,3 @@ def make_source(note: Note, page: SourcePage | None, beside: Collection[str]) ->
         if any(not name.isupper() for name in find_unsupported_names(note["claim"], told)):
             says = [note["quote"]]
     return Source(note["id"], "\n\n".join(says), tuple(filter(None, about)))
-
-
-def _list_note_texts(note: Note) -> tuple[str, ...]:
-    return note["claim"], note["quote"], note["title"], note["url"]

@@ -123,7 +123,7 @@ def check_answer_values(
         turns=turns,
         known_names=[*policy.known_names, *(call["tool"] for call in made)],
         workings=workings,
-        checks=Checks(values=policy.check_values, names=policy.check_names, opposites=False, cover=False),
+        checks=Checks(values=policy.check_values, names=policy.check_names, opposites=False, cover=False, links=False),
     )
     found: dict[str, list[str]] = {"unsupported_number": [], "unsupported_name": []}
     for finding in checked.findings:

@@ -123,7 +123,6 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 
 def _judge_answer(answer: ResearchAnswer, notes: list[Note], state: ResearchState, run: ResearchRun) -> Judged:
     question = state["task"]["question"]
-    guards.check_answer_links(answer, question=question, notes=notes, policy=run.policy)
     checked = guards.check_answer_sentences(
         answer, question=question, notes=notes, pages=state["accepted_pages"], policy=run.policy
     )
