@@ -21,7 +21,6 @@ _MASKED: Final = re.compile(
     r"|^[ \t]*(?:[-*•][ \t]+)?\(?\d{1,2}[.)][ \t]+",
     re.MULTILINE,
 )
-"""Addresses, marks of citation and the numbers of items say no values."""
 _DIGITS: Final = re.compile(
     r"(?<![\w.,])(?<!\d[-:/])\d{1,3}(?:(?P<sep>[ ,.']| , )\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d|[.,]\d)"
     r"|\d{1,3}(?:,\d\d)+,\d{3}(?!\d)"
@@ -290,10 +289,7 @@ class _Scanner:
     # ---- scores and labels
 
     def _read_scores(self) -> Iterator[Value]:
-        """Yield pairs that are no range, since the first is not smaller; a range is read as two numbers.
-
-        "27 out of 100" is a pair, too, and a share.
-        """
+        """Yield "27 out of 100", and pairs that are no range, since the first is not smaller: that is two numbers."""
         for match in self.share.finditer(self.rest):
             part, whole = (parse_digits(match[number], self.decimal)[0] for number in (1, 2))
             if 0 < part <= whole:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from guardgraph.grounding.check import Checks, CitingSentence, Source, check_text
 
 SLA = Source("sla", "Uptime is 99.95 % monthly. P1 first response is 15 minutes, since 2018.", ("Support policy",))
@@ -73,3 +75,27 @@ def test_no_framework_is_loaded():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("said", "source", "rule", "verdict"),
+    [
+        ("The forecast for Wellesey is sunny.", "The forecast for Wellesley is sunny.", "name", "doubtful"),
+        ("The forecast for Kendal is sunny.", "The forecast for Wellesley is sunny.", "name", "unsupported"),
+        ("27 out of 100 people agree.", "Of all people 28 % agree.", "value", "unsupported"),
+        ("Heat it to 350 °F.", "Heat it to 350.", "value", "unchecked"),
+        ("Ask at https://evil-pages.com/a for more.", "Ask at the desk for more.", "link", "unsupported"),
+        ("Click ![x](https://evil-pages.com/a.png) now.", "Click now.", "link", "unsupported"),
+    ],
+)
+def test_a_finding_says_what_is_wrong(said, source, rule, verdict):
+    """Misspelt names, shares, units that are left out, links and markup are told apart, each where it stands."""
+    found = check_text(said, [Source("s", source)]).findings
+    assert (rule, verdict) in {(each.rule, each.verdict) for each in found}, found
+    assert all(said[each.start : each.end] for each in found)
+
+
+def test_a_share_is_its_percentage():
+    """A part out of a whole says what a percentage says, both ways."""
+    for said, source in (("27 out of 100 agree.", "27 % agree."), ("27 % agree.", "27 out of 100 agree.")):
+        assert check_text(said, [Source("s", source)]).findings == ()
