@@ -230,6 +230,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             the budget a `ToolBudget`, or a subclass.
         so_far: what a stopped run returns of what guards had accepted, as the result's ``so_far``: by its key there the
             channel that holds it, or the key of one (``"accepted_answer.answer"``).
+        answers: the propose nodes that write answers, by name the key of the text in what they propose: the last one
+            that guards refused stands in ``so_far`` as ``refused_answer``.
 
     Raises:
         GrammarError: input, state, output and the grammar's own channels share a name, a channel has a reducer or a
@@ -247,9 +249,10 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         budget: BudgetT,
         tools: ToolTable | None = None,
         so_far: Mapping[str, str] | None = None,
+        answers: Mapping[str, str] | None = None,
     ) -> None:
         self.catalogue = catalogue
-        self._so_far = dict(so_far or {})
+        self._so_far, self._answers = dict(so_far or {}), dict(answers or {})
         self.table = tools
         self.policy: Settings = policy
         self.budget: Budget = budget
@@ -502,6 +505,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             records=records,
             declarations=declarations,
             so_far=self._so_far,
+            answers=self._answers,
             table=self.table,
             nodes={},
         )

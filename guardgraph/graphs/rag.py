@@ -193,6 +193,7 @@ def rag_pattern(
         policy=policy,
         budget=budget,
         so_far={"passages": "accepted_context.chunks", "answer": "accepted_answer.answer"},
+        answers={"generate": "answer"},
     )
     listed = () if live is None else LISTED
     if live is None:

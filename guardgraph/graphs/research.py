@@ -180,6 +180,7 @@ def research_pattern(
         policy=policy,
         budget=budget,
         so_far={"notes": "verified_notes", "answer": "accepted_answer.answer"},
+        answers={"synthesize": "answer"},
     )
     p.entry("request_guard", planning.run_request_guard_node, to="plan")
     p.propose("plan", planning.make_plan_node(planner), to="plan_guard")

@@ -159,6 +159,7 @@ def self_critique_pattern(
         policy=policy,
         budget=budget,
         so_far={"draft": "accepted_draft", "critique": "accepted_critique", "answer": "accepted_answer"},
+        answers={"draft": "draft", "shorten": "draft", "revise": "revised_answer"},
     )
     p.entry("request_guard", nodes.run_request_guard_node, to="draft")
     p.propose("draft", nodes.make_draft_node(drafter), to="draft_guard")

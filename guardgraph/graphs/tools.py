@@ -160,6 +160,7 @@ def tool_pattern(
         budget=budget,
         tools=table,
         so_far={"tool_calls": "accepted_calls", "answer": "accepted_answer.answer"},
+        answers={"plan": "answer", "answer_last": "answer"},
     )
     every = [*table.tools]
     reading = [tool for tool in every if policy.rule_of(tool).effect == "read"]

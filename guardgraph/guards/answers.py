@@ -103,7 +103,7 @@ def check_answer(
     )
 
 
-def judge_answer(checked: CheckedText, policy: AnswerPolicy) -> Judged:
+def judge_answer(checked: CheckedText, policy: AnswerPolicy, text: str = "") -> Judged:
     """Say what follows from the verdicts on an answer's sentences."""
     decision = decide(checked, on_unsupported=policy.on_unsupported, on_doubt=policy.on_doubt)
     if not decision.reason:
@@ -114,6 +114,8 @@ def judge_answer(checked: CheckedText, policy: AnswerPolicy) -> Judged:
     shown = dict.fromkeys(map(shown_name, decision.unsupported))
     refusal = Stop(f"invalid_answer:{decision.reason}", unsupported=[*shown], findings=findings)
     told = ("contradicted", "unsupported", *(() if policy.on_doubt == "ignore" else ("doubtful",)))
+    marked: list[JsonValue] = [{**_describe_sentence(item, told)} for item in checked.sentences if item.verdict in told]
+    refusal.answer = {"text": text, "unverified": marked} if text else None
     return Judged(refusal, decision.stops, [_describe_sentence(item, told) for item in decision.marked])
 
 

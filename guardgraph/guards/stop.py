@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from guardgraph.plain.json import INPUT_DEPTH, JsonValue, excerpt_value, find_json_problem
+from guardgraph.plain.json import INPUT_DEPTH, JsonObject, JsonValue, excerpt_value, find_json_problem
 from guardgraph.state.run import ROLES, Turn
 
 LONGEST_QUESTION = 20_000
@@ -24,6 +24,9 @@ class Stop(Exception):
         reason: an entry of the stop-reason catalogue, such as ``"invalid_intent:kind"``.
         evidence: keys of the result that show what was refused; plain JSON values.
     """
+
+    answer: JsonObject | None = None
+    """Of the refusal of an answer whose sentences were judged: its `text`, and those that are `unverified`."""
 
     def __init__(self, reason: str, **evidence: Any) -> None:
         super().__init__(reason)
@@ -101,4 +104,6 @@ class evidence:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Stop):
             kind = Denial if isinstance(error, Denial) else Stop
-            raise kind(error.reason, **{**self._shown, **error.evidence}) from None
+            told = kind(error.reason, **{**self._shown, **error.evidence})
+            told.answer = error.answer
+            raise told from None

@@ -85,12 +85,13 @@ class PartialRefusal(Stop):
 
     def __init__(self, refused: Stop, rest: Pass, *, once: bool = False) -> None:
         super().__init__(refused.reason, **refused.evidence)
+        self.answer = refused.answer
         self.rest = rest
         self.once = once
 
     def going_on(self, rest: Pass) -> PartialRefusal:
         """Return the same refusal with another way on."""
-        return PartialRefusal(Stop(self.reason, **self.evidence), rest, once=self.once)
+        return PartialRefusal(self, rest, once=self.once)
 
 
 Body: TypeAlias = Callable[[Any, Run[Any, Any]], Any]

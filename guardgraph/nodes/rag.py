@@ -443,7 +443,7 @@ def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass
     echoes = [asked, *(chunk[key] for chunk in chunks for key in ("doc_id", "source"))]
     check_text_is_said(read.text, "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
     checked = guards.check_answer_sentences(read, task=task, workings=workings, policy=policy)
-    judged = judge_answer(checked, policy)
+    judged = judge_answer(checked, policy, read.text)
     return pass_judged_answer(judged, _accept_answer(read, guards.add_citation_spans(read, checked), judged, given))
 
 

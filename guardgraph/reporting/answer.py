@@ -172,7 +172,7 @@ def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
     """Yield sections with their titles; of a stopped run, whose evidence stands at its guard, what was accepted."""
     if not reading.taken.is_ok_way:
         if so_far := reading.run.get("so_far"):
-            yield "Accepted so far", make_tag("div", render_value(so_far), class_="card")
+            yield "So far", make_tag("div", render_value(so_far), class_="card")
         return
     left = dict(reading.result_content)
     cited = _take_cited_sources(left)

@@ -129,6 +129,8 @@ class LogEntry(TypedDict):
     """Of a guard that sent a proposal back, or had the last answer written: the stop that it would have been."""
     ended_by: NotRequired[str]
     """Of a guard that had the last answer written: the limit that ended the run."""
+    answer: NotRequired[JsonObject]
+    """Of a guard that refused an answer whose sentences were judged: its text, and those that are unverified."""
     askable: NotRequired[bool]
     """Of a propose node: whether its proposer can be asked again."""
     proposed: NotRequired[str]
@@ -289,8 +291,8 @@ class Result(TypedDict):
     outcome: NotRequired[ReadOnly[str]]
     details: NotRequired[dict[str, Any] | JsonValue]
     so_far: NotRequired[dict[str, JsonValue]]
-    """Of a stopped run: what guards had accepted before, by the pattern's names: passages, notes, calls. It is data,
-    and no result of the run."""
+    """Of a stopped run: what guards had accepted before, by the pattern's names: passages, notes, calls; and, as
+    `refused_answer` ``{text, reason, unverified?}``, the last answer that they refused. It is data, and no result."""
     audit: NotRequired[ReadOnly[Audit]]
     """What came of recording the run."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, NotRequired
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 from pydantic import TypeAdapter
 from ticket_pattern import REASONS, In, Out, Policy, State
 from typing_extensions import TypedDict
@@ -15,6 +17,7 @@ from guardgraph import (
     GrammarError,
     RagBudget,
     RagPolicy,
+    ResearchPolicy,
     ToolPolicy,
     create_rag_agent,
     create_research_agent,
@@ -23,7 +26,7 @@ from guardgraph import (
 )
 from guardgraph.grammar import Budget, Ok, Pattern, Result, Stopped, Waiting
 from guardgraph.state.rag import RAG_REASONS, RagInput, RagResult, RagState
-from guardgraph.testing import ScriptedChatModel
+from guardgraph.testing import Reply, ScriptedChatModel
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
 
@@ -114,6 +117,75 @@ def test_passages_are_returned_by_a_run_whose_answer_was_refused() -> None:
     assert result["status"] == "stopped"
     assert "doc_sla_enterprise_v3" in [item["doc_id"] for item in result["so_far"]["passages"]]
     assert "answer" not in result
+
+
+def test_the_last_refused_answer_is_returned_with_its_marks() -> None:
+    """As data: its text, the reason, and what is wrong in which sentence, at its place in the text."""
+    result = create_rag_agent(
+        answerer=lambda view: {
+            **WRONG,
+            "answer": "It is quick. P1 is answered within 5 minutes [doc_sla_enterprise_v3].",
+        }
+    )
+    refused = result.invoke(QUESTION)["so_far"]["refused_answer"]
+    assert (refused["text"], refused["reason"]) == (
+        "It is quick. P1 is answered within 5 minutes.",
+        "invalid_answer:contradicts_source",
+    )
+    [marked] = [item for item in refused["unverified"] if item["verdict"] == "contradicted"]
+    assert refused["text"][marked["start"] : marked["end"]] == marked["text"] == "P1 is answered within 5 minutes."
+    assert marked["findings"][0]["told"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "given", "text", "reason"),
+    [
+        (
+            lambda: create_research_agent(writer=lambda view: {"answer": "It is 7 in all.", "citations": ["n99"]}),
+            load_research_demo,
+            "It is 7 in all.",
+            "invalid_answer:citation_unknown",
+        ),
+        (
+            lambda: create_self_critique_agent(drafter=lambda view: {"draft": "See https://evil.dev/x for more."}),
+            load_self_critique_demo,
+            "See https://evil.dev/x for more.",
+            "invalid_draft:unsupported_link",
+        ),
+        (
+            lambda: create_tool_agent(planner=lambda view: {"answer": "The total is 77."}),
+            lambda: {"task": "What is the total?"},
+            "The total is 77.",
+            "invalid_answer:unsupported_number",
+        ),
+    ],
+)
+def test_every_pattern_returns_the_last_refused_answer(agent: Any, given: Any, text: str, reason: str) -> None:
+    """Where the guard that refused it marks nothing, its text and the reason."""
+    result = agent().invoke(given())
+    assert result["so_far"]["refused_answer"] == {"text": text, "reason": reason}
+    assert result["stop_reason"] == reason
+    assert "answer" not in result
+
+
+def test_of_several_the_last_one_that_says_something_is_returned() -> None:
+    """Asked again, the model fails."""
+    model = ScriptedChatModel({"kind": "retrieve", "query": "P1 target"}, WRONG, Reply(refusal="No."))
+    result = create_rag_agent(model).invoke(QUESTION)
+    assert result["so_far"]["refused_answer"]["text"] == WRONG["answer"]
+
+
+def test_an_answer_that_was_let_through_was_not_refused() -> None:
+    """A person says no to it."""
+    agent = create_research_agent(policy=ResearchPolicy(high_risk_terms=["payments"]), checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    waiting = agent.invoke(load_research_demo(), thread)["waiting_for"]
+    said = Command(resume={"hash": waiting["hash"], "decision": "reject"})
+    result = agent.invoke(said, thread, context={"caller": {"tenant": "other", "user": "Bob"}})
+    assert result["stop_reason"] == "review_rejected"
+    assert "refused_answer" not in result["so_far"]
+    assert result["so_far"]["answer"]
+    assert [note["id"] for note in result["so_far"]["notes"]]  # whoever resumes it: what was found is nobody's own
 
 
 def test_notes_are_returned_by_a_run_whose_brief_was_refused() -> None:

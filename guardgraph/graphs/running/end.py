@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING
+from guardgraph.graphs.declaring.kinds import name_record_channel
 from guardgraph.graphs.running.frame import (
     Frame,
     GrammarBreach,
@@ -28,6 +29,7 @@ from guardgraph.graphs.running.judge import list_attempts
 from guardgraph.graphs.running.licensing import CALLS_KEY, list_called_tools
 from guardgraph.graphs.running.recorder import NoRecorder, Steps, Telling, is_recording_required, record_run_input
 from guardgraph.graphs.running.session import Visit
+from guardgraph.guards.proposals import proposal
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
@@ -65,6 +67,7 @@ _UNSHOWN = (
     "spent",
     "ended_by",
     "reserved",
+    "answer",
 )
 """Of a line in the log: what is for the record alone."""
 
@@ -335,7 +338,49 @@ def _collect_so_far(part: Part, state: JsonObject, reason: str) -> JsonObject:
     if is_withheld or part.declaration.family == AUDIT_UNAVAILABLE:
         return {}
     found = {key: _read_accepted(state, where) for key, where in part.frame.so_far.items()}
+    found["refused_answer"] = _find_refused_answer(part.frame, state)
     return {key: value for key, value in found.items() if value is not _MISSING and value not in (None, [], {}, "")}
+
+
+def _find_refused_answer(frame: Frame, state: JsonObject) -> JsonObject:
+    """Return the last answer that guards refused, as data; nothing where they let it through, or there is none."""
+    log: list[LogEntry] = state["log"]
+    written = [at for at, line in enumerate(log) if line["node"] in frame.answers]
+    for at in reversed(written):
+        judged = (line for line in log[at + 1 :] if line.get("verdict") != "pass" or _is_let_through(line, frame))
+        way: Mapping[str, Any] = next(judged, {})
+        known = frame.catalogue.find(reason) if (reason := way.get("reason")) else None
+        if way.get("verdict") == "pass":
+            return {}
+        text = _read_written_text(state, log[at]["node"], at, frame)
+        if known is not None and known.family not in _UNREFUSING and text:
+            return {"text": text, "reason": reason, **way.get("answer", {})}
+    return {}
+
+
+_UNREFUSING: Final = ("budget", "guard_error", "llm", "review")
+"""Families of stops that say nothing of the answer that was written."""
+
+
+def _is_let_through(line: Mapping[str, Any], frame: Frame) -> bool:
+    return line.get("verdict") == "pass" and frame.declarations[line["to"]].kind != "guard"
+
+
+def _read_written_text(state: JsonObject, node: str, at: int, frame: Frame) -> str:
+    """Return the text of an answer as it was proposed, with its sections where it has any; "" where there is none."""
+    records = state.get(name_record_channel(node)) or ()
+    calls = next((record["calls"] for record in records if record["at"] == at), ())
+    if not calls:
+        return ""
+    try:
+        given = proposal(calls[-1]["outcome"])
+    except Stop:
+        return ""
+    fields = given.value if isinstance(given.value, dict) else {}
+    parts = fields.get("sections")
+    texts = [each.get("text") for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
+    said = [fields.get(frame.answers[node]), *texts] if fields else [given.text]
+    return "\n\n".join(text for text in said if isinstance(text, str)).strip()
 
 
 def _build_result_head(part: Part, state: JsonObject) -> JsonObject:

@@ -61,6 +61,8 @@ class Frame:
     declarations: dict[str, Declaration]
     so_far: dict[str, str]
     """What a stopped run returns of what guards had accepted: by its key the place that holds it."""
+    answers: dict[str, str]
+    """The propose nodes that write answers: by name the key of the text in what they propose."""
     table: ToolTable | None
     """The tools that act nodes call by name."""
     nodes: dict[str, Any]  # the nodes of the builder that was made last, by name

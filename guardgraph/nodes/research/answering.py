@@ -126,7 +126,7 @@ def _judge_answer(answer: ResearchAnswer, notes: list[Note], state: ResearchStat
     checked = guards.check_answer_sentences(
         answer, question=question, notes=notes, pages=state["accepted_pages"], policy=run.policy
     )
-    return judge_answer(checked, run.policy)
+    return judge_answer(checked, run.policy, answer["answer"])
 
 
 def check_edited_brief(brief: JsonObject, state: ResearchState, run: ResearchRun) -> None:
