@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from guardgraph.checking.answer import check_answer, read_settings, read_source
@@ -58,6 +59,18 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
             raise ConfigurationError(f"documents: the name of a key is required; given: {documents!r:.80}")
         self.policy = read_settings(policy)
         self.max_attempts, self._documents = max_attempts, documents
+
+    def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Say how the run ended, where no answer did: a tool returned directly, or another middleware ended it."""
+        ended, record = state.get("guardgraph") or {}, state.get("guardgraph_record")
+        run = record["run"] if record else find_run(state["messages"])
+        if ended.get("run") == run and "status" in ended:
+            return None
+        return {"guardgraph": {"run": run, "status": "ok", "stop_reason": "success"}}
+
+    async def aafter_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Say how the run ended; see `after_agent`."""
+        return self.after_agent(state, runtime)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]

@@ -196,3 +196,17 @@ def test_a_summary_in_the_users_place_leaves_the_ending() -> None:
     agent = create_agent(ScriptedChatModel(LOOK, again, RIGHT), [read_bill], middleware=guards)
     ending = agent.invoke(QUESTION)["guardgraph"]
     assert (ending["status"], ending["usage"]["model_calls"]) == ("ok", 3)
+
+
+def test_what_a_tool_returns_directly_ends_the_run_with_a_status() -> None:
+    """It is no answer of the model's, so it has no outcome."""
+
+    @tool(return_direct=True)
+    def show_bill(name: str) -> str:
+        """Show a bill."""
+        return BILL
+
+    show = AIMessage("", tool_calls=[{"name": "show_bill", "args": {"name": "may"}, "id": "c1"}])
+    agent = create_agent(ScriptedChatModel(show), [show_bill], middleware=[GroundedAnswer()])
+    ending = agent.invoke(QUESTION)["guardgraph"]
+    assert (ending["status"], ending["stop_reason"], "outcome" in ending) == ("ok", "success", False)
