@@ -16,6 +16,7 @@ from guardgraph.cli.runs import (
     prepare_rag_command,
     prepare_research_command,
 )
+from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.tools.demo import DEMO_QUESTION
 
 here = pytest.fixture(autouse=True)(empty_folder)
@@ -27,6 +28,11 @@ def test_help_lists_the_commands():
     for done in (run("--help"), run("-h"), run()):
         assert all(name in done.output for name in ("rag", "research", "critique", "demo", "verify", "reasons"))
         assert not CONTROL.search(done.output)
+
+
+def test_the_version():
+    """`--version` is the package's."""
+    assert run("--version").stdout == f"guardgraph {guardgraph.__version__}\n"
 
 
 def test_a_run_shows_steps_answer_sources_and_what_is_next():
@@ -183,6 +189,11 @@ def test_reasons_are_listed():
     listed = json.loads(run("reasons", "--json").stdout)
     expected = [(pattern, item.reason) for pattern, known in guardgraph.CATALOGUES.items() for item in known]
     assert [(item["pattern"], item["reason"]) for item in listed] == expected
+
+
+def test_the_markdown_table_is_that_of_the_docs():
+    """`reasons --markdown` prints the table from which the docs are made."""
+    assert run("reasons", "--markdown").stdout == catalogue_markdown()
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,28 @@ def test_main_survives_a_reader_that_goes_away(arguments, unwritable, monkeypatc
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+def test_main_survives_a_full_disk(monkeypatch, capsys):
+    """What cannot be written is one line and 2."""
+    monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "--json"])
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("guardgraph: the output cannot be written: ")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_main_survives_a_stderr_that_nobody_reads(unwritable, monkeypatch):
+    """The exit code is the same when its reason cannot be told."""
+    monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "nope"])
+    monkeypatch.setattr(sys, "stderr", unwritable)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+
+
 def test_main_needs_no_stdout(monkeypatch):
     """A process may have been started without one."""
     monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "rag"])
