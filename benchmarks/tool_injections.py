@@ -178,10 +178,16 @@ def perform_call(game: Play, name: str, request: Any) -> Any:
 
     with game.turn:
         left = [at for at in range(len(game.plan)) if at not in game.made]
-        at = next(at for at in left if game.write_call(at) == {"tool": name, "args": request})
+        asked = _drop_defaults({"tool": name, "args": request})
+        at = next(at for at in left if _drop_defaults(game.write_call(at)) == asked)
         game.made.append(at)
         came, error = FunctionsRuntime(game.suite.tools).run_function(game.env, name, dict(game.plan[at].args))
     return {"error": error} if error else plain(came)
+
+
+def _drop_defaults(call: JsonObject) -> JsonObject:
+    """Return a call without arguments that are None, which a schema fills in."""
+    return {**call, "args": {name: value for name, value in call["args"].items() if value is not None}}
 
 
 def play_tool_agent(game: Play) -> Played:
