@@ -1,73 +1,135 @@
 """Run the benchmarks, print their figures and write docs/benchmarks.md.
 
-    python benchmarks                       all sections of the page, and the page
-    python benchmarks overhead guard_cost   these alone, without the page
+    python benchmarks                 all, and the page
+    python benchmarks by_hand bases   these alone, without the page
 
-Each file of the folder asks one question and can be run by itself; `python benchmarks/load.py --help` says how. What is
-measured on data sets is skipped unless an option, such as `--cranfield`, says where the files are.
+What texts are told by (`truth.py`), the tool agent under attack (`tool_injections.py`) and small models
+(`local_models.py`) need data sets, libraries or weights of others, and are run by themselves.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import platform
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 
-import peers
-from results_page import SECTIONS, page
-from sections import Section, list_data
+from figures import MEASURED
+from measured import ROOT, Row, Skip, show
 
-HERE = Path(__file__).parent
+LIBRARIES = ("guardgraph", "langgraph", "langchain", "pydantic", "bm25s")
+HEAD = """# Benchmarks
+
+What guardgraph costs a user, each figure beside what they would have without it. `make bench` writes this page: both
+sides run in turn in one process, on texts that no run before had, with proposers and tools that return at once. A
+ratio of runs is the median of the ratios of processor times, round by round; other figures are of the fastest wall
+times. A call of a model takes some hundred thousand microseconds. ✗ marks a goal that is missed; why stands below.
+"""
+TAIL = """
+By hand means the same checks in plain node functions, one TypedDict for the state, conditional edges; no deadlines, no
+record of the run, no proof. A test holds that both decide the same. `create_agent` makes each call that it is asked
+for; the tool agent holds it against lists, rules, budgets and support, twice, and keeps an intent and a receipt of the
+transfer. A bare insert puts the same bytes into a table of one column. The knowledge base reads its words in their
+language, and shows a caller no more than they may read, with its place; FTS5 and bm25s know no callers.
+
+Why goals are missed: every step keeps what an audit and a replay need, and each call is held against its licence
+before and after it is proposed; a run by hand keeps nothing. A stored run writes a chain of hashes, a beginning and an
+ending. bm25s scores all texts from memory, for everybody, and cannot be changed.
+
+## Measured elsewhere
+
+| question | where |
+| --- | --- |
+| how much that is false is stopped, and how much that is true | [grounding](grounding.md); `truth.py` |
+| what the tool agent is talked into | [security](security.md); `tool_injections.py` plays AgentDojo's tasks |
+| what a small model on this machine does | [local models](local_models.md), by `local_models.py` |
+"""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Why something was not measured."""
+
+    why: str
 
 
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python benchmarks", description="Run the benchmarks.")
-    sections = {section.name: section for section in SECTIONS}
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"these alone: {', '.join(sections)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"these alone: {', '.join(MEASURED)}")
     parser.add_argument("--rounds", type=int, help="how often each one measures")
-    parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "benchmarks.md", help="what to write")
-    for option in list_data(SECTIONS):
-        parser.add_argument(f"--{option}", type=Path, metavar="PATH", help=f"the {option} data set")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "benchmarks.md", help="what to write")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if unknown := set(given.names) - set(sections):
-        parser.error(f"NAME: {', '.join(sorted(unknown))}; known: {', '.join(sections)}")
-    load, results = os.getloadavg()[0], {}
-    for name in given.names or sections:
-        section = sections[name]
-        if not section.data:
-            results[name] = measure(section, ["--rounds", str(given.rounds or section.rounds)])
-        elif path := getattr(given, section.data):
-            results[name] = measure(section, [f"--{section.data}", str(path)])
-        else:
-            results[name] = section.needs
-            print(f"skip {name} {section.needs}", flush=True)
+    if unknown := set(given.names) - set(MEASURED):
+        parser.error(f"NAME: {', '.join(sorted(unknown))}; known: {', '.join(MEASURED)}")
+    if given.child:
+        for name in given.names:
+            measure(name, given.rounds)
+        return
+    load, rows = os.getloadavg()[0], list[Row | Skipped]()
+    for name in given.names or MEASURED:  # each in a process of its own, so that none warms another's caches
+        rounds = ["--rounds", str(given.rounds)] if given.rounds else []
+        command = [sys.executable, str(Path(__file__).parent), "--child", name, *rounds]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        for line in done.stdout.splitlines():
+            found = json.loads(line)
+            rows.append(Row(*found) if isinstance(found, list) else Skipped(found))
+            print(describe(rows[-1]), flush=True)
     if not given.names:
-        given.page.write_text(page(results, load=load, others=peers.versions()), encoding="utf-8")
+        given.page.write_text(write_page(rows, load=load), encoding="utf-8")
 
 
-def measure(section: Section, arguments: list[str]) -> dict[str, float] | str:
-    """Measure a section in a process of its own, print its lines, and return its figures, or why it was skipped.
+def measure(name: str, rounds: int | None) -> None:
+    """Print each row of a benchmark as JSON, or why it was skipped."""
+    work, usual = MEASURED[name]
+    try:
+        for row in work(rounds or usual):
+            print(json.dumps(row), flush=True)
+    except Skip as skip:
+        print(json.dumps(str(skip)), flush=True)
 
-    Raises:
-        CalledProcessError: it failed.
+
+def describe(row: Row | Skipped) -> str:
+    """Return a row as a line of text."""
+    if isinstance(row, Skipped):
+        return f"skip {row.why}"
+    beside = "" if row.theirs is None else f" beside {show(row.theirs)} ({row.peer})"
+    ratio = "" if row.ratio is None else f" ratio {show(row.ratio)}"
+    return f"{row.name} {show(row.ours)} {row.unit}{beside}{ratio}{'' if row.is_reached else ' MISSED'}"
+
+
+def write_page(rows: Sequence[Row | Skipped], *, load: float) -> str:
+    """Return the page.
+
+    Args:
+        rows: what was measured, and why some was not.
+        load: how many processes were running on average before the first benchmark.
     """
-    command = [sys.executable, str(HERE / f"{section.script}.py"), section.name, *arguments]
-    figures: dict[str, float] = {}
-    skipped = None
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        for line in process.stdout or ():
-            print(line, end="", flush=True)
-            name, _, value = line.strip().partition(" ")
-            if name == "skip":
-                skipped = value
-            else:
-                figures[name] = float(value)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return skipped if skipped and not figures else figures
+    lines = ["| what | ours | beside | | ratio | goal |", "| --- | ---: | --- | ---: | ---: | --- |"]
+    for row in rows:
+        if isinstance(row, Row):
+            mark = "" if row.is_reached else " ✗"
+            goal = "" if row.at_most is None else f"≤ {row.at_most:g}"
+            goal = goal if row.at_least is None else f"≥ {row.at_least:g}"
+            theirs, ratio = ("" if value is None else show(value) for value in (row.theirs, row.ratio))
+            lines.append(
+                f"| {row.what} | {show(row.ours)} {row.unit} | {row.peer} | {theirs} | {ratio}{mark} | {goal} |"
+            )
+    lines += ["", *(f"Skipped: {row.why}." for row in rows if isinstance(row, Skipped))]
+    machine = (
+        f"Measured on {date.today().isoformat()}: {platform.machine()}, {os.cpu_count()} cores, "
+        f"{platform.python_implementation()} {platform.python_version()}, load before {load:.2f}; "
+        f"{', '.join(f'{name} {version(name)}' for name in LIBRARIES)}.\n"
+    )
+    return "\n".join([HEAD, machine, *lines]).rstrip("\n") + "\n" + TAIL
 
 
 if __name__ == "__main__":

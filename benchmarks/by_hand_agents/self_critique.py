@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from measured_agents import Outside
+from measured import Outside
 
 from by_hand_agents.nodes import Ending, Update, Way, add_nodes, ended, on, passed_or_stopped, router, step, stops_in
 from guardgraph import SelfCritiqueBudget, SelfCritiquePolicy

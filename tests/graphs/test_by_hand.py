@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from by_hand_agents import BY_HAND
-from measured_agents import offline_agent, scripted_agent
+from measured import offline_agent, scripted_agent
 
 from guardgraph import (
     RagPolicy,

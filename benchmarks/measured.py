@@ -1,31 +1,31 @@
-"""What is measured: the three agents with proposers and tools that cost nothing, and the floor under each.
+"""How the benchmarks measure: works that run in turn, ratios of them, and agents that ask for nothing.
 
-Their proposers and tools return values prepared beforehand: what the offline rules and the recordings of the demos say,
-so that these runs end well and carry what a run of the demo carries.
+On a busy machine a time by itself says little. So what is compared runs in turn, with the order turned round by round.
+Processor times are compared round by round, and the median of the ratios holds. Wall times only grow with whatever
+else the machine does, so the fastest round of each holds.
 
-Every run is given, and is told, texts that no run before it had, as in life: a guard that keeps what it made of the
-latest texts must read these anew. They are made beforehand, more of them than anything keeps. What recurs in life
-recurs here too: the documents of the knowledge base, the words of a language, hosts, short phrases and names.
-
-The floor is a plain LangGraph graph of the same shape, whose nodes do nothing but route. Nodes, edges, path maps,
-schemas and channels are taken from the agent's builder. A node in front of a branch writes the way that the agent's run
-took; the last node writes the agent's result; all others write nothing.
+The agents' proposers and tools return what the offline rules and the recordings of the demos say, in texts that no run
+before had: a guard that keeps what it made of the latest texts must read these anew, as in life.
 """
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle, islice, pairwise, product
+from itertools import count, cycle, islice, product
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any
-
-from langgraph.graph import END, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from typing import Any, NamedTuple
 
 import guardgraph
 from guardgraph import GuardedGraph, RagPolicy, create_rag_agent, create_research_agent, create_self_critique_agent
@@ -37,17 +37,154 @@ from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_r
 
 POOL = 600
 """How many texts there are of each; facts of at most 512 texts are kept, and a run reads several."""
+ROOT = Path(__file__).parents[1]
+PYTHON = ROOT / "build" / "bench-peers" / "bin" / "python"
+"""Of an environment with libraries that bring much with them; `make bench` makes it."""
 
 _END = re.compile(r"(?=[.?](?:\s|$))")
-
 _DATA = Path(guardgraph.__file__).parent / "tools" / "data"
+_numbers = count()
 
+Figure = tuple[str, float]
+Work = Callable[[], object]
+Repeat = Callable[..., Work]
 Outside = Callable[[dict[str, Any]], Any]
-Graph = CompiledStateGraph[Any, Any, Any, Any]
 Said = dict[str | None, Any]
-"""What one of them said, by the URL that it was asked for; most are asked for none."""
+"""What a proposer or tool said, by the URL that it was asked for; most are asked for none."""
 Recipe = tuple[Callable[..., GuardedGraph], dict[str, Any], dict[str, Outside], dict[str, Any]]
 """A factory, its policy as an argument, who proposes and which tools there are, likewise, and what a run is given."""
+
+
+class Row(NamedTuple):
+    """A figure, beside its peer or floor in the same run: in the unit both, and as a ratio."""
+
+    name: str
+    what: str
+    ours: float
+    unit: str
+    peer: str = ""
+    theirs: float | None = None
+    ratio: float | None = None
+    at_most: float | None = None
+    """The goal: a largest ratio, or value where there is no peer."""
+    at_least: float | None = None
+
+    @property
+    def judged(self) -> float:
+        """What the goal is about."""
+        return self.ours if self.ratio is None else self.ratio
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it reaches its goal."""
+        most, least = self.at_most, self.at_least
+        return (most is None or self.judged <= most) and (least is None or self.judged >= least)
+
+
+class Skip(Exception):
+    """What a benchmark needs is not there; a sentence says what is missing."""
+
+
+class Kept:
+    """A recorder that keeps the latest recording."""
+
+    recording: Any = None
+
+    def record(self, run: Any) -> None:
+        """Keep a recording."""
+        self.recording = run
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The seconds that one work took, an item a round."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    """Processor time of all threads of this process."""
+
+
+def interleave(works: Mapping[str, Work], rounds: int) -> dict[str, Taken]:
+    """Run every work once a round, the order turned round by round, after one round that does not count."""
+    taken = {name: Taken() for name in works}
+    for work in works.values():
+        work()
+    for number in range(rounds):
+        for name in works if number % 2 else reversed(works):
+            gc.collect()
+            cpu, wall = time.process_time(), time.perf_counter()
+            works[name]()
+            taken[name].wall.append(time.perf_counter() - wall)
+            taken[name].cpu.append(time.process_time() - cpu)
+    return taken
+
+
+def compare(ours: Work, theirs: Work, rounds: int) -> tuple[Taken, Taken, float]:
+    """Return what two works took, and the median of the ratios of their processor times, round by round."""
+    this, that = interleave({"ours": ours, "theirs": theirs}, rounds).values()
+    return this, that, statistics.median(a / b for a, b in zip(this.cpu, that.cpu, strict=True))
+
+
+def invoke_many(graph: Any, given: Callable[[], dict[str, Any]], runs: int) -> Work:
+    """Return what runs a graph so many times, each on what `given` returns."""
+
+    def work() -> None:
+        for _ in range(runs):
+            graph.invoke(given(), name_thread(graph))
+
+    return work
+
+
+def await_many(runner: asyncio.Runner, graph: Any, given: Callable[[], dict[str, Any]], runs: int) -> Work:
+    """Return what runs a graph so many times, awaited one after another."""
+
+    async def awaited() -> None:
+        for _ in range(runs):
+            await graph.ainvoke(given(), name_thread(graph))
+
+    return lambda: runner.run(awaited())
+
+
+def name_thread(graph: Any) -> dict[str, Any]:
+    """Return the config of a thread that no run has had, where the graph has a checkpointer to keep it."""
+    return {"configurable": {"thread_id": str(next(_numbers))}} if graph.checkpointer is not None else {}
+
+
+def is_among_peers() -> bool:
+    """Say whether this process runs in the environment of the peers."""
+    return Path(sys.prefix).resolve() == PYTHON.parents[1].resolve()
+
+
+def measure_among_peers(name: str, script: str, rounds: int, environ: dict[str, str]) -> Iterator[Figure]:
+    """Yield what a benchmark prints that runs in the environment of the peers.
+
+    Raises:
+        Skip: there is none, or it cannot run there.
+    """
+    if not PYTHON.exists():
+        raise Skip(f"{name} needs libraries that are not installed; `make bench` installs them where it can")
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), **environ}
+    command = [str(PYTHON), script, "--rounds", str(rounds)]
+    done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=False, timeout=3600)
+    if done.returncode:
+        raise Skip(f"{name} could not be run; what its libraries say stands above")
+    for line in done.stdout.splitlines():
+        figure, value = line.split()
+        yield figure, float(value)
+
+
+def print_figures(figures: Iterator[Figure]) -> None:
+    """Print each figure as soon as it is known, or `skip` with the reason."""
+    try:
+        for name, value in figures:
+            print(name, show(value), flush=True)
+    except Skip as skip:
+        print(f"skip {skip}", flush=True)
+
+
+def show(value: float) -> str:
+    """Return a figure as it is printed: three digits, or all before the point."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 @dataclass(frozen=True)
@@ -65,17 +202,12 @@ class Scripted:
     """What the same agent written by hand takes: policy, proposers and tools."""
 
 
-def scripted_agents(*, coroutines: bool = False) -> list[Scripted]:
-    """Return the scripted agents of all patterns.
+def scripted_agent(pattern: str, *, coroutines: bool = False) -> Scripted:
+    """Return the scripted agent of a pattern: ``rag``, ``research`` or ``self_critique``.
 
     Args:
+        pattern: its name.
         coroutines: proposers and tools are coroutine functions, as an async application has them.
-    """
-    return [scripted_agent(pattern, coroutines=coroutines) for pattern in _AGENTS]
-
-
-def scripted_agent(pattern: str, *, coroutines: bool = False) -> Scripted:
-    """Return the scripted agent of a pattern: ``rag``, ``research`` or ``self_critique``; see `scripted_agents`.
 
     Raises:
         RuntimeError: its run does not end with success.
@@ -223,80 +355,3 @@ def in_turn(values: list[Any]) -> Callable[..., Any]:
     """Return a function that returns one value after the other, whatever it is asked."""
     turn = cycle(values)
     return lambda *asked: next(turn)
-
-
-def floor(agent: GuardedGraph, result: dict[str, Any], *, coroutines: bool = False, checkpointer: Any = None) -> Graph:
-    """Return the floor under an agent.
-
-    Args:
-        agent: the agent, of any pattern.
-        result: of the run whose way the floor goes; it must leave each node in one way.
-        coroutines: nodes and routers are coroutine functions, for `ainvoke`; LangGraph would run plain ones in threads.
-        checkpointer: LangGraph's.
-
-    Raises:
-        ValueError: the run left a node in two ways.
-    """
-    made, ways = agent.builder, _ways(result["path"])
-    writing, routing = (_coroutine_writing, _coroutine_routing) if coroutines else (_writing, _routing)
-    graph = StateGraph(
-        made.state_schema,
-        context_schema=made.context_schema,
-        input_schema=made.input_schema,
-        output_schema=made.output_schema,
-    )
-    for name, node in made.nodes.items():
-        update = {"route": ways[name]} if name in made.branches and name in ways else {}
-        if name == result["path"][-1]:
-            update = {key: result[key] for key in made.schemas[made.output_schema] if key in result}
-        graph.add_node(name, writing(update), input_schema=node.input_schema)
-    for start, end in made.edges:
-        graph.add_edge(start, end)
-    for name, branches in made.branches.items():
-        for branch in branches.values():
-            graph.add_conditional_edges(name, routing, branch.ends)
-    return graph.compile(checkpointer=checkpointer, name=f"floor_of_{agent.name}")
-
-
-def beside_floor(
-    scripted: Scripted, *, coroutines: bool = False, savers: Sequence[Any] = (None, None)
-) -> dict[str, Graph]:
-    """Return a scripted agent and its floor, as ``agent`` and ``floor``.
-
-    Args:
-        scripted: the agent.
-        coroutines: as for `floor`.
-        savers: the agent's checkpointer and the floor's.
-    """
-    agent = scripted.make(checkpointer=savers[0])
-    plain = floor(agent, scripted.result, coroutines=coroutines, checkpointer=savers[1])
-    return {"agent": agent, "floor": plain}
-
-
-def _ways(path: list[str]) -> dict[str, str]:
-    ways = dict(pairwise(path))
-    if list(pairwise(path)) != list(ways.items()):
-        raise ValueError(f"a floor leaves each node in one way; the run's path: {', '.join(path)}")
-    return ways
-
-
-def _writing(update: Mapping[str, Any]) -> Callable[[Any], Any]:
-    def node(state):
-        return update
-
-    return node
-
-
-def _coroutine_writing(update: Mapping[str, Any]) -> Callable[[Any], Any]:
-    async def node(state):
-        return update
-
-    return node
-
-
-def _routing(state):
-    return state.get("route", END)  # an ending writes no route
-
-
-async def _coroutine_routing(state):
-    return state.get("route", END)
