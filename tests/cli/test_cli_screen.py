@@ -39,7 +39,8 @@ def test_text_of_files_is_neither_markup_nor_control(here):
 
 def test_text_of_models_is_neither_markup_nor_control(monkeypatch):
     """What a model proposes cannot steer the terminal, whatever becomes of it."""
-    with OpenAIServer(answer({"kind": "retrieve", "query": "P1", "sources": [HOSTILE]}), answer(HOSTILE)) as server:
+    asked = answer({"kind": "retrieve", "query": "P1", "sources": [HOSTILE]})
+    with OpenAIServer(asked, asked, answer(HOSTILE)) as server:
         for name, value in server.environ().items():
             monkeypatch.setenv(name, value)
         refused_source = run("rag", "P1", "--model", "openai:m")
