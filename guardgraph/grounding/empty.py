@@ -22,18 +22,7 @@ _FEWEST_TOLD_WORDS: Final = 3
 def is_empty_text(
     text: str, *, echoes: Iterable[str] = (), told: Iterable[str] = (), may_be_short: bool = False
 ) -> bool:
-    """Say whether a text says nothing.
-
-    Args:
-        text: as it was proposed.
-        echoes: what is nothing when it is said alone, such as the question and the ids of what was shown.
-        told: what its writer was told, such as prompts; a text says nothing whose every sentence stands there.
-        may_be_short: whether a digit or a few words such as "Yes." and "Done." may be all that there is to say.
-
-    Returns:
-        True where it has at most two words and no content word, where a filler is its only word, where it is an item
-        of a form such as ``<text>`` or announces what does not come ("The answer is:"), and where it is an echo.
-    """
+    """Say whether a text says nothing."""
     said = list_word_keys(text)
     if (
         not any(map(str.isalnum, "".join(said)))

@@ -15,15 +15,7 @@ _KEY_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+
 
 
 def write_json_text(value: JsonValue, ignore: Collection[str] = ()) -> str:
-    """Return a JSON value as lines: of ``{"eta_minutes": 45}`` the line "eta minutes: 45 minutes".
-
-    A number takes its unit or currency from the last words of its key, a rate from 0 to 1 is told in per cent, too.
-    The items of a list stand under its key.
-
-    Args:
-        value: any JSON value.
-        ignore: keys whose values are left out, wherever they stand.
-    """
+    """Return a JSON value as lines: of ``{"eta_minutes": 45}`` the line "eta minutes: 45 minutes"."""
     return "\n".join(_write_lines(value, (), frozenset(ignore)))
 
 

@@ -38,20 +38,7 @@ class Mark(NamedTuple):
 
 
 def attach_marks(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[Sentence]:
-    """Return the sentences of an answer with what their marks say.
-
-    A mark belongs to the sentence before it in its paragraph. A sentence without one inherits from the sentence
-    before it in its paragraph. Where the answer has no mark and cites one source, every sentence cites that one.
-    What has neither a letter nor a digit is no sentence, and none ends inside a quote.
-
-    Args:
-        text: the answer without its marks.
-        marks: in order.
-        cited: the ids that the answer cites.
-
-    Returns:
-        The sentences; one that cites nothing has no ids.
-    """
+    """Return the sentences of an answer with what their marks say."""
     alone: tuple[str, ...] = tuple(cited) if not marks and len(cited) == 1 else ()
     places, found, before = [mark.at for mark in marks], list[Sentence](), alone
     for start, end, upto, ends_paragraph in find_answer_sentences(text):
@@ -63,23 +50,13 @@ def attach_marks(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list
 
 
 def move_sentences(sentences: Sequence[Sentence], find_place: Callable[[int], int | None]) -> list[Sentence]:
-    """Return the sentences that are left of an answer, with what they cite, where they stand now.
-
-    Args:
-        sentences: of the whole answer.
-        find_place: says where a place of the answer is now, None where it was taken out.
-    """
+    """Return the sentences that are left of an answer, with what they cite, where they stand now."""
     moved = [(item, find_place(item.start)) for item in sentences]
     return [item._replace(start=place, end=place + item.end - item.start) for item, place in moved if place is not None]
 
 
 def write_marks(text: str, sentences: Sequence[Sentence]) -> str:
-    """Return an answer with a mark behind each sentence; read again, it is the same answer, cited the same way.
-
-    Args:
-        text: the answer without its marks.
-        sentences: its sentences, in order.
-    """
+    """Return an answer with a mark behind each sentence; read again, it is the same answer, cited the same way."""
     parts, at = list[str](), 0
     for item in sentences:
         parts += [text[at : item.end], f" [{', '.join(item.ids)}]"]
@@ -103,22 +80,7 @@ _ITEMS: Final = re.compile(r"[,;]")
 
 
 def read_marks(answer: str, ids: Collection[str], texts: Sequence[str]) -> tuple[str, list[Mark], list[str]]:
-    """Take the marks out of an answer.
-
-    A bracket is a mark where all that it holds are ids of what was shown, with commas or semicolons between. Another
-    one is text where it stands so in what was shown, where it is a link, and where it cannot be meant as a mark: an
-    item has a blank in it, or is a word of letters alone while no id is. What remains looks like a citation that
-    nobody can look up.
-
-    Args:
-        answer: as the model wrote it.
-        ids: of what it may cite.
-        texts: what was shown.
-
-    Returns:
-        The text without marks and without the blanks before them, the marks in order, and what looks like an id and is
-        none, sorted.
-    """
+    """Take the marks out of an answer."""
     text, marks = _take_out_marks(answer, ids)
     unknown = {item for bracket in _BRACKET.finditer(text) for item in _find_unknown_ids(bracket, ids, texts)}
     unknown.update(mark for mark in _FOREIGN.findall(text) if not any(mark in one for one in texts))

@@ -188,16 +188,7 @@ class FoundName(NamedTuple):
 
 
 def find_unknown_names(text: str, known: Names, language: str = DEFAULT_LANGUAGE) -> Iterator[FoundName]:
-    """Yield the names of a sentence that texts do not have.
-
-    What opens the sentence is a name if it is no ordinary word, in a language whose words are listed. Where nouns have
-    capitals, or a script has none, only acronyms are names.
-
-    Args:
-        text: a sentence.
-        known: what the texts have.
-        language: an ISO 639-1 code, of the sentence.
-    """
+    """Yield the names of a sentence that texts do not have."""
     runs = [(match.span(), list_initials(match[0])) for match in _compile_run().finditer(text)]
     spelled_out = [span for span, initials in runs if initials & known.words]
     own = {each for _, initials in runs for each in initials}
@@ -232,16 +223,7 @@ def _is_explained(acronym: str, before: str) -> bool:
 
 
 def find_unsupported_names(text: str, texts: Sequence[str], known_names: Collection[str] = ()) -> list[str]:
-    """Return the names of a text that no other text has, as they are written.
-
-    Args:
-        text: what says them.
-        texts: what it rests on.
-        known_names: names that need no source.
-
-    Returns:
-        Each once; none where the text is in another language than all others, since names are written otherwise there.
-    """
+    """Return the names of a text that no other text has, as they are written."""
     language = detect_language(text) or DEFAULT_LANGUAGE
     if not is_language_of(language, texts):
         return []

@@ -33,10 +33,7 @@ class _Read(NamedTuple):
 
 @cache
 def _load_tables() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple[str, int]]]:
-    """Return what denies nothing, what denies, and the pair and the side of each word that has an opposite.
-
-    A word of several pairs is of the first; "accepts" is a form of "accept", a word of its own pair keeps it.
-    """
+    """Return what denies nothing, what denies, and the pair and the side of each word that has an opposite."""
     table = load_hand_table(DEFAULT_LANGUAGE)
     idle, denying = (rf"\b(?:{'|'.join(sorted(table[key], key=len, reverse=True))})\b" for key in ("idle", "negations"))
     sides: dict[str, tuple[str, int]] = {}
@@ -75,15 +72,7 @@ def _read_sentence(sentence: str) -> _Read:
 
 
 def is_opposite(said: str, source: str) -> bool | None:
-    """Say whether two sentences that are nearly the same differ in an odd number of negations and opposites.
-
-    Args:
-        said: a sentence of a text.
-        source: a sentence that it may rest on.
-
-    Returns:
-        None where they are not near enough to be compared, or only one has a condition.
-    """
+    """Say whether two sentences that are nearly the same differ in an odd number of negations and opposites."""
     one, other = _read_sentence(said), _read_sentence(source)
     shared = set(one.keys) & set(other.keys)
     if len(shared - one.sides.keys()) < _LEAST_WORDS or len(shared) < _LEAST_SHARE * len(set(one.keys)):

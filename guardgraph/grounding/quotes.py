@@ -71,13 +71,7 @@ _ASCII_WORD = re.compile(r"((?:(?<![^ (])[-+.](?=\d))?\w++(?:(?:(?<=\d)[.,:/-](?
 
 @cache
 def _compile_quoted() -> re.Pattern[str]:
-    """Return what stands between quotation marks.
-
-    Straight ones open where no word ends and close where none begins: they are no inches, and an apostrophe inside a
-    word is none of them. Nor are the two of *the '90s and the workers' rights*: one stands for letters that are left
-    out, as in *'em*, and the other makes a possessive. No alternative reads across what may open it again, so that a
-    text of opening marks alone takes linear time.
-    """
+    """Return what stands between quotation marks."""
     clipped = rf"(?:\d\ds?|{'|'.join(sorted(list_hand_words('en', 'clipped')))})\b"
     return re.compile(
         r"[“„”]([^“„”]++)[“”]|«([^«»]++)»|»([^«»]++)«|‹([^‹›]++)›|›([^‹›]++)‹|「([^「」]++)」|『([^『』]++)』"
@@ -111,11 +105,7 @@ class Quote(NamedTuple):
 
 
 def find_quotes(text: str) -> Iterator[Quote]:
-    """Yield what stands between quotation marks of any kind within a paragraph, if it has two words at least.
-
-    One word between quotation marks is called so rather than quoted. In scripts without blanks a letter counts as a
-    word, as in `is_quote_in_text`.
-    """
+    """Yield what stands between quotation marks of any kind within a paragraph, if it has two words at least."""
     if _MARK.search(text) is None:
         return
     for first, last in find_paragraph_spans(text):
@@ -126,10 +116,7 @@ def find_quotes(text: str) -> Iterator[Quote]:
 
 
 def find_quoting_sentences(text: str) -> list[tuple[int, int]]:
-    """Return where a text's sentences begin and end, so that none ends inside a quote.
-
-    Lines that were only broken to a width go on. What has neither a letter nor a digit is no sentence.
-    """
+    """Return where a text's sentences begin and end, so that none ends inside a quote."""
     quotes = list(find_quotes(text))
     spans = list[tuple[int, int]]()
     for start, end in find_sentence_spans(unwrap_text_lines(text)):
@@ -146,11 +133,7 @@ def _count_quoted_words(word: str) -> int:
 
 
 def normalise_quote_text(text: str) -> str:
-    """Return a text with runs of white space as one blank, quote marks as single ones, and dashes as plain ones.
-
-    Letters are in their compatibility form (NFKC), but for raised digits, fractions and the like: "ﬁles" is "files".
-    What is quoted inside a quote stands between single marks where its source has double ones.
-    """
+    """Return a text with runs of white space as one blank, quote marks as single ones, and dashes as plain ones."""
     plain = " ".join(_fold_letters(text).split())
     return _INNER.sub("'", plain) if '"' in plain or "`" in plain else plain
 
@@ -160,17 +143,7 @@ def _fold_letters(text: str) -> str:
 
 
 def is_quote_in_text(quote: str, text: str) -> bool:
-    """Say whether a text contains a quote verbatim, white space and the kinds of quote marks and dashes aside.
-
-    A quote begins and ends where words do, in scripts without blanks at any letter. A number counts as a whole:
-    ``3.4%`` is no quote from ``13.4%``, nor ``99`` from ``99.95``. No quote runs from one row of a page's table into
-    another, and none has U+FFFD in it. Marks of an item or a cell around a quote are no part of it; between the words
-    of two cells the bar has to stand.
-
-    Args:
-        quote: what is said to be quoted.
-        text: what it is said to be quoted from.
-    """
+    """Say whether a text contains a quote verbatim, white space and the kinds of quote marks and dashes aside."""
     quote, text = normalise_quote_text(_take_off_marks(quote)), _read_page_text(text)
     start = text.find(quote)
     if start < 0 or _UNKNOWN in quote:
@@ -182,15 +155,7 @@ def is_quote_in_text(quote: str, text: str) -> bool:
 
 
 def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
-    """Return where a quote stands in a text, verbatim as `is_quote_in_text` has it, and first.
-
-    Args:
-        quote: what is said to be quoted.
-        text: what it is said to be quoted from.
-
-    Returns:
-        Where it begins and ends in the text, in characters; None where it does not stand there.
-    """
+    """Return where a quote stands in a text, verbatim as `is_quote_in_text` has it, and first."""
     wanted, read = normalise_quote_text(_take_off_marks(quote)), _read_page_text(text)
     text = _mark_row_ends(text)
     first = read.find(wanted) if wanted else -1
@@ -236,14 +201,7 @@ def _find_quote_start(read: str, marked: str) -> int | None:
 
 
 def _map_quote_place(place: int, inside: int, read: str, text: str) -> int:
-    """Return where a place of a comparable text is in the text itself.
-
-    Args:
-        place: before a character, or behind one.
-        inside: a character of the same word.
-        read: the comparable text.
-        text: the text.
-    """
+    """Return where a place of a comparable text is in the text itself."""
     if text.isascii() and len(read) == len(text):
         return place
     words = read.count(" ", 0, inside)

@@ -545,10 +545,7 @@ class _Scanner:
         return ""
 
     def _find_nouns(self, start: int, end: int) -> frozenset[str]:
-        """Return the stems of what a number counts: of the three words behind it.
-
-        Of "Section 4", "JDK 21" the word before it, where none is behind.
-        """
+        """Return the stems of what a number counts: of the three words behind it."""
         words = list[str]()
         for match in _NOUN.finditer(self.text, end, end + _NOUN_WINDOW):
             if not match[1] or match[1].lower() in self.joining or len(words) == 3:

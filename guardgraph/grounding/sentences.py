@@ -44,12 +44,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def find_sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return where a text's sentences begin and end, without the blanks around them.
-
-    A mark of the end counts where what follows it begins a sentence: behind a blank, and with no lower-case letter.
-    "99.95" and "24/7." hold together, "e.g. this", "Dr. No", "3. Mai" and "2. Press" as well. Every line ends a
-    sentence; see `unwrap_text_lines` for a text whose lines were broken to a width.
-    """
+    """Return where a text's sentences begin and end, without the blanks around them."""
     return list(_find_spans_of_text(text))
 
 
@@ -121,12 +116,7 @@ def find_paragraph_spans(text: str) -> list[tuple[int, int]]:
 
 
 def unwrap_text_lines(text: str) -> str:
-    """Return a text of the same length whose lines, where they were only broken to a width, go on behind a blank.
-
-    A line goes on where the next one begins with a lower-case letter, or where its first word would not have fitted
-    into the widest line of the paragraph. An item, a heading, a table's row and a label begin a line of their
-    own, and so does every line of code between fences.
-    """
+    """Return a text of the same length whose lines, where they were only broken to a width, go on behind a blank."""
     lines = text.split("\n")
     joined, in_code = [lines[0]], False
     for (line, following), width in zip(pairwise(lines), _measure_paragraph_widths(lines), strict=False):

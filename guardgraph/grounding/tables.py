@@ -114,17 +114,7 @@ class Misplaced(NamedTuple):
 
 
 def find_misplaced_values(sentence: str, begin: int, values: Sequence[Value], table: Table) -> Iterator[Misplaced]:
-    """Yield the values of a sentence that are not those of the row and column that it names.
-
-    A value belongs to the row that is named last before it; where two are named since the value before, to none. Its
-    column is told by what it counts. Where no column is told, a value that stands in other rows alone is misplaced.
-
-    Args:
-        sentence: of a text.
-        begin: where it begins in the text.
-        values: its values, with places in the text.
-        table: of a source.
-    """
+    """Yield the values of a sentence that are not those of the row and column that it names."""
     if not values:
         return
     named = [

@@ -78,12 +78,7 @@ def is_same_kind(one: Value, other: Value) -> bool:
 
 
 def is_same_value(one: Value, other: Value) -> bool:
-    """Say whether two values are the same for a licence: type, unit, zone and bound, and nothing is rounded.
-
-    Args:
-        one: what is to be licensed.
-        other: what may license it.
-    """
+    """Say whether two values are the same for a licence: type, unit, zone and bound, and nothing is rounded."""
     bounds = {mark for mark in (one.mark, other.mark) if mark in ("more", "less")}
     if one.kind != other.kind or one.unit != other.unit or one.per != other.per or len(bounds) > 1:
         return False
@@ -95,12 +90,7 @@ def is_same_value(one: Value, other: Value) -> bool:
 
 
 def supports(value: Value, source: Value) -> bool:
-    """Say whether a source's value is what a text's value says, or says it more exactly.
-
-    Args:
-        value: of the text.
-        source: of the source.
-    """
+    """Say whether a source's value is what a text's value says, or says it more exactly."""
     if value.kind == "date" or source.kind == "date":
         return any(_is_date_within(said, told) for said in _list_dates(value) for told in _list_dates(source))
     if "score" in (value.kind, source.kind) and value.kind != source.kind:
@@ -182,15 +172,7 @@ def _is_near(value: Value, said: float, source: Value, told: float, steps: tuple
 
 
 def find_support(value: Value, values: Iterable[Value]) -> Value | None:
-    """Return a value that says what another one says, equal after normalisation or more exactly; None for none.
-
-    A day or a month is supported where its year stands elsewhere. A score of larger numbers is supported where both
-    stand.
-
-    Args:
-        value: of a text.
-        values: of what it rests on.
-    """
+    """Return a value that says what another one says, equal after normalisation or more exactly; None for none."""
     values = values if isinstance(values, Sequence) else list(values)
     if hit := next((each for each in values if supports(value, each)), None):
         return hit
@@ -257,24 +239,14 @@ def _list_keys(value: Value) -> tuple[list[object], list[tuple[float, float]]]:
 
 
 def scan_values(text: str, language: str = "") -> tuple[Value, ...]:
-    """Return the values of a text, in their order.
-
-    Args:
-        text: what is read.
-        language: an ISO 639-1 code; by default the one that the text tells, or else English.
-    """
+    """Return the values of a text, in their order."""
     from guardgraph.grounding.scanning import scan_text  # it makes the values that this module compares
 
     return scan_text(text, language)
 
 
 def find_unsupported_values(text: str, texts: Sequence[str]) -> list[str]:
-    """Return the values of a text that no other text has, as they are written, small counts among them.
-
-    Args:
-        text: what says them.
-        texts: what it rests on.
-    """
+    """Return the values of a text that no other text has, as they are written, small counts among them."""
     told = [value for each in texts for value in scan_values(each)]
     written = "\n".join(texts)
     said = [value for value in scan_values(text) if value.mark != "implied"]

@@ -31,16 +31,7 @@ class Decision(NamedTuple):
 
 
 def decide(checked: CheckedText, *, on_unsupported: str, on_doubt: str) -> Decision:
-    """Say what becomes of a text whose sentences were held against their sources.
-
-    Links and markup always stop. Else the worst of the verdicts that stop is the reason, or the worst of those that
-    are marked.
-
-    Args:
-        checked: the text.
-        on_unsupported: ``stop`` or ``mark``: what becomes of sentences that are contradicted or unsupported.
-        on_doubt: ``ignore``, ``mark`` or ``stop``: what becomes of those that are doubtful.
-    """
+    """Say what becomes of a text whose sentences were held against their sources."""
     if links := tuple(finding for finding in checked.findings if finding.rule == "link"):
         return Decision(links[0].told, True, links, tuple(dict.fromkeys(each.text for each in links)), ())
     ways: Mapping[str, str] = {"contradicted": on_unsupported, "unsupported": on_unsupported, "doubtful": on_doubt}

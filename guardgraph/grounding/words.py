@@ -70,14 +70,7 @@ _KINDS: Final = _Kinds()
 
 
 def split_words(text: str) -> list[Word]:
-    """Read a text as words; punctuation stands between them.
-
-    Letters, digits, accents and underscores make a word, and so do the parts that an apostrophe joins
-    (``don't``) and the digits of one number (``3.4``). In scripts without blanks every character is a word.
-
-    Returns:
-        The words in order, with their places in the text.
-    """
+    """Read a text as words; punctuation stands between them."""
     return list(_split_words_of_text(text))
 
 
@@ -160,11 +153,7 @@ def load_stop_words(language: str) -> frozenset[str]:
 
 @cache
 def load_function_words(language: str) -> frozenset[str]:
-    """Return the words of a language that say nothing of what a text is about, case folded.
-
-    Args:
-        language: an ISO 639-1 code; one that is not known has none.
-    """
+    """Return the words of a language that say nothing of what a text is about, case folded."""
     spoken = list_hand_words(language, "asking") | list_hand_words(language, "courtesy")
     return frozenset(normalise_to_nfkc(word).casefold() for word in load_stop_words(language) | spoken)
 
@@ -200,32 +189,14 @@ def is_lowercase_word(word: str, language: str = DEFAULT_LANGUAGE) -> bool:
 
 @remember_by_text(texts=512, chars=4000)
 def read_terms(text: str, language: str = "") -> tuple[str, ...]:
-    """Read a text as index terms, in order, repetitions kept.
-
-    Letters with their marks, and digits, make a word (so `on-call` is two and `P1` one), numbers keep their
-    points (`99.95`), case and compatibility forms are unified. In scripts without blanks, and in Korean, which
-    joins its particles to words, each pair of letters that follow each other is one (Lee and Ahn 1996), in Thai and
-    its like, whose letters are sounds, each three; in Vietnamese each two syllables that follow each other. Function
-    words are dropped, and what is left is stemmed (Porter, Snowball, 2001, https://snowballstem.org):
-    `refunds` and `refunded` are both `refund`; an English noun is read as its verb, `response` as `respond`.
-
-    Args:
-        text: what is read.
-        language: an ISO 639-1 code; by default the one that the text tells, or else English.
-    """
+    """Read a text as index terms, in order, repetitions kept."""
     language = language or detect_language(text) or DEFAULT_LANGUAGE
     return tuple(stem_words(list_content_words(text, language), language))
 
 
 @remember_by_text(texts=512, chars=4000)
 def list_content_words(text: str, language: str = "", *, beside: str = "") -> tuple[str, ...]:
-    """Name the words that carry a text's meaning: lower case, else as spelled; in order, repetitions kept.
-
-    Args:
-        text: what is read.
-        language: an ISO 639-1 code; by default the one that the text tells, or else English.
-        beside: a language whose function words are left out too.
-    """
+    """Name the words that carry a text's meaning: lower case, else as spelled; in order, repetitions kept."""
     language = language or detect_language(text) or DEFAULT_LANGUAGE
     left_out = _load_left_out_words(language) | (_load_left_out_words(beside) if beside else frozenset())
     words = _split_term_words(normalise_to_nfkc(text), _load_word_cuts(language))
@@ -304,12 +275,7 @@ def _is_sound_letter(letter: str) -> bool:
 
 
 def stem_words(words: Iterable[str], language: str) -> list[str]:
-    """Return the stems of words in a language: at most their first seven letters, six where it has no stemmer.
-
-    What is longer is mostly composed, and its first part tells what it is about (McNamee, Nicholas and Mayfield,
-    Addressing Morphological Variation in Alphabetic Languages, 2009, index beginnings alone). Words with digits
-    are names and stay whole.
-    """
+    """Return the stems of words in a language: at most their first seven letters, six where it has no stemmer."""
     return [word if len(word) > _LONGEST_STEMMED else _stem_term(word, language) for word in words]
 
 
@@ -324,12 +290,7 @@ def _stem_term(word: str, language: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
-    """Return what the forms of a word have in common, as Snowball's stemmer has it: "refund" of "refunds".
-
-    Args:
-        word: in lower case.
-        language: an ISO 639-1 code; where it has no stemmer, the word is its own stem.
-    """
+    """Return what the forms of a word have in common, as Snowball's stemmer has it: "refund" of "refunds"."""
     name = load_hand_table(language).get("stemmer")
     if name is None or len(word) > _LONGEST_STEMMED or word.isdecimal():
         return word
@@ -340,10 +301,7 @@ def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def list_word_beginnings(words: Iterable[str]) -> list[str]:
-    """Return the first four letters of each word: forms that no stemmer unites, and composed words, share them.
-
-    Words with digits stay whole.
-    """
+    """Return the first four letters of each word: forms that no stemmer unites, and composed words, share them."""
     return [word if is_name_word(word) else word[:_BEGINNING_LETTERS] for word in words]
 
 
@@ -357,17 +315,7 @@ _LEAST_BEFORE: Final = 3
 
 
 def find_verb_stem(stem: str) -> str:
-    """Return the stem of the verb that an English stem may be derived from, or the stem itself.
-
-    English has its nouns and adjectives in -ion and -ive from Latin participles, whose consonant differs from that of
-    the verb (Marchand, The Categories and Types of Present-Day English Word-Formation, 1969, 4.45): create and
-    creation, permit and permission, resolve and resolution, respond and response, decide, explode, conclude. A stem
-    that is none of a participle, such as that of *status*, becomes no other word's, so it still stands for its own
-    word alone.
-
-    Args:
-        stem: as Snowball's English stemmer has it, such as ``"respons"``.
-    """
+    """Return the stem of the verb that an English stem may be derived from, or the stem itself."""
     for ending, verb in load_hand_table("en")["verb_endings"].items():
         if stem.endswith(ending) and len(stem) >= _LEAST_BEFORE + len(ending):
             return stem.removesuffix(ending) + str(verb)
@@ -381,14 +329,7 @@ def find_nearest_texts(
     language: str,
     terms: Callable[[str, str], Collection[str]] = read_terms,
 ) -> list[list[int]]:
-    """Return for each sentence the places of the texts that share the most of its words, none where none shares any.
-
-    Args:
-        said: sentences.
-        texts: what they may rest on.
-        language: an ISO 639-1 code.
-        terms: reads a text in a language as terms.
-    """
+    """Return for each sentence the places of the texts that share the most of its words, none where none shares any."""
     read = [frozenset(terms(text, language)) for text in texts]
     found = list[list[int]]()
     for sentence in said:
@@ -426,19 +367,7 @@ _VOTING_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def detect_language(text: str) -> str:
-    """Tell which language a text is in.
-
-    Where one language alone is written in a script, the script tells. Where several are, each word votes for
-    the languages that list it as a stop word, and each letter for those that are spelled with it; a vote is
-    shared among them.
-
-    Args:
-        text: any text; its first 500 characters are read.
-
-    Returns:
-        An ISO 639-1 code, or ``""`` where nothing tells: no letters, a script that none of these languages is
-        written in, no votes, or as many for two of them.
-    """
+    """Tell which language a text is in."""
     return _detect_language_of_text(text[:_LONGEST_READ])
 
 
@@ -453,15 +382,7 @@ def _detect_language_of_text(text: str) -> str:
 
 
 def is_surely_another_language(text: str, languages: Collection[str]) -> bool:
-    """Say whether a text is in none of some languages: in another script, or by more than a word or two.
-
-    Four words of English can look like Romanian ("are", "in"), so a check that needs a language asks this before it
-    leaves a text out.
-
-    Args:
-        text: any text; its first 500 characters are read.
-        languages: ISO 639-1 codes.
-    """
+    """Say whether a text is in none of some languages: in another script, or by more than a word or two."""
     votes = _count_language_votes(text[:_LONGEST_READ])
     most = max((votes[language] for language in languages if language in votes), default=None)
     return most is None or max(votes.values()) - most >= _SURE_LEAD

@@ -34,13 +34,7 @@ class _Unreadable(ValueError):
 
 
 def evaluate_workings(workings: Iterable[str], told: Sequence[Value]) -> list[Value]:
-    """Return what workings come to, as values of the sources; one that does not hold gives none.
-
-    Args:
-        workings: such as ``"10 * 0.22 + 1.00 = 3.20"`` or ``"07:00 + 3 h = 10:00"``: operands are values of
-            sources, results of earlier workings, or constants of the calendar and 100; the result is as the text says.
-        told: the values of the sources.
-    """
+    """Return what workings come to, as values of the sources; one that does not hold gives none."""
     results = list[Value]()
     for working in workings:
         if len(working) <= _MOST_CHARS:

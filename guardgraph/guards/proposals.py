@@ -73,19 +73,7 @@ def proposal(packed: str) -> Proposal:
 
 
 def _parse_proposal_json(text: str, is_lenient: bool) -> JsonValue:
-    """Return the JSON that a model's text is, or the object inside the one Markdown fence that it is.
-
-    Where the text is neither, what some models think in front of their reply is passed over. The reply stands behind
-    the last end of thinking that has JSON behind it: thinking may quote such an end, and so may a string of the reply,
-    but no end of a reply that begins inside a string is JSON.
-
-    Args:
-        text: the model's.
-        is_lenient: whether words may stand around the object, as where nothing but a prompt asked for it.
-
-    Raises:
-        NotJson: it is neither.
-    """
+    """Return the JSON that a model's text is, or the object inside the one Markdown fence that it is."""
     try:
         return _parse_reply(text)
     except NotJson as error:
@@ -109,10 +97,7 @@ def skip_thinking(text: str) -> str:
 
 
 def _find_last_object(text: str) -> JsonObject | None:
-    """Return the last JSON object that stands in a text, None where there is none.
-
-    Line breaks inside of strings are read as they are meant.
-    """
+    """Return the last JSON object that stands in a text, None where there is none."""
     mended = _STRING.sub(lambda match: re.sub(r"[\n\r\t]", _escape_control, match[0]), text)
     decoder, last, at = json.JSONDecoder(), None, mended.find("{")
     for _ in range(_MOST_OBJECTS):
@@ -192,11 +177,7 @@ def proposed_text(packed: str, name: str, lists: tuple[str, ...] = ()) -> Propos
 
 
 def check_proposed_text(value: JsonValue, name: str, lists: tuple[str, ...] = ()) -> None:
-    """Check that a value is an object with a text under `name` and lists of strings under `lists`.
-
-    Raises:
-        Stop: ``llm_invalid_schema`` or ``llm_empty``.
-    """
+    """Check that a value is an object with a text under `name` and lists of strings under `lists`."""
     fields = value if isinstance(value, dict) else {}
     wrong = [] if isinstance(fields.get(name), str) else [name]
     wrong += [key for key in lists if not _is_proposed_list(fields.get(key))]

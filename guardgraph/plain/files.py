@@ -60,11 +60,7 @@ class LogWatch:
         self._file, self._log = identify_file(file), identify_file(Path(f"{file}{LOGS[0]}"))
 
     def check_log(self, file: Path) -> None:
-        """Refuse a file whose log is that of the file before.
-
-        Raises:
-            StoreError: it is; the line names the files to be removed.
-        """
+        """Refuse a file whose log is that of the file before."""
         if self._log is None or self._file in (None, identify_file(file)):
             return
         if identify_file(Path(f"{file}{LOGS[0]}")) == self._log:

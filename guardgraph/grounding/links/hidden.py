@@ -24,11 +24,7 @@ _RIGHT_TO_LEFT: Final = frozenset({"R", "AL"})
 
 
 def find_hidden_signs(text: str) -> list[str]:
-    """Return the signs of a text that hide or turn what stands there, each as its escape.
-
-    Signs that scripts and emoji are spelled with are none: joiners, the flags of regions, forms of Han characters, and
-    in a text with letters that are written from right to left the marks around what has another direction.
-    """
+    """Return the signs of a text that hide or turn what stands there, each as its escape."""
     if text.isascii() or (text.isprintable() and not _HIDDEN.search(text)):
         return []
     read = _VARIANT.sub("", _FLAG.sub("", text))

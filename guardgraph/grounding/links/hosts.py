@@ -70,11 +70,7 @@ def _list_networks() -> tuple[Any, ...]:
 
 
 def cut_to_host(word: str) -> str:
-    """Return what of a dotted word can be a host, as it is written.
-
-    Letters of scripts without blanks before Latin ones are words of the text, and so is whatever stands behind the
-    letters of a Latin suffix: ``evil.comを``.
-    """
+    """Return what of a dotted word can be a host, as it is written."""
     labels = word.strip("-_").split(".")
     if word.isascii():
         return ".".join(labels)
@@ -90,13 +86,7 @@ def cut_to_host(word: str) -> str:
 
 
 def is_file_or_attribute(host: str, following: str, before: str = "") -> bool:
-    """Say whether a dotted word without scheme, port and path is a file, an attribute or the end of a sentence.
-
-    Args:
-        host: as it is written.
-        following: what stands behind it, `AROUND` characters where there are as many.
-        before: what stands before it, likewise.
-    """
+    """Say whether a dotted word without scheme, port and path is a file, an attribute or the end of a sentence."""
     labels = host.split(".")
     last = labels[-1].lower()
     if last in list_words("endings"):
@@ -120,11 +110,7 @@ def _stands_under_platform(host: str) -> bool:
 
 
 def _is_formed_as_host(labels: list[str]) -> bool:
-    """Say whether labels, the last of which may end a file, are those of a host by their form.
-
-    Files are named in ASCII nearly always. Those with more than one point have capitals, lower strokes or versions
-    (``CLAUDE.local.md``, ``libc-2.3.2.so``), or are attributes (``threaded.map``).
-    """
+    """Say whether labels, the last of which may end a file, are those of a host by their form."""
     host = ".".join(labels)
     if not host.isascii() or _stands_under_platform(host):
         return True

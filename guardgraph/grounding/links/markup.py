@@ -42,12 +42,7 @@ _BLANKS = re.compile(r"[\s\x00-\x20]+")
 
 
 def find_active_markup(layouts: Iterable[Layout], *, cited: Collection[str] = ()) -> list[ActivePart]:
-    """Find what is active in a text; in code, what no cited text has word for word.
-
-    Args:
-        layouts: of the text, by `list_layouts`.
-        cited: the texts that it rests on.
-    """
+    """Find what is active in a text; in code, what no cited text has word for word."""
     found = list[ActivePart]()
     for layout in layouts:
         if layout.tangle:
