@@ -9,13 +9,11 @@ import threading
 from datetime import datetime, timedelta, timezone
 from itertools import count
 
-import psycopg
 import pytest
 from docs_parts import ROOT
 from halted_runs import halt_before
 from jsonschema import Draft202012Validator
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.types import Command, interrupt
 from rag_agents import QUESTION, agent
 from recorded_runs import Kept, recorded_stop, stops
@@ -346,51 +344,3 @@ def test_a_world_of_whole_seconds_and_another_zone_is_recorded_as_any_other(mome
     assert kept.only["visits"][0]["opening"]["started_at"] == said
     assert {type(call["seconds"]) for call in kept.only["calls"]} == {float}
     assert list(find_derivation_problems(triage().frame, kept.only)) == []
-
-
-MEGABYTE = 1_000_000
-
-
-@pytest.fixture(scope="module")
-def address(new_postgres):
-    """The address of an empty PostgreSQL database."""
-    return new_postgres()
-
-
-def bytes_by_channel(address):
-    """Return how many bytes the database has of each channel, over all its versions."""
-    with psycopg.connect(address) as connection:
-        rows = connection.execute("SELECT channel, sum(length(blob)) FROM checkpoint_blobs GROUP BY channel").fetchall()
-        connection.execute("TRUNCATE checkpoints, checkpoint_blobs, checkpoint_writes")
-    return {channel: int(size or 0) for channel, size in rows}
-
-
-def lookup(state, run):
-    """Ask a tool for a megabyte, and keep the name that it begins with."""
-    came = yield Call("tool", lambda request: f"Ada {'x' * MEGABYTE}", {"desk": "bug"})
-    return {"found_duty": f'["value", "{came.content[:3]}", {{}}]'}
-
-
-def test_a_large_outcome_is_written_once(address):
-    """A megabyte that a tool returned is in the channel of its node's calls, in one version, and in no other."""
-    kept = Kept()
-    with PostgresSaver.from_conn_string(address) as saver:
-        saver.setup()
-        graph = triage(bodies={"lookup": lookup}, checkpointer=saver, recorder=kept)
-        assert graph.invoke(TICKET, THREAD)["on_duty"] == "Ada"
-    sizes = bytes_by_channel(address)
-    assert MEGABYTE < sizes.pop("calls:lookup") < 1.01 * MEGABYTE
-    assert sum(sizes.values()) < 0.05 * MEGABYTE
-    assert len(kept.texts[0]) < 1.05 * MEGABYTE
-
-
-def test_a_run_does_not_write_what_an_earlier_one_on_its_thread_called(address):
-    """Three runs on one thread write three megabytes: each begins with an empty record."""
-    with PostgresSaver.from_conn_string(address) as saver:
-        saver.setup()
-        graph = triage(bodies={"lookup": lookup}, checkpointer=saver)
-        for _ in range(3):
-            graph.invoke(TICKET, THREAD)
-    sizes = bytes_by_channel(address)
-    assert 3 * MEGABYTE < sizes.pop("calls:lookup") < 3.03 * MEGABYTE
-    assert sum(sizes.values()) < 0.1 * MEGABYTE
