@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import guardgraph
+from guardgraph.cli.shell import is_stderr_watched, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError, explain_unread_file
+from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import MAX_DEPTH, RESULT_DEPTH, JsonObject, NotJson, parse_json
 
 if TYPE_CHECKING:
     from guardgraph.state.context import Caller
-
-
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
-import guardgraph
-from guardgraph.cli.shell import is_stderr_watched, print_on_stderr
-from guardgraph.plain.files import is_server_url
 
 
 def open_kb_option(kb: str) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,27 +16,11 @@ from guardgraph.cli.audit import select_store_runs
 from guardgraph.cli.inputs import show_run_counter
 from guardgraph.cli.policies import load_candidate_policy_option
 from guardgraph.cli.shell import OK, STOPPED, Screen
-from guardgraph.plain.errors import ConfigurationError, explain_unread_file
-from guardgraph.plain.json import RESULT_DEPTH, NotJson, parse_json
+from guardgraph.plain.errors import ConfigurationError, GuardgraphError, explain_unread_file
+from guardgraph.plain.json import RESULT_DEPTH, JsonObject, NotJson, parse_json
 
 if TYPE_CHECKING:
-    from guardgraph.evidence.what_if import FailOn
-
-
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-from guardgraph.evidence.what_if import load_candidate_agent
-from guardgraph.plain.errors import GuardgraphError
-from guardgraph.plain.json import JsonObject
-
-if TYPE_CHECKING:
-    from guardgraph.evidence.what_if import Row
-
-
-_SAME = "same"
-_PARTED = "changed"
+    from guardgraph.evidence.what_if import FailOn, Row
 
 
 @dataclass
@@ -54,9 +39,9 @@ class Replayed:
 
     def add_row(self, row: Row) -> None:
         """Count one run."""
-        if row.kind == _SAME:
+        if row.kind == "same":
             self.same += 1
-        elif row.kind == _PARTED:
+        elif row.kind == "changed":
             self.parted.append({"run_id": row.run_id, "was": str(row.old), "is": str(row.new)})
         else:
             self.left.append({"run_id": row.run_id, "why": row.reason})
@@ -64,6 +49,8 @@ class Replayed:
 
 def replay_store_runs(runs: Iterable[guardgraph.StoredRun], agents: Iterable[str]) -> Replayed:
     """Decide kept runs again: by the agents that are named, else by the shipped ones under the recorded settings."""
+    from guardgraph.evidence.what_if import load_candidate_agent
+
     named = {agent.frame.catalogue.pattern: agent for agent in map(load_candidate_agent, agents)}
     made: dict[str, Any] = {}
     found = Replayed()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from colorsys import hls_to_rgb
 from itertools import islice
+from math import cos, radians, sin
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from guardgraph.formats.extraction import ExtractionFailed
@@ -12,9 +14,6 @@ from guardgraph.formats.extraction import ExtractionFailed
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-
-from colorsys import hls_to_rgb
-from math import cos, radians, sin
 
 Words: TypeAlias = tuple[str, ...]
 """A value's words, in lower case and without escapes; functions are the word before their arguments."""

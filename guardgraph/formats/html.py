@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import date
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from guardgraph.formats.article import Heading, Parsed, Part, assembled
-from guardgraph.formats.page_tree import HEADINGS, Piece, title_in, tree_of, visible_pieces
+from guardgraph.formats.page_tree import HEADINGS, Piece, elements_of, text_in, title_in, tree_of, visible_pieces
 from guardgraph.formats.text import plain_text, without_unseen
 from guardgraph.formats.visibility import Gap
-
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
-
-
-import json
-from datetime import date
-from typing import TYPE_CHECKING, Any
-
-from guardgraph.formats.page_tree import elements_of, text_in
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Self, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
-from guardgraph.knowledge.searching.found import POOL, NotFound, explain_missing_documents, fuse_word_and_vector_hits
-from guardgraph.knowledge.searching.ranking import Id, Nearness, Ranked
-from guardgraph.knowledge.searching.views import View
-from guardgraph.knowledge.storing.scopes import Scope
-from guardgraph.knowledge.vectors import Embedder
-from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import JsonObject
-from guardgraph.state.context import Access, Caller
-
-if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
-
-
-import json
-import sqlite3
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
 from guardgraph.knowledge.searching.arithmetic import NUMPY_FROM
-from guardgraph.knowledge.searching.found import read_chunk_candidates
+from guardgraph.knowledge.searching.found import (
+    POOL,
+    NotFound,
+    explain_missing_documents,
+    fuse_word_and_vector_hits,
+    read_chunk_candidates,
+)
 from guardgraph.knowledge.searching.memory import Memory
-from guardgraph.knowledge.searching.ranking import rank_index_chunks
+from guardgraph.knowledge.searching.ranking import Id, Nearness, Ranked, rank_index_chunks
+from guardgraph.knowledge.searching.views import View
 from guardgraph.knowledge.storing.collections import list_index_collections
 from guardgraph.knowledge.storing.documents import drop_stored_documents, move_stored_document, put_stored_document
 from guardgraph.knowledge.storing.file import File
 from guardgraph.knowledge.storing.scopes import (
+    Scope,
     list_index_scopes,
     make_scope_key,
     read_index_scope,
@@ -43,13 +36,16 @@ from guardgraph.knowledge.storing.scopes import (
 )
 from guardgraph.knowledge.storing.writing import Writer
 from guardgraph.knowledge.vectors import (
+    Embedder,
     check_index_embedding,
     check_vector_size,
     embed_document_chunks,
     list_embedding_texts,
     note_index_embedding,
 )
-from guardgraph.state.context import normalise_tenant
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
+from guardgraph.state.context import Access, Caller, normalise_tenant
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

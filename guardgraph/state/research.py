@@ -462,7 +462,7 @@ class ResearchPolicy(AnswerPolicy, ReviewPolicy):
                     yield name, "the deployment names topics of high risk too: without any, its agent asks nobody"
 
     on_limit: OnLimit = "stop"
-    """What becomes of a run whose time, calls or tokens end: "stop" ends it, "partial" has one last answer written from
+    """What becomes of a run whose time, calls or tokens end. "stop" ends it, "partial" has one last answer written from
     the notes that were verified, within the budget's reserve."""
     denied_query_terms: Vocabulary = ()
     """Words that no query but the plan's may say, such as names of projects; values of the caller are none either."""

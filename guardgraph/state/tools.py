@@ -192,7 +192,7 @@ class ToolPolicy(TextPolicy, ReviewPolicy):
     known_names: Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
     on_limit: OnLimit = "stop"
-    """What becomes of a run whose time, calls or tokens end: "stop" ends it, "partial" has one last answer written from
+    """What becomes of a run whose time, calls or tokens end. "stop" ends it, "partial" has one last answer written from
     what the tools brought, within the budget's reserve."""
 
     filled: ClassVar[tuple[str, ...]] = ("tools_policy", "tools_execution")

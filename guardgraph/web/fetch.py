@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
 import random
 import sqlite3
 import ssl
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import httpx2
 from ada_url import URL
 
 from guardgraph.guards.urls import explain_url_denial
-from guardgraph.plain.errors import ReadFailure
+from guardgraph.plain.errors import ConfigurationError, ReadFailure
+from guardgraph.plain.files import keep_file_private, make_private_file
 from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.plain.urls import parse_url
 from guardgraph.web.limits import Meter
@@ -35,15 +40,6 @@ from guardgraph.web.transport import (
 if TYPE_CHECKING:
     from guardgraph.web.warc import WarcFile
 
-
-import hashlib
-import os
-import weakref
-from pathlib import Path
-from typing import Any
-
-from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.files import keep_file_private, make_private_file
 
 MOST_BYTES = 512 * 1024 * 1024
 """How large the file may become; what was not read for longest goes first."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import ssl
+import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,17 +32,6 @@ if TYPE_CHECKING:
     from guardgraph.web.fetch import Fetched, Fetching
     from guardgraph.web.network import Resolve
     from guardgraph.web.warc import WarcFile
-
-
-import math
-import threading
-import time
-from collections import OrderedDict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from guardgraph.web.fetch import Fetched
 
 
 DAY = 24 * 60 * 60.0

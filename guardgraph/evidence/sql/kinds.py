@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
+from pathlib import Path
 from random import uniform
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL, Connection, Engine
-
-
-import re
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL
+    from sqlalchemy import URL, Connection, Engine
 
 
 ALLOWED = "sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/DATABASE"

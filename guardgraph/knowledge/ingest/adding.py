@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from guardgraph.formats.article import Parsed, assembled, sections_of
 from guardgraph.formats.by_ending import FORMATS, decoded
@@ -29,25 +30,18 @@ from guardgraph.knowledge.ingest.folder import (
     read_page_readers,
     read_sidecar_rules,
 )
-from guardgraph.knowledge.ingest.rules import is_within_readers
+from guardgraph.knowledge.ingest.rules import is_within_readers, read_access_list
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.state.context import Access
+from guardgraph.plain.json import find_json_problem
+from guardgraph.state.context import Access, normalise_tenant
 from guardgraph.state.rag import PASSAGE_CHARS
 from guardgraph.tools.chunks import split_document_into_chunks
 from guardgraph.tools.folder import find_file_name_problem, name_source_of_file
+from guardgraph.tools.knowledge_base import Document
 
 if TYPE_CHECKING:
     from guardgraph.formats.extraction import Extracted
 
-
-import json
-from collections.abc import Mapping
-from typing import Any
-
-from guardgraph.knowledge.ingest.rules import read_access_list
-from guardgraph.plain.json import find_json_problem
-from guardgraph.state.context import normalise_tenant
-from guardgraph.tools.knowledge_base import Document
 
 GIVEN: Final = "documents"
 """The collection of documents that are given without a name."""

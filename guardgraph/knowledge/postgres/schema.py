@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.knowledge.storing.schema import name_words_version
 from guardgraph.knowledge.storing.scopes import make_scope_key
+from guardgraph.knowledge.vectors import FLOAT_BYTES, EmbeddedTexts, Embedder, refuse_other_embedding, refuse_other_size
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
-
-if TYPE_CHECKING:
-    from psycopg import Connection
-
-
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-from guardgraph.knowledge.vectors import FLOAT_BYTES, EmbeddedTexts, Embedder, refuse_other_embedding, refuse_other_size
 
 if TYPE_CHECKING:
     from psycopg import Connection
