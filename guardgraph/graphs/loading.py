@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError
@@ -71,6 +72,9 @@ def _import_factory(target: str, asking: str) -> Any:
         raise ConfigurationError(
             f"{asking}: module:factory is required, such as my_agents.triage:create; given: {target!r:.200}"
         )
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+    folder = ""
+    if module.endswith(".py"):  # a file, as langgraph.json names it
+        folder, module = str(Path(module).parent), Path(module).stem
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     return attrgetter(name)(import_module(module))
