@@ -86,7 +86,7 @@ if brief["status"] == "ok":
     assert_type(brief, g.ResearchOk | g.ResearchPartial)
     if brief["outcome"] == "grounded_partial":
         assert_type(brief, g.ResearchPartial)
-        print(brief["unverified"][0]["verdict"])
+        print(brief.get("ended_by"), [item["verdict"] for item in brief.get("unverified", [])])
     print(brief["answer"], brief["aggregate"], brief.get("failed_sources"))
 else:
     assert_type(brief, g.ResearchStopped)
