@@ -145,7 +145,7 @@ def test_a_child_loads_what_its_parent_loads(tmp_path):
     """Another version that is installed, too, reads nothing for it."""
     copy = tmp_path / "guardgraph"
     shutil.copytree(Path(guardgraph.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    with (copy / "formats" / "unseen.py").open("a", encoding="utf-8") as file:
+    with (copy / "formats" / "text.py").open("a", encoding="utf-8") as file:
         file.write('\n\ndef plain_text(text: str) -> str:\n    return "read by the copy"\n')
     ask = "from guardgraph.formats.pool import extract; print(extract(b'x', 'text', seconds=60, max_chars=99).text)"
     done = subprocess.run(

@@ -13,19 +13,12 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
 from guardgraph.graphs.running.effects import Needs, is_effect_unknown, list_unasked_writes, perform_write
-from guardgraph.graphs.running.frame import (
-    GrammarBreach,
-    Part,
-    check_run_time,
-    convert_to_stop,
-    run_node_body,
-    validate_body_writes,
-)
+from guardgraph.graphs.running.frame import GrammarBreach, Part, check_run_time, convert_to_stop, validate_body_writes
 from guardgraph.graphs.running.judge import describe_refusal, hash_proposal
 from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile, check_call_meanwhile, license_calls
 from guardgraph.graphs.running.review import ask_for_decision, describe_waiting_run, wait_for_answer
-from guardgraph.graphs.running.session import Visit
+from guardgraph.graphs.running.session import Visit, run_node_body
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.spending import check_budget_outcomes, check_spending
 from guardgraph.guards.stop import evidence

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from guardgraph.graphs.declaring.declaration import Declaration
 from guardgraph.graphs.declaring.kinds import KINDS
 from guardgraph.guards.stop import Stop
-from guardgraph.nodes.body import Body, Run
-from guardgraph.plain.errors import PASSING, convert_exit
+from guardgraph.nodes.body import Body
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import MAX_DEPTH, JsonObject, copy_json, find_json_problem, make_storable_json, measure_json
+from guardgraph.plain.json import MAX_DEPTH, JsonObject, find_json_problem, make_storable_json, measure_json
 from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import Catalogue
@@ -28,9 +27,6 @@ from guardgraph.world.calls import identify_target
 from guardgraph.world.models import Opens
 from guardgraph.world.proposers import get_call_target
 from guardgraph.world.table import ToolTable
-
-if TYPE_CHECKING:
-    from guardgraph.graphs.running.session import Visit
 
 
 class GrammarBreach(Exception):
@@ -140,21 +136,6 @@ class Part(Protocol):
     declaration: Declaration
     body: Body | None
     frame: Frame
-
-
-def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visit) -> Any:
-    """Run a body on a copy of what it reads: what it does to its view must not reach the state."""
-    if part.body is None:
-        raise GrammarBreach("a node without a body")
-    seen = {name: copy_json(state[name]) for name in part.declaration.reads if name in state}
-    asked = part.frame.judged_proposers.get(part.declaration.name, ())
-    asks = sum(line["node"] in asked for line in visit.log) if asked else 0
-    try:
-        return part.body(seen, run._replace(spent_seconds=visit.began, asks=asks))
-    except PASSING:
-        raise
-    except BaseException as error:
-        raise convert_exit(error) from error
 
 
 def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:

@@ -19,11 +19,10 @@ from guardgraph.graphs.running.frame import (
     build_stop_verdict,
     check_run_time,
     convert_to_stop,
-    run_node_body,
     validate_body_writes,
 )
 from guardgraph.graphs.running.live import find_switch_stop
-from guardgraph.graphs.running.session import REFUSED, Visit, find_ended_line
+from guardgraph.graphs.running.session import REFUSED, Visit, find_ended_line, run_node_body
 from guardgraph.guards.stop import Denial, Stop, build_request_stop
 from guardgraph.nodes.body import PartialRefusal, Pass, Run, Step
 from guardgraph.plain.json import JsonObject, JsonValue, is_larger_json, make_storable_json

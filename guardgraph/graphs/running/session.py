@@ -19,17 +19,18 @@ from langgraph.runtime import get_runtime
 
 from guardgraph.graphs.declaring.channels import name_input_channel
 from guardgraph.graphs.running.admission import REQUEST_KEY
-from guardgraph.graphs.running.frame import Frame, Part
+from guardgraph.graphs.running.frame import Frame, GrammarBreach, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
 from guardgraph.graphs.running.live import Looking, PolicyLook, PolicySource, shorten_reading, tighten_by_look
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
-from guardgraph.plain.errors import ConfigurationError, InputError, NotRecorded
+from guardgraph.plain.errors import PASSING, ConfigurationError, InputError, NotRecorded, convert_exit
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import (
     JsonObject,
     JsonValue,
     TooLarge,
+    copy_json,
     find_json_problem,
     make_storable_json,
     measure_json,
@@ -446,3 +447,18 @@ def restore_recorded_input(frame: Frame, recording: Recording, entry: str) -> Js
             why = f"its input's {name:.80} was refused and not kept, and {_LIMIT} was {then}, and is {most}"
             raise NotRecorded(entry, why, visit=1)
     return {name: mark_refused_input(value, most) or value for name, value in given.items()}
+
+
+def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visit) -> Any:
+    """Run a body on a copy of what it reads: what it does to its view must not reach the state."""
+    if part.body is None:
+        raise GrammarBreach("a node without a body")
+    seen = {name: copy_json(state[name]) for name in part.declaration.reads if name in state}
+    asked = part.frame.judged_proposers.get(part.declaration.name, ())
+    asks = sum(line["node"] in asked for line in visit.log) if asked else 0
+    try:
+        return part.body(seen, run._replace(spent_seconds=visit.began, asks=asks))
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise convert_exit(error) from error
