@@ -133,7 +133,7 @@ def test_runs_are_erased(store):
         (("retain", "--days", "-1", "--by", "me"), "days: a number from 0"),
         (("retain", "--days", "nan", "--by", "me"), "days: a number from 0"),
         (("verify", "--head", "3"), "--head: N:HASH"),
-        (("list", "--since", "yesterday"), "--since: a date"),
+        (("list", "--since", "yesterday"), "--since: 30d, 12h, a date"),
         (("list", "--since", "0001-01-01T00:00:00+14:00"), "since: a date and time that UTC has"),
         (("erase", "--tenant", "acme", "--by", "me\nno findings"), "by: who erases, a text of at most 200 characters"),
         (("erase", "--tenant", "acme", "--by", "m" * 201), "by: who erases, a text of at most 200 characters"),
