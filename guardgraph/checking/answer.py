@@ -76,8 +76,31 @@ def check_answer(
             raise InputError(f"{field}: a list of texts is required; given: {given!r:.80}")
     if isinstance(sources, str | bytes | Mapping) or not isinstance(sources, Iterable):
         raise InputError(f"sources: a list of texts or documents is required; given: {type(sources).__name__}")
-    read = tuple(read_source(item, number) for number, item in enumerate(sources, 1))
-    settings = read_settings(policy)
+    return judge_answer_text(
+        answer,
+        [read_source(item, number) for number, item in enumerate(sources, 1)],
+        read_settings(policy),
+        question=question,
+        workings=workings,
+        known_names=known_names,
+        known_links=known_links,
+        citations=citations,
+    )
+
+
+def judge_answer_text(
+    answer: str,
+    read: Sequence[Source],
+    settings: Mapping[str, Any],
+    *,
+    question: str,
+    workings: Sequence[str] = (),
+    known_names: Collection[str] = (),
+    known_links: Collection[str] = (),
+    citations: Sequence[str] | None = None,
+    may_be_short: bool = False,
+) -> CheckedAnswer:
+    """Hold an answer against sources that were read; one that ends calls of tools may be a number or a word."""
     ids = {source.id for source in read}
     text, marks, unknown = read_marks(answer, ids, [source.text for source in read])
     unknown = [*dict.fromkeys([*unknown, *(name for name in citations or () if name not in ids)])]
@@ -103,14 +126,14 @@ def check_answer(
     )
     reason, unsupported = PASSED, tuple[str, ...]()
     decision = decide(checked, on_unsupported=settings["on_unsupported"], on_doubt=settings["on_doubt"])
-    if is_empty_text(text, echoes=[question, *ids]):
+    if is_empty_text(text, echoes=[question, *ids], may_be_short=may_be_short):
         reason = "invalid_answer:empty"
     elif unknown:
         reason, unsupported = "invalid_answer:citations_out_of_context", tuple(unknown)
     elif decision.stops:
         reason, unsupported = f"invalid_answer:{decision.reason}", decision.unsupported
     return CheckedAnswer(
-        text, checked.verdict, reason, checked.sentences, unsupported, tuple(unknown), decision.marked, read
+        text, checked.verdict, reason, checked.sentences, unsupported, tuple(unknown), decision.marked, tuple(read)
     )
 
 

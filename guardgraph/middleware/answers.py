@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from guardgraph.checking.answer import check_answer, read_settings, read_source
+from guardgraph.checking.answer import judge_answer_text, read_settings, read_source
 from guardgraph.checking.checked import CheckedAnswer, explain_finding
 from guardgraph.grounding.check import Source
 from guardgraph.guards.stop import Stop
@@ -119,7 +119,7 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
     def _check(self, text: str, state: Mapping[str, Any]) -> CheckedAnswer:
         said = "\n".join(message.text for message in state["messages"] if is_written_by_user(message))
         sources = [*list_result_sources(state["messages"]), *list_sources(state, self._documents)]
-        return check_answer(text, sources, question=said, policy=self.policy)
+        return judge_answer_text(text, sources, self.policy, question=said, may_be_short=True)
 
 
 def list_sources(state: Mapping[str, Any], key: str) -> list[Source]:

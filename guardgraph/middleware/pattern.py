@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from guardgraph.checking.answer import check_answer
+from guardgraph.checking.answer import judge_answer_text, read_settings
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.tools import fill_tool_policy
@@ -282,7 +282,10 @@ def _judge_answer(reply: JsonObject, state: Any, policy: AgentPolicy, tried: Jso
         if not each.get("failed")
     ]
     sources = [Source(each["id"], each["text"], tuple(each["about"])) for each in given["sources"]]
-    checked = check_answer(reply["text"], [*sources, *results], question=given["said"], policy=policy.answers)
+    settings = read_settings(policy.answers)
+    checked = judge_answer_text(
+        reply["text"], [*sources, *results], settings, question=given["said"], may_be_short=True
+    )
     is_asked_again = tried.get("count", 0) + 1 < policy.attempts[ANSWERS] and tried.get("text") != reply["text"]
     said = describe_answer(checked, "", {})
     if checked.ok and not (checked.marked and is_asked_again):

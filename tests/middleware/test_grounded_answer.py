@@ -49,6 +49,15 @@ def test_a_wrong_value_is_sent_back_once_and_corrected() -> None:
     assert sum(isinstance(each, HumanMessage) for each in told) == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"), [("76.00", "success"), ("Done.", "success"), ("...", "invalid_answer:empty")]
+)
+def test_a_number_or_a_word_may_end_an_agent_that_has_tools(said: str, reason: str) -> None:
+    """As in the tool agent a short ending is one, and a text without a word is none."""
+    agent, _ = make_agent(LOOK, said, said)
+    assert agent.invoke(QUESTION)["guardgraph"]["stop_reason"] == reason
+
+
 def test_a_wrong_value_that_stays_stops_the_run() -> None:
     """Nothing of the refused answer is in the state but its evidence."""
     agent, _ = make_agent(LOOK, WRONG, "The bill comes to 79.00 EUR.")
