@@ -55,6 +55,7 @@ from guardgraph import (
 )
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.grounding.words import read_terms
+from guardgraph.middleware import GroundedAnswer, LicensedTools
 from guardgraph.plain.hashing import canonical_json
 
 RUNS = 4
@@ -168,6 +169,19 @@ def measure_create_agent(rounds: int) -> Iterator[Row]:
             f"a run of the tool agent: {what}",
             *(1e6 * min(this.wall) / RUNS, "µs", "`create_agent`", 1e6 * min(that.wall) / RUNS, ratio, 1.4),
         )
+    guards = [LicensedTools(policy), GroundedAnswer()]
+    agents = [
+        create_agent(PreparedModel(replies=_reply(writes=False, in_json=False)), tools, middleware=middleware)
+        for middleware in (guards, [])
+    ]
+    asked = measured.in_turn([plan_run(word, writes=False)[0] for word in words()])
+    works = (invoke_many(one, lambda: {"messages": [("user", asked())]}, RUNS) for one in agents)
+    this, that, ratio = compare(*works, rounds)
+    yield Row(
+        "middleware_run",
+        "a run of `create_agent` with both middlewares: three reads",
+        *(1e6 * min(this.wall) / RUNS, "µs", "`create_agent`", 1e6 * min(that.wall) / RUNS, ratio, 1.3),
+    )
 
 
 def measure_import(rounds: int) -> Iterator[Row]:
