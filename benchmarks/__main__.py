@@ -113,7 +113,7 @@ def write_page(rows: Sequence[Row | Skipped], *, load: float) -> str:
         rows: what was measured, and why some was not.
         load: how many processes were running on average before the first benchmark.
     """
-    lines = ["| what | ours | beside | | ratio | goal |", "| --- | ---: | --- | ---: | ---: | --- |"]
+    lines = ["| what | ours | beside | theirs | ratio | goal |", "| --- | ---: | --- | ---: | ---: | --- |"]
     for row in rows:
         if isinstance(row, Row):
             mark = "" if row.is_reached else " ✗"
