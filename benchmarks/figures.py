@@ -351,7 +351,7 @@ def measure_bases(rounds: int, sizes: Sequence[int] = SIZES) -> Iterator[Row]:
                 "kb": lambda question: base.search(question, caller=caller, top_k=TOP),  # noqa: B023
                 "fts5": partial(_search_fts5, fts),
                 "bm25s": lambda question: index.retrieve(  # noqa: B023
-                    [read_terms(question)], k=TOP, show_progress=False, n_threads=0
+                    [list(read_terms(question))], k=TOP, show_progress=False, n_threads=0
                 ),
             }
             taken = _time_questions(searches, questions)
