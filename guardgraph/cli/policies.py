@@ -160,9 +160,12 @@ def review(
     from guardgraph.cli.graphs import save_out_option
     from guardgraph.cli.inputs import show_run_counter
     from guardgraph.cli.what_if import read_store_option
+    from guardgraph.policies.review import parse_review_limit
     from guardgraph.reporting.review import format_review
 
     inputs.load_dotenv_file()
+    for limit in fail_on or ():  # before any run is judged
+        parse_review_limit(limit)
     if as_json and markdown:
         raise ConfigurationError("--json, --markdown: one of them is allowed; given: both")
     then, now = (_load_policy_argument(name, graph) for name in (old, new))

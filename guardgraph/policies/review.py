@@ -106,9 +106,7 @@ class PolicyReview:
         return [limit for limit in limits if self._is_exceeded(limit)]
 
     def _is_exceeded(self, limit: str) -> bool:
-        parsed = _FAIL_ON.fullmatch(limit)
-        if parsed is None:
-            raise ConfigurationError(f"--fail-on: {FAIL_ON_FORM} is required; given: {limit!r:.80}")
+        parsed = parse_review_limit(limit)
         if parsed[1] == "newly-allowed":
             return bool(self.count_runs("newly_allowed") or self.subsumption.widenings)
         if parsed[1] == "newly-refused":
@@ -130,6 +128,13 @@ class PolicyReview:
             "unknown": self.unknown,
             "unjudged": self.unjudged,
         }
+
+
+def parse_review_limit(limit: str) -> re.Match[str]:
+    """Read a limit of `PolicyReview.list_exceeded`."""
+    if (parsed := _FAIL_ON.fullmatch(limit)) is None:
+        raise ConfigurationError(f"--fail-on: {FAIL_ON_FORM} is required; given: {limit!r:.80}")
+    return parsed
 
 
 def review_policies(

@@ -27,7 +27,7 @@ _LISTS: Final = ("tools_policy", "tools_execution", "denied_tools")
 _COUNTS: Final = ("max_tool_calls", "max_same_call", "max_same_read")
 _MOST_CALLS: Final = 1000
 """Calls that an example has made before; of higher limits the numbers themselves are the example."""
-_SPENT: Final = ("refused", "asks a person", "allowed")
+_REACHED: Final = ("refused", "asks a person", "allowed")
 _ANSWERS: Final = (
     ("The fee is 20 EUR.", "The fee is 10 EUR."),
     ("Ask Jane Xylander about the fee.", "Ask us about the fee."),
@@ -200,7 +200,7 @@ class _ToolJudge:
                 made = [f"{each['tool']} {each['args']}" for each in case.made[:3]]
                 example: JsonObject = {"tool": case.tool, "args": case.args, "task": case.given["task"]}
                 example |= {"made": len(case.made), "last_made": made[-1]} if made else {}
-                return Widening(row.tenant, row.field, "call", example, why, _SPENT[now])
+                return Widening(row.tenant, row.field, "call", example, why, _REACHED[now])
         return None
 
     def _judge(self, case: _Case, side: _Side) -> tuple[int, str]:
@@ -213,7 +213,7 @@ class _ToolJudge:
             )
         except Stop as stop:
             return 0, stop.reason
-        return (1, _SPENT[1]) if licence.needs_approval else (2, _SPENT[2])
+        return (1, _REACHED[1]) if licence.needs_approval else (2, _REACHED[2])
 
     def is_at_most(self, row: Difference) -> bool:
         """Say whether a difference lets nothing through for certain."""
