@@ -35,6 +35,8 @@ SEED: Final = 36
 SMALL_WORDS: Final = "two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905 - read as words
 DERIVED: Final = 100
 """Worked-out answers for which a working is made."""
+OPERATIONS: Final = {"+": "-", "-": "+", "*": "/", "/": "*", "* 100 /": "+"}
+"""What a working does, and what a wrong one does in its place."""
 
 Item = dict[str, Any]
 
@@ -163,7 +165,7 @@ def find_planted_class(value: Value, told: Sequence[Value]) -> str:
 
 
 def plant_number(value: Value, kind: str, told: Sequence[Value], chance: random.Random) -> str:
-    """Return a value as it is written with another number that no text has."""
+    """Return a value as it is written with another number that no text has, in any unit: 60 minutes is an hour."""
     if kind == "small_words":
         return chance.choice([word for word in SMALL_WORDS if word != value.text.lower()])
     stated = {amount for each in told for amount in (*each.amounts, *each.said)}
@@ -175,9 +177,10 @@ def plant_number(value: Value, kind: str, told: Sequence[Value], chance: random.
         place = chance.choice(places[-2:] if kind == "years" else places)
         sign = chance.choice([each for each in "123456789" if each != digits[place]])
         wrong = digits[:place] + sign + digits[place + 1 :]
-        amount = parse_digits(wrong, ".")[0]
-        if amount not in stated and (amount > SMALL or "." in wrong):
-            return value.text.replace(digits, wrong, 1)
+        amount, written_anew = parse_digits(wrong, ".")[0], value.text.replace(digits, wrong, 1)
+        meant = {other for each in scan_values(written_anew) for other in each.amounts}
+        if not stated & {amount, *meant} and (amount > SMALL or "." in wrong):
+            return written_anew
     return value.text.replace(digits, f"9{digits}", 1)
 
 
@@ -201,22 +204,26 @@ def list_worked_out(items: Iterable[Item]) -> Iterator[tuple[Item, Value, str, f
     """Yield right answers with a number that two numbers of the texts give: the number, the operation, the two."""
     for item in items:
         told = [value for text in (*item["texts"], item["question"]) for value in scan_values(text)]
-        numbers = list(dict.fromkeys(value.said[0] for value in told if value.said and value.said[0]))[:60]
+        numbers = list(dict.fromkeys(value.said[0] for value in told if value.said and value.said[0]))
         for value in scan_values(item["answer"]) if item["label"] == "good" else ():
             if not value.said or value.is_small or find_support(value, told):
                 continue
-            pairs = ((a, b, sign) for a in numbers for b in numbers if a != b for sign in "+-*/")
+            pairs = ((a, b, sign) for sign in OPERATIONS for a in numbers for b in numbers if a != b)
             fit = next(((a, b, sign) for a, b, sign in pairs if _gives(a, b, sign, value)), None)
             if fit is not None:
                 yield item, value, fit[2], fit[0], fit[1]
-                break
+
+
+def work_out(one: float, sign: str, two: float) -> float:
+    """Return the result of an operation; ``* 100 /`` is a share in per cent."""
+    return {"+": one + two, "-": one - two, "*": one * two, "/": one / two, "* 100 /": one * 100 / two}[sign]
 
 
 def _gives(one: float, two: float, sign: str, value: Value) -> bool:
-    result = {"+": one + two, "-": one - two, "*": one * two, "/": one / two}[sign]
+    result = work_out(one, sign, two)
     written = re.search(r"[\d,]*\d(?:\.\d+)?", value.text)
     decimals = len(written[0].partition(".")[2]) if written else 0
-    return abs(result - value.said[0]) <= 0.5 * 10.0**-decimals and result > 0
+    return abs(two) != 1 and abs(result - value.said[0]) <= 0.5 * 10.0**-decimals and result > 0
 
 
 def print_workings(items: Sequence[Item]) -> None:
@@ -228,9 +235,9 @@ def print_workings(items: Sequence[Item]) -> None:
         seen += 1
         written = re.search(r"[\d,]*\d(?:\.\d+)?", value.text)
         said = written[0] if written else value.text
-        other = {"+": "-", "-": "+", "*": "/", "/": "*"}[sign]
+        other = OPERATIONS[sign]
         beside = one + 0.37 * abs(two) + 11.3
-        made = {"+": beside + two, "-": beside - two, "*": beside * two, "/": beside / two}[sign]
+        made = work_out(beside, sign, two)
         wrong = f"{value.said[0] * 1.37 + 15.31:.2f}"
         for name, working, result in (
             ("right", f"{one:.10g} {sign} {two:.10g} = {said}", said),
