@@ -32,11 +32,11 @@ from guardgraph.graphs.catalogues import CATALOGUES as CATALOGUES
 from guardgraph.graphs.guard_nodes import answer_guard as answer_guard
 from guardgraph.graphs.guard_nodes import tool_guard as tool_guard
 from guardgraph.graphs.messages import MessagesAgent as MessagesAgent
-from guardgraph.graphs.proof.findings import Finding as Finding
+from guardgraph.graphs.proof.topology import Finding as Finding
 from guardgraph.graphs.proof.verify import RULES as RULES
 from guardgraph.graphs.proof.verify import verify as verify
 from guardgraph.graphs.rag import create_rag_agent as create_rag_agent
-from guardgraph.graphs.replay.interpreter import replay as replay
+from guardgraph.graphs.replay import replay as replay
 from guardgraph.graphs.research import create_research_agent as create_research_agent
 from guardgraph.graphs.running.door import GuardedGraph as GuardedGraph
 from guardgraph.graphs.running.live import LivePolicy as LivePolicy
@@ -118,12 +118,12 @@ from guardgraph.web.reader import web_reader as web_reader
 from guardgraph.web.search import listed_search as listed_search
 from guardgraph.web.search import searx_search as searx_search
 from guardgraph.web.search import web_search as web_search
-from guardgraph.world.breakers import Breakers as Breakers
 from guardgraph.world.call import World as World
 from guardgraph.world.deadline import deadline as deadline
 from guardgraph.world.deadline import output_tokens as output_tokens
 from guardgraph.world.deadline import reply_bytes as reply_bytes
 from guardgraph.world.live import LiveWorld as LiveWorld
+from guardgraph.world.resilient import Breakers as Breakers
 from guardgraph.world.resilient import ResilientWorld as ResilientWorld
 from guardgraph.world.telemetry import TelemetryWorld as TelemetryWorld
 from guardgraph.world.tenants import TenantWorld as TenantWorld

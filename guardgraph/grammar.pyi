@@ -46,10 +46,10 @@ from guardgraph.state.settings import Vocabulary as Vocabulary
 from guardgraph.state.tightening import Tightens as Tightens
 from guardgraph.state.tools import licence_reasons as licence_reasons
 from guardgraph.world.call import Call as Call
+from guardgraph.world.call import NamedTool as NamedTool
+from guardgraph.world.call import ToolTable as ToolTable
 from guardgraph.world.call import ask_person as ask_person
 from guardgraph.world.models import chat_model as chat_model
 from guardgraph.world.prompts import Prompt as Prompt
 from guardgraph.world.proposers import Proposer as Proposer
 from guardgraph.world.proposers import choose_proposer as choose_proposer
-from guardgraph.world.table import NamedTool as NamedTool
-from guardgraph.world.table import ToolTable as ToolTable

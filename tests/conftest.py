@@ -194,7 +194,7 @@ def fonts():
 @pytest.fixture(autouse=True)
 def every_run_replays(request):
     """Decide every run that ended in the test again, from its recording alone: nothing may differ, not even a time."""
-    from guardgraph.graphs.replay.interpreter import interpret_recording
+    from guardgraph.graphs.replay import interpret_recording
     from guardgraph.graphs.running.end import watch_recordings
     from guardgraph.state.recording import validate_recording
 

@@ -20,8 +20,8 @@ from typing_extensions import TypedDict
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.forms import CLOSED, Moment
 from guardgraph.state.recording import BegunRun, NoteKind, Recording
+from guardgraph.state.run import CLOSED, Moment
 
 SALT_BYTES = 32
 """As many as the hash has: nobody finds a content by hashing what it may have been."""

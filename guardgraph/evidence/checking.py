@@ -24,7 +24,7 @@ from guardgraph.evidence.document import (
 from guardgraph.evidence.signing import check_public_key, is_signed_envelope, open_signed_envelope
 from guardgraph.evidence.strict_json import format_document_text, parse_strict_json
 from guardgraph.graphs.loading import is_factory_setting, load_named_graph
-from guardgraph.graphs.replay.interpreter import interpret_recording
+from guardgraph.graphs.replay import interpret_recording
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.end import build_recording
 from guardgraph.graphs.running.frame import Frame

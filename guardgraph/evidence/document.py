@@ -24,7 +24,7 @@ from guardgraph.plain.errors import InputError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, find_json_problem, is_plain_json
 from guardgraph.plain.version import FORMAT, find_format_problem
-from guardgraph.state.forms import CLOSED, Moment, Sha256
+from guardgraph.state.run import CLOSED, Moment, Sha256
 
 DocumentFindingKind: TypeAlias = Literal["text", "chain", "head", "signature", "verdict", "version", "underived"]
 """What a finding is about: the text of the file, the place in the chain, the head that was kept elsewhere, the

@@ -18,7 +18,7 @@ from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.plain.json import copy_json
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.recording import Recorder
-from guardgraph.world.threads import run_in_call_thread
+from guardgraph.world.deadline import run_in_call_thread
 
 
 class Recorders:

@@ -20,7 +20,7 @@ from guardgraph.evidence.strict_json import MOST_BYTES, format_document_text
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.forms import CLOSED
+from guardgraph.state.run import CLOSED
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

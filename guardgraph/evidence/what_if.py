@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 from guardgraph.evidence.store import StoredRun
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.graphs.replay.whatif import (
+from guardgraph.graphs.replay import (
     REFUSED,
     Again,
     AgainKind,

@@ -20,22 +20,21 @@ from langgraph.graph import END, START, StateGraph
 from pydantic_core import PydanticSerializationError
 from typing_extensions import ReadOnly, get_type_hints
 
-from guardgraph.graphs.declaring.channels import (
+from guardgraph.graphs.declaring import (
     CALLED,
+    KINDS,
     RECORD,
-    build_state_schema,
-    check_channels,
-    check_node_name,
-    make_ephemeral_channel,
-    name_input_channel,
-)
-from guardgraph.graphs.declaring.declaration import (
     Declaration,
     build_declaration,
+    build_state_schema,
+    check_channels,
     check_declarations,
+    check_node_name,
     complete_declarations,
+    make_ephemeral_channel,
+    name_input_channel,
+    name_record_channel,
 )
-from guardgraph.graphs.declaring.kinds import KINDS, name_record_channel
 from guardgraph.graphs.proof.verify import verify_new_graph
 from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
 from guardgraph.graphs.running.frame import Frame
@@ -65,9 +64,8 @@ from guardgraph.state.review import Reviewers, find_identity_problem
 from guardgraph.state.run import RECORDED, Audit, Kind, Result, Waiting
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, ReservingBudget, Settings
 from guardgraph.state.tools import ToolBudget, ToolPolicy
-from guardgraph.world.call import WORLD_METHODS, World
+from guardgraph.world.call import WORLD_METHODS, ToolTable, World
 from guardgraph.world.live import LiveWorld
-from guardgraph.world.table import ToolTable
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -605,6 +603,6 @@ def _connect_node(graph: PatternGraph, item: Declaration) -> None:
 
 
 def _make_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording], Shadow]]:
-    from guardgraph.graphs.replay.whatif import validate_shadows  # most agents have no shadow
+    from guardgraph.graphs.replay import validate_shadows  # most agents have no shadow
 
     return validate_shadows(given, pattern)

@@ -19,7 +19,7 @@ from guardgraph.nodes import rag as nodes
 from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import rag as offline
 from guardgraph.nodes.offline.rag import condense_offline_question
-from guardgraph.nodes.rag_sources import LISTED, make_list_sources_node
+from guardgraph.nodes.rag import LISTED, make_list_sources_node
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.files import is_server_url
 from guardgraph.state.rag import (

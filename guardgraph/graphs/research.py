@@ -15,17 +15,7 @@ from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.body import Body
 from guardgraph.nodes.offline import research as offline
 from guardgraph.nodes.offline.research import take_offline_notes as offline_notes
-from guardgraph.nodes.research import (
-    agreement,
-    answering,
-    notes,
-    outlining,
-    planning,
-    reading,
-    reviewing,
-    rounds,
-    searching,
-)
+from guardgraph.nodes.research import answering, notes, searching
 from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (
     RESEARCH_REASONS,
@@ -182,23 +172,23 @@ def research_pattern(
         so_far={"notes": "verified_notes", "answer": "accepted_answer.answer"},
         answers={"synthesize": "answer"},
     )
-    p.entry("request_guard", planning.run_request_guard_node, to="plan")
-    p.propose("plan", planning.make_plan_node(planner), to="plan_guard")
-    p.guard("plan_guard", planning.run_plan_guard_node, to="query_guard", again="plan")
-    p.guard("query_guard", planning.run_query_guard_node, to="search", again="plan")
+    p.entry("request_guard", searching.run_request_guard_node, to="plan")
+    p.propose("plan", searching.make_plan_node(planner), to="plan_guard")
+    p.guard("plan_guard", searching.run_plan_guard_node, to="query_guard", again="plan")
+    p.guard("query_guard", searching.run_query_guard_node, to="search", again="plan")
     p.act("search", searching.make_search_node(search), to="hits_guard")
     p.guard("hits_guard", searching.run_hits_guard_node, to=["dedupe_guard", "searches_guard"])
     p.guard("dedupe_guard", searching.run_dedupe_guard_node, to=["source_guard", "searches_guard"])
     p.guard("source_guard", searching.run_source_guard_node, to=["read", "searches_guard"])
-    p.act("read", reading.make_read_node(reader), to="pages_guard")
-    p.guard("pages_guard", reading.run_pages_guard_node, to=["extract", "searches_guard"])
+    p.act("read", searching.make_read_node(reader), to="pages_guard")
+    p.guard("pages_guard", searching.run_pages_guard_node, to=["extract", "searches_guard"])
     taken = ["verify_guard", "searches_guard"]
     answering_ways = ["outline", "synthesize"] if budget.max_sections else ["synthesize"]
-    written = [*answering_ways, agreement.AGREEMENT_GUARD]
+    written = [*answering_ways, notes.AGREEMENT_GUARD]
     verified = [*written, "searches_guard"]
     verify_guard = notes.make_verify_guard("synthesize" if verifier is None else "verify_notes")
     if verifier is None:
-        verify_guard = agreement.lead_to_agreement(verify_guard)
+        verify_guard = notes.lead_to_agreement(verify_guard)
     behind = verified if verifier is None else ["verify_notes"]
     if isinstance(extractor, Proposer):
         p.propose("extract", notes.make_propose_notes_node(extractor), to="notes_guard")
@@ -210,17 +200,17 @@ def research_pattern(
         p.guard("verify_guard", verify_guard, to=behind)
     if verifier is not None:
         p.propose("verify_notes", notes.make_verify_notes_node(verifier), to="note_support_guard")
-        supported = agreement.lead_to_agreement(notes.run_note_support_guard_node)
+        supported = notes.lead_to_agreement(notes.run_note_support_guard_node)
         p.guard("note_support_guard", supported, to=verified, again="verify_notes")
-    searched = agreement.lead_to_agreement(rounds.run_searches_guard_node)
+    searched = notes.lead_to_agreement(searching.run_searches_guard_node)
     p.guard("searches_guard", searched, to=["gaps", "search", *written])
-    p.propose("gaps", rounds.make_gaps_node(gaps), to="gaps_guard")
-    closed = agreement.lead_to_agreement(rounds.run_gaps_guard_node)
+    p.propose("gaps", searching.make_gaps_node(gaps), to="gaps_guard")
+    closed = notes.lead_to_agreement(searching.run_gaps_guard_node)
     p.guard("gaps_guard", closed, to=["search", *written], again="gaps")
-    p.guard(agreement.AGREEMENT_GUARD, agreement.run_agreement_guard_node, to=answering_ways)
+    p.guard(notes.AGREEMENT_GUARD, notes.run_agreement_guard_node, to=answering_ways)
     if policy.on_limit == "partial":
-        last = agreement.lead_to_agreement(answering.run_limit_guard_node)
-        p.limit("limit_guard", last, to=["synthesize", agreement.AGREEMENT_GUARD])
+        last = notes.lead_to_agreement(answering.run_limit_guard_node)
+        p.limit("limit_guard", last, to=["synthesize", notes.AGREEMENT_GUARD])
     _declare_answer(
         p,
         synthesize=answering.make_synthesize_node(writer, sections_writer),
@@ -243,13 +233,13 @@ def _declare_answer(
 ) -> None:
     """Declare how an answer is written, in the sections of an outline where there may be any, and guarded."""
     answer_guard: Body = answering.run_answer_guard_node
-    ask_reviewer = reviewing.make_ask_reviewer_node(answering.check_edited_brief)
+    ask_reviewer = answering.make_ask_reviewer_node(answering.check_edited_brief)
     if outline is not None:
-        p.propose("outline", outlining.make_outline_node(outline), to="outline_guard")
-        p.guard("outline_guard", outlining.run_outline_guard_node, to="synthesize", again="outline")
-        synthesize, answer_guard, ask_reviewer = map(outlining.show_outline, (synthesize, answer_guard, ask_reviewer))
+        p.propose("outline", answering.make_outline_node(outline), to="outline_guard")
+        p.guard("outline_guard", answering.run_outline_guard_node, to="synthesize", again="outline")
+        synthesize, answer_guard, ask_reviewer = map(answering.show_outline, (synthesize, answer_guard, ask_reviewer))
     p.propose("synthesize", synthesize, to="answer_guard")
-    ending = reviewing.RISK_GUARD if asks_person else "answered"
+    ending = answering.RISK_GUARD if asks_person else "answered"
     declare_answer_guard(
         p,
         "answer_guard",
@@ -276,12 +266,12 @@ _HELD: Final[Mapping[str, str | tuple[str, ...]]] = {
 
 def _declare_review(p: Pattern[Any, Any, Any], ask_reviewer: Body) -> None:
     """Declare how a person lets an answer through on a topic of high risk, as it is or in their own words."""
-    p.guard(reviewing.RISK_GUARD, reviewing.run_risk_guard_node, to=["answered", "ask_reviewer"])
+    p.guard(answering.RISK_GUARD, answering.run_risk_guard_node, to=["answered", "ask_reviewer"])
     p.review("ask_reviewer", ask_reviewer, to="brief_review_guard")
-    p.guard("brief_review_guard", reviewing.run_brief_review_guard_node, to=[reviewing.RISK_GUARD, "edit_brief"])
-    p.propose("edit_brief", reviewing.run_edit_brief_node, to="answer_guard")
-    body = reviewing.tell_approval(answering.run_answered_node)
-    p.terminal("answered", body, behind=["answer_guard", reviewing.RISK_GUARD], held=_HELD)
+    p.guard("brief_review_guard", answering.run_brief_review_guard_node, to=[answering.RISK_GUARD, "edit_brief"])
+    p.propose("edit_brief", answering.run_edit_brief_node, to="answer_guard")
+    body = answering.tell_approval(answering.run_answered_node)
+    p.terminal("answered", body, behind=["answer_guard", answering.RISK_GUARD], held=_HELD)
 
 
 def _choose_note_extractor(

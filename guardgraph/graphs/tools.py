@@ -36,10 +36,9 @@ from guardgraph.state.tools import (
 )
 from guardgraph.tools.langchain.calling import name_tools
 from guardgraph.tools.office import OFFICE_POLICY, make_demo_office
-from guardgraph.world.call import Outside, World
+from guardgraph.world.call import Outside, ToolTable, World
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer
-from guardgraph.world.table import ToolTable
 from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:

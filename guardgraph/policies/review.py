@@ -13,7 +13,7 @@ from guardgraph.evidence.chain import build_run_lookup
 from guardgraph.evidence.store import StoredRun
 from guardgraph.evidence.what_if import Row, judge_run
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.graphs.replay.interpreter import is_recorded_agent
+from guardgraph.graphs.replay import is_recorded_agent
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.policies.comparison import Difference, compare_policy_files, get_tenant_settings

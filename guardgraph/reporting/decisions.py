@@ -14,7 +14,7 @@ from langgraph.graph import START
 from guardgraph.drawing.diagram import Diagram, Edge, Node, Taken, find_main_way
 from guardgraph.drawing.style import DrawnKind
 from guardgraph.drawing.svg import draw_svg
-from guardgraph.graphs.declaring.kinds import CALLING
+from guardgraph.graphs.declaring import CALLING
 from guardgraph.guards.stop import NAME_LIMIT
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue

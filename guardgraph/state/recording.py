@@ -17,8 +17,7 @@ from typing_extensions import TypedDict
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.version import find_format_problem
-from guardgraph.state.forms import CLOSED, Moment, Sha256
-from guardgraph.state.run import Kind, LiveReading, Opening
+from guardgraph.state.run import CLOSED, Kind, LiveReading, Moment, Opening, Sha256
 from guardgraph.state.spending import NOTHING, CallUsage, Spending, count_usage
 
 

@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypeAlias, get_args
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired, TypeAlias, get_args
 
-from pydantic import with_config
+from pydantic import AfterValidator, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.state.forms import CLOSED, Moment, Sha256
 from guardgraph.state.spending import Usage
+
+if TYPE_CHECKING:
+    from typing_extensions import ReadOnly
+else:
+
+    class ReadOnly:
+        """For type checkers alone: Pydantic warns of the real one in every model that holds a result."""
+
+        def __class_getitem__(cls, hint):
+            return hint
+
+
+CLOSED = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+"""What is recorded has no other fields, and nothing in it is taken for something that it is not."""
+
+
+_DAY, _TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+
+
+def _check_calendar(moment: str) -> str:
+    datetime.fromisoformat(moment)  # the pattern has the 30th of February, too
+    return moment
+
+
+Moment: TypeAlias = Annotated[
+    str, Field(pattern=f"^{_DAY}T{_TIME}([+-][0-9]{{2}}:[0-9]{{2}})?$"), AfterValidator(_check_calendar)
+]
+"""A date and time as ISO 8601 has them."""
+
+Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""A hash, 64 hex digits."""
 
 
 @with_config(CLOSED)
@@ -76,17 +107,6 @@ class Opening(TypedDict):
     """Whether a checkpointer keeps the run."""
     refused: NotRequired[str]
     """What a context that cannot be read raised, as a packed outcome; every node was closed by it."""
-
-
-if TYPE_CHECKING:
-    from typing_extensions import ReadOnly
-else:
-
-    class ReadOnly:
-        """For type checkers alone: Pydantic warns of the real one in every model that holds a result."""
-
-        def __class_getitem__(cls, hint):
-            return hint
 
 
 RECORDED = (

@@ -27,7 +27,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, PrivateAttr
 
-from guardgraph.graphs.replay.whatif import judge_recording_again
+from guardgraph.graphs.replay import judge_recording_again
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, JsonValue, NotJson, parse_json

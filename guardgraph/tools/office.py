@@ -7,8 +7,7 @@ from importlib import resources
 
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.tools import ArgumentRule, ToolPolicy, ToolRule
-from guardgraph.world.call import mark_as_instant
-from guardgraph.world.table import NamedTool
+from guardgraph.world.call import NamedTool, mark_as_instant
 
 OFFICE_POLICY = ToolPolicy(
     rules={

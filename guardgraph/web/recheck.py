@@ -20,7 +20,7 @@ from guardgraph.plain.errors import InputError, ReadFailure
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.web.reader import page_of
 from guardgraph.world.call import Call, Outside
-from guardgraph.world.calls import perform_call
+from guardgraph.world.live import perform_call
 
 Verdict: TypeAlias = Literal["same", "moved", "changed", "gone", "denied"]
 """The quote stands where it stood; it stands elsewhere in the page; it does not stand there; there is no such page; the

@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from langchain_core.runnables import Runnable
 
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, copy_json, make_storable_json
+from guardgraph.plain.json import REPLY_BYTES, JsonObject, JsonValue, copy_json, find_json_problem, make_storable_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import CallKind, RecordedAttempt
 from guardgraph.state.spending import NOTHING, CallUsage, Price, Spending
+from guardgraph.state.tools import ToolCard
 
 _MARK = "__guardgraph_instant__"
 _Ours = TypeVar("_Ours")
@@ -248,3 +250,126 @@ class World(Protocol):
 
     async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls like `perform`, without blocking the event loop."""
+
+
+@dataclass(frozen=True)
+class NamedTool:
+    """A tool of a table: who is called under its name. What it may do, its rule in the policy says."""
+
+    target: Outside
+    """A Runnable, such as a tool of LangChain's, or a function of one dictionary; one with a parameter
+    ``idempotency_key`` is given the key of a write."""
+    description: str = ""
+    """What it does, for whoever proposes a call."""
+    schema: JsonObject = field(default_factory=dict)
+    """JSON Schema of its arguments."""
+    reconcile: Callable[[str], Outcome | None] | None = None
+    """Asked by the key of a write what came of it; see `Call`."""
+
+
+class ToolTable:
+    """The tools of a pattern by name, and the channels that hold what was given to a run.
+
+    Args:
+        tools: by name.
+        task: the channel with the text of whoever runs the agent; only the entry guard may write it.
+        history: the channel with the turns before it, ``[{"role": str, "content": str}]``, likewise.
+
+    Raises:
+        ConfigurationError: a name is no text or blank, a tool is no `NamedTool`, nobody can call it, or its description
+            or schema is no plain JSON.
+    """
+
+    def __init__(self, tools: Mapping[str, NamedTool], *, task: str = "task", history: str | None = None) -> None:
+        for name, tool in tools.items():
+            _check_named_tool(name, tool)
+        self.tools = MappingProxyType(dict(tools))
+        self.task, self.history = task, history
+        self.cards: Mapping[str, ToolCard] = MappingProxyType(
+            {
+                name: ToolCard(name=name, description=tool.description, schema=tool.schema)
+                for name, tool in tools.items()
+            }
+        )
+        """What is known of each tool beside its function."""
+
+    def __repr__(self) -> str:
+        return f"<ToolTable {', '.join(self.tools) or 'empty'}>"
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The channels that hold what was given."""
+        return (self.task,) if self.history is None else (self.task, self.history)
+
+
+def _check_named_tool(name: object, tool: object) -> None:
+    if not isinstance(name, str) or not name.strip() or find_json_problem(name) is not None:
+        raise ConfigurationError(f"tools: names that are texts and not blank are required; given: {name!r:.80}")
+    if not isinstance(tool, NamedTool):
+        raise ConfigurationError(f"tools.{name:.80}: a NamedTool is required; given: {type(tool).__name__}")
+    if not (isinstance(tool.target, Runnable) or callable(tool.target)):
+        given = type(tool.target).__name__
+        raise ConfigurationError(f"tools.{name:.80}: a Runnable or a function of one dictionary; given: {given}")
+    if not isinstance(tool.description, str) or not isinstance(tool.schema, dict):
+        raise ConfigurationError(f"tools.{name:.80}: a text as description and an object as schema are required")
+    if (problem := find_json_problem([tool.description, tool.schema])) is not None:
+        raise ConfigurationError(f"tools.{name:.80}: plain JSON as description and schema is required, not {problem}")
+
+
+SessionEnd: TypeAlias = Literal["ended", "waiting", "paused", "cancelled", "failed"]
+"""How a session was left: the run is over; it waits for a person; a client halted it between two nodes; it was
+cancelled, or whoever followed it went away; something was raised out of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitBegun:
+    """A node that begins its work."""
+
+    run_id: str
+    thread: str | None  # on which a checkpointer keeps the run
+    node: str
+    kind: str
+    phase: str
+    first_mark: str | None  # the mark of the first session of the run, None in that session
+
+
+@dataclass(frozen=True, slots=True)
+class VisitEnded:
+    """A node that has done its work."""
+
+    update: Mapping[str, Any]
+    """What it writes, its line of the log among it; of a terminal in which the run ended, the result."""
+    line: Mapping[str, Any]  # its line of the log
+    reason: str | None
+    """The catalogue's name of the reason for which it stops the run or refuses a proposal; what stands for the
+    placeholder in it is left out."""
+
+
+class ObservedSession(Protocol):
+    """One session of a run that is observed."""
+
+    @property
+    def mark(self) -> str | None:
+        """What a later session of the run, perhaps of another process, knows this one by."""
+
+    def enter_visit(self, begun: VisitBegun) -> AbstractContextManager[Callable[[VisitEnded], None]]:
+        """Return what a node works in; it is given what is told of the node's end."""
+
+    def see_shadows(self, shadows: Mapping[str, JsonObject]) -> None:
+        """Be told what the shadows make of the run."""
+
+    def close(self, how: SessionEnd, error: BaseException | None) -> None:
+        """Be told that the session is over."""
+
+
+class Observer(Protocol):
+    """Who observes runs. What it raises would be raised in the run, so it raises nothing."""
+
+    def open_session(self, agent: str, pattern: str) -> ObservedSession:
+        """Return the session that begins now, of a graph of this name."""
+
+
+def find_observer(world: object) -> Observer | None:
+    """Return who observes what a world is used for, None where nobody does."""
+    observer: Observer | None = getattr(world, "observer", None)
+    return observer

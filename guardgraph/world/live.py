@@ -6,30 +6,400 @@ A person is somebody who is called: the run waits until the decision is there.
 from __future__ import annotations
 
 import asyncio
+import inspect
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from logging import WARNING
 from queue import Empty, SimpleQueue
 from threading import TIMEOUT_MAX
+from types import FunctionType, MethodType
+from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.plain.errors import ConfigurationError
-from guardgraph.world.call import WORLD_METHODS, Asked, Performed, World
-from guardgraph.world.calls import (
-    Arrived,
-    Working,
-    aperform_call,
-    build_late_outcome,
-    perform_call,
-    refuse_call_when_busy,
-    start_call,
+from guardgraph.plain.conversion import ALLOWED, Unreturnable, convert_to_plain_json, list_expected_details
+from guardgraph.plain.errors import PASSING, ConfigurationError, ExpectedFailure, convert_exit
+from guardgraph.plain.json import REPLY_BYTES, JsonObject, TooLarge, copy_json, count_json_bytes
+from guardgraph.plain.log import locate_failure, log_failure
+from guardgraph.plain.secrets import cut_and_mask_text, format_error_message
+from guardgraph.state.catalogue import EFFECT_UNKNOWN
+from guardgraph.state.outcome import Outcome
+from guardgraph.world.call import (
+    WORLD_METHODS,
+    Asked,
+    Call,
+    Observer,
+    Performed,
+    World,
+    find_observer,
+    is_instant_target,
 )
-from guardgraph.world.deadline import ReplyMeter, within
-from guardgraph.world.observing import Observer, find_observer
+from guardgraph.world.deadline import (
+    Connections,
+    Handover,
+    ReplyMeter,
+    abandon_work,
+    await_in_task,
+    await_in_thread,
+    count_abandoned_work,
+    get_reply_form,
+    get_replying_model,
+    note_read_bytes,
+    run_in_call_thread,
+    start_thread_work,
+    within,
+)
+from guardgraph.world.failures import (
+    classify_model_error,
+    classify_model_message,
+    is_unclassified_model_error,
+    read_model_name,
+    read_model_text,
+    read_token_usage,
+)
 from guardgraph.world.reviews import ask_person_for_answer
+
+
+@contextmanager
+def silence_callbacks(call: Call) -> Iterator[None]:
+    """Make a call that may be refused without callbacks: what it brings would be told before anybody has judged it."""
+    if call.refuse is None:
+        yield
+        return
+    # they take a while to import, and a run has loaded them by now
+    from langchain_core.runnables.config import var_child_runnable_config
+    from langchain_core.tracers.context import run_collector_var, tracing_v2_callback_var
+    from langsmith.run_helpers import tracing_context
+
+    handed_on = {name: item for name, item in (var_child_runnable_config.get() or {}).items() if name != "callbacks"}
+    silenced: list[tuple[ContextVar[Any], Any]] = [
+        (var_child_runnable_config, handed_on),
+        (tracing_v2_callback_var, None),
+        (run_collector_var, None),
+    ]
+    tokens = [(variable, variable.set(value)) for variable, value in silenced]
+    try:
+        with tracing_context(enabled=False):
+            yield
+    finally:
+        for variable, token in tokens:
+            variable.reset(token)
+
+
+Arrived: TypeAlias = Callable[[], Outcome]
+"""Returns what a call brought back, or raises what no server can cause."""
+
+_RAW_RESULT = {"raw", "parsed", "parsing_error"}
+"""What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
+
+_TOO_LARGE = "max_reply_bytes"  # the cause of a refusal for the size of a reply
+
+_WHOLE_SENTENCES = re.compile(r".*[.!?\u3002](?:[ \t]*\[[\d, ]+\])?(?=\s)", re.DOTALL)
+"""As much of a text that was cut off as can be judged."""
+
+_CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
+"""What the details say of a call that the run's own time has cut off."""
+
+
+def perform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
+    """Make a call and wait for it at most `seconds`."""
+    if seconds <= 0:
+        return build_late_outcome(call, seconds)
+    if is_instant_target(call.target):
+        return _perform_at_once(call, most)
+    done, connections = Handover(), Connections()
+    with connections, silence_callbacks(call):
+        start_thread_work(partial(_invoke_call_target, call), done)
+    came = done.wait_for_result(min(seconds, TIMEOUT_MAX))
+    if came is None:
+        connections.close_connections()
+        abandon_work(done, identify_target(call.target))
+        return build_late_outcome(call, seconds)
+    returned, error = came
+    return _read_returned_reply(call, returned, most) if error is None else _build_raised_outcome(call, error)
+
+
+async def aperform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome:
+    """Make a call like `perform_call`, cancelling it when `seconds` are over; one that goes on is left behind."""
+    if seconds <= 0:
+        return build_late_outcome(call, seconds)
+    # a large base would hold up the event loop
+    if is_instant_target(call.target) and isinstance(call.target, FunctionType):
+        return _perform_at_once(call, most)
+    connections = Connections()  # of a function, which has a thread here too
+    with connections, silence_callbacks(call):
+        task = await await_in_task(_await_call_target(call), seconds, identify_target(call.target))
+    if task is None:
+        connections.close_connections()
+        return build_late_outcome(call, seconds)
+    if task.cancelled():
+        return _build_raised_outcome(call, RuntimeError("the call was cancelled, though nobody cancelled the run"))
+    if (error := task.exception()) is not None:
+        return _build_raised_outcome(call, error)
+    return _read_returned_reply(call, task.result(), most)
+
+
+def _perform_at_once(call: Call, most: int) -> Outcome:
+    try:
+        return _read_returned_reply(call, _call_function_target(call), most)
+    except Exception as error:  # noqa: BLE001 - as in a thread
+        return _build_raised_outcome(call, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """A call at work in a thread of its own."""
+
+    call: Call
+    future: Future[Any]
+    connections: Connections  # what it opens
+
+    def abandon_call(self) -> None:
+        """Leave it behind, unless it is over: its connections are closed, so that it ends soon, and it is counted."""
+        if not self.future.done():
+            self.connections.close_connections()
+            abandon_work(self.future, identify_target(self.call.target))
+
+
+def start_call(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Working:
+    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it."""
+    connections = Connections()
+    with connections, silence_callbacks(call):
+        future = run_in_call_thread(partial(_invoke_call_target, call))
+        context = copy_context()  # in it, what was read of the reply is counted for this call
+    future.add_done_callback(lambda came: done.put((at, partial(context.run, _read_arrived_call, call, came, most))))
+    return Working(call, future, connections)
+
+
+def _read_arrived_call(call: Call, future: Future[Any], most: int) -> Outcome:
+    error = future.exception()
+    return _read_returned_reply(call, future.result(), most) if error is None else _build_raised_outcome(call, error)
+
+
+async def _await_call_target(call: Call) -> Any:
+    target = call.target
+    try:
+        if isinstance(target, Runnable):
+            return await target.ainvoke(copy_json(call.shown))
+        if inspect.iscoroutinefunction(target):
+            return await target(copy_json(call.shown))
+        returned = await await_in_thread(partial(_call_function_target, call), identify_target(call.target))
+        return await returned if inspect.iscoroutine(returned) else returned
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise convert_exit(error) from error
+
+
+def _invoke_call_target(call: Call) -> Any:
+    try:
+        if isinstance(call.target, Runnable):
+            return call.target.invoke(copy_json(call.shown))
+        returned = _call_function_target(call)
+        return asyncio.run(returned) if inspect.iscoroutine(returned) else returned
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise convert_exit(error) from error
+
+
+def _call_function_target(call: Call) -> Any:
+    try:
+        return call.target(copy_json(call.shown))  # type: ignore[operator, misc]
+    except PASSING:
+        raise
+    except BaseException as error:
+        raise convert_exit(error) from error
+
+
+def _read_returned_reply(call: Call, returned: Any, most: int) -> Outcome:
+    if isinstance(returned, dict) and returned.keys() == _RAW_RESULT:
+        returned = returned["raw"]
+    if isinstance(returned, ExpectedFailure):
+        return _build_raised_outcome(call, returned)
+    outcome = (
+        _read_model_message(call, returned)
+        if isinstance(returned, BaseMessage)
+        else _read_returned_value(call, returned, most)
+    )
+    return build_too_large_outcome(call, outcome.about, most) if outcome.is_larger_than(most) else outcome
+
+
+LEFT_OUT = "left_out"  # under which an outcome names what a tool put where something was missing: NaN
+
+_NAMED: Final = 20  # places that it names
+
+
+def _read_returned_value(call: Call, returned: Any, most: int) -> Outcome:
+    left_out: list[list[str]] | None = [] if call.kind == "tool" else None
+    try:
+        read = returned if call.read is None else call.read(returned, most)
+        plain = convert_to_plain_json(read, most, left_out)
+        named = [".".join(place)[:200] for place in left_out[:_NAMED]] if left_out else []
+        return Outcome.holding(plain, {**call.about, LEFT_OUT: [*named]} if named else call.about)
+    except Unreturnable as error:
+        note_read_bytes(error.size)
+        return _build_refused_outcome(call, error)
+    except TooLarge:
+        return build_too_large_outcome(call, call.about, most)
+
+
+def refuse_call_outcome(call: Call, outcome: Outcome) -> Outcome:
+    """Return the outcome of a call: as it is, or a failure that keeps nothing of a value that the call refuses."""
+    if outcome.form != "value" or call.refuse is None or (details := call.refuse(outcome.content)) is None:
+        return outcome
+    return _build_failure_outcome(_name_unusable_reply(call), details, outcome.about)
+
+
+def limit_call_reply(asked: Asked, performed: Performed) -> Performed:
+    """Return what a call brought, as a run may keep it."""
+    call, most = asked.call, asked.max_reply_bytes
+    if call.kind != "person" and performed.outcome.is_larger_than(most):
+        refusal = build_too_large_outcome(call, performed.outcome.about, most)
+        performed = performed._replace(outcome=refusal, packed=None)
+    if call.refuse is not None and (kept := refuse_call_outcome(call, performed.outcome)) is not performed.outcome:
+        came = performed.reply_bytes  # with less room it had been too large, and nothing else of it is kept
+        size = None if came is None else max(came, count_json_bytes(performed.outcome.settled().content))
+        performed = performed._replace(outcome=kept, packed=None, reply_bytes=size)
+    return performed
+
+
+def validate_performed(asked: Sequence[Asked], performed: list[Performed]) -> list[Performed]:
+    """Return what a world returned for calls, if it is as much as was asked for."""
+    if len(performed) != len(asked) or not all(isinstance(item, Performed) for item in performed):
+        raise TypeError(f"world: {len(asked)} Performed are required for as many calls; given: {performed!r:.80}")
+    return performed
+
+
+def build_too_large_outcome(call: Call, about: JsonObject, most: int) -> Outcome:
+    """Return the outcome of a call whose reply takes more than `most` bytes; nothing of the reply is in it."""
+    return _build_failure_outcome(_name_unusable_reply(call), {"cause": _TOO_LARGE, "limit": most}, about)
+
+
+def read_refused_reply_limit(outcome: Outcome) -> int | None:
+    """Return the bytes which a reply had to keep to and did not, None for an outcome that is not refused for that."""
+    if outcome.form != "failure" or (details := outcome.content["details"]).get("cause") != _TOO_LARGE:
+        return None
+    return limit if isinstance(limit := details.get("limit"), int) else 0
+
+
+def is_unreturnable_outcome(outcome: Outcome) -> bool:
+    """Say whether an outcome is that of a call which returned what is no plain JSON and becomes none."""
+    return outcome.form == "failure" and outcome.content["details"].get("allowed") == ALLOWED
+
+
+def is_refused_outcome(call: Call, outcome: Outcome) -> bool:
+    """Say whether an outcome may be what `refuse_call_outcome` made of a value, so that nobody knows the value."""
+    if call.refuse is None or outcome.form != "failure" or outcome.content["reason"] != _name_unusable_reply(call):
+        return False
+    return read_refused_reply_limit(outcome) is None and not is_unreturnable_outcome(outcome)
+
+
+def _name_unusable_reply(call: Call) -> str:
+    return "tool_invalid_output" if call.kind == "tool" else "llm_bad_response"
+
+
+def _build_refused_outcome(call: Call, error: Unreturnable) -> Outcome:
+    return _build_failure_outcome(_name_unusable_reply(call), error.details, call.about)
+
+
+def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
+    about = call.about
+    if (name := get_replying_model()) is not None:
+        about = {**about, "proposer": name}
+    if (form := get_reply_form()) is not None:
+        about = {**about, "form": form}
+    if (model := read_model_name(message)) not in (None, about.get("proposer")):
+        about = {**about, "model": model}
+    if usage := read_token_usage(message):
+        about = {**about, "usage": usage}
+    failure = classify_model_message(message)
+    text = read_model_text(message)
+    if failure is not None and failure[0] == "llm_truncated":
+        if form == "text" and (whole := _WHOLE_SENTENCES.match(text)) is not None:
+            return Outcome("text", whole[0], {**about, "truncated": len(text)})
+        failure[1].update(chars=len(text), text=cut_and_mask_text(text))
+    return Outcome("text", text, about) if failure is None else _build_failure_outcome(*failure, about)
+
+
+def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
+    if isinstance(error, GraphInterrupt) or not isinstance(error, Exception):
+        raise error
+    if isinstance(error, Unreturnable):  # an adapter of ours says what it was given
+        return _build_refused_outcome(call, error)
+    place = locate_failure(error)
+    at = {} if place is None else {"at": place}
+    reason, details = classify_model_error(error) or (
+        None,
+        {"type": type(error).__name__, "message": format_error_message(error)},
+    )
+    if call.kind == "tool":
+        said = {key: details[key] for key in ("type", "message")}
+        if expected := list_expected_details(error):
+            return _build_failure_outcome("tool_error", {**said, **expected}, call.about)
+        name = getattr(call.target, "__name__", type(call.target).__name__)
+        log_failure(f"the tool {name} failed", error, WARNING)
+        known = {key: details[key] for key in ("cause", "status", "retry_after") if key in details}
+        return _build_failure_outcome("tool_error", {**said, **known, **at}, call.about)
+    # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
+    is_rule = _is_rule_target(call.target)
+    if reason is None or (is_rule and is_unclassified_model_error(error)):
+        raise error
+    limit = {"limit": "model"} if details.get("cause") == "timeout" else {}
+    return _build_failure_outcome(reason, {**details, **limit, **(at if is_rule else {})}, call.about)
+
+
+def _is_rule_target(target: object) -> bool:
+    """Say whether a target is code of the deployment alone, and no model that it asks through LangChain."""
+    return not isinstance(target, Runnable) or isinstance(target, RunnableLambda)
+
+
+def identify_target(target: Any) -> Hashable:
+    """Return what tells somebody who is asked from all others at this time: a method is one of its object."""
+    if isinstance(target, MethodType):
+        return id(target.__self__), id(target.__func__)
+    return id(target)
+
+
+def refuse_call_when_busy(call: Call, most: int, most_each: int) -> Outcome | None:
+    """Return the outcome of a call that is not made, since too many abandoned ones are still at work; else None."""
+    if is_instant_target(call.target):
+        return None
+    of_all, of_target = count_abandoned_work(identify_target(call.target))
+    if of_all < most and of_target < most_each:
+        return None
+    reason = "tool_unavailable" if call.kind == "tool" else "llm_unavailable"
+    cause, limit = ("max_abandoned", most) if of_all >= most else ("max_abandoned_each", most_each)
+    return _build_failure_outcome(reason, {"cause": cause, "limit": limit}, call.about)
+
+
+def build_late_outcome(call: Call, seconds: float) -> Outcome:
+    """Return the outcome of a call that outlasted its `seconds`."""
+    reason = "max_seconds" if call.kind == "tool" else "llm_timeout"
+    if call.effect == "write" and seconds > 0:  # it was called, and may still be at work
+        reason = f"{EFFECT_UNKNOWN}:{call.tool}"
+    details = {**_CUT_OFF, "seconds": round(max(seconds, 0.0), 3)}
+    return _build_failure_outcome(reason, details, call.about)
+
+
+def is_cut_off_outcome(outcome: Outcome) -> bool:
+    """Say whether an outcome is that of a call that outlasted the seconds that the run had left for it."""
+    return outcome.form == "failure" and _CUT_OFF.items() <= outcome.content["details"].items()
+
+
+def _build_failure_outcome(reason: str, details: Any, about: Any) -> Outcome:
+    return Outcome("failure", {"reason": reason, "details": details}, about)
+
 
 MAX_AT_ONCE = 16  # calls of one node that are at work at the same time; more of them wait for their turn
 

@@ -20,15 +20,15 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.state.spending import LIMITS
 from guardgraph.world.call import Asked, Performed
-from guardgraph.world.calls import (
+from guardgraph.world.failures import RAISED, restore_raised_exception
+from guardgraph.world.live import (
+    MAX_AT_ONCE,
     build_late_outcome,
     build_too_large_outcome,
     is_cut_off_outcome,
     is_refused_outcome,
     read_refused_reply_limit,
 )
-from guardgraph.world.failures import RAISED, restore_raised_exception
-from guardgraph.world.live import MAX_AT_ONCE
 from guardgraph.world.spending import read_told_usage, refuse_attempt, reserve_call
 
 

@@ -36,9 +36,9 @@ from guardgraph.state.tenants import (
     name_tenant_account,
 )
 from guardgraph.world.call import Asked, Performed, World
+from guardgraph.world.deadline import run_in_call_thread
 from guardgraph.world.live import AroundWorld
 from guardgraph.world.spending import count_call
-from guardgraph.world.threads import run_in_call_thread
 
 GRACE_SECONDS: Final = 60.0
 """Seconds that a reservation outlasts the deadline of its calls: by then their process has settled it, or is dead."""

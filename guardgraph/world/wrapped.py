@@ -19,7 +19,7 @@ from langchain_core.runnables.retry import RunnableRetry
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.world.deadline import deadline, get_replying_model, note_replying_model, output_tokens
-from guardgraph.world.views import inline_definitions
+from guardgraph.world.prompts import inline_definitions
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel, LanguageModelInput

@@ -15,7 +15,7 @@ from guardgraph.cli.making import run_and_exit
 from guardgraph.cli.runs import PlannedRun, follow_run_on_screen
 from guardgraph.cli.views import describe_printed_step
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.world.table import NamedTool
+from guardgraph.world.call import NamedTool
 
 
 def planned(agent=None, request=ORDER):

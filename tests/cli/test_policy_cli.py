@@ -119,7 +119,7 @@ def test_wrong_usage_is_one_line(arguments, message, here):
 PINNED = """
 from guardgraph import ToolPolicy, create_tool_agent
 from guardgraph.state.tools import ArgumentRule, ToolRule
-from guardgraph.world.table import NamedTool
+from guardgraph.world.call import NamedTool
 
 SCHEMA = {"type": "object", "properties": {"to": {"type": "string"}, "amount": {"type": "number"}}}
 RULES = {

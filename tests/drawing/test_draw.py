@@ -40,7 +40,7 @@ from guardgraph.drawing.picture import draw_mermaid_flowchart
 from guardgraph.drawing.shapes import fit_label, measure_cells
 from guardgraph.drawing.style import LOOKS
 from guardgraph.drawing.svg import draw_svg
-from guardgraph.graphs.declaring.kinds import KINDS
+from guardgraph.graphs.declaring import KINDS
 
 
 @pytest.mark.parametrize("name", GRAPHS)

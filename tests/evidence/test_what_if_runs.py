@@ -15,7 +15,7 @@ from timed_world import Timed
 
 from guardgraph import create_rag_agent, reply_bytes
 from guardgraph.grammar import Budget, Call, declares
-from guardgraph.graphs.replay.whatif import Ending, judge_recording_again
+from guardgraph.graphs.replay import Ending, judge_recording_again
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.models import chat_model
 

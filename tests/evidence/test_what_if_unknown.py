@@ -14,8 +14,7 @@ from ticket_pattern import TICKET, Policy, triage
 
 from guardgraph import reply_bytes
 from guardgraph.grammar import Budget, Call
-from guardgraph.graphs.replay.interpreter import replay
-from guardgraph.graphs.replay.whatif import judge_recording_again
+from guardgraph.graphs.replay import judge_recording_again, replay
 from guardgraph.testing import InMemoryRecorder
 
 

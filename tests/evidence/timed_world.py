@@ -5,8 +5,8 @@ from __future__ import annotations
 from guardgraph import LiveWorld
 from guardgraph.testing import ScriptedClock
 from guardgraph.world.call import Performed
-from guardgraph.world.calls import build_late_outcome, perform_call
 from guardgraph.world.deadline import within
+from guardgraph.world.live import build_late_outcome, perform_call
 
 
 class Timed:

@@ -24,7 +24,7 @@ from searched_worlds import asked as searched
 from guardgraph import RagBudget, RagPolicy, ResearchBudget, ResearchPolicy, create_research_agent, verify
 from guardgraph.nodes import rag, self_critique
 from guardgraph.nodes.body import declares, read_body_declaration
-from guardgraph.nodes.research import answering, notes, outlining, planning, reading, rounds, searching
+from guardgraph.nodes.research import answering, notes, searching
 from guardgraph.state.context import Caller
 from guardgraph.testing import scripted_tool
 
@@ -40,7 +40,7 @@ MOVED = {"title": "a", "published_at": "", "body": "This is what the page a says
 LONG_DRAFT = f"{critique_cases.DRAFT} {'We will say more as soon as we know more. ' * 30}".strip()
 
 
-RESEARCH = (planning, searching, reading, notes, rounds, outlining, answering)
+RESEARCH = (searching, notes, answering)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def test_one_thread_after_the_other_is_used_again():
 
 BURST = """
 import threading
-from guardgraph.world.threads import run_in_call_thread
+from guardgraph.world.deadline import run_in_call_thread
 together = threading.Barrier(80)
 calls = [run_in_call_thread(lambda: together.wait(120)) for _ in range(80)]
 for call in calls:

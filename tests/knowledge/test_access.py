@@ -17,7 +17,7 @@ from runs import MODES, check_result, content, run
 from typing_extensions import TypedDict
 
 from guardgraph import Caller, InputError, RagBudget, replay, report
-from guardgraph.graphs.replay.whatif import judge_recording_again
+from guardgraph.graphs.replay import judge_recording_again
 from guardgraph.guards import rag
 from guardgraph.state.context import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import RAG_REASONS

@@ -128,7 +128,7 @@ SHORT = {
     "guardgraph.grounding.links.finding._SCHEME",
     "guardgraph.grounding.scanning._NOUN_BEFORE",
     "guardgraph.guards.facts.tokens._WORDS",
-    "guardgraph.guards.tools.amounts._COMMANDED",
+    "guardgraph.guards.tools.values._COMMANDED",
 }
 """Patterns that are shown a hundred characters of a text at most."""
 

@@ -17,8 +17,8 @@ from guardgraph import ConfigurationError, LiveWorld, create_rag_agent
 from guardgraph.grammar import Budget
 from guardgraph.testing import ScriptedClock
 from guardgraph.world.call import Call, mark_as_instant
-from guardgraph.world.calls import aperform_call
-from guardgraph.world.threads import count_abandoned_work
+from guardgraph.world.deadline import count_abandoned_work
+from guardgraph.world.live import aperform_call
 
 LATE = """
 import asyncio
@@ -36,7 +36,7 @@ from guardgraph.grammar import Budget, Call
 from guardgraph.testing import ScriptedClock
 from guardgraph.world.call import mark_as_instant
 from guardgraph.world.live import MAX_ABANDONED
-from guardgraph.world.threads import MAX_IDLE
+from guardgraph.world.deadline import MAX_IDLE
 
 way, runs = sys.argv[2], int(sys.argv[3])
 hanging = threading.Event()

@@ -22,7 +22,7 @@ from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.testing import Reply, ScriptedChatModel
 from guardgraph.world.call import Call
-from guardgraph.world.calls import aperform_call, perform_call
+from guardgraph.world.live import aperform_call, perform_call
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
 

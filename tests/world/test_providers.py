@@ -11,7 +11,7 @@ from openai_server import OpenAIServer, answer, choice, completion, drip, payloa
 
 from guardgraph import RagBudget, ToolPolicy, create_rag_agent, create_tool_agent, replay
 from guardgraph.testing import InMemoryRecorder
-from guardgraph.world.threads import count_abandoned_work
+from guardgraph.world.deadline import count_abandoned_work
 
 QUESTION = {"question": "What is the P1 first response target of the Enterprise plan?"}
 SAID = "The P1 first response target is 15 minutes"

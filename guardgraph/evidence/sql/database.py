@@ -18,7 +18,7 @@ from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreEr
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.files import LOGS, LogWatch, identify_file, keep_file_private, make_private_file
 from guardgraph.plain.forks import SQLITE
-from guardgraph.world.threads import Handover, start_thread_work
+from guardgraph.world.deadline import Handover, start_thread_work
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

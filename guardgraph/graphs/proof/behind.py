@@ -20,7 +20,7 @@ from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph, StateGraph
 from langgraph.types import Command, Send
 
-from guardgraph.graphs.proof.findings import Finding
+from guardgraph.graphs.proof.topology import Finding
 from guardgraph.plain.errors import InputError
 
 INSIDE: Final = ":"

@@ -14,13 +14,9 @@ from langgraph.channels import EphemeralValue, LastValue
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.declaring.channels import RECORD
-from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
-from guardgraph.graphs.declaring.kinds import CALLING, RECORD_PREFIX
+from guardgraph.graphs.declaring import CALLING, RECORD, RECORD_PREFIX, UNRECORDED_ENDING
 from guardgraph.graphs.proof.behind import prove_behind
-from guardgraph.graphs.proof.compiled import find_compiled_changes, find_held_tools
-from guardgraph.graphs.proof.findings import Finding
-from guardgraph.graphs.proof.topology import Topology
+from guardgraph.graphs.proof.topology import Finding, Topology, find_compiled_changes, find_held_tools
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import InputError
 from guardgraph.state.tools import ToolPolicy

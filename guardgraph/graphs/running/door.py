@@ -22,31 +22,29 @@ from langgraph.types import All, Command, Durability, StreamMode
 from pydantic import ValidationError
 from typing_extensions import TypedDict, TypeVar, Unpack
 
-from guardgraph.graphs.declaring.channels import name_input_field
-from guardgraph.graphs.running.admission import (
+from guardgraph.graphs.declaring import name_input_field
+from guardgraph.graphs.running.checkpoints import (
     admit_durability,
     admit_resume_command,
     admit_run_config,
-    find_saver,
-    is_inside_graph,
-    is_thread_id,
-    merge_graph_config,
-    refuse_forged_config,
-    refuse_halting,
-    validate_config,
-)
-from guardgraph.graphs.running.checkpoints import (
     choose_checkpoint,
     close_stray_run,
+    find_saver,
     is_asked_again,
+    is_inside_graph,
+    is_thread_id,
     keep_unwritten_seconds,
     list_given_answers,
     locate_checkpoint,
+    merge_graph_config,
     name_no_checkpoint,
     read_unwritten_seconds,
     read_waiting_question,
+    refuse_forged_config,
+    refuse_halting,
     refuse_other_caller,
     refuse_other_format,
+    validate_config,
 )
 from guardgraph.graphs.running.effects import Errand, Needs
 from guardgraph.graphs.running.frame import Frame
@@ -66,7 +64,7 @@ from guardgraph.plain.json import format_json_text, measure_json, parse_json
 from guardgraph.plain.log import LOGGER
 from guardgraph.plain.secrets import cut_and_mask_text
 from guardgraph.state.context import check_field_counts
-from guardgraph.world.threads import await_in_thread
+from guardgraph.world.deadline import await_in_thread
 
 InputT = TypeVar("InputT", default=Any)  # what a run is given
 ContextT = TypeVar("ContextT", default=Any)  # what a run may tighten

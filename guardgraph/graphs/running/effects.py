@@ -33,8 +33,8 @@ from guardgraph.state.catalogue import EFFECT_UNKNOWN, EFFECT_UNRECORDABLE
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, Recorder
 from guardgraph.world.call import Asked, Performed
-from guardgraph.world.calls import is_cut_off_outcome, limit_call_reply, validate_performed
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
+from guardgraph.world.live import is_cut_off_outcome, limit_call_reply, validate_performed
 
 LOGGER = logging.getLogger("guardgraph")
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING
-from guardgraph.graphs.declaring.kinds import name_record_channel
+from guardgraph.graphs.declaring import FAILED_ENDING, UNRECORDED_ENDING, name_record_channel
 from guardgraph.graphs.running.frame import (
     Frame,
     GrammarBreach,
@@ -40,7 +39,7 @@ from guardgraph.state.context import Caller
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import Fingerprints, RecordedVisit, Recording, VisitRecord, count_recorded_calls
 from guardgraph.state.run import AUDITED, Audit, LogEntry, Opening, TimelineEntry
-from guardgraph.world.observing import ObservedSession
+from guardgraph.world.call import ObservedSession
 from guardgraph.world.reviews import REJECTED
 
 _DECIDED: Final = ("reviewer", "licence", "licences")

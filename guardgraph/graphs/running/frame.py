@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from guardgraph.graphs.declaring.declaration import Declaration
-from guardgraph.graphs.declaring.kinds import KINDS
+from guardgraph.graphs.declaring import KINDS, Declaration
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body
 from guardgraph.plain.hashing import digest
@@ -22,11 +21,10 @@ from guardgraph.state.review import Reviewers
 from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Settings
 from guardgraph.state.tools import hash_tool
-from guardgraph.world.call import World
-from guardgraph.world.calls import identify_target
+from guardgraph.world.call import ToolTable, World
+from guardgraph.world.live import identify_target
 from guardgraph.world.models import Opens
 from guardgraph.world.proposers import get_call_target
-from guardgraph.world.table import ToolTable
 
 
 class GrammarBreach(Exception):

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from guardgraph.graphs.declaring.channels import name_input_field
-from guardgraph.graphs.declaring.declaration import Declaration
-from guardgraph.graphs.declaring.kinds import name_record_channel
+from guardgraph.graphs.declaring import Declaration, name_input_field, name_record_channel
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
     Part,

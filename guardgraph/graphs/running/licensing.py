@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from guardgraph.graphs.declaring.declaration import INPUT
-from guardgraph.graphs.declaring.kinds import RECORD_PREFIX
+from guardgraph.graphs.declaring import INPUT, RECORD_PREFIX
 from guardgraph.graphs.running.frame import GrammarBreach, Part
 from guardgraph.graphs.running.live import check_run_enabled
 from guardgraph.guards.stop import Stop
@@ -24,9 +23,8 @@ from guardgraph.state.review import hash_licence, list_bound_licences, name_revi
 from guardgraph.state.run import Turn
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.state.tools import Effect, Given, Licence, MadeCall, ToolCall, ToolPolicy
-from guardgraph.world.call import Asked, Call
-from guardgraph.world.calls import identify_target
-from guardgraph.world.table import ToolTable
+from guardgraph.world.call import Asked, Call, ToolTable
+from guardgraph.world.live import identify_target
 
 
 class SwitchedMeanwhile(Exception):
@@ -147,7 +145,7 @@ def _list_recorded_calls(state: JsonObject) -> list[RecordedCall]:
 
 def _read_made_calls(records: Iterable[RecordedCall]) -> Iterator[MadeCall]:
     """Yield the calls of tools with what they brought; one that failed brought nothing but what it reports."""
-    from guardgraph.guards.tools.leaves import read_outcome  # which no other pattern reads
+    from guardgraph.guards.tools.values import read_outcome  # which no other pattern reads
 
     for number, call in enumerate((call for call in records if "args" in call), 1):
         value, failed = read_outcome(Outcome.unpacked(call["outcome"]))

@@ -30,7 +30,7 @@ from guardgraph.state.catalogue import POLICY_UNREADABLE, SWITCHED_OFF
 from guardgraph.state.run import LiveReading, LogEntry, Switch
 from guardgraph.state.settings import Settings
 from guardgraph.state.tightening import explain_unknown_name
-from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
+from guardgraph.world.deadline import Handover, run_in_call_thread, start_thread_work
 
 LOGGER = logging.getLogger("guardgraph")
 

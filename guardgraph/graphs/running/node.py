@@ -24,7 +24,7 @@ from langgraph.pregel import Pregel
 from langgraph.runtime import get_runtime
 from langgraph.types import Overwrite
 
-from guardgraph.graphs.declaring.declaration import FAILED_ENDING, UNRECORDED_ENDING, Declaration
+from guardgraph.graphs.declaring import FAILED_ENDING, UNRECORDED_ENDING, Declaration
 from guardgraph.graphs.running.drive import drive_calling_node
 from guardgraph.graphs.running.effects import Needs, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
@@ -40,8 +40,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.run import Progress
 from guardgraph.state.settings import Settings
-from guardgraph.world.call import World
-from guardgraph.world.observing import VisitBegun, VisitEnded, find_observer
+from guardgraph.world.call import VisitBegun, VisitEnded, World, find_observer
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 

@@ -18,8 +18,7 @@ from inspect import Parameter, signature
 from threading import TIMEOUT_MAX
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from guardgraph.graphs.declaring.channels import name_input_field
-from guardgraph.graphs.declaring.declaration import UNRECORDED_ENDING
+from guardgraph.graphs.declaring import UNRECORDED_ENDING, name_input_field
 from guardgraph.graphs.running.frame import Frame, Part, build_stop_verdict, describe_run_error
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment
 from guardgraph.nodes.body import Run
@@ -30,7 +29,7 @@ from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
 from guardgraph.state.recording import BegunRun, JudgedBy, NoteKind, Recorder, RunNote
 from guardgraph.state.run import Opening
 from guardgraph.state.settings import Policy
-from guardgraph.world.threads import Handover, run_in_call_thread, start_thread_work
+from guardgraph.world.deadline import Handover, run_in_call_thread, start_thread_work
 
 _AFTER: Final = "after"  # the parameter of a recorder's `notes` that is given the number of an entry
 

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.runtime import get_runtime
 
-from guardgraph.graphs.declaring.channels import name_input_channel
-from guardgraph.graphs.running.admission import REQUEST_KEY
+from guardgraph.graphs.declaring import name_input_channel
 from guardgraph.graphs.running.frame import Frame, GrammarBreach, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
 from guardgraph.graphs.running.live import Looking, PolicyLook, PolicySource, shorten_reading, tighten_by_look
@@ -42,12 +41,13 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import ForkedFrom, RecordedCall, Recording, RunNote
 from guardgraph.state.run import Asking, LiveReading, LogEntry, Opening
 from guardgraph.state.spending import Spending
-from guardgraph.world.call import World
+from guardgraph.world.call import ObservedSession, World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
-from guardgraph.world.observing import ObservedSession
 
 CALLER_REFUSED = "context.caller: on a server it is whoever is signed in, and no client may say it; given: a caller"
 """What a client of a server is told that gives a caller."""
+
+REQUEST_KEY: Final = "request_key"  # key in a client's configuration of the id of what it asks for
 
 SESSION = "__guardgraph_session"
 """Key of the session in LangGraph's configuration; what begins with two underscores is not checkpointed."""

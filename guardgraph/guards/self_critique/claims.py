@@ -20,7 +20,7 @@ from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.letters import normalise_to_nfkc, read_as_latin
 from guardgraph.plain.memory import remember_by_text
-from guardgraph.state.claims import SHIPPED_PACKS, ClaimPack
+from guardgraph.state.self_critique import SHIPPED_PACKS, ClaimPack
 
 _DATA: Final = Path(__file__).parents[1] / "data" / "claims"
 _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>)\]]+", re.IGNORECASE)

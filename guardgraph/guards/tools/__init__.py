@@ -5,14 +5,13 @@ from __future__ import annotations
 from guardgraph.guards.tools.actions import cut_step, parse_call, parse_step, parse_task_history
 from guardgraph.guards.tools.answer import (
     check_answer_values,
+    check_claimed_actions,
     is_declining,
     list_answer_claims,
     parse_answer,
     settle_answer_links,
     show_results,
 )
-from guardgraph.guards.tools.claims import check_claimed_actions
-from guardgraph.guards.tools.leaves import read_outcome
 from guardgraph.guards.tools.licence import (
     check_approval,
     check_licence,
@@ -21,6 +20,7 @@ from guardgraph.guards.tools.licence import (
     list_shown_tools,
     offer_delegation,
 )
+from guardgraph.guards.tools.values import read_outcome
 
 __all__ = [
     "check_answer_values",

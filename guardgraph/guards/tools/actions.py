@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from guardgraph.guards.stop import LONGEST_QUESTION, Stop, build_request_stop, parse_history
-from guardgraph.guards.tools.defaults import fill_defaults
-from guardgraph.guards.tools.schemas import check_arguments
+from guardgraph.guards.tools.schemas import check_arguments, fill_defaults
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
 from guardgraph.state.run import Turn
 from guardgraph.state.tools import ToolAnswer, ToolCall, ToolCard

@@ -12,9 +12,9 @@ from typing import Final
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.spending import check_spending
 from guardgraph.guards.stop import MOST_NAMED, Denial, Stop, shown_name
-from guardgraph.guards.tools.defaults import fill_defaults
-from guardgraph.guards.tools.leaves import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
+from guardgraph.guards.tools.schemas import fill_defaults
 from guardgraph.guards.tools.support import Support, is_content, is_deciding_argument, is_number
+from guardgraph.guards.tools.values import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
 from guardgraph.plain.hashing import canonical_json, digest
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import normalise_host, parse_url_target

@@ -1,51 +1,116 @@
 """What supports a value of a call: where it stands in what was given, in a trusted field, or in the tool's rule."""
 
-# A value that decides what a call does has to come from somebody who may decide: from whoever gave the task, from the
-# deployment, or from a field that the tool's owner sets. Texts of others, such as a page or a letter, license nothing.
-
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from guardgraph.grounding.links import read_known_links
-from guardgraph.grounding.links.finding import Link, find_links
-from guardgraph.grounding.values import scan_values
-from guardgraph.guards.tools.amounts import is_id_name, licenses_moment, licenses_number, list_amounts
-from guardgraph.guards.tools.defaults import is_same_json, list_default_paths
-from guardgraph.guards.tools.leaves import (
-    Leaf,
-    is_container,
-    is_trusted_key,
-    is_trusted_leaf,
-    list_empty,
-    list_keys,
-    list_leaves,
-    list_own_keys,
-    list_property_names,
-    read_result,
-    write_leaf,
-)
-from guardgraph.guards.tools.sources import Source, list_given_sources
+from guardgraph.grounding.links import LinkSupport, read_known_links, read_link_support
+from guardgraph.grounding.links.finding import Link, find_links, list_licensed_links
+from guardgraph.grounding.links.spelling import list_readings
+from guardgraph.grounding.values import Value, scan_values
+from guardgraph.guards.tools.schemas import is_same_json, list_default_paths
 from guardgraph.guards.tools.values import (
     ISO_MOMENT,
     FoldedText,
+    Leaf,
     compose_letters,
     find_accounts,
     fold_text,
+    is_container,
+    is_id_name,
     is_moment,
     is_single_value,
+    is_trusted_key,
+    is_trusted_leaf,
+    licenses_moment,
+    licenses_number,
+    list_amounts,
+    list_empty,
+    list_keys,
     list_leading_parts,
+    list_leaves,
+    list_own_keys,
+    list_property_names,
     list_written_urls,
+    read_result,
+    read_values,
     read_whole_link,
     split_name_parts,
     squeeze_account,
+    write_leaf,
 )
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.tools import DECIDING, Given, MadeCall, Sighting, ToolCard, ToolPolicy, ToolRule, UnsupportedValue
+
+_QUOTED = re.compile(
+    r"\"([^\"\n]{1,300})\"|(?<!\w)'([^'\n]{1,300})'(?!\w)|`([^`\n]{1,300})`"
+    r"|“([^“”\n]{1,300})”|„([^„“\n]{1,300})“|«([^«»\n]{1,300})»"
+)
+
+
+class Source:
+    """Something that may license values."""
+
+    def __init__(self, name: str, value: JsonValue, is_text: bool, keys: Sequence[str] = ()) -> None:
+        self.name, self.value, self.keys = name, value, tuple(keys)
+        is_read = isinstance(value, str)
+        self.words = value if is_read and is_text else ""
+        """The text whose words license; "" where it has none."""
+        self.leading = value if is_read and (is_text or is_single_value(value)) else ""
+        """The text whose links and accounts license."""
+
+    @cached_property
+    def folded(self) -> FoldedText:
+        """The words as they are looked for."""
+        return fold_text(self.words)
+
+    @cached_property
+    def wholes(self) -> frozenset[str]:
+        """What stands in it as a whole: itself, and what its writer put in quotation marks."""
+        if not isinstance(self.value, str):
+            return frozenset()
+        text = compose_letters(self.value).strip()
+        quoted = _QUOTED.finditer(compose_letters(self.words))
+        return frozenset({text, *(part.strip() for match in quoted for part in match.groups() if part)})
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """The typed values of the words."""
+        return read_values(self.words) if self.words else ()
+
+    @cached_property
+    def links(self) -> LinkSupport:
+        """The links, by where they lead."""
+        return read_link_support(self.leading)
+
+    @cached_property
+    def urls(self) -> frozenset[str]:
+        """The URLs as they are written."""
+        readings = list_readings(self.leading) if self.leading else ()
+        links = (link for reading in readings for link in list_licensed_links(reading))
+        return frozenset(url for link in links for url in list_written_urls(link))
+
+    @cached_property
+    def accounts(self) -> frozenset[str]:
+        """The account numbers, without what they are grouped by."""
+        return frozenset(map(squeeze_account, find_accounts(self.leading))) if self.leading else frozenset()
+
+
+def list_given_sources(given: Given) -> Iterator[Source]:
+    """Yield what was given: the task, the user's turns, and what is known of the caller."""
+    yield Source("task", given["task"], True)
+    yield from (Source("history", turn["content"], True) for turn in given["history"] if turn["role"] == "user")
+    yield from (Source("caller", leaf.value, False, leaf.keys) for leaf in list_leaves(given.get("caller")))
+
+
+# A value that decides what a call does has to come from somebody who may decide: from whoever gave the task, from the
+# deployment, or from a field that the tool's owner sets. Texts of others, such as a page or a letter, license nothing.
+
 
 _WORDS: Final[dict[str, Any]] = load_word_lists("tools")
 _TEXTS: Final = frozenset(_WORDS["texts"].split())

@@ -1,18 +1,27 @@
-"""Values of calls and results by their form: links, accounts, moments, words of a text, one value or a sentence."""
+"""Values of calls, results and texts: their forms, their places, and what compares two of them for a licence."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from calendar import monthrange
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.links.finding import Link, find_links, trim_url
 from guardgraph.grounding.links.spelling import list_readings
-from guardgraph.plain.json import JsonValue
+from guardgraph.grounding.values import Value, is_same_value, scan_values
+from guardgraph.grounding.words import load_negations, stem
+from guardgraph.guards.word_lists import load_word_lists
+from guardgraph.plain.conversion import parse_expected_failure
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, parse_json
 from guardgraph.plain.letters import is_unspaced_letter
 from guardgraph.plain.urls import parse_url
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.tools import DECIDING, REPORTED
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 ISO_MOMENT = re.compile(
@@ -201,3 +210,268 @@ def _is_word_edge(text: str, at: int, step: int) -> bool:
 def split_name_parts(name: str) -> list[str]:
     """Return the words that a name is made of: ``fileId`` is file and Id."""
     return _PART.findall(name)
+
+
+class Leaf(NamedTuple):
+    """A value that holds no other, and where it stands."""
+
+    path: str
+    keys: tuple[str, ...]
+    """The keys on the way; items of lists have none."""
+    value: JsonValue
+
+
+def list_leaves(value: JsonValue, path: str = "") -> Iterator[Leaf]:
+    """Yield the leaves of a JSON value in order, without recursion, since it may be nested deeper than the stack."""
+    rest: list[Leaf] = [Leaf(path, (path,) if path else (), value)]
+    while rest:
+        at, keys, item = rest.pop()
+        if isinstance(item, dict):
+            inner = [Leaf(f"{at}.{key}" if at else key, (*keys, key), child) for key, child in item.items()]
+            rest += reversed(inner)
+        elif isinstance(item, list):
+            rest += reversed([Leaf(f"{at}[{number}]", keys, child) for number, child in enumerate(item)])
+        else:
+            yield Leaf(at, keys, item)
+
+
+def is_trusted_leaf(leaf: Leaf, trusted: Iterable[str]) -> bool:
+    """Say whether a leaf of a result stands in a field that may license arguments."""
+    return any(_matches_path(leaf.keys, tuple(path.split("."))) for path in trusted)
+
+
+def _matches_path(keys: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    if path[-1] == DECIDING and all(name in (DECIDING, key) for name, key in zip(path[:-1], keys, strict=False)):
+        return len(keys) >= len(path) - 1
+    return len(keys) == len(path) and all(name in (DECIDING, key) for name, key in zip(path, keys, strict=True))
+
+
+def is_trusted_key(keys: tuple[str, ...], trusted: Iterable[str]) -> bool:
+    """Say whether a path of trusted fields names the last of some keys, or leaves it open and it is one value."""
+    return any(_names_key(keys, tuple(path.split("."))) for path in trusted)
+
+
+def _names_key(keys: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    if path[-1] == DECIDING:
+        path += (DECIDING,) * (len(keys) - len(path))
+    names = path[: len(keys)]
+    is_on_path = len(names) == len(keys) and all(name in (DECIDING, key) for name, key in zip(names, keys, strict=True))
+    return is_on_path and (names[-1] != DECIDING or is_single_value(keys[-1]))
+
+
+def read_result(value: JsonValue) -> JsonValue:
+    """Return what a tool brought as its fields: a text that is a JSON object or list counts as that."""
+    # One in which a key stands twice is a text: the model reads both values, and its fields would have one.
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            parse_json(value, keys_once=True)
+            return parse_json(value, exact_numbers=True)
+        except NotJson:
+            return value
+    return value
+
+
+_BLOCKS: Final = ("image", "image_url", "audio", "input_audio", "video", "file", "document", "media", "resource")
+"""Types of blocks of content that are no text."""
+
+
+def describe_media(value: JsonValue) -> JsonValue:
+    """Return what a tool brought with its pictures, files and sounds as lines: kind, size and hash."""
+    if not (isinstance(value, list) and value and all(map(_is_block, value))):
+        return value
+    if all(block["type"] == "text" for block in value):
+        return value
+    return "\n".join(block["text"] if block["type"] == "text" else _describe_block(block) for block in value)
+
+
+def _is_block(item: JsonValue) -> bool:
+    if not isinstance(item, dict):
+        return False
+    return item.get("type") in _BLOCKS or (item.get("type") == "text" and isinstance(item.get("text"), str))
+
+
+def _describe_block(block: JsonObject) -> str:
+    kind = next(
+        (leaf.value for leaf in list_leaves(block) if leaf.keys[-1] in ("mime_type", "mimeType", "format")), None
+    )
+    size = sum(len(leaf.value) for leaf in list_leaves(block) if isinstance(leaf.value, str))
+    shown = f"{block['type']} {kind}" if isinstance(kind, str) and kind.isprintable() else block["type"]
+    return f"[{shown:.80}, {size} characters of data, sha256 {digest(block)[:12]}]"
+
+
+def read_outcome(outcome: Outcome) -> tuple[JsonValue, bool]:
+    """Return what a call of a tool brought, as the model is shown it, and whether it is a failure that it reported."""
+    if outcome.form != "failure":
+        return describe_media(outcome.content), False
+    match parse_expected_failure(outcome.content):
+        case (reason, {"message": str(message)}) if reason == REPORTED:
+            return message, True
+    return None, False
+
+
+def list_property_names(schema: JsonValue) -> frozenset[str]:
+    """Return the names of properties anywhere in a schema: keys of arguments that the tool's owner set."""
+    names, rest = set[str](), [schema]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, Mapping):
+            properties = item.get("properties")
+            names.update(properties if isinstance(properties, Mapping) else ())
+            rest += item.values()
+        elif isinstance(item, list):
+            rest += item
+    return frozenset(names)
+
+
+def list_keys(value: JsonValue, name: str = "") -> Iterator[Leaf]:
+    """Yield the keys of a value, each as a leaf that says itself, with the keys on the way and itself."""
+    rest: list[Leaf] = [Leaf(name, (name,) if name else (), value)]
+    while rest:
+        at, keys, item = rest.pop()
+        if isinstance(item, dict):
+            below = [Leaf(f"{at}.{key}" if at else key, (*keys, key), child) for key, child in item.items()]
+            yield from (Leaf(f"{leaf.path} (key)", leaf.keys, leaf.keys[-1]) for leaf in below)
+            rest += below
+        elif isinstance(item, list):
+            rest += [Leaf(f"{at}[{number}]", keys, child) for number, child in enumerate(item)]
+
+
+def list_own_keys(value: JsonValue, name: str, named: frozenset[str]) -> Iterator[Leaf]:
+    """Yield keys inside an argument that no schema has: they are written by the model, as values are."""
+    yield from (Leaf(key.path, (), key.value) for key in list_keys(value, name) if key.value not in named)
+
+
+def is_container(value: JsonValue) -> bool:
+    """Say whether a value may hold others."""
+    return isinstance(value, dict | list)
+
+
+def list_empty(value: JsonValue, name: str) -> Iterator[Leaf]:
+    """Yield the empty lists and objects of an argument: that there is nothing can decide too, as with all members."""
+    rest = [(name, value)]
+    while rest:
+        at, item = rest.pop()
+        if is_container(item) and not item:
+            yield Leaf(at, (), item)
+        elif isinstance(item, dict):
+            rest += [(f"{at}.{key}", child) for key, child in item.items()]
+        elif isinstance(item, list):
+            rest += [(f"{at}[{number}]", child) for number, child in enumerate(item)]
+
+
+def write_leaf(value: JsonValue) -> str:
+    """Return a leaf as the text by which a rule allows it."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})")
+_ZULU = re.compile(r"(\d{2}:\d{2}(?::\d{2})?)\s?Z\b")
+_OFFSET = re.compile(r"\d{2}:\d{2}(?::\d{2})?\s?[+-]\d{2}:?\d{2}\b")
+_WORD = re.compile(r"\w[\w'’]*")
+_CLAUSE = re.compile(r"[,.;:!?\n]\s")
+_COMMANDED = re.compile(
+    r"(?:^|[,.;:!?\n]\s|\b(?:and|or|please|then|just|also|und|oder|bitte|y|et)\s)\s*[^\W\d]+\s+$", re.IGNORECASE
+)
+"""A verb before a number: nothing of its clause stands before it but a word that joins or asks."""
+_MINUS: Final = "-\u2212\u2013"
+_NEAR: Final = 3
+"""Words before a number among which a negation denies it."""
+_IDS: Final = frozenset({"id", "number", "no", "code", "ref"})
+"""Last words of the names of arguments whose numbers count nothing."""
+_MONEY: Final = frozenset(load_word_lists("tools")["money"].split())
+"""Words in the names of arguments that are amounts of money."""
+_SHARES: Final = frozenset(load_word_lists("tools")["shares"].split())
+"""Words in the names of arguments that are shares of a hundred."""
+_KINDS_OF_IDS: Final = frozenset(map(stem, _IDS))
+_SIZED: Final = ("number", "money", "percent", "quantity")
+
+
+def read_values(text: str) -> tuple[Value, ...]:
+    """Return the values of a text that may license values: those that are not denied, with their signs."""
+    plain = _ZULU.sub(r"\1 UTC", _ISO.sub(r"\1 \2", text))
+    held = (_read_verb(_read_sign(value, plain), plain) for value in scan_values(plain))
+    return tuple(value for value in held if not _is_denied(value, plain))
+
+
+def _read_verb(value: Value, text: str) -> Value:
+    """Return a value without the word before it as its kind, where that is the verb of its clause: "pay 900"."""
+    if value.kind != "number" or not _COMMANDED.search(text[max(value.start - 80, 0) : value.start]):
+        return value
+    return value._replace(nouns=frozenset(noun for noun in value.nouns if not noun.endswith("#")))
+
+
+def _read_sign(value: Value, text: str) -> Value:
+    before = text[: value.start]
+    if value.kind not in _SIZED or before[-1:] not in _MINUS or before[-2:-1].isalnum() or not before:
+        return value
+    return value._replace(amounts=tuple(-amount for amount in value.amounts))
+
+
+def _is_denied(value: Value, text: str) -> bool:
+    """Say whether a number stands behind a negation in its clause: "not 900"."""
+    if value.kind not in _SIZED:
+        return False
+    clause = _CLAUSE.split(text[max(value.start - 80, 0) : value.start])[-1]
+    near = [word.casefold().replace("’", "'") for word in _WORD.findall(clause)][-_NEAR:]
+    return not load_negations().isdisjoint(near) or any(word.endswith("n't") for word in near)
+
+
+def is_id_name(key: str) -> bool:
+    """Say whether the numbers under a name tell things apart and count nothing."""
+    return [part.lower() for part in split_name_parts(key)][-1:] in [[name] for name in (*_IDS, "ticket")]
+
+
+def licenses_number(values: Sequence[Value], value: float, key: str) -> bool:
+    """Say whether one of some values is a number as an argument of this name has it."""
+    if is_id_name(key):
+        return any(_is_id(each, value, key) for each in values)
+    wanted = scan_values(write_json_text({key: abs(value)}), "en")[-1:]
+    meant = wanted[0] if wanted and wanted[0].kind in _SIZED else None
+    if meant is None or meant.kind == "number":
+        return any(_is_bare(each, value, key) for each in values)
+    meant = meant._replace(amounts=tuple(amount if value >= 0 else -amount for amount in meant.amounts))
+    return any(is_same_value(_read_first(meant), _read_first(each)) for each in values)
+
+
+def _is_bare(each: Value, value: float, key: str) -> bool:
+    """Say whether a value of a text is a plain number, or an amount or a share where the key says so, and no label."""
+    parts = {part.lower() for part in split_name_parts(key)}
+    kinds = {"number", *(["money"] if parts & _MONEY else []), *(["percent"] if parts & _SHARES else [])}
+    is_label = any(kind not in map(stem, parts) for kind in _list_kinds(each))
+    is_meant = each.kind in kinds and not (each.kind == "number" and is_label)
+    return is_meant and each.mark in ("", "about") and each.amounts[0] == value
+
+
+def _list_kinds(each: Value) -> list[str]:
+    """Return the stems of the words that say which of its kind a number is: "room 12"."""
+    return [stem(noun.removesuffix(" #")) for noun in each.nouns if noun.endswith("#")]
+
+
+def _is_id(each: Value, value: float, key: str) -> bool:
+    """Say whether a number of a text counts nothing, and stands behind the name of its kind where the key has one."""
+    kinds = {stem(part.lower()) for part in split_name_parts(key) if part.lower() not in _IDS}
+    counts = any(not noun.endswith("#") for noun in each.nouns)
+    is_own = not kinds or not each.nouns or not (kinds | _KINDS_OF_IDS).isdisjoint(_list_kinds(each))
+    return each.kind == "number" and each.mark in ("", "about") and not counts and is_own and each.amounts[0] == value
+
+
+def licenses_moment(values: Sequence[Value], moment: str) -> bool:
+    """Say whether the date and the time of day of a moment in ISO 8601 are among some values, in the same zone."""
+    if _OFFSET.search(moment):
+        return False
+    wanted = read_values(moment)
+    return bool(wanted) and all(
+        any(is_same_value(_read_first(each), _read_first(other)) for other in values) for each in wanted
+    )
+
+
+def _read_first(value: Value) -> Value:
+    """Return a value with its first reading: what a call does may not hang on another one."""
+    return value._replace(amounts=value.amounts[:1])
+
+
+def list_amounts(texts: Iterable[Sequence[Value]]) -> list[str]:
+    """Return the numbers and amounts among some values, as they are written."""
+    return sorted({value.text for values in texts for value in values if value.kind in ("number", "money", "quantity")})

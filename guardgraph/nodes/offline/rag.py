@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import reduce
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.grounding.marks import Sentence, find_answer_sentences, write_marks
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
@@ -74,6 +75,7 @@ _WEAK, _PREFERRED, _FITTING, _RUNNER_UP = 0.5, 1.2, 1.5, 0.6
 well a row answers beside the best one at least."""
 _MOST_ROWS: Final = 4
 _FENCES: Final = ("```", "~~~")
+_SPOKEN: Final = ("text", "list")  # forms of blocks whose words are sentences
 _NUMBER: Final = re.compile(r"(?<!\w)\d|[一二三四五六七八九十百千]")
 _ASKING: Final = ("?", "？", "؟")
 _STEPS: Final = re.compile(r"how (?:do|can|should|to)\b|wie (?:kann|muss)\b|cómo\b|comment\b|как\b|як\b", re.IGNORECASE)
@@ -115,59 +117,79 @@ class _Asked(NamedTuple):
         """Return the share of the question's weight that some of its terms have, 0 to 1."""
         return sum(self.weights.get(term, 0) for term in sorted(terms)) / (sum(self.weights.values()) or 1)
 
-    def share(self, whole: _Asked) -> float:
-        """Return what is left of a question as a share of its whole weight."""
-        return sum(self.weights.values()) / (sum(whole.weights.values()) or 1)
-
     def find_terms(self, text: str) -> frozenset[str]:
         """Return the terms of the question that a text has."""
         return frozenset(self.weights).intersection(read_terms(text, self.language))
+
+
+_Form: TypeAlias = Literal["code", "table", "list", "text"]
+
+
+class _Block(NamedTuple):
+    """What stands between blank lines: a paragraph, a list, a table; code between fences is whole."""
+
+    text: str
+    form: _Form
+    terms: frozenset[str]  # of the question
+
+
+class _Skimmed(NamedTuple):
+    """A chunk as a person skims it: its blocks that the guards let pass, and the question's terms in its headings."""
+
+    chunk: ContextChunk
+    blocks: list[_Block]
+    headed: frozenset[str]
 
 
 @mark_as_instant
 def write_offline_answer(view: JsonObject) -> JsonObject:
     """Propose the passage of one chunk that has most of the question, word for word, as a person would skim it."""
     chunks: list[Any] = [{**item, "source": "", "score": 1.0} for item in view["context_chunks"]]  # are not shown
-    blocks = [
+    texts = [
         [said for block in _read_blocks(chunk["text"]) if (said := _keep_sayable(block, chunk))] for chunk in chunks
     ]
-    asked = _read_question(view["question"], [block for each in blocks for block in each])
-    rated = [
-        _rate_chunk(asked, chunk, each) * (_RANKED - rank)
-        for rank, (chunk, each) in enumerate(zip(chunks, blocks, strict=True))
+    question, language = view["question"], detect_language("\n".join(itertools.chain(*texts))[:10_000])
+    terms = frozenset(read_terms(question, language))
+    own = {text: terms.intersection(read_terms(text, language)) for text in itertools.chain(*texts)}
+    holders = Counter(term for text in itertools.chain(*texts) for term in own[text])
+    weights = {term: math.log(1 + sum(map(len, texts)) / (holders[term] + 0.5)) for term in terms}
+    asked = _Asked(weights, language, _QUANTITY.search(question) is not None, _STEPS.match(question) is not None)
+    skimmed = [
+        _Skimmed(
+            chunk, [_Block(text, _name_form(text), own[text]) for text in each], asked.find_terms(_headings(chunk))
+        )
+        for chunk, each in zip(chunks, texts, strict=True)
     ]
+    rated = [_rate_chunk(asked, each) * (_RANKED - rank) for rank, each in enumerate(skimmed)]
     for rank in sorted(range(len(chunks)), key=lambda rank: -rated[rank]):
         doc_id = chunks[rank]["doc_id"]
-        text = _take_passage(asked, chunks[rank], blocks[rank]) if rated[rank] else ""
-        if text and _may_be_said(text, chunks[rank], view["question"]):
+        text = _take_passage(asked, skimmed[rank]) if rated[rank] else ""
+        if text and _may_be_said(text, chunks[rank], question):
             marked = _mark_sentences(text, doc_id) if view.get("sentence_citations") is True else text
             return {"answer": marked, "citations": [doc_id]}
     return _INSUFFICIENT
 
 
-def _read_question(question: str, blocks: Sequence[str]) -> _Asked:
-    language = detect_language("\n".join(blocks)[:10_000])
-    terms = frozenset(read_terms(question, language))
-    holders = Counter(term for block in blocks for term in terms.intersection(read_terms(block, language)))
-    weights = {term: math.log(1 + len(blocks) / (holders[term] + 0.5)) for term in terms}
-    return _Asked(weights, language, _QUANTITY.search(question) is not None, _STEPS.match(question) is not None)
-
-
 def _read_blocks(text: str) -> Iterator[str]:
-    """Yield what blank lines part: paragraphs, lists, tables; code between fences is whole."""
     lines, fence = list[str](), ""
-    for line in text.split("\n"):
+    for line in [*text.split("\n"), ""]:
         mark = line.strip()[:3]
-        if not line.strip() and not fence:
-            if lines:
-                yield "\n".join(lines)
+        if line.strip() or fence:
+            lines.append(line.rstrip())
+            fence = ("" if mark == fence else fence or mark) if mark in _FENCES else fence
+        elif lines:
+            yield "\n".join(lines)
             lines = []
-            continue
-        lines.append(line.rstrip())
-        if mark in _FENCES:
-            fence = "" if mark == fence else fence or mark
-    if lines:
-        yield "\n".join(lines)
+    if lines:  # a fence that nobody closed
+        yield "\n".join(lines[:-1])
+
+
+def _name_form(block: str) -> _Form:
+    if block.lstrip().startswith((*_FENCES, "$ ", ">>> ")):
+        return "code"
+    if block.count("|") > 1 and all("|" in line for line in block.split("\n")):
+        return "table"
+    return "list" if _MARKER.match(block) else "text"
 
 
 def _may_be_said(text: str, chunk: ContextChunk, question: str | None = None) -> bool:
@@ -189,52 +211,60 @@ def _keep_sayable(block: str, chunk: ContextChunk) -> str:
     return " ".join(said for said in split_sentences(unwrap_text_lines(block)) if _may_be_said(said, chunk))
 
 
-def _rate_chunk(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> float:
+def _headings(chunk: ContextChunk) -> str:
+    return f"{chunk['title']}\n{chunk['section']}"
+
+
+def _rate_chunk(asked: _Asked, given: _Skimmed) -> float:
     """Return how well a chunk answers, by its best block and as a whole, with its headings; 0 where it does not."""
-    headed = asked.find_terms(_read_headings(chunk))
-    said = headed | asked.find_terms(
-        "\n".join(block for block in blocks if not _is_code(block) and not _is_table(block))
-    )
-    shown = asked.find_terms("\n".join(blocks)) - said
-    whole = asked.weigh(said) + _WEAK * asked.weigh(shown)
+    chunk, blocks, headed = given
+    said = headed.union(*(block.terms for block in blocks if block.form in _SPOKEN))
+    shown = frozenset[str]().union(*(block.terms for block in blocks)) - said
     least = _LEAST_COVER if len(chunk["text"]) > SHORT_CHARS else _LEAST_COVER / 2
     if len(said) + _WEAK * len(shown) < least * len(asked.weights):
         return 0.0
     best = max((_rate_block(asked, block, headed) for block in blocks), default=0.0)
-    fits = asked.wants_number and any(map(_NUMBER.search, blocks))
-    shows = asked.wants_steps and any(map(_is_code, blocks))
+    fits = asked.wants_number and any(_NUMBER.search(block.text) for block in blocks)
+    shows = asked.wants_steps and any(block.form == "code" for block in blocks)
     preferred = (_FITTING if fits else 1.0) * (_PREFERRED if shows else 1.0)
+    whole = asked.weigh(said) + _WEAK * asked.weigh(shown)
     return (best + whole + _rate_headings(asked, chunk)) * preferred if best else 0.0
 
 
 def _rate_headings(asked: _Asked, chunk: ContextChunk) -> float:
     """Return how nearly a heading above a chunk is the question: the Dice coefficient of their terms, 0 to 1."""
     path = chunk["section"].split(" > ")
-    told = [frozenset(read_terms(heading, asked.language)) for heading in (*path, " ".join(path[-2:]), chunk["title"])]
+    told = [frozenset(read_terms(heading, asked.language)) for heading in {*path, " ".join(path[-2:]), chunk["title"]}]
     return max(2 * len(terms & asked.weights.keys()) / (len(terms) + len(asked.weights) or 1) for terms in told)
 
 
-def _read_headings(chunk: ContextChunk) -> str:
-    return f"{chunk['title']}\n{chunk['section']}"
-
-
-def _rate_block(asked: _Asked, block: str, headed: frozenset[str]) -> float:
+def _rate_block(asked: _Asked, block: _Block, headed: frozenset[str]) -> float:
     """Return what a block has of the question: words of code and of tables count less, those of headings half."""
-    own = asked.find_terms(block)
-    share = asked.weigh(own) * (_WEAK if _is_code(block) or _is_table(block) else 1.0)
-    fits = asked.wants_number and _NUMBER.search(block) is not None
-    is_answer = bool(own) or asked.weigh(headed) >= _ON_TOPIC  # a question of a FAQ is the heading of its answer
-    return (share + asked.weigh(headed - own) / 2) * (_FITTING if fits else 1.0) if is_answer else 0.0
+    if not block.terms and asked.weigh(headed) < _ON_TOPIC:  # a question of a FAQ is the heading of its answer
+        return 0.0
+    share = asked.weigh(block.terms) * (1.0 if block.form in _SPOKEN else _WEAK)
+    fits = asked.wants_number and _NUMBER.search(block.text) is not None
+    return (share + asked.weigh(headed - block.terms) / 2) * (_FITTING if fits else 1.0)
 
 
-def _take_passage(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> str:
+def _take_passage(asked: _Asked, given: _Skimmed) -> str:
     """Return the blocks of a chunk that are shown, or the sentences of a short one."""
-    if len(chunk["text"]) <= SHORT_CHARS and not any(map(_is_structured, blocks)):
-        return _take_sentences(asked, chunk, [unwrap_text_lines(block) for block in blocks])
+    chunk, blocks, headed = given
+    if len(chunk["text"]) <= SHORT_CHARS and all(block.form == "text" for block in blocks):
+        return _take_sentences(asked, given)
+    rates = [_rate_block(asked, block, headed) for block in blocks]
+    first = rates.index(max(rates))
+    # It begins with the best block, with what leads to it, or with its section.
+    if asked.weigh(headed) >= _ON_TOPIC and blocks[0].form == "text" and blocks[first].form != "table":
+        first = 0
+    while first and blocks[first].form != "text":
+        if blocks[first].form == "table" and not blocks[first - 1].text.endswith(":"):
+            break
+        first -= 1
     taken, chars = list[str](), 0
-    for block in blocks[_find_beginning(asked, chunk, blocks) :]:
-        is_led = bool(taken) and (taken[-1].endswith(":") or _is_code(block))
-        if taken and not is_led and (chars > ENOUGH_CHARS or chars + len(block) > PASSAGE_CHARS):
+    for block in blocks[first:]:
+        is_led = bool(taken) and (taken[-1].endswith(":") or block.form == "code")
+        if taken and not is_led and (chars > ENOUGH_CHARS or chars + len(block.text) > PASSAGE_CHARS):
             break
         taken.append(_cut_block(asked, block))
         chars += len(taken[-1])
@@ -243,51 +273,22 @@ def _take_passage(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> 
     return "\n\n".join(taken)
 
 
-def _find_beginning(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> int:
-    """Return where a passage begins: with the best block, with what leads to it, or with its section."""
-    headed = asked.find_terms(_read_headings(chunk))
-    rates = [_rate_block(asked, block, headed) for block in blocks]
-    best = rates.index(max(rates))
-    if asked.weigh(headed) >= _ON_TOPIC and not _is_structured(blocks[0]) and not _is_table(blocks[best]):
-        return 0
-    while best and _is_structured(blocks[best]) and (not _is_table(blocks[best]) or blocks[best - 1].endswith(":")):
-        best -= 1
-    return best
-
-
-def _is_structured(block: str) -> bool:
-    return _is_code(block) or _is_table(block) or _MARKER.match(block) is not None
-
-
-def _is_code(block: str) -> bool:
-    return block.lstrip().startswith((*_FENCES, "$ ", ">>> "))
-
-
-def _is_table(block: str) -> bool:
-    return block.count("|") > 1 and all("|" in line for line in block.split("\n"))
-
-
-def _cut_block(asked: _Asked, block: str) -> str:
+def _cut_block(asked: _Asked, block: _Block) -> str:
     """Return a block that is short enough: the best rows or items, or the first sentences of a paragraph."""
-    if _is_code(block) or (len(block) <= PASSAGE_CHARS and not _is_table(block)):
-        return block
-    if _is_structured(block):
-        return _cut_rows(asked, block)
-    taken = ""
-    for sentence in split_sentences(unwrap_text_lines(block)):
-        if taken and len(taken) + len(sentence) > PASSAGE_CHARS:
-            break
-        taken = f"{taken} {sentence}".strip()
-    return taken
-
-
-def _cut_rows(asked: _Asked, block: str) -> str:
-    """Return the rows of a table, behind its head, or the items of a list that have most of the question."""
-    lines = block.split("\n")
-    head = 2 if _is_table(block) and len(lines) > 2 and not lines[1].strip(" |:-+=") else 0
-    rows = list[str]()
+    text, is_table = block.text, block.form == "table"
+    if block.form == "code" or (len(text) <= PASSAGE_CHARS and not is_table):
+        return text
+    if block.form == "text":
+        taken = ""
+        for sentence in split_sentences(unwrap_text_lines(text)):
+            if taken and len(taken) + len(sentence) > PASSAGE_CHARS:
+                break
+            taken = f"{taken} {sentence}".strip()
+        return taken
+    lines, rows = text.split("\n"), list[str]()
+    head = 2 if is_table and len(lines) > 2 and not lines[1].strip(" |:-+=") else 0
     for line in lines[head:]:
-        if rows and not _is_table(block) and not _MARKER.match(line):
+        if rows and not is_table and not _MARKER.match(line):
             rows[-1] += f"\n{line}"
         else:
             rows.append(line)
@@ -297,20 +298,26 @@ def _cut_rows(asked: _Asked, block: str) -> str:
     return "\n".join([*lines[:head], *(rows[at] for at in sorted(best) if rates[at] >= least)])
 
 
-def _take_sentences(asked: _Asked, chunk: ContextChunk, blocks: Sequence[str]) -> str:
+def _take_sentences(asked: _Asked, given: _Skimmed) -> str:
     """Return the sentences of a short chunk, each of which has something of the question that those before it lack."""
-    sentences = [item for block in blocks for item in split_sentences(block) if not item.endswith(_ASKING)]
-    headed, chosen, left = asked.find_terms(_read_headings(chunk)), set[int](), asked
-    while len(chosen) < len(sentences):
-        rest = [at for at in range(len(sentences)) if at not in chosen]
-        rates = {at: _rate_block(left, sentences[at], headed) for at in rest}
+    said = [item for block in given.blocks for item in split_sentences(unwrap_text_lines(block.text))]
+    rest = {
+        at: _Block(text, _name_form(text), asked.find_terms(text))
+        for at, text in enumerate(said)
+        if not text.endswith(_ASKING)
+    }
+    chosen, left, whole = list[int](), asked, sum(asked.weights.values()) or 1
+    while rest:
+        rates = {at: _rate_block(left, sentence, given.headed) for at, sentence in rest.items()}
         best = max(rest, key=rates.__getitem__)
-        own = left.find_terms(sentences[best])
-        if not rates[best] or left.weigh(own) * left.share(asked) < (_LEAST_GAIN if chosen else 0):
+        gained = sum(left.weights.get(term, 0) for term in sorted(rest[best].terms)) / whole
+        if not rates[best] or gained < (_LEAST_GAIN if chosen else 0):
             break
-        chosen.add(best)
+        chosen.append(best)
+        own = rest.pop(best).terms
         left = left._replace(weights={term: weight for term, weight in left.weights.items() if term not in own})
-    return " ".join(sentences[at] for at in sorted(chosen))
+        rest = {at: each._replace(terms=each.terms - own) for at, each in rest.items()}
+    return " ".join(said[at] for at in sorted(chosen))
 
 
 def _mark_sentences(text: str, doc_id: str) -> str:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import fields
 from typing import Any
 
 from guardgraph.guards import research as guards
 from guardgraph.guards.answers import Judged, is_partial, judge_answer
 from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.numbering import proposed_answer
-from guardgraph.guards.proposals import check_proposed_text
+from guardgraph.guards.proposals import check_proposed_text, proposed_object, read_reviewer, reviewed
+from guardgraph.guards.research import agreement as agreed
+from guardgraph.guards.research import risk, trust
+from guardgraph.guards.research.answer import list_section_titles, parse_brief, select_cited_notes, show_marked_answer
+from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
 from guardgraph.nodes.added import GuardedAnswer, pass_judged_answer
-from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
-from guardgraph.nodes.research.rounds import describe_searches, find_ending_limit
+from guardgraph.nodes.body import Body, Pass, Step, Steps, declares, read_body_declaration
+from guardgraph.nodes.research.notes import describe_note_sources
 from guardgraph.nodes.research.scope import (
     ResearchRun,
     describe_note_trust,
@@ -22,10 +28,70 @@ from guardgraph.nodes.research.scope import (
     order_notes,
     read_task_limit,
 )
-from guardgraph.plain.json import JsonObject
-from guardgraph.state.research import Note, ResearchAnswer, ResearchState, Sources
+from guardgraph.nodes.research.searching import describe_searches, find_ending_limit
+from guardgraph.plain.hashing import canonical_json
+from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.research import BriefReview, Note, ResearchAnswer, ResearchState, Sources
+from guardgraph.world.call import ask_person
 from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
+from guardgraph.world.reviews import EDIT, EDITED
+
+OUTLINE = "accepted_outline"
+"""The channel of the titles that were accepted."""
+
+
+def make_outline_node(proposer: Proposer) -> Body:
+    """Ask for the titles of sections, from the notes that may be used now."""
+
+    @declares(
+        phase="outline",
+        reads=["task", "accepted_sources", "accepted_notes"],
+        writes=["proposed_outline"],
+        calls=[proposer],
+    )
+    def run_outline_node(state: ResearchState, run: ResearchRun) -> Steps:
+        task, (notes, _) = state["task"], list_usable_notes(state, run)
+        outcome = yield proposer.call(
+            {
+                "goal": task["goal"],
+                "question": task["question"],
+                "notes": [
+                    {key: note[key] for key in ("id", "claim", "title")} for note in order_notes(notes, task, run)
+                ],
+                "max_sections": run.budget.max_sections,
+            }
+        )
+        return {"proposed_outline": outcome.packed()}
+
+    return run_outline_node
+
+
+@declares(
+    phase="outline",
+    reads=["task", "accepted_sources", "accepted_notes", "proposed_outline"],
+    writes=["accepted_outline"],
+    stops=["llm", "no_sources", "invalid_outline"],
+)
+def run_outline_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
+    """Hold the titles against the budget, and what they say against the notes and the question."""
+    given, (notes, _) = proposed_object(state["proposed_outline"]), list_usable_notes(state, run)
+    titles = parse_outline(given.value, max_sections=run.budget.max_sections)
+    check_outline(titles, question=state["task"]["question"], notes=notes, policy=run.policy)
+    history = {"action": "propose_outline", "sections": titles, **given.about}
+    return Pass({"accepted_outline": titles}, steps=(Step({"phase": "outline", "sections": len(titles)}, history),))
+
+
+def show_outline(body: Body) -> Body:
+    """Return the body of a node that is shown the outline, too; an agent without sections has none to show."""
+
+    def run_outlined_node(state: ResearchState, run: ResearchRun) -> Any:
+        return body(state, run)
+
+    said = read_body_declaration(body)
+    own = {item.name: getattr(said, item.name) for item in fields(said)}
+    return declares(**{**own, "reads": (*(said.reads or ()), OUTLINE)})(run_outlined_node)
 
 
 @declares(phase="synthesize", reads=["verified_notes"], writes=["accepted_notes"])
@@ -238,3 +304,133 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
         **({"agreement": state["accepted_agreement"]} if state.get("accepted_agreement") else {}),
         **({} if searches is None else describe_searches(searches)),
     }
+
+
+RISK_GUARD = "risk_guard"
+"""The guard that has a person asked."""
+
+
+@declares(
+    phase="synthesize",
+    reads=["task", "accepted_notes", "accepted_answer", "accepted_brief_review"],
+    writes=[],
+    stops=[],
+)
+def run_risk_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
+    """Let an answer end the run that is of no high risk, or that a person let through in just these words."""
+    answer, allowed = state["accepted_answer"], state.get("accepted_brief_review")
+    if allowed and _is_let_through(answer, allowed, state["accepted_notes"]):
+        return Pass(to="answered")
+    return Pass(to="ask_reviewer" if _list_high_risks(state, run) else "answered")
+
+
+def _is_let_through(answer: ResearchAnswer, allowed: BriefReview, notes: list[Note]) -> bool:
+    """Say whether these are the words that a person let through; marks of an edit may stand before a full stop, too."""
+    if allowed["sha256"] == risk.hash_brief(show_marked_answer(answer)):
+        return True
+    if "edit" not in allowed or "sentences" not in answer:
+        return False
+    with suppress(Stop):
+        titles, most = list_section_titles(answer), len(canonical_json(allowed["edit"]))
+        read = parse_brief(
+            allowed["edit"],
+            outline=titles,
+            max_sections=len(titles),
+            must_cite=True,
+            notes=notes,
+            max_answer_chars=most,
+        )
+        return show_marked_answer(read) == show_marked_answer(answer)
+    return False
+
+
+def _list_high_risks(state: ResearchState, run: ResearchRun) -> list[JsonObject]:
+    task, answer, policy = state["task"], state["accepted_answer"], run.policy
+    table = trust.TrustTable(policy.trust)
+    urls = [note["url"] for note in select_cited_notes(state["accepted_notes"], answer["citations"])]
+    return risk.find_high_risks(
+        [task["question"], task["goal"], answer["answer"], *list_section_titles(answer)],
+        urls,
+        {url: table.find_source_trust(url).tier for url in urls},
+        risky_terms=policy.high_risk_terms,
+        risky_scopes=policy.high_risk_scopes,
+        risky_tiers=policy.high_risk_tiers,
+    )
+
+
+def make_ask_reviewer_node(check_brief: Callable[[JsonObject, ResearchState, ResearchRun], object]) -> Body:
+    """Show a person the brief, each claim with its quote, what conflicts with it, and why they are asked."""
+
+    @declares(
+        phase="synthesize",
+        reads=["task", "accepted_sources", "accepted_pages", "accepted_notes", "accepted_answer"],
+        writes=["raw_brief_review"],
+    )
+    def run_ask_reviewer_node(state: ResearchState, run: ResearchRun) -> Steps:
+        def refuse_edit(edited: JsonValue) -> JsonObject | None:
+            try:
+                check_brief(risk.parse_edited_brief(edited), state, run)
+            except Stop as refused:
+                return {"reason": refused.reason, **refused.evidence}
+            return None
+
+        outcome = yield ask_person(_make_brief_question(state, run), edits=["brief"], refuse_edit=refuse_edit)
+        return {"raw_brief_review": outcome.packed()}
+
+    return run_ask_reviewer_node
+
+
+def _make_brief_question(state: ResearchState, run: ResearchRun) -> JsonObject:
+    answer, notes = state["accepted_answer"], state["accepted_notes"]
+    agreement = agreed.compare_notes(notes, describe_note_sources(state, run))
+    cited = select_cited_notes(notes, answer["citations"])
+    named = {note["id"] for note in cited}
+    against = {item["id"] for said in agreement if said["id"] in named for item in said["conflicts_with"]} - named
+    return {
+        "question": state["task"]["question"],
+        "high_risk": _list_high_risks(state, run),
+        "brief": show_marked_answer(answer),
+        "claims": risk.show_brief_claims(cited, agreement),
+        "conflicts": risk.show_brief_claims([note for note in notes if note["id"] in against], agreement),
+    }
+
+
+@declares(
+    phase="synthesize",
+    reads=["accepted_answer", "raw_brief_review"],
+    writes=["accepted_brief_review"],
+    stops=["review"],
+)
+def run_brief_review_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
+    """Let the answer through that a person approved; one in their own words is guarded like any answer."""
+    answered, who = reviewed(state["raw_brief_review"]), read_reviewer(state["raw_brief_review"])
+    is_edit = answered["decision"] == EDIT
+    text = risk.parse_edited_brief(answered[EDITED]) if is_edit else show_marked_answer(state["accepted_answer"])
+    approved_by = str(who.get("name", who["status"]))
+    review = BriefReview(approved_by=approved_by, sha256=risk.hash_brief(text))
+    if is_edit:
+        review["edit"] = {**text}
+    history = {"action": "review_brief", "approved_by": approved_by, "edited": is_edit}
+    step = Step({"phase": "synthesize", "reviewed": True, "edited": is_edit}, history)
+    return Pass({"accepted_brief_review": review}, "edit_brief" if is_edit else RISK_GUARD, steps=(step,))
+
+
+@declares(phase="synthesize", reads=["accepted_brief_review"], writes=["proposed_answer"])
+def run_edit_brief_node(state: ResearchState, run: ResearchRun) -> JsonObject:
+    """Propose the answer in the person's words."""
+    review = state["accepted_brief_review"]
+    about = {"proposer": review["approved_by"]}
+    return {"proposed_answer": Outcome("value", review["edit"], about).packed()}
+
+
+def tell_approval(body: Body) -> Body:
+    """Return the body of a good ending that also says who let the answer through, where somebody had to."""
+
+    def run_reviewed_ending_node(state: ResearchState, run: ResearchRun) -> JsonObject:
+        allowed = state.get("accepted_brief_review")
+        return {**body(state, run), **({"approved_by": allowed["approved_by"]} if allowed else {})}
+
+    said = read_body_declaration(body)
+    own = {item.name: getattr(said, item.name) for item in fields(said)}
+    own["reads"] = (*(said.reads or ()), "accepted_brief_review")
+    return declares(**own)(run_reviewed_ending_node)

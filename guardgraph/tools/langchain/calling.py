@@ -17,7 +17,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.tools import REPORTED, REPORTED_CHARS
 from guardgraph.tools.langchain.asking import is_async_tool, is_langchain_tool
 from guardgraph.tools.langchain.documents import is_of_langchain_class, read_tool_output
-from guardgraph.world.table import NamedTool
+from guardgraph.world.call import NamedTool
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

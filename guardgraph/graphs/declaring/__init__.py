@@ -1,1 +1,0 @@
-"""What the nodes of a pattern say of themselves: their kinds, their declarations, the channels that they share."""

@@ -1,1 +1,0 @@
-"""Recorded runs decided again without LangGraph: replay, what-ifs and shadows."""
