@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from uuid import uuid4
 
 import pytest
 from halted_runs import halt_before
@@ -62,16 +61,6 @@ def test_a_new_input_begins_a_run(name, mode, moment):
     before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}), **moment)
     asked = {**WAYS_BACK[name], "configurable": {"replace": bool(moment), **WAYS_BACK[name].get("configurable", {})}}
     is_new(run(graph, NEW, mode, config=on_thread(**asked)), before if not moment else None)
-
-
-@pytest.mark.parametrize("name", WAYS_BACK)
-def test_a_new_input_begins_a_run_under_a_bound_configuration(name):
-    """What was bound to the graph beforehand is no way back either."""
-    graph = labelled()
-    before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}))
-    if "__pregel_replay_state" not in WAYS_BACK[name].get("configurable", {}):
-        is_new(graph.with_config(on_thread(**WAYS_BACK[name])).invoke(NEW), before)
-    is_new(graph.with_config(on_thread()).invoke(NEW, WAYS_BACK[name]), before)
 
 
 def test_a_new_input_begins_a_run_on_an_older_checkpoint():
@@ -150,15 +139,6 @@ def test_a_checkpointer_needs_a_thread(config, shown, mode):
             run(graph, given, mode, config=config)
     assert called == []
     assert run(triage(), TICKET, mode, config=config)["stop_reason"] == "success"
-
-
-@pytest.mark.parametrize("thread", ["1", 1, uuid4()], ids=["text", "number", "UUID"])
-def test_a_thread_is_named_as_langgraph_names_it(thread):
-    """A text, a number and a UUID name a thread, and resume it."""
-    graph = labelled()
-    config = {"configurable": {"thread_id": thread}}
-    graph.invoke(NEW, config, interrupt_before=["label"])
-    is_new(graph.invoke(None, config))
 
 
 def test_the_entry_guard_clears_without_the_door():

@@ -13,21 +13,11 @@ from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE
-from research_cases import asked
 from runs import ASKED_ONCE, check_result, content
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
 from ticket_pattern import TICKET, pattern, triage
 
-from guardgraph import (
-    LiveWorld,
-    RagBudget,
-    RagPolicy,
-    SelfCritiqueBudget,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    replay,
-)
+from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent, create_self_critique_agent, replay
 from guardgraph.evidence.what_if import what_if
 from guardgraph.grammar import Pass, Stop
 from guardgraph.nodes.body import PartialRefusal
@@ -107,23 +97,6 @@ def test_a_proposal_that_comes_back_unchanged_is_asked_for_no_more():
     assert told(result["attempts"]) == [(OTHER, ["20 minutes"])]
 
 
-def test_guards_further_behind_share_one_count():
-    """A query that its own guard refuses and one that the execution guard refuses are two attempts at one intent."""
-    model = ScriptedChatModel({"kind": "guess"}, {**PLAN, "query": "x" * 300}, {**PLAN, "top_k": 0}, PLAN, RIGHT)
-    result = ask(model, budget=RagBudget(max_attempts=3))
-    assert result["stop_reason"] == "invalid_intent:top_k"
-    assert [item["reason"] for item in result["attempts"]] == ["invalid_intent:kind", "invalid_intent:query_too_long"]
-    assert ask(model, budget=RagBudget(max_attempts=3))["outcome"] == "grounded_answer"
-
-
-def test_another_proposal_has_a_count_of_its_own():
-    """What an intent used up is not missing to the answer."""
-    model = ScriptedChatModel({"kind": "guess"}, PLAN, WRONG, RIGHT)
-    result = ask(model)
-    assert result["outcome"] == "grounded_answer"
-    assert [item["reason"] for item in result["attempts"]] == ["invalid_intent:kind", OTHER]
-
-
 @pytest.mark.parametrize(
     ("intent", "policy", "reason"),
     [
@@ -146,17 +119,6 @@ def test_what_a_list_denies_is_never_asked_again(intent, policy, reason):
     assert result["stop_reason"] == reason
     assert len(model.calls) == 1
     assert "attempts" not in result
-
-
-def test_a_source_that_there_is_not_is_asked_again_with_those_there_are():
-    """An invented name is a mistake of form: no list denies it."""
-    model = ScriptedChatModel({**PLAN, "sources": ["wiki"]}, {**PLAN, "sources": ["support_policy"]}, RIGHT)
-    result = ask(model, policy=RagPolicy(allowed_sources_policy=("support_policy",)))
-    assert result["outcome"] == "grounded_answer"
-    assert result["attempts"][0]["reason"] == "invalid_intent:source_not_allowed:wiki"
-    assert "there_are: support_policy" in model.calls[1].messages[-1].content.replace('"', "").replace(
-        " are", "_are", 1
-    )
 
 
 def wrong(view):
@@ -234,24 +196,6 @@ def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):
     assert secret not in json.dumps(result)
 
 
-def test_what_a_list_denies_to_a_repeated_ask_is_the_stop():
-    """A source that was switched off while the answer was asked for again is named, and not the answer before."""
-    kept, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
-    graph = create_rag_agent(ScriptedChatModel(PLAN, WRONG, loop=True), checkpointer=kept)
-    assert halt_before(graph, QUESTION, thread, "generate")
-    assert halt_before(graph, None, thread, "generate")
-    result = graph.invoke(None, thread, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
-    assert result["stop_reason"] == "source_denied:support_policy"
-    assert told(result["attempts"]) == [(OTHER, ["20 minutes"])]
-
-
-def test_a_refusal_of_a_guard_further_behind_is_the_stop_too():
-    """The first guard ends the run for it, though it could not have refused so itself."""
-    planner = ScriptedChatModel({"kind": "guess"}, Reply("", refusal="No."))
-    result = create_research_agent(planner).invoke(asked())
-    assert (result["stop_reason"], result["details"]["again"]["reason"]) == ("invalid_plan:steps", "llm_refused")
-
-
 def test_nobody_is_asked_again_who_took_longer_than_there_is_time():
     """An ask that took eleven of twenty seconds is not made once more; one of eight is."""
     for seconds, asks in ((11, 2), (8, 3)):
@@ -323,21 +267,6 @@ def test_a_reviser_is_asked_three_times_and_once_more():
         assert len(model.calls) == 2 + len(script)
         assert revised == ([] if used is None else [used])
         assert used is None or NOTE in result["answer"]
-
-
-def test_a_shortened_draft_is_asked_for_where_it_came_from():
-    """The shortener is asked again for what it wrote, not the drafter."""
-    model = ScriptedChatModel(
-        {"draft": DRAFT * 9}, {"draft": "P0 incident."}, {"draft": DRAFT}, {"decision": "approve"}
-    )
-    result = create_self_critique_agent(model, budget=SelfCritiqueBudget()).invoke(GIVEN)
-    assert result["path"][:8] == [
-        "request_guard",
-        *["draft", "draft_guard"],
-        *["shorten", "draft_guard"] * 2,
-        "critique",
-    ]
-    assert result["trace"][0]["attempts_used"] == 3
 
 
 def test_a_critic_is_asked_again_for_form_alone():

@@ -8,7 +8,6 @@ import threading
 from contextlib import closing
 
 import pytest
-import refund_pattern
 import ticket_pattern
 from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
@@ -26,7 +25,6 @@ from guardgraph.graphs.running.session import Session
 from guardgraph.testing import InMemoryRecorder, ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
-REQUIRED = {"policy": {"audit_required": True}}
 
 
 class Audited(ticket_pattern.Policy, Policy):
@@ -170,12 +168,6 @@ def test_a_recorder_that_hangs_is_left_after_its_timeout(mode):
         kept.released.set()
 
 
-def test_a_context_may_require_it():
-    """On if either says so."""
-    result = triage(policy=Audited(), recorder=Kept()).invoke(TICKET, context=REQUIRED)
-    assert (result["stop_reason"], result["path"][-2]) == ("audit_unavailable", "request_guard")
-
-
 @pytest.mark.parametrize("missing", ["begin", "note", "notes"])
 def test_a_recorder_keeps_open_runs_or_does_not(missing):
     """One that has some of the methods and lacks another is refused, as one whose method nobody would await."""
@@ -252,17 +244,6 @@ def failing_from(put, number):
         return put(*args, **kwargs)
 
     return written
-
-
-def test_a_run_that_waits_is_open_and_ends_as_the_same():
-    """Its thread stands in the beginning; it is told once, whoever resumes it."""
-    kept = InMemoryRecorder()
-    graph = refund_pattern.refund(recorder=kept, checkpointer=InMemorySaver())
-    asked = graph.invoke({"order": "A-1"}, THREAD)
-    assert left(kept) == [asked["run_id"]]
-    assert kept.begun[0]["thread"] == "1"
-    assert graph.invoke(refund_pattern.answering(asked), THREAD)["outcome"] == "refunded"
-    assert (left(kept), len(kept.begun)) == ([], 1)
 
 
 # The id of what was asked

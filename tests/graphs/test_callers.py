@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from langgraph.graph import START, StateGraph
-from pydantic import ValidationError
 from runs import MODES, run
 from ticket_pattern import TICKET, triage
 
@@ -120,13 +119,6 @@ def test_a_caller_takes_texts_only(fields, problem):
     with pytest.raises(ConfigurationError) as raised:
         triage().invoke(TICKET, context={"caller": fields})
     assert str(raised.value).startswith(f"context.caller.{problem}")
-
-
-def test_a_caller_is_frozen_and_in_each_group_once():
-    """Nobody changes who asks; a group that is named twice counts once, in the first place."""
-    assert Caller(groups=["b", "a", "b"]).groups == ("b", "a")
-    with pytest.raises(ValidationError, match="frozen"):
-        ADA.user = "eve"
 
 
 def test_a_graph_inside_another_one_is_asked_by_the_same_caller():

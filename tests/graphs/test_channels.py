@@ -6,8 +6,8 @@ import operator
 from typing import Annotated, NotRequired
 
 import pytest
-from langgraph.channels import BinaryOperatorAggregate, EphemeralValue, Topic
-from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request
+from langgraph.channels import BinaryOperatorAggregate, Topic
+from ticket_pattern import REASONS, In, Out, Policy, State
 from typing_extensions import TypedDict, get_type_hints
 
 from guardgraph import GrammarError
@@ -88,12 +88,3 @@ def test_a_reducer_is_refused_wherever_it_is_declared(field, hint, shown):
     """A reducer never vanishes silently, not even on a raw channel, an input or an output: the channel is named."""
     with pytest.raises(GrammarError, match=rf"the channel seen has a reducer.+; {field}: a plain type .+: {shown}$"):
         empty(**with_channel(field, "seen", hint))
-
-
-def test_annotations_that_are_no_reducers_stay():
-    """A comment or a channel that only holds a value is no reducer."""
-    for hint in (Annotated[str, "a comment"], Annotated[str, EphemeralValue]):
-        p = empty(**with_channel("state", "seen", hint))
-        p.entry("request_guard", check_request, writes=["task"], to="done")
-        p.terminal("done", end, phase="lookup", reads=["task"], writes=["outcome"])
-        assert p.compile(name="noted").invoke(TICKET)["outcome"] == "done"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_label, check_request, is_bug, label, pattern
+from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_label, check_request, is_bug, label
 
 from guardgraph import GrammarError, create_rag_agent, create_research_agent, create_self_critique_agent, draw
 from guardgraph.grammar import Budget, Pass, Pattern, declares
@@ -79,14 +79,6 @@ def test_what_stands_beside_the_bodies_makes_the_same_graph():
     assert declared_in(one) == declared_in(other)
     assert draw(one).mermaid == draw(other).mermaid
     assert one.invoke(TICKET)["outcome"] == other.invoke(TICKET)["outcome"] == "spam"
-
-
-def test_a_field_stands_beside_the_body_or_in_the_pattern():
-    """A body may leave to the pattern what differs from node to node, such as the phase."""
-    shared = saying(reads=["task"], writes=["accepted_label"])
-    p = pattern()
-    p.guard("again", shared, phase="lookup", to="routed")
-    assert (p.declarations["again"].phase, p.declarations["again"].reads) == ("lookup", ("task",))
 
 
 @pytest.mark.parametrize("field", GUARD)

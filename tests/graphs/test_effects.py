@@ -16,8 +16,6 @@ from threading import Barrier, Event
 import psycopg
 import pytest
 from effect_runs import Around, Setup, attempt, check_payments, survive
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -28,12 +26,10 @@ from langgraph.types import Command, interrupt
 from payment_pattern import BATCHES, Bank, FileRecorder, In, pattern, payments
 from psycopg.rows import dict_row
 from runs import run
-from test_forks import check_fork
 from tool_pattern import READ, STOLEN, TASK, Desk, approving, check_review, desk_graph, planning
 
 import guardgraph.grammar as gg
 from guardgraph import InputError, NotRecorded, replay, sql_store, verify
-from guardgraph.evidence.sql.store import SqlStore
 from guardgraph.plain.errors import GrammarError
 from guardgraph.testing import InMemoryRecorder
 
@@ -106,30 +102,6 @@ def test_postgresql_keeps_intents_and_receipts_too(durability, server, tmp_path)
         setup = Setup(tmp_path / str(number), saver=server, thread=f"{durability}{number}", durability=durability)
         setup.folder.mkdir()
         check_payments(setup, survive(setup, [last]))
-
-
-def test_postgresql_keeps_a_fork_too(server, bank):
-    """Where the values of channels are kept by their versions."""
-    with psycopg.connect(server, autocommit=True, prepare_threshold=0, row_factory=dict_row) as connection:
-        keeper = PostgresSaver(connection)
-        keeper.setup()
-        check_fork(pattern(bank.pay).compile(checkpointer=keeper, forks=True))
-
-
-@settings(max_examples=6)
-@given(
-    batches=st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=3), min_size=1, max_size=3),
-    deaths=st.lists(st.integers(1, 60), min_size=1, max_size=3),
-    way=st.sampled_from(sorted(WAYS)),
-    sure=st.sampled_from([{}, {"options": ("idempotent",), "tool": "pay_once"}, {"options": ("reconcile",)}]),
-)
-def test_random_payments_survive_random_kills(tmp_path_factory, batches, deaths, way, sure):
-    """Whatever is paid in however many visits, and however often the process dies: nothing twice, and all or a stop."""
-    numbers = iter(range(1, 100))  # each payment is known by its amount
-    distinct = tuple(tuple(10 * next(numbers) for _ in batch) for batch in batches)
-    setup = Setup(tmp_path_factory.mktemp("paid"), batches=distinct, **WAYS[way], **sure)
-    reason = check_payments(setup, survive(setup, deaths))
-    assert reason == "success" or "idempotent" not in setup.options
 
 
 def _die_in(bank, at):
@@ -363,18 +335,6 @@ def test_the_same_request_goes_on_or_returns_its_result(bank):
     assert bank.amounts == [30, 40, 50, 7]
 
 
-def test_a_server_that_starts_its_run_again_goes_on_with_it(bank):
-    """LangGraph's server begins a run anew after a crash, with the same id, the same input and another durability."""
-    saver, server = InMemorySaver(), on_thread(assistant_id="a", graph_id="payments", run_id="run1")
-    with pytest.raises(Killed):
-        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, server, durability="async")
-    graph = payments(bank.pay_once, checkpointer=saver, idempotent=True)
-    assert graph.invoke(ASKED, server, durability="async")["stop_reason"] == "success"
-    assert bank.amounts == [30, 40, 50]
-    other = on_thread(assistant_id="a", graph_id="payments", run_id="run2")
-    assert graph.invoke({"batches": [[7]]}, other)["payments"] == ["paid 7"]
-
-
 def test_the_same_request_on_another_thread_finds_the_receipts_that_a_recorder_keeps(bank):
     """A server that retries on a thread of its own acts once, and another request acts anew."""
     graph = payments(bank.pay, checkpointer=InMemorySaver(), recorder=InMemoryRecorder())
@@ -421,39 +381,6 @@ def test_tools_of_langchain_find_the_key_in_their_configuration(kind, mode, bank
     keys = [write["key"] for line in result["timeline"] for write in line.get("effects", ())]
     assert keys == seen == [call["key"] for call in recorder.runs[0]["calls"]]
     assert len(set(keys)) == 3
-
-
-def test_a_run_that_wrote_replays_and_calls_nobody(bank):
-    """The outcomes, the keys and the timeline come from the recording, also in another process's run."""
-    recorder, saver = InMemoryRecorder(), InMemorySaver()
-    with pytest.raises(Killed):
-        payments(_die_in(bank, 40), checkpointer=saver, recorder=recorder).invoke(ASKED, on_thread(request_key="r1"))
-    graph = payments(bank.pay, checkpointer=saver, recorder=recorder)
-    result = graph.invoke(None, THREAD)
-    assert result["stop_reason"] == "effect_unknown:pay"
-    [recording] = json.loads(json.dumps(recorder.runs))
-    before = bank.amounts
-    assert replay(graph, recording) == result
-    assert [call["effect"] for call in recording["calls"]] == ["write"] * len(recording["calls"])
-    assert bank.amounts == before
-
-
-@pytest.mark.parametrize("paid", [30, 40])
-def test_a_write_that_is_not_asked_for_again_is_on_record_all_the_same(paid, bank):
-    """The run's time is over, or its context refused, when it is resumed: what was paid before is in its recording."""
-    recorder, saver = InMemoryRecorder(), InMemorySaver()
-    with pytest.raises(Killed):
-        payments(_die_in(bank, paid), checkpointer=saver, recorder=recorder).invoke(ASKED, THREAD)
-    graph = payments(bank.pay, checkpointer=saver, recorder=recorder)
-    spent = {"budget": {"max_seconds": 0.0}}
-    result = graph.invoke(None, THREAD, context=spent)
-    [recording] = json.loads(json.dumps(recorder.runs))
-    assert result["stop_reason"] == "max_seconds"
-    unknown = f"effect_unknown:pay of {paid}"
-    told = [json.loads(call["outcome"]) for call in recording["calls"]]
-    assert [form if form == "value" else unknown for form, *_ in told] == ["value"] * (paid == 40) + [unknown]
-    assert [call["key"] for call in recording["calls"]] == [line["key"] for line in bank.lines]
-    assert replay(graph, recording) == result
 
 
 def test_a_node_does_not_go_on_past_a_write_that_nobody_knows_of(bank):
@@ -585,22 +512,6 @@ def test_whoever_resumed_earlier_and_comes_later_pays_nothing(died):
     assert (desk.made.count(STOLEN), reason) == (1, "effect_unknown:send_money" if died else "success")
 
 
-def test_what_writes_cost_grows_as_their_number(bank, tmp_path):
-    """Each asks a store for what was noted since the one before, and not for all."""
-    read = []
-
-    class Counting(SqlStore):
-        def notes(self, request, after=0):
-            noted = super().notes(request, after)
-            read.append(len(noted))
-            return noted
-
-    store = Counting(f"sqlite:///{tmp_path}/runs.db", timeout=60)
-    result = payments(bank.pay, recorder=store).invoke({"batches": [[*range(1, 21)], [*range(21, 31)]]})
-    assert (result["stop_reason"], len(bank.amounts)) == ("success", 30)
-    assert (len(read), max(read)) == (30, 2)  # the receipt of the write before, and its own intent
-
-
 BREACHES = {
     "undeclared": ({"effects": None}, "yielded a write by 'pay'; declared effects: none"),
     "another tool": ({"effects": ["pay"], "tool_name": "steal"}, "yielded a write by 'steal'; declared effects: pay"),
@@ -725,37 +636,6 @@ def test_nothing_that_a_call_brought_reaches_a_later_call_of_its_visit(leak, mod
     assert bank.amounts in ([], [30])
     asked = {call["request"] for call in recorder.runs[0]["calls"] if call.get("effect") == "write"}
     assert len(asked) == len(bank.amounts)
-
-
-def _remembering(bank):
-    """Return a graph whose tool remembers what a page said, and whose body reads that in its next visit."""
-    memory = {}
-
-    def read_page(asked):
-        memory["amount"] = 1_000_000
-        return "a page"
-
-    def body(state, run):
-        if state["due"] == [[1], [2]]:
-            outcome = yield gg.Call("tool", read_page, {"url": "https://shop.example"})
-        else:
-            outcome = yield gg.Call("tool", bank.pay, {"amount": memory.get("amount", 2)}, effect="write", tool="pay")
-        return {"raw_payments": [outcome.packed()]}
-
-    recorder = InMemoryRecorder()
-    return payments(bank.pay, body=body, checkpointer=InMemorySaver(), recorder=recorder), recorder
-
-
-@pytest.mark.unreplayable
-def test_a_replay_finds_what_a_tool_remembered_for_a_body(bank):
-    """`verify` does not see what a tool tells a body in secret; where nobody calls the tool, nobody remembers."""
-    graph, recorder = _remembering(bank)
-    assert verify(graph) == []
-    assert graph.invoke({"batches": [[1], [2]]}, THREAD)["stop_reason"] == "success"
-    assert bank.amounts == [1_000_000]
-    [recording] = json.loads(json.dumps(recorder.runs))
-    with pytest.raises(NotRecorded, match="pay: visit 2, call 1: its request"):
-        replay(_remembering(bank)[0], recording)
 
 
 def test_a_replay_of_another_outcome_finds_what_was_asked_for_because_of_it(bank):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 from runs import MODES, run
 from self_critique_cases import DRAFT, ESCALATE, GIVEN, REVISED, THREAD, WAIT, agent, checked, decided, escalated
 
-from guardgraph import NotRecorded, SelfCritiqueContext, SelfCritiquePolicy, replay, what_if
+from guardgraph import replay
 from guardgraph.evidence.checking import find_derivation_problems
 from guardgraph.grammar import AnswerGuard, Stop, StopReason
 from guardgraph.plain.hashing import canonical_json
@@ -81,13 +80,6 @@ def test_an_edited_text_is_guarded_like_any_revision(edited, problem):
     assert checked(graph.invoke(decided(shown, "edit", edited=REVISED), THREAD))["answer"] == REVISED
 
 
-def test_an_edit_needs_a_text_and_a_question_that_offers_it():
-    """An edit without a text is no answer."""
-    graph, shown = escalated()
-    still = graph.invoke(decided(shown, "edit"), THREAD)
-    assert still["waiting_for"]["problem"] == "answer: edited, what is to stand instead of draft; given: none"
-
-
 def test_the_changes_of_the_critic_are_the_persons_to_decide():
     """What the critic requires, no text of a person has to have; all other checks hold for it."""
     graph, shown = escalated(critique={**ESCALATE, "required_changes": ['ADD "Something else"']})
@@ -113,39 +105,3 @@ def test_a_guard_of_the_application_sees_the_edited_text_and_asks_no_model():
     graph, shown = escalated(guards=[AnswerGuard(check, [own])])
     assert graph.invoke(decided(shown, "edit", edited=REVISED), THREAD)["stop_reason"] == "invalid_answer:own"
     assert seen == [REVISED]
-
-
-def test_the_run_of_a_context_that_stops_escalations_ends():
-    """Of two values the stricter holds; where the deployment stops, no context makes a run wait."""
-    context = SelfCritiqueContext(policy=SelfCritiquePolicy(escalation="stop"))
-    graph = agent(DRAFT, ESCALATE, policy=WAIT, checkpointer=InMemorySaver())
-    assert graph.invoke(GIVEN, THREAD, context=context)["stop_reason"] == "policy_escalation"
-    loose = SelfCritiqueContext(policy=SelfCritiquePolicy(escalation="wait"))
-    assert agent(DRAFT, ESCALATE).invoke(GIVEN, context=loose)["stop_reason"] == "policy_escalation"
-
-
-def test_a_what_if_knows_both_policies():
-    """Under `stop` a run that a person decided would have ended; under `wait` nobody knows what they would say."""
-    kept = InMemoryRecorder()
-    graph, shown = escalated(recorder=kept)
-    graph.invoke(decided(shown, "approve"), THREAD)
-    stopping, waiting = agent(DRAFT, ESCALATE), agent(DRAFT, ESCALATE, policy=WAIT)
-    assert replay(stopping, kept.runs[0])["stop_reason"] == "policy_escalation"
-    [row] = what_if(stopping, kept.runs).rows
-    assert (row.kind, row.ways[1].stop_reason) == ("changed", "policy_escalation")
-    stopped = InMemoryRecorder()
-    agent(DRAFT, ESCALATE, recorder=stopped).invoke(GIVEN)
-    with pytest.raises(NotRecorded, match="escalate"):
-        replay(waiting, stopped.runs[0])
-    [unknown] = what_if(waiting, stopped.runs).rows
-    assert unknown.kind == "unknown"
-
-
-def test_an_edit_is_an_answer_only_where_it_is_offered():
-    """A question that names no value to edit takes an edit for no answer at all."""
-    from refund_pattern import begun
-
-    graph, shown = begun()
-    still = graph.invoke(decided(shown, "edit", edited={"amount": 1}), THREAD)
-    assert still["waiting_for"]["problem"].startswith("answer: a dictionary with hash, as it was shown, and decision,")
-    assert "approve or reject; given" in still["waiting_for"]["problem"]

@@ -15,7 +15,6 @@ from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError
 from guardgraph.grammar import Call
-from guardgraph.plain.errors import ExpectedFailure
 from guardgraph.plain.log import locate_failure, log_failure
 
 HERE = Path(__file__)
@@ -102,23 +101,6 @@ def test_a_body_that_fails_is_named(node, body, caplog):
     assert [record.guardgraph_node for record in caplog.records] == [node]
 
 
-def test_what_the_grammar_refuses_names_no_place(caplog):
-    """A body that broke the grammar has failed nowhere; the log says what it did."""
-    result = triage(bodies={"label_guard": lambda state, run: {}}).invoke(TICKET)
-    assert "at" not in result["details"]
-    assert "GrammarBreach: returned a dict" in caplog.text
-
-
-def test_a_failure_that_was_to_be_expected_is_not_logged(caplog):
-    """A tool that says so tells what there is to tell."""
-
-    def expected(request):
-        raise ExpectedFailure("closed", {"desk": request["desk"]})
-
-    result = triage(tool=expected).invoke(TICKET)
-    assert ("at" in result["details"], caplog.records) == (False, [])
-
-
 def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):
     """Messages, lines of code and causes are masked in the log; a place is the end of a path."""
     try:
@@ -131,27 +113,6 @@ def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):
         place = locate_failure(error)
     assert caplog.text.count("password=[key]") >= 2
     assert ("hunter2" in caplog.text, place["file"]) == (False, HERE.name)
-
-
-class Full:
-    """A recorder whose disk is full."""
-
-    def __init__(self, timeout=None):
-        self.timeout = timeout
-
-    def record(self, run):
-        """Fail."""
-        raise OSError("no space left")
-
-
-@pytest.mark.parametrize("timeout", [None, 20.0])
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_recorder_that_fails_is_logged(mode, timeout, caplog):
-    """The audit says that there is no record, the log why."""
-    result = run(agent(recorder=Full(timeout)), QUESTION, mode)
-    assert result["audit"]["error"] == {"type": "OSError", "message": "no space left"}
-    assert "recorder.record failed, run" in caplog.text
-    assert "raise OSError" in caplog.text
 
 
 def test_a_log_that_fails_changes_no_run():

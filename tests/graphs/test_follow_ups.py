@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -11,13 +10,11 @@ from cli_runs import run as command
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, SLA, agent
 from recorded_runs import Kept
-from runs import ASKED_ONCE, check_result, content, run
+from runs import ASKED_ONCE, check_result, run
 
-from guardgraph import InputError, MessagesAgent, RagBudget, create_rag_agent
+from guardgraph import InputError, MessagesAgent, create_rag_agent
 from guardgraph.guards.rag import check_standalone_question, parse_rag_request
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.offline.rag import condense_offline_question
@@ -84,14 +81,6 @@ def test_a_history_that_is_none_is_refused_by_place(history, field):
     result = ask(create_rag_agent(ScriptedChatModel()), {"question": "Why?", "history": history})
     assert result["stop_reason"] == f"invalid_request:{field}"
     assert result["details"]["allowed"]
-
-
-@pytest.mark.parametrize("budget", [{"max_history_turns": 0}, {"max_history_chars": 10}])
-def test_a_history_that_may_not_be_read_is_none(budget):
-    """A context may leave it out; the run is one of a question alone."""
-    result = ask(create_rag_agent(), FOLLOWING, context={"budget": budget})
-    assert result["path"][:2] == ["request_guard", "plan"]
-    assert result["asked_question"] == {"own": FOLLOWING["question"]}
 
 
 def conversation(given):
@@ -194,25 +183,6 @@ ASKED = [
 @pytest.mark.parametrize(
     "text",
     [
-        "What does the Sol toaster cost in {March}?",
-        "What does it cost on {Friday}?",
-        "What does the {twelfth} toaster cost?",
-        "What do {ninety} toasters cost?",
-        "What does it cost at {noon}?",
-        "Was kostet der Toaster im {März}?",
-    ],
-)
-def test_a_number_in_a_word_comes_from_the_conversation_too(text):
-    """Months, days of the week, places, times and amounts; the same word in a turn licenses it."""
-    plain = text.replace("{", "").replace("}", "")
-    word = text.partition("{")[2].partition("}")[0]
-    assert refusal(plain, question="And it?", history=ASKED) in ("unsupported_number", "unsupported_name")
-    assert refusal(plain, question=f"And {word}? {plain}", history=ASKED) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
         "What is the first price?",
         "Which of the two is it?",
         "Does one of them cost less in May?",
@@ -225,16 +195,6 @@ def test_a_number_in_a_word_comes_from_the_conversation_too(text):
 def test_small_words_and_what_was_said_otherwise_pass(text):
     """A question may count to five, and say in words what a turn says in digits."""
     assert refusal(text, question="And it?", history=ASKED) is None
-
-
-def test_the_checks_of_the_policy_hold_for_questions_too():
-    """Switched off, they are; known names and links may be said."""
-    assert refusal("What is the target of Initech?", check_names=False) is None
-    assert refusal("Is it 7 days?", check_values=False) is None
-    assert (
-        refusal("What does Initech charge, by initech.com?", known_names=["Initech"], known_links=["initech.com"])
-        is None
-    )
 
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=8)
@@ -368,21 +328,6 @@ def test_messages_in_a_message_out():
     assert message.additional_kwargs.keys() == {"citations", "citation_details", "passages"}
 
 
-@pytest.mark.parametrize("how", ["invoke", "ainvoke"])
-def test_a_node_of_a_graph_with_messages(how):
-    """A conversation goes on, turn by turn, and its second question finds the passage of the first one's plan."""
-    graph = StateGraph(MessagesState)
-    graph.add_node("policies", MessagesAgent(create_rag_agent()))
-    graph.add_edge(START, "policies")
-    chat, thread = graph.compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
-    for question in (PLAN_QUESTION, FOLLOWING["question"]):
-        given = {"messages": [HumanMessage(question)]}
-        state = chat.invoke(given, thread) if how == "invoke" else asyncio.run(chat.ainvoke(given, thread))
-    assert [message.type for message in state["messages"]] == ["human", "ai"] * 2
-    assert state["messages"][-1].additional_kwargs["citations"] == [SLA]
-    assert "15 minutes" in state["messages"][-1].text
-
-
 def test_a_stopped_run_is_a_message_that_says_so():
     """Its text is the deployment's, its metadata have the reason, and the conversation passes it over."""
     chat = MessagesAgent(create_rag_agent(), stopped="Please ask a colleague.")
@@ -417,17 +362,3 @@ def test_what_is_no_conversation_is_refused(messages, said):
     """By what was given, before a run begins."""
     with pytest.raises(InputError, match=said):
         MessagesAgent(create_rag_agent()).invoke(messages)
-
-
-def test_budgets_of_the_history_are_the_deployments_and_the_contexts():
-    """The tighter one holds, and what is left out is counted."""
-    turns = [*BEFORE * 3]
-    graph = create_rag_agent(budget=RagBudget(max_history_turns=4))
-    for context, kept in (
-        (None, 4),
-        ({"budget": {"max_history_turns": 1}}, 1),
-        ({"budget": {"max_history_turns": 9}}, 4),
-    ):
-        result = ask(graph, {"question": "And for P1 incidents?", "history": turns}, context=context)
-        assert (result["trace"][0]["turns"], result["trace"][0]["turns_left_out"]) == (kept, 6 - kept)
-        assert content(result)["outcome"]

@@ -6,12 +6,7 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from refund_pattern import ORDER
-from refund_pattern import REASONS as REFUND_REASONS
-from refund_pattern import pattern as refund_pattern
 from runs import MODES, check_result, run
 from ticket_pattern import (
     PHASES,
@@ -32,8 +27,8 @@ from ticket_pattern import (
     spam,
 )
 
-from guardgraph import GrammarError, verify
 from guardgraph import grammar as gg
+from guardgraph import verify
 
 NODES = {
     "request_guard": ("entry", check_request, {"writes": ["task"], "to": "label"}),
@@ -94,12 +89,6 @@ def reasons(**common):
     return gg.Catalogue("triage", PHASES, [*gg.common_reasons(phases=PHASES, **common), *own])
 
 
-def refuses(message, *args, **kwargs):
-    """Assert that a pattern is refused with a finding that begins so."""
-    with pytest.raises(GrammarError, match=re.compile(f"^{re.escape(message)}", re.MULTILINE)):
-        built(*args, **kwargs)
-
-
 def closed(node, told, graph, *, catalogue=REASONS, given=TICKET, mode="invoke"):
     """Assert that a graph is accepted, and that its run is closed at a node, with this in the message."""
     assert verify(graph) == []
@@ -133,18 +122,6 @@ def test_a_family_that_a_function_raises_and_no_guard_declares_closes_the_run():
     """A body may leave the refusal to a function of its own; the guard behind its node is named."""
     graph = built({"duty_guard": {"stops": ["tool"]}}, bodies={"lookup": closing})
     closed("duty_guard", "raised Stop('desk_denied:bug'", graph)
-
-
-def test_a_person_who_is_asked_needs_the_reasons_of_a_review():
-    """The guard behind a review node that forgets its family is named, and so is the stop."""
-    p = refund_pattern()
-    guard = p.declarations["approval_guard"]
-    families = tuple(family for family in guard.stops if family != "review")
-    p.declarations["approval_guard"] = type(guard)(
-        guard.name, guard.kind, guard.phase, guard.reads, guard.writes, guard.to, families
-    )
-    told = "raised Stop('review_unavailable'"
-    closed("approval_guard", told, p.compile(), catalogue=REFUND_REASONS, given=ORDER)
 
 
 def mistyped(state, run):
@@ -195,25 +172,6 @@ def test_a_key_that_is_no_undeclared_channel_is_named_alone(error):
     details = closed("label_guard", "", graph)
     assert details.pop("at")["file"] == "test_forgotten.py"
     assert details == {"type": "KeyError", "message": str(error)}
-
-
-def test_a_channel_that_nobody_writes_is_found():
-    """Whoever reads it waits for nothing."""
-    refuses("channels: routed reads accepted_duty, which no node writes", {"duty_guard": {"writes": []}})
-
-
-def silent(state, run):
-    """Judge without looking."""
-    return gg.Pass({"accepted_duty": "ann"})
-
-
-def test_a_channel_that_is_brought_and_not_judged_is_found():
-    """What a node that calls out writes lives for one step: its guard reads it, or nobody does."""
-    refuses(
-        "channels: lookup writes found_duty, which the guard behind it, duty_guard, does not read",
-        {"duty_guard": {"reads": [], "stops": ["desk_denied", "tool"]}},
-        bodies={"duty_guard": silent},
-    )
 
 
 def on(state):

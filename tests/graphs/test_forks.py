@@ -80,22 +80,6 @@ def test_a_fork_is_a_run_of_its_own(mode, bank):
     assert kept.open == []
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_fork_is_decided_again_exactly(mode, bank):
-    """Its recording holds all visits, those before the checkpoint too; nobody is called."""
-    kept = InMemoryRecorder()
-    graph = paying(bank, recorder=kept)
-    graph.invoke(ASKED, THREAD)
-    made(graph, None, at(before(graph, "pay", 2)), mode)
-    made(graph, None, at(before(graph, "payment_guard", 2)), mode)  # of the fork: the second on this thread
-    paid = len(bank.lines)
-    for ended in kept.runs:
-        assert replay(graph, ended) == ended["result"]
-    assert len(bank.lines) == paid
-    parents = [ended.get("forked_from", {}).get("run_id") for ended in kept.runs]
-    assert parents == [None, kept.runs[0]["run_id"], kept.runs[0]["run_id"]]
-
-
 def test_without_forks_an_earlier_checkpoint_is_refused(bank):
     """As it always was; and nothing is written."""
     graph = pattern(bank.pay).compile(checkpointer=InMemorySaver())
@@ -291,19 +275,6 @@ def test_a_client_that_asks_again_for_a_fork_goes_on_with_it(bank):
     assert bank.amounts == [30, 40, 50, 50, 50]
     assert [begun["request"] for begun in kept.begun] == ["r1", f"r1|{checkpoint}", f"r2|{checkpoint}"]
     assert len({line["key"] for line in bank.lines}) == 5
-
-
-def test_a_fork_that_was_left_goes_on_as_itself(bank):
-    """By another process, too: id, request and origin are kept with it."""
-    saver, kept = InMemorySaver(), InMemoryRecorder()
-    graph = pattern(bank.pay).compile(checkpointer=saver, recorder=kept, forks=True)
-    first = graph.invoke(ASKED, THREAD)
-    with closing(graph.stream(None, at(before(graph, "pay", 2)))) as chunks:
-        next(chunks)
-    result = pattern(bank.pay).compile(checkpointer=saver, recorder=kept).invoke(None, THREAD)
-    assert result["forked_from"]["run_id"] == first["run_id"]
-    assert [begun["run_id"] for begun in kept.begun] == [first["run_id"], result["run_id"]]
-    assert replay(graph, kept.runs[1]) == kept.runs[1]["result"]
 
 
 # Evidence

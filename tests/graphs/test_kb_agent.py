@@ -3,8 +3,7 @@
 import pytest
 from test_kb_ingest import write
 
-from guardgraph import ConfigurationError, KnowledgeBase, RagPolicy, create_rag_agent, replay, what_if
-from guardgraph.testing import InMemoryRecorder
+from guardgraph import ConfigurationError, KnowledgeBase, RagPolicy, create_rag_agent
 
 QUESTION = {"question": "How many days does a refund take?"}
 CALLER = {"tenant": "acme", "user": "u-17", "groups": ["support"]}
@@ -104,18 +103,6 @@ def test_lists_narrow_what_the_caller_may_read(base):
     )
     result = greedy.invoke(QUESTION, context={"caller": CALLER})
     assert result["stop_reason"] == "invalid_intent:source_not_allowed:other"
-
-
-def test_a_run_is_replayed_with_the_sources_that_it_listed(base):
-    """A replay and a what-if decide with the sources of that run, whatever the base has now."""
-    kept = InMemoryRecorder()
-    agent = create_rag_agent(knowledge_base=base, recorder=kept)
-    result = agent.invoke(QUESTION, context={"caller": CALLER})
-    base.add([{**DOCUMENT, "source": "new"}], tenant="acme", readers=["tenant"])
-    base.remove("docs", tenant="acme")
-    [recording] = kept.runs
-    assert replay(agent, recording) == result
-    assert [row.kind for row in what_if(agent, [recording]).rows] == ["same"]
 
 
 def test_a_base_that_lists_nonsense_stops_the_run(base):

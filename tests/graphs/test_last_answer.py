@@ -15,11 +15,8 @@ from guardgraph import (
     ConfigurationError,
     GrammarError,
     LiveWorld,
-    ResearchBudget,
-    ResearchPolicy,
     ToolBudget,
     ToolPolicy,
-    create_research_agent,
     create_tool_agent,
     replay,
     report,
@@ -148,23 +145,6 @@ def test_a_last_answer_that_is_refused_ends_the_run_with_the_limit(last: Any, wh
     assert "ended_by" not in result
 
 
-def test_a_reserve_that_ends_too_ends_the_run_with_the_limit() -> None:
-    """A last answer that takes longer than the reserve is none; so is one that there is no call for."""
-
-    def plan(view: Any) -> Any:
-        sleep(3 if "last" in view else 0.3 * len(view["results"]))
-        return {"calls": [{"tool": "look", "args": {"name": [*ROOMS][len(view["results"])]}}]}
-
-    limits = ToolBudget(max_seconds=0.6, reserve_seconds=0.4)
-    result = create_tool_agent(planner=plan, tools=[Rooms().look], policy=PARTIAL, budget=limits).invoke(TASK)
-    assert (result["status"], result["stop_reason"], result["phase"]) == ("stopped", "llm_timeout", "plan")
-    assert result["details"]["limit"] == result["details"]["last_answer"]["details"]["limit"] == "max_seconds"
-    model = ScriptedChatModel({"calls": [{"tool": "look", "args": {"name": "Ann"}}]})
-    limits = ToolBudget(max_llm_calls=1, reserve_calls=0)
-    result = create_tool_agent(model, [Rooms().look], policy=PARTIAL, budget=limits).invoke(TASK)
-    assert (result["stop_reason"], result["phase"], "answer_last" in result["path"]) == ("max_llm_calls", "plan", True)
-
-
 def test_a_call_that_the_runs_time_cuts_off_ends_it_by_time() -> None:
     """The limit is the run's, whatever the stop would have been called."""
 
@@ -185,16 +165,6 @@ def test_where_nothing_was_brought_the_run_stops_as_without() -> None:
     result = run(rooms, max_tool_calls=0)
     assert (result["stop_reason"], "so_far" in result) == ("max_tool_calls", False)
     assert not any("last" in view for view in rooms.views)
-
-
-def test_a_context_may_have_the_run_stop_and_not_the_other_way_round() -> None:
-    """The tighter value is to stop, and then nothing is kept back."""
-    tight = {"policy": {"on_limit": "stop"}}
-    result = run(Rooms(), tight, max_tool_calls=1)
-    assert (result["stop_reason"], "limit_guard" in result["path"]) == ("max_tool_calls", False)
-    assert run(Rooms(), tight, max_seconds=8)["stop_reason"] == "max_seconds"
-    loose = run(Rooms(), {"policy": {"on_limit": "partial"}}, policy=ToolPolicy(rules=READS), max_tool_calls=1)
-    assert loose["stop_reason"] == "max_tool_calls"
 
 
 def test_every_way_to_the_ending_passes_the_answer_guard() -> None:
@@ -277,14 +247,6 @@ def test_research_ends_with_the_notes_that_were_verified() -> None:
     assert verify(agent) == []
 
 
-def test_pages_that_end_the_searches_are_told() -> None:
-    """The brief is whole, and says that a limit ended the searches."""
-    result = research(gaps_of(["beta"], ["gamma"]), budget={"max_read_pages": 2}).invoke(asked())
-    assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_read_pages")
-    plain = searching_agent(Searched(), gaps_of(["beta"]), budget={"max_read_pages": 2}).invoke(asked())
-    assert (plain["outcome"], "ended_by" in plain) == ("grounded_research_answer", False)
-
-
 def test_a_last_brief_that_its_notes_do_not_bear_out_ends_the_run_with_the_limit() -> None:
     """The notes are returned as data, and the brief is asked for once."""
     model_calls: list[Any] = []
@@ -331,12 +293,3 @@ def test_conflicting_notes_are_no_last_answer() -> None:
     result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
     assert (result["stop_reason"], verify(agent)) == ("max_seconds", [])
     assert result["details"]["last_answer"]["reason"] == "conflicting_sources"
-
-
-def test_every_research_agent_with_a_last_answer_is_proved() -> None:
-    """With sections, a verifier and a person."""
-    rules = ResearchPolicy(on_limit="partial", high_risk_terms=["outage"])
-    agent = create_research_agent(
-        policy=rules, budget=ResearchBudget(max_sections=3), verifier=scripted_verifier(), model=ScriptedChatModel()
-    )
-    assert verify(agent) == []

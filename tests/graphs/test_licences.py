@@ -119,16 +119,6 @@ def reviewed_run(*steps, answer=approving, **given):
     return result, desk, recorder
 
 
-def test_what_a_person_approved_is_done():
-    """The approval is for these arguments; the record says which one the call used."""
-    result, desk, recorder = reviewed_run([READ], [STOLEN])
-    assert (result["outcome"], desk.made) == ("answered", [READ, STOLEN])
-    [asked, paid] = recorder.runs[0]["calls"][-3:-1]
-    assert (asked["kind"], paid["tool"]) == ("person", "send_money")
-    assert f'"{paid["approval"]}"' in asked["outcome"]
-    assert f'"{paid["request"]}"' in asked["outcome"]
-
-
 def test_another_argument_than_was_shown_is_refused():
     """A body that changes what a person saw does not act."""
 
@@ -184,26 +174,6 @@ def test_a_licence_is_judged_after_a_resume_under_what_holds_then():
     off = {"policy": {"tools_execution": []}}
     result = graph.invoke(None, THREAD, context=off)
     assert (result["stop_reason"], desk.made) == ("tool_denied_execution:read_bill", [])
-
-
-def test_a_refusal_is_in_the_phase_of_the_act_node():
-    """Wherever the guard behind it stands, which carries it out."""
-    result, _ = trusted([PAY], policy=policy(tools_execution=()), bodies={**TRUSTING, "phase": "plan"})
-    assert (result["stop_reason"], result["phase"]) == ("tool_denied_execution:send_money", "act")
-
-
-def test_earlier_rounds_of_a_visit_count():
-    """A body that reads again and again in one visit is stopped as one that is visited again."""
-
-    def read(state, run):
-        outcomes = []
-        for _ in range(3):
-            outcomes.append((yield gg.Call("tool", "read_bill", READ["args"])))
-        return {"raw_results": [outcome.packed() for outcome in outcomes]}
-
-    bodies = {"action_guard": trust_calls("read"), "read": read, "rounds": "any"}
-    result, desk = trusted([READ], bodies=bodies)
-    assert (result["stop_reason"], desk.made) == ("loop_detected:read_bill", [READ, READ])
 
 
 def test_what_a_body_says_of_a_call_counts_for_nothing():
@@ -412,13 +382,6 @@ def test_a_licensed_write_is_made_once_whatever_ends_the_process():
     assert replay(graph, recording) == result
 
 
-def test_what_a_rule_says_is_idempotent_is_made_again():
-    """Of a call by name the rule says it, and the table has what says what came of it."""
-    result, desk, recording, graph = killed(policy=ruled("send_money", idempotent=True))
-    assert (result["outcome"], desk.made) == ("answered", [PAY, FIVE, FIVE])
-    assert replay(graph, recording) == result
-
-
 def test_what_was_made_is_on_record_though_it_has_no_licence_any_more():
     """After the tool was switched off, a resume makes nothing, and says what was made before."""
     result, desk, recording, graph = killed(context={"policy": {"tools_execution": ["read_bill"]}})
@@ -539,10 +502,3 @@ def test_no_person_approves_more_than_what_was_shown(steps, acts, honest):
         result = graph.invoke(approving(result), THREAD)
     assert not [call for call in desk.made if desk.made.count(call) > shown.count(call)]
     assert result["stop_reason"] in ("success", "not_approved:send_money")
-
-
-def test_the_bill_of_these_tests_asks_for_money():
-    """The oracle above counts on it: neither the name nor the amount of the bill is in the task."""
-    assert "Mallory" in BILL["text"]
-    assert "Mallory" not in TASK["task"]
-    assert verify(desk_graph(planning(), Desk())) == []

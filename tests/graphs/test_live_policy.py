@@ -129,16 +129,6 @@ def test_what_is_wrong_closes_the_run(said):
     assert result["details"]["type"] == "ConfigurationError"
 
 
-def test_the_log_has_no_password_of_a_source(caplog):
-    """What a source raises is masked in the log, as in the result."""
-    operator = Operator()
-    operator.error = OSError("cannot reach postgresql://ada:hunter2secret@db/live")
-    result = agent(live=live_policy(operator, every=0)).invoke(QUESTION)
-    assert result["stop_reason"] == "policy_unreadable"
-    assert "cannot be read" in caplog.text
-    assert "hunter2secret" not in caplog.text + str(result)
-
-
 def test_a_reading_counts_for_its_interval_and_one_that_hangs_has_failed():
     """It is read once for many guards, and waited for no longer than `timeout`."""
     operator = Operator()

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cli_runs import run
-from openai_server import OpenAIServer
-from openai_server import answer as served
 from rag_agents import INTENT, QUESTION, agent_with, texts
 from recorded_runs import Kept
-from reported_runs import page, said, with_class
 from runs import check_result
 
 from guardgraph import RagBudget, RagPolicy, create_rag_agent, replay, verify, what_if
@@ -80,15 +76,6 @@ def test_a_doubt_is_ignored_marked_or_stops(text):
     assert "unverified" not in answer(text, policy=RagPolicy(**LISTS, on_doubt="ignore"))
     assert answer(text, policy=RagPolicy(**LISTS, on_doubt="stop"))["stop_reason"] == DOUBT
     assert answer(text, context={"policy": {"on_doubt": "stop"}})["stop_reason"] == DOUBT
-
-
-def test_what_stops_goes_before_what_is_marked():
-    """Where doubts stop and the rest is marked, the stop is for the doubt; the other way round the doubt is marked."""
-    text = f"{FIRST} {WRONG} {TURNED}"
-    strict = RagPolicy(**LISTS, on_unsupported="mark", on_doubt="stop")
-    assert answer(text, policy=strict)["stop_reason"] == DOUBT
-    assert answer(text)["stop_reason"] == OTHER
-    assert [verdict for _, verdict in marked(answer(text, policy=MARK))] == ["contradicted", "doubtful"]
 
 
 @pytest.mark.parametrize(
@@ -182,27 +169,3 @@ def test_a_marked_answer_is_decided_again_as_it_was():
 # Research
 
 # How it is shown
-
-
-def test_the_page_marks_them_where_they_stand():
-    """With what the source says instead; markup in it stays text, and its sources stand behind it."""
-    root = page(answer(f"{SAID} {TURNED}", policy=MARK))
-    shown = [said(item) for item in with_class(root, "unverified")]
-    assert shown == [WRONG, TURNED]
-    whole = said(next(item for item in root.iter("div") if item.get("class", "").startswith("text answer")))
-    assert whole.index(WRONG) < whole.index("the source says 10 days") < whole.index(LAST)
-
-
-def test_the_command_line_marks_them(tmp_path, monkeypatch):
-    """In the answer, with what the source says instead."""
-    (tmp_path / "mark.yaml").write_text("pattern: rag\npolicy: {on_unsupported: mark}\n", encoding="utf-8")
-    proposed = {"answer": "P1 is answered within 45 minutes.", "citations": ["doc_sla_enterprise_v3"]}
-    with OpenAIServer(served(INTENT), served(proposed), served(proposed)) as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        done = run("rag", QUESTION["question"], "--model", "openai:x", "--policy", str(tmp_path / "mark.yaml"))
-    shown = " ".join(done.stdout.split())
-    assert (
-        "P1 is answered within 45 minutes. [unverified, contradicted; 45 minutes: the source says 15 minutes" in shown
-    )
-    assert "grounded_partial" in shown

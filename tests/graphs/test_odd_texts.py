@@ -168,19 +168,6 @@ def test_any_text_ends_a_run_for_a_reason(name):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("name", AGENTS)
-@pytest.mark.parametrize("place", range(5))
-def test_one_odd_text_beside_plain_ones(name, place):
-    """Each piece by itself, and around a sentence, at each place."""
-    pieces = ODD if EXAMPLES > 100 else ODD[place::40]
-    for piece in pieces:
-        for text in (piece, f"The fee {piece} is 5 euros{piece}."):
-            texts = ["The fee is 5 euros a month."] * 5
-            texts[place] = text
-            AGENTS[name](texts)
-
-
-@pytest.mark.paired
 @pytest.mark.parametrize("large", LARGE)
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_million_characters_end_a_run_in_time(name, large):

@@ -7,7 +7,7 @@ from runs import MODES, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, GrammarError
-from guardgraph.grammar import Call, Prompt, choose_proposer, declares
+from guardgraph.grammar import Prompt, choose_proposer, declares
 
 PROMPT = Prompt("label", "Label the ticket as JSON.", {"type": "object"})
 
@@ -72,17 +72,3 @@ def test_calls_are_a_list_of_who_can_be_called(given):
     """A text would be taken for its letters, and nobody calls a number."""
     with pytest.raises(GrammarError, match="declares, calls: a list of proposers, or of names of tools, is required"):
         declares(calls=given)
-
-
-def test_a_call_without_a_proposer_is_declared_by_its_function():
-    """A body that makes its call by itself declares the function."""
-
-    def propose(view):
-        return {"label": "bug"}
-
-    @declares(calls=[propose])
-    def body(state, run):
-        outcome = yield Call("proposer", propose, {"ticket": state["task"]})
-        return {"proposed_label": outcome.packed()}
-
-    assert triage(bodies={"label": body}).invoke(TICKET)["outcome"] == "routed"

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from halted_runs import halt_before
 from hypothesis import given
 from hypothesis import strategies as st
-from langgraph.checkpoint.memory import InMemorySaver
-from rag_agents import CANDIDATE, POLICY, QUESTION, SLA, agent_with
+from rag_agents import QUESTION, SLA
 from research_cases import GOAL, asked
 from research_cases import QUESTION as RESEARCHED
 from runs import MODES, run
-from self_critique_cases import APPROVE, DRAFT, GIVEN, REVISE, REVISED
+from self_critique_cases import GIVEN
 
 from guardgraph import (
     ConfigurationError,
@@ -22,16 +20,12 @@ from guardgraph import (
     create_self_critique_agent,
     create_tool_agent,
     draw,
-    replay,
-    report,
     verify,
-    what_if,
 )
 from guardgraph.grammar import AnswerGuard, Pass, Step, Stop, StopReason
 from guardgraph.nodes.added import lead_guard
 from guardgraph.nodes.body import PartialRefusal
-from guardgraph.state.rag import RAG_REASONS
-from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
+from guardgraph.testing import ScriptedChatModel
 
 PHASES = ("generate", "synthesize", "finalize", "answer")
 TONE = StopReason("tone:rude", "tone", PHASES, "The answer is rude.", "Ask for a polite one.", again=True)
@@ -145,20 +139,6 @@ def test_a_refused_answer_is_asked_for_again_where_the_reason_says_so():
     ] * 2
 
 
-def test_a_revision_is_asked_for_again_and_an_approved_draft_is_not():
-    """Between a guard and the draft that it judges stands a critic's decision; a revision it judges itself."""
-    rude = AnswerGuard(check_tone, [TONE])
-    revised = f"{REVISED} As I said."
-    revise = {**REVISE, "required_changes": [*REVISE["required_changes"]]}
-    model = ScriptedChatModel({"draft": DRAFT}, revise, {"revised_answer": revised}, {"revised_answer": REVISED})
-    result = create_self_critique_agent(model, guards=[rude]).invoke(GIVEN)
-    assert (result["outcome"], result["answer"]) == ("revised_once", REVISED)
-    assert [item["reason"] for item in result["attempts"]] == ["tone:rude"]
-    approving = ScriptedChatModel({"draft": f"{DRAFT} As I said."}, APPROVE)
-    stopped = create_self_critique_agent(approving, guards=[rude]).invoke(GIVEN)
-    assert (stopped["stop_reason"], stopped["phase"], len(approving.calls)) == ("tone:rude", "finalize", 2)
-
-
 def raises(answer, view):
     """Fail."""
     raise ValueError("no such word list")
@@ -185,44 +165,6 @@ def test_a_check_that_fails_or_breaks_its_word_closes_the_run(check):
     result = create_rag_agent(guards=[AnswerGuard(check, [TONE])]).invoke(QUESTION)
     assert result["stop_reason"] == f"guard_error:{check.__name__}"
     assert "answer" not in result
-
-
-@pytest.mark.parametrize("name", FACTORIES)
-def test_a_run_is_recorded_replayed_and_told_to_a_what_if(name):
-    """A replay decides as the run did; a candidate with a guard more says which recorded run that guard stops."""
-    factory, given, _, _ = FACTORIES[name]
-    recorder = InMemoryRecorder()
-    strict = factory(guards=[AnswerGuard(refuse, [PRIVATE])], recorder=recorder)
-    stopped = strict.invoke(given)
-    assert replay(strict, recorder.runs[0]) == stopped
-    factory(recorder=recorder).invoke(given)
-    [row] = what_if(strict, recorder.runs[1:]).rows
-    assert (row.kind, row.guard) == ("changed", "refuse")
-    [row] = what_if(factory(), recorder.runs[:1]).rows
-    assert (row.kind, row.guard) == ("changed", "refuse")
-
-
-def test_its_reasons_are_in_the_catalogue_of_its_graph_and_on_the_page():
-    """The graph knows what the reason means; the pattern's own catalogue stays as it is."""
-    graph = create_rag_agent(guards=[AnswerGuard(refuse, [PRIVATE])])
-    assert graph.frame.catalogue.find("invalid_answer:private").meaning == PRIVATE.meaning
-    assert RAG_REASONS.find("invalid_answer:private") is None
-    page = report(graph.invoke(QUESTION), graph).html
-    assert PRIVATE.meaning in page
-    assert PRIVATE.advice in page
-
-
-def test_who_may_not_read_the_sources_is_told_nothing_of_the_answer():
-    """A run that another caller resumes at such a guard is withheld before the check is asked."""
-    hers = {**CANDIDATE, "tenant": "acme", "readers": ["tenant"]}
-    answer = {"answer": "P1 within 15 minutes.", "citations": ["a"]}
-    graph = agent_with(hers, answer=answer, policy=POLICY, guards=[POLITE], checkpointer=InMemorySaver())
-    thread = {"configurable": {"thread_id": "1"}}
-    ada, eve = ({"caller": {"tenant": tenant, "user": "x", "groups": []}} for tenant in ("acme", "other"))
-    assert halt_before(graph, QUESTION, thread, "check_tone", context=ada)
-    result = graph.invoke(None, thread, context=eve)
-    assert result["stop_reason"] == "access_revoked"
-    assert "15 minutes" not in json.dumps(result)
 
 
 WRONG_GUARDS = {

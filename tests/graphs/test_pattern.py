@@ -8,11 +8,11 @@ from typing import NotRequired
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
-from ticket_pattern import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, pattern, triage
+from ticket_pattern import PHASES, REASONS, In, Out, Policy, State, check_request, triage
 from typing_extensions import TypedDict
 
 from guardgraph import ConfigurationError, GrammarError, GuardedGraph, LiveWorld, create_rag_agent, verify
-from guardgraph.grammar import Budget, Catalogue, Pass, Pattern, Result, StopReason, common_reasons
+from guardgraph.grammar import Budget, Catalogue, Pattern, Result, StopReason, common_reasons
 
 
 class Shared(Out):
@@ -123,12 +123,6 @@ def test_what_cannot_work_is_refused_while_building(declare, message):
     assert isinstance(raised.value, ConfigurationError)
 
 
-def test_a_pattern_begins_somewhere():
-    """A pattern without an entry guard is refused."""
-    with pytest.raises(GrammarError, match=r"^entry: a pattern has one guard that every run begins with$"):
-        empty().compile(name="empty")
-
-
 LACKING = {
     "no guard_error": ([], r"'request_guard', stops: given invalid_request, guard_error; allowed: nothing"),
     "guard_error in one phase": (
@@ -174,26 +168,6 @@ def test_a_catalogue_must_have_what_the_grammar_itself_stops_for(name):
         direct(catalogue=Catalogue("lacking", PHASES, reasons)).compile(name="lacking")
 
 
-def test_a_catalogue_must_have_the_time_of_every_step_that_spends_it():
-    """max_seconds must be allowed in the phase of every propose and act node."""
-    rest = [item for item in REASONS if item.family != "budget"]
-    late = [*rest, *(i for i in common_reasons(phases=PHASES, spending=["label"]) if i.family == "budget")]
-    with pytest.raises(GrammarError, match=r"node 'lookup', phase of max_seconds: given lookup; allowed: label"):
-        pattern(catalogue=Catalogue("late", PHASES, late)).compile(name="late")
-
-
-def test_the_grammar_adds_its_own_families():
-    """Every guard can fail, and every guard before or behind a step that takes time can stop for want of it."""
-    nodes = triage().builder.nodes
-    stops = {name: spec.metadata["stops"] for name, spec in nodes.items() if spec.metadata["kind"] == "guard"}
-    assert stops == {
-        "request_guard": ["invalid_request", "budget", "guard_error", "audit_unavailable"],
-        "label_guard": ["llm", "invalid_label", "budget", "guard_error"],
-        "duty_guard": ["desk_denied", "tool", "budget", "guard_error"],
-    }
-    assert "budget" not in direct().compile(name="x").builder.nodes["request_guard"].metadata["stops"]
-
-
 def test_declarations_live_in_the_metadata_and_survive_a_recompile():
     """Kind, phase, writes and stop families are in the graph, and in its picture."""
     graph = triage().builder.compile(checkpointer=InMemorySaver(), name="again")
@@ -214,14 +188,6 @@ def test_schemas_are_those_of_the_contract():
         graph.get_output_jsonschema()["properties"].keys() == Out.__annotations__.keys() | Result.__annotations__.keys()
     )
     assert set(graph.get_context_jsonschema()["properties"]) == {"policy", "budget", "caller"}
-
-
-def test_a_guard_with_one_way_need_not_name_it():
-    """With one way on, a Pass without `to` takes it."""
-    assert (
-        triage(bodies={"duty_guard": lambda state, run: Pass({"accepted_duty": "Bob"})}).invoke(TICKET)["on_duty"]
-        == "Bob"
-    )
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,6 @@ from rag_agents import CANDIDATE, NAMED, QUESTION, SOURCES
 from rag_agents import agent as rag_agent
 from research_cases import QUESTION as RESEARCHED
 from research_cases import REGULATOR_HOST, SLA_HOST, STEPS, asked, hits, quotes, reads, vendor
-from searched_worlds import Searched, gaps_of, searching_agent
-from searched_worlds import asked as searched
 
 from guardgraph import RagBudget, RagPolicy, ResearchBudget, ResearchPolicy, create_research_agent, verify
 from guardgraph.nodes import rag, self_critique
@@ -202,13 +200,7 @@ HOSTS = (SLA_HOST, REGULATOR_HOST)
 EVERY_HOST = {f"allowed_domains_{name}": HOSTS for name in BOTH_LISTS}
 SLA_ALONE = ResearchPolicy(allowed_domains_policy=HOSTS, allowed_domains_execution=[SLA_HOST])
 ONE_NOTE = {"answer": "It says something.", "citations": ["n1"]}
-TWO_SECTIONS = {"sections": ["What it says", "What else it says"]}
 URL_GUARDS = ("run_hits_guard_node", "run_dedupe_guard_node", "run_source_guard_node")
-
-
-def write_sections(view: Any) -> Any:
-    """Write a brief in all the sections that it is shown."""
-    return {"sections": [{"title": each, "text": "It says something. [n1]"} for each in view["sections"]]}
 
 
 RESEARCH_MUTANTS: dict[str, Mutant] = {
@@ -290,41 +282,6 @@ def test_what_a_guard_of_the_research_agent_forgets_comes_to_nothing(name, monke
     assert sorted(call["url"] for call in reader.calls[before:]) == list(mutant.done)
     shown = [url for call in extractor.calls for url in call["pages"]]
     assert shown == ([] if mutant.refused else list(mutant.done))
-
-
-@pytest.mark.parametrize("forgetful", [("run_gaps_guard_node",), ("run_searches_guard_node",)])
-def test_no_guard_alone_can_forget_max_queries(forgetful, monkeypatch):
-    """Where the guard of gaps, or the one that ends searches, judges by 99 queries, the other one keeps to two."""
-    mutate(monkeypatch, RESEARCH, Mutant(forgetful, {"budget": {"max_queries": 99}}))
-    world, gaps = Searched(), gaps_of(["beta", "gamma"], ["delta"], ["gamma"])
-    result = searching_agent(world, gaps, queries=2).invoke(searched())
-    assert len(world.queries) <= 2
-    assert result["stop_reason"] == "invalid_gaps:too_many" or result["stopped_because"] == "max_queries"
-
-
-def test_where_both_guards_forget_max_queries_the_other_limits_hold(monkeypatch):
-    """It takes both to search a third time, and the pages that the whole run may read still end the searches."""
-    forgetful = ("run_gaps_guard_node", "run_searches_guard_node")
-    mutate(monkeypatch, RESEARCH, Mutant(forgetful, {"budget": {"max_queries": 99}}))
-    world, gaps = Searched(), gaps_of(["beta", "gamma"], ["delta"])
-    agent = searching_agent(world, gaps, queries=2, budget={"max_read_pages": 3})
-    assert verify(agent) == []
-    result = agent.invoke(searched())
-    assert world.queries == ["alpha", "beta", "gamma"]
-    assert len(world.urls) == len(set(world.urls)) == 3
-    assert (result["status"], result["stopped_because"]) == ("ok", "max_read_pages")
-
-
-def test_a_report_has_no_more_sections_than_its_budget_though_their_guard_forgets_it(monkeypatch):
-    """Where the guard of the outline judges by nine sections, the answer guard keeps to one."""
-    given = {"budget": ResearchBudget(max_sections=1), "outline": lambda view: TWO_SECTIONS, "writer": write_sections}
-    mutant = Mutant(("run_outline_guard_node",), {"budget": {"max_sections": 9}}, given=given)
-    honest, *_ = run_research(mutant)
-    assert (honest["stop_reason"], honest["phase"]) == ("invalid_outline:too_many", "outline")
-    mutate(monkeypatch, RESEARCH, mutant)
-    mutated, *_ = run_research(mutant)
-    assert (mutated["stop_reason"], mutated["phase"]) == ("invalid_answer:sections", "synthesize")
-    assert mutated["details"] == {"sections": 2, "limit": 1}
 
 
 EVERY_DECISION = {f"allowed_decisions_{name}": ("approve", "revise", "escalate") for name in BOTH_LISTS}
@@ -428,25 +385,6 @@ def test_what_a_guard_of_the_self_critique_agent_forgets_comes_to_nothing(name, 
     result, reviser = run_critique(mutant)
     check_ending(result, mutant)
     assert len(reviser.calls) == (mutant.done or 0)
-
-
-@pytest.mark.parametrize(
-    ("module", "run", "mutants"),
-    [
-        (rag, run_rag, RAG_MUTANTS),
-        (RESEARCH, run_research, RESEARCH_MUTANTS),
-        (self_critique, run_critique, CRITIQUE_MUTANTS),
-    ],
-)
-def test_what_is_refused_elsewhere_the_guards_themselves_would_have_refused(module, run, mutants, monkeypatch):
-    """Each refused mutant let something through: without the mutation the run takes another way."""
-    for name, mutant in mutants.items():
-        if mutant.refused and "not even kept" not in name:  # there the call itself fails
-            honest, *_ = run(mutant)
-            with monkeypatch.context() as patched:
-                mutate(patched, module, mutant)
-                mutated, *_ = run(mutant)
-            assert honest["path"] != mutated["path"], name
 
 
 SWITCHED_OFF: dict[str, Any] = {

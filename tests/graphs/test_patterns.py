@@ -10,7 +10,7 @@ import pytest
 from cli_runs import run
 
 import guardgraph
-from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
+from guardgraph.graphs.patterns import COMMANDS, PATTERNS
 
 EVERY_PATTERN = pytest.mark.parametrize("pattern", PATTERNS.values(), ids=lambda item: item.name)
 
@@ -32,14 +32,6 @@ def test_an_entry_has_its_catalogue(pattern):
     assert pattern.catalogue.pattern == pattern.name
     assert guardgraph.CATALOGUES[pattern.name] is pattern.catalogue
     assert list(guardgraph.CATALOGUES) == list(PATTERNS)
-
-
-@EVERY_PATTERN
-def test_a_pattern_is_found_by_name_and_command(pattern):
-    """Whoever calls a pattern by its name or by its command gets it; nothing else is one."""
-    assert find_shipped_pattern(pattern.name) is find_shipped_pattern(pattern.command) is pattern
-    assert find_shipped_pattern(pattern.title.upper() + "?") is None
-    assert pattern.command in COMMANDS
 
 
 @EVERY_PATTERN

@@ -7,14 +7,12 @@ import json
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
 from langgraph.types import Command
 from refund_pattern import ORDER, THREAD, refund
-from typing_extensions import TypedDict
 
 from guardgraph import Progress, create_rag_agent
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
+from guardgraph.testing import ScriptedChatModel
 
 QUESTION = {"question": "What is the P1 first response target?"}
 INTENT = {"kind": "retrieve", "query": "P1 first response target"}
@@ -105,31 +103,3 @@ def test_a_run_of_a_pattern_of_one_s_own_waits_and_goes_on():
     resumed = events_of(graph, Command(resume={"hash": shown["hash"], "decision": "approve"}), config=THREAD)
     assert (resumed[0]["kind"], resumed[0]["node"]) == ("review", told[-1]["node"])
     assert (resumed[-1]["event"], resumed[-1]["run_id"]) == ("ended", told[-1]["run_id"])
-
-
-def test_recordings_and_other_streams_know_nothing_of_it():
-    """A run whose progress is followed leaves the recording of one that nobody follows, and `updates` has no event."""
-    recorder = InMemoryRecorder()
-    agent = create_rag_agent(recorder=recorder)
-    events_of(agent, QUESTION)
-    agent.invoke(QUESTION)
-    followed, plain = recorder.runs
-    assert followed.keys() == plain.keys()
-    assert [visit.keys() for visit in followed["visits"]] == [visit.keys() for visit in plain["visits"]]
-    assert all(set(update) <= set(agent.builder.nodes) for update in agent.stream(QUESTION, stream_mode="updates"))
-
-
-def test_a_graph_around_is_told_too():
-    """A graph in whose node an agent is called streams its events to clients that ask for subgraphs."""
-
-    class Desk(TypedDict, total=False):
-        answer: str
-
-    rag = create_rag_agent()
-    around = StateGraph(Desk)
-    around.add_node("ask", lambda desk: {"answer": rag.invoke(QUESTION)["answer"]})
-    around.add_edge(START, "ask")
-    desk = around.compile()
-    told = [event for _, event in desk.stream({}, stream_mode="custom", subgraphs=True)]
-    assert (told[0]["node"], told[-1]["event"]) == ("request_guard", "ended")
-    assert next(iter(desk.stream({}, stream_mode="updates"))).keys() == {"ask"}

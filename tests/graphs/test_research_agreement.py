@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from datetime import date, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -77,13 +76,6 @@ def test_any_claims_are_compared_alike_from_both_sides(claims):
         check_agreement([*said.values()], notes, min_independent=2)
 
 
-def test_one_sentence_never_conflicts_with_itself():
-    """Nor with itself in another spelling of its numbers."""
-    for text in (BASE, "It fell by 27 % to $1,200.50 on 6 March 2026 at 13:00 UTC.", "P1: 45min, 24/7, version 3.10"):
-        assert differ(text, text) is None
-    assert differ("Sales of the Olsen mill fell by 27 %.", "Sales of the Olsen mill fell by 27 per cent.") is None
-
-
 def test_comparing_takes_time_that_is_bounded():
     """Sixty notes, the most that a report takes, are compared in seconds of this machine's."""
     notes = [
@@ -148,15 +140,6 @@ def test_trust_is_a_number_from_0_to_what_the_tier_is_worth(worth, dated, as_of)
     """Whatever the dates say; a page of the future and one of no date have half of it."""
     assert 0 <= rate_page(worth, dated, as_of) <= worth <= 1
     assert rate_page(worth, "", as_of) == rate_page(worth, "never", as_of) == round(worth / 2, 3)
-
-
-def test_trust_falls_with_age():
-    """By half of what recency adds in a year."""
-    day = date(2026, 3, 20)
-    aged = [rate_page(1.0, str(day - timedelta(days=days)), str(day)) for days in (0, 30, 365, 3650)]
-    assert aged == sorted(aged, reverse=True)
-    assert (aged[0], aged[2]) == (1.0, 0.75)
-    assert rate_page(1.0, str(day + timedelta(days=1)), str(day)) == 0.5
 
 
 def test_the_narrowest_entry_counts():

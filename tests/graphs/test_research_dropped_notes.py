@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded_runs import Kept
 from research_cases import NOTES, PAGES, PLAN, RUMORS, asked, research
 from runs import check_result
 
-from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, replay, what_if
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.grammar import Stop
 from guardgraph.guards.research import drop_unverified_notes, verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
@@ -82,18 +81,6 @@ def test_a_model_is_asked_again_before_a_note_is_left_out():
         left = ask_model(*[BOTH] * most, most=most)
         assert (left["status"], len(left.get("attempts", []))) == ("ok", most - 1)
         assert [note["id"] for note in left["dropped_notes"]] == ["n1"]
-
-
-def test_a_run_with_notes_left_out_is_decided_again_as_it_was():
-    """By a replay and a what-if alike; an agent that drops nothing would have stopped it."""
-    kept = Kept()
-    ask_model(BOTH, BOTH, recorder=kept)
-    model = ScriptedChatModel(PLAN)
-    agents = [create_research_agent(model, reader=make_recorded_reader(), policy=it) for it in (DROP, ResearchPolicy())]
-    again = replay(agents[0], kept.only)
-    assert again["dropped_notes"] == kept.only["result"]["dropped_notes"]
-    assert [what_if(agent, [kept.only]).rows[0].kind for agent in agents] == ["same", "changed"]
-    assert replay(agents[1], kept.only)["stop_reason"] == NAMED
 
 
 KINDS = {"good": NOTES[0], "other": NOTES[1], "misquoted": MISQUOTED, "overstated": OVERSTATED, "unread": UNREAD}

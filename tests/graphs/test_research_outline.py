@@ -7,16 +7,15 @@ from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reported_runs import page, said, with_class
-from research_cases import PLAN, asked, hits, note_pages, reads, research, vendor
+from research_cases import hits, note_pages, reads, research, vendor
 from runs import check_result
 
-from guardgraph import ConfigurationError, ResearchBudget, ResearchPolicy, create_research_agent, format_brief, verify
+from guardgraph import ResearchBudget, ResearchPolicy, format_brief
 from guardgraph.guards.research import answer as guards
 from guardgraph.guards.research.outline import LONGEST_TITLE, check_outline, parse_outline
 from guardgraph.guards.stop import Stop
-from guardgraph.nodes.offline.research import outline_offline_report
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import ScriptedChatModel, scripted_tool
+from guardgraph.testing import scripted_tool
 
 THREE = ResearchBudget(max_sections=3)
 BODIES = {
@@ -72,43 +71,6 @@ def test_a_brief_in_sections():
     assert (view.keys(), view["max_sections"]) == ({"goal", "question", "notes", "max_sections"}, 3)
     assert [*view["notes"][0]] == ["id", "claim", "title"]
     assert (writer.calls[0]["sections"], writer.calls[0]["sentence_citations"]) == (TITLES, True)
-
-
-def test_without_sections_the_graph_is_as_before():
-    """Off by default: no node, no key, the same fingerprint of the budget."""
-    plain, with_sections = create_research_agent(), create_research_agent(budget=THREE)
-    assert not {"outline", "outline_guard", "stop_invalid_outline"} & {*plain.builder.nodes}
-    assert {"outline", "outline_guard", "stop_invalid_outline"} <= {*with_sections.builder.nodes}
-    assert ResearchBudget().fingerprint == ResearchBudget(max_sections=0).fingerprint
-    assert (verify(plain), verify(with_sections)) == ([], [])
-    assert "sections" not in plain.invoke(asked())
-
-
-def test_no_context_switches_them_off():
-    """Sentences of sections must cite, so a run without them would be held to less; a context is told so."""
-    with pytest.raises(ConfigurationError, match=r"context\.budget\.max_sections: the deployment has sections"):
-        research(budget=THREE, context={"budget": {"max_sections": 0}})
-    assert research(budget=THREE, context={"budget": {"max_urls": 2}})["sections"]
-    assert "sections" not in research(context={"budget": {"max_sections": 0}})
-
-
-def test_a_model_is_asked_again():
-    """For the outline and for the answer, each by its own prompt."""
-    model = ScriptedChatModel(
-        PLAN,
-        {"sections": ["Losses of Initech"]},
-        {"sections": TITLES},
-        answer_of(FIRST, RIGHT, citations=["n1", "n2"]),
-        answer_of(*SECTIONS),
-    )
-    result = check_result(RESEARCH_REASONS, research(model=model, budget=THREE, **PARTS))
-    assert (result["status"], result["path"].count("outline"), result["path"].count("synthesize")) == ("ok", 2, 2)
-    assert [item["reason"] for item in result["attempts"]] == [
-        "invalid_outline:unsupported_name",
-        "invalid_answer:uncited_sentence",
-    ]
-    prompts = [step["prompt"].partition("@")[0] for step in result["history"] if "prompt" in step]
-    assert prompts == ["research_plan", "research_outline", "research_answer_sections"]
 
 
 REFUSED = {
@@ -178,7 +140,6 @@ NOTES = [
 ]
 RULES = {"question": "What failed?", "policy": ResearchPolicy()}
 TITLED = ["A", "a ", "x" * 81, "<b>", "See https://evil.io", "3.4%", "99%", "Zephyr", "Initech"]
-CALLED = ["News", "NEWS", " ", "<b>x</b>", "x" * 90, "Initech and 99%", "A"]
 OUTLINES = st.builds(lambda titles: {"sections": titles}, st.lists(st.sampled_from(TITLED), max_size=4))
 
 
@@ -200,17 +161,6 @@ def test_any_value_is_an_outline_or_is_refused(raw):
         assert len({title.casefold() for title in titles}) == len(titles)
     else:
         assert RESEARCH_REASONS.find(done["stop"]) is not None
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.sampled_from(CALLED) | st.text(max_size=9), max_size=6), st.integers(1, 4))
-def test_the_offline_outline_passes_its_guard(titles, most):
-    """Whatever pages are called, the titles that come of it are supported by the notes."""
-    notes = [{**NOTES[0], "id": f"n{at}", "title": title} for at, title in enumerate(titles)]
-    shown = [{key: note[key] for key in ("id", "claim", "title")} for note in notes]
-    view = {"goal": "x", "question": "What failed?", "notes": shown, "max_sections": most}
-    found = parse_outline(outline_offline_report(view), max_sections=most)
-    check_outline(found, notes=notes, **RULES)
 
 
 PIECES = st.lists(

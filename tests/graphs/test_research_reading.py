@@ -14,7 +14,6 @@ from research_cases import (
     PLAN,
     REGULATOR_HOST,
     SLA_HOST,
-    STATUS,
     STATUS_HOST,
     asked,
     denied,
@@ -71,16 +70,6 @@ def test_a_reader_is_told_the_hosts_on_both_lists(hints, context, hosts):
     assert reader.calls == [{"url": vendor("a")[0], "hosts": hosts, "limits": limits}]
 
 
-def test_a_resume_tells_the_hosts_of_that_moment():
-    """What a context switched off meanwhile, the reader is not told any more."""
-    reader = reads()
-    agent = create_research_agent(search=hits(*vendor("a")), reader=reader, checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
-    agent.invoke(asked(), config, interrupt_before=["read"])
-    agent.invoke(None, config, context=lists(execution=[SLA_HOST]))
-    assert [call["hosts"] for call in reader.calls] == [[SLA_HOST]]
-
-
 HOPS = [{"url": vendor("a")[0], "denied": None}, {"url": "http://169.254.169.254/", "denied": "source_denied_policy"}]
 
 
@@ -109,24 +98,6 @@ def test_an_expected_failure_is_listed_with_its_reason(reason, how):
     assert failed == {"url": vendor("a")[0], "reason": reason, "details": details, "hops": HOPS}
     again = replay(create_research_agent(extractor=quotes(), writer=lambda view: CITES), kept.only)
     assert again["failed_sources"] == result["failed_sources"]
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [
-        ReadFailure("max_seconds"),
-        ReadFailure("out of paper", {"hops": HOPS}),
-        ReadFailure("timeout", {"at": object()}),
-        ReadFailure("timeout", {"text": "x" * 100_000}),
-        LookupError("timeout"),
-    ],
-)
-def test_any_other_failure_is_read_failed(failure):
-    """A reason outside the list, and details that are no plain JSON or too long, are those of a reader that broke."""
-    result = reading(scripted_tool(failure, {"body": SAYS}), "a", "b")
-    [failed] = result["failed_sources"]
-    assert failed["reason"] == "read_failed"
-    assert failed["details"]["type"] == type(failure).__name__
 
 
 def test_a_note_cites_where_its_page_was_in_the_end():
@@ -210,14 +181,6 @@ def test_a_citation_names_its_page(pages, number):
     assert (cited["page"], cited["link"]) == (number, f"{PAGE}#page={number}")
 
 
-@pytest.mark.parametrize("pages", [None, "1", [[1]], [[0, 0]], [["1", 0]], [[1, 50]], {}])
-def test_what_is_no_list_of_pages_names_none(pages):
-    """The link opens the quote, as of any page."""
-    [cited] = result_of(pages=pages)["citation_details"]
-    assert "page" not in cited
-    assert ":~:text=" in cited["link"]
-
-
 def test_a_policy_may_refuse_a_text_that_is_unsure():
     """The page is listed with its reason, and counts for nothing."""
     result = result_of(extraction="unsure", context=REFUSE)
@@ -244,24 +207,6 @@ def test_foreign_hits_before_an_allowed_one_do_not_end_the_run(before):
     assert (result["status"], read_urls(reader)) == ("ok", vendor("a"))
     assert result["aggregate"]["denied_sources"] == [denied(url, "policy") for url in foreign(before)]
     assert result["aggregate"]["urls_found"] == result["aggregate"]["urls_after_dedupe"] == before + 1
-
-
-def test_no_endless_search_is_looked_through():
-    """A search that returns thousands of foreign hits is given up."""
-    result = research(search=hits(*foreign(2000), *vendor("a")), reader=reads(), extractor=quotes())
-    assert (result["stop_reason"], len(result["denied_sources"])) == ("no_reliable_sources", 1000)
-
-
-def test_wider_lists_of_a_resume_let_no_more_urls_in():
-    """Those that were denied when hits were counted are allowed now; max_urls holds all the same."""
-    reader = reads()
-    parts = {"search": hits(STATUS, *vendor(*"abc")), "reader": reader, "extractor": quotes()}
-    budget = ResearchBudget(max_urls=2, max_read_pages=9)
-    graph = create_research_agent(checkpointer=InMemorySaver(), budget=budget, **parts)
-    config = {"configurable": {"thread_id": "1"}}
-    graph.invoke(asked(), config, context=lists(execution=[SLA_HOST]), interrupt_before=["source_guard"])
-    graph.invoke(None, config)
-    assert read_urls(reader) == [STATUS, *vendor("a")]
 
 
 FOUND = st.lists(

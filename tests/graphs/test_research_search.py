@@ -49,12 +49,6 @@ def test_a_server_is_asked_by_its_json_api():
     assert server.headers[0]["x-key"] == "s3cret"
 
 
-@pytest.mark.parametrize("base", ["", "/", "/searxng", "/searxng/", "/searxng/search"])
-def test_a_server_may_have_a_path(base):
-    """A server below a path, and the address of its search itself, mean the same."""
-    assert len(asked(found(HIT), base=base)[0]) == 1
-
-
 @pytest.mark.parametrize(
     ("page", "reason", "details"),
     [
@@ -119,26 +113,6 @@ def test_a_wrong_url_is_named(url):
     assert "s3cret" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
-        ({"timeout": 0}, "timeout"),
-        ({"timeout": True}, "timeout"),
-        ({"timeout": float("nan")}, "timeout"),
-        ({"headers": ["X-Key"]}, "headers"),
-        ({"headers": {"X-Key": "s3cret\r\nHost: x"}}, "headers"),
-        ({"headers": {"X-Key": 5}}, "headers"),
-        ({"headers": {"X Key": "s3cret"}}, "headers"),
-        ({"headers": {"Content-Length": "5"}}, "headers"),
-    ],
-)
-def test_a_wrong_argument_is_named(given, name):
-    """The message has the name, and nothing of a header."""
-    with pytest.raises(ConfigurationError, match=f"^{name}: ") as raised:
-        searx_search("http://localhost:8080", **given)
-    assert "s3cret" not in str(raised.value)
-
-
 PARTS = {"reader": make_recorded_reader(), "extractor": make_recorded_extractor()}
 
 
@@ -153,14 +127,6 @@ def test_a_run_searches_with_searxng():
     assert result["dropped_urls"] == ["null"]
     assert "s3cret" not in json.dumps(kept.only) + repr(search)
     assert f"q={QUESTION[:4]}" in server.log[0]
-
-
-def test_a_search_that_fails_stops_the_run():
-    """The details say which server, what it answered and what to do."""
-    with WebServer({"/search": answer("<html>", "403 Forbidden", content_type="text/html")}) as server:
-        result = research(search=searx_search(f"http://127.0.0.1:{server.ports[80]}"), **PARTS)
-    assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:search_sources", "search")
-    assert "search.formats" in result["details"]["message"]
 
 
 @settings(max_examples=40)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
 from runs import ASKED_ONCE, check_result
 from searched_worlds import HOSTS, OPEN, TEXTS, TOPICS, Searched, asked, gaps_of, searching_agent
 from web_server import LOOPBACK, WebServer, answer, redirect
 
-from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent, replay, web_reader, what_if
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, replay, web_reader, what_if
 from guardgraph.guards.research.searches import (
     LONGEST_QUERY,
     drop_denied_queries,
@@ -25,7 +20,7 @@ from guardgraph.guards.research.searches import (
 )
 from guardgraph.guards.stop import Stop
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import ScriptedChatModel, ScriptedClock
+from guardgraph.testing import ScriptedChatModel
 
 SEVERAL = {"queries", "rounds", "open", "stopped_because", "failed_queries"}
 
@@ -91,13 +86,6 @@ def test_what_was_found_and_not_read_is_shown_and_read_when_it_is_found_again():
     assert result["aggregate"]["urls_after_dedupe"] == 2
 
 
-@pytest.mark.parametrize("again", ["alpha", " ALPHA  ", "ａlpha"])
-def test_a_query_that_was_asked_before_means_enough(again):
-    """In whatever letters it is written."""
-    result = searched(Searched(), gaps_of([again]))
-    assert (result["queries"], result["stopped_because"], result["open"]) == (["alpha"], "enough", ["what is left"])
-
-
 def test_a_later_search_that_fails_or_finds_nothing_is_listed():
     """The run goes on, and ends with what there is."""
     world = Searched(failing=["beta"])
@@ -105,13 +93,6 @@ def test_a_later_search_that_fails_or_finds_nothing_is_listed():
     failed = [(item["query"], item["reason"]) for item in result["failed_queries"]]
     assert failed == [("beta", "tool_invalid_output:search_sources"), ("quux", "no_sources_after_dedupe")]
     assert result["aggregate"]["verified_notes"] == 2
-
-
-def test_a_run_whose_first_search_finds_nothing_searches_on():
-    """What it finds later is its answer."""
-    result = searched(Searched(), gaps_of(["beta"]), first="quux")
-    assert result["citations"] == ["n1"]
-    assert result["failed_queries"] == [{"query": "quux", "reason": "no_sources_after_dedupe"}]
 
 
 @pytest.mark.parametrize(
@@ -213,20 +194,6 @@ def test_a_query_that_waits_is_judged_again():
     assert drop_denied_queries(searches, denied=["Acme-Corp"], known=["How is Acme-Corp?"]) == searches
 
 
-def test_what_the_run_was_asked_about_may_be_searched_for():
-    """A question names a tenant itself, or a word merely contains its name."""
-    query = {"open": [], "queries": ["acme-corp pumps"]}
-    world, _ = proposed(
-        query,
-        {"open": [], "queries": []},
-        ANSWER,
-        input=asked("How do the pumps of Acme-Corp work?"),
-        context={"caller": CALLER},
-    )
-    assert world.queries == ["alpha", "acme-corp pumps"]
-    parse_gaps({"queries": ["acmes"]}, asked=[], max_queries=1, denied=["acme"], known=[])
-
-
 @pytest.mark.parametrize(
     ("query", "denied"),
     [
@@ -243,47 +210,6 @@ def test_a_denied_term_is_found_however_it_is_written(query, denied):
         parse_gaps({"queries": [query]}, asked=[], max_queries=1, denied=[denied], known=[])
 
 
-def test_notes_that_were_refused_are_not_accepted_by_the_way():
-    """Asked again, a model that took a false note takes none: the run goes on without the false one."""
-    false = {**NOTE, "quote": "Nothing of the kind stands on any page."}
-    world = Searched()
-    model = ScriptedChatModel(MODEL_PLAN, {"notes": [false]}, {"notes": []}, {"open": [], "queries": []})
-    agent = create_research_agent(
-        model, policy=OPEN, search=world.search, reader=world.read, budget=ResearchBudget(max_queries=2)
-    )
-    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
-    assert (result["stop_reason"], result["failed_queries"][0]["reason"]) == ("no_reliable_sources",) * 2
-
-
-def test_a_note_of_a_later_search_takes_no_id_of_an_earlier_one():
-    """An extractor that gives every note the same id does not replace what was cited under it."""
-
-    def extract(request):
-        return [
-            {"id": "n1", "claim": page["body"], "quote": page["body"], "url": url}
-            for url, page in request["pages"].items()
-        ]
-
-    result = searched(Searched(), gaps_of(["beta"]), extractor=extract)
-    assert [(note["id"], note["claim"]) for note in result["passages"]] == [
-        ("n1", TEXTS[ALPHA]),
-        ("n2", TEXTS[f"https://{HOSTS[1]}/valves"]),
-    ]
-
-
-def test_a_run_without_time_for_another_search_answers():
-    """The next search would take as long as the last, and the answer has to be written too."""
-    clock, world = ScriptedClock(), Searched()
-
-    def search(request):
-        clock.advance(10)
-        return Searched.search(world, request)
-
-    parts = {"search": search, "world": LiveWorld(clock=clock), "budget": {"max_seconds": 35.0}}
-    result = searched(world, gaps_of(["beta"], ["gamma"], ["delta"]), **parts)
-    assert (result["queries"], result["stopped_because"]) == (["alpha", "beta"], "time")
-
-
 @pytest.mark.parametrize(
     ("limit", "because"),
     [({"max_urls": 1}, "max_urls"), ({"max_read_pages": 1}, "max_read_pages"), ({"max_notes": 1}, "max_notes")],
@@ -292,19 +218,6 @@ def test_a_limit_of_the_whole_run_ends_the_searches(limit, because):
     """And nobody is asked what is missing."""
     gaps = gaps_of(["beta"])
     assert (searched(Searched(), gaps, budget=limit)["stopped_because"], gaps.views) == (because, [])
-
-
-@pytest.mark.parametrize("tightened", [1, 2])
-def test_a_resume_under_fewer_queries_makes_no_more(tightened):
-    """Queries that were accepted under a wider budget wait in vain."""
-    world = Searched()
-    agent = searching_agent(world, gaps_of(["beta", "gamma", "delta"]), checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
-    agent.invoke(asked(), config, interrupt_before=["gaps"])
-    agent.invoke(None, config, interrupt_before=["read"])
-    assert world.queries == ["alpha", "beta"]
-    result = agent.invoke(None, config, context={"budget": {"max_queries": tightened}})
-    assert (world.queries, result["stopped_because"]) == (["alpha", "beta"], "max_queries")
 
 
 def test_the_offline_rule_searches_for_words_that_no_note_has():
@@ -387,40 +300,6 @@ def test_no_query_and_no_later_hit_leads_inside():
     assert (len(result["aggregate"]["denied_sources"]), len(result["dropped_urls"])) == (len(INSIDE) - 1, 1)
     assert [item["reason"] for item in result["failed_sources"]] == ["redirect_denied"]
     assert result["aggregate"]["verified_notes"] == 2
-
-
-KILLED = """
-import os, sys
-sys.path[:0] = sys.argv[1].split(":")
-from langgraph.checkpoint.sqlite import SqliteSaver
-from searched_worlds import Searched, asked, gaps_of, searching_agent
-
-site = Searched()
-
-def read(request):
-    print(request["url"], flush=True)
-    if len(sys.argv) > 3 and "valves" in request["url"]:
-        os._exit(9)
-    return site.read(request)
-
-with SqliteSaver.from_conn_string(sys.argv[2]) as saver:
-    agent = searching_agent(site, gaps_of(["beta", "gamma"]), reader=read, checkpointer=saver)
-    result = agent.invoke(asked() if len(sys.argv) > 3 else None, {"configurable": {"thread_id": "1"}})
-    print(result["queries"], result["aggregate"]["verified_notes"], [note["id"] for note in result["passages"]])
-"""
-
-
-def test_a_run_that_is_killed_in_its_second_search_goes_on_there(tmp_path):
-    """Another process finds in the checkpointer what the first search brought; no page of it is read again."""
-    here = Path(__file__).parent
-    folders = f"{here}:{here.parent / 'support'}"
-    script = [sys.executable, "-c", KILLED, folders, str(tmp_path / "runs.sqlite")]
-    killed = subprocess.run([*script, "kill"], capture_output=True, text=True, timeout=120, check=False)
-    assert (killed.returncode, killed.stdout.split()) == (9, [ALPHA, f"https://{HOSTS[1]}/valves"])
-    again = subprocess.run(script, capture_output=True, text=True, timeout=120, check=True)
-    *read, said = again.stdout.splitlines()
-    assert read == [f"https://{HOSTS[1]}/valves", f"https://{HOSTS[2]}/tanks"]
-    assert said == "['alpha', 'beta', 'gamma'] 3 ['n1', 'n2', 'n3']"
 
 
 WORLDS = st.fixed_dictionaries(

@@ -9,18 +9,16 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from reported_runs import page, with_class
-from research_cases import PLAN, asked, hits, note_pages, reads, research, vendor
+from research_cases import asked, hits, note_pages, reads, research, vendor
 from runs import check_result
 
 from guardgraph import ResearchPolicy, create_research_agent
-from guardgraph.grammar import AnswerGuard, StopReason
 from guardgraph.guards.research import answer as guards
 from guardgraph.guards.stop import Stop
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import ScriptedChatModel, scripted_tool
+from guardgraph.testing import scripted_tool
 
 MUST = ResearchPolicy(require_sentence_citations=True)
-MARK = ResearchPolicy(require_sentence_citations=True, on_unsupported="mark")
 BODIES = {
     "a": "The outage began at 09:12 that morning. A database node failed first.",
     "b": "Payments failed for 3.4% of customers. The bank said: “no money was lost”.",
@@ -63,17 +61,6 @@ def test_marks_say_what_a_sentence_rests_on():
     assert len(with_class(page(result), "numbered")) == 1
 
 
-def test_no_sentence_must_cite_by_default():
-    """The view and the citations are as before; a mark says all the same what its sentence rests on."""
-    writer = scripted_tool({"answer": FIRST, "citations": ["n1"]}, loop=True)
-    result = said(None, writer=writer, policy=ResearchPolicy())
-    assert result["answer"] == FIRST
-    assert not {"answer_spans", "spans_by"} & result["citation_details"][0].keys()
-    assert "sentence_citations" not in writer.calls[0]
-    marked = said(f"{FIRST[:-1]} [n1]. {RIGHT}", "n2", policy=ResearchPolicy())
-    assert (marked["answer"], cited_by(marked)["n1"]) == (f"{FIRST} {RIGHT}", [FIRST, RIGHT])
-
-
 REFUSED = {
     "no mark": (f"{FIRST} {LAST}", ["n1", "n2"], "uncited_sentence", FIRST),
     "a new paragraph": (f"{FIRST} [n1]\n\n{LAST}", [], "uncited_sentence", LAST),
@@ -92,48 +79,6 @@ def test_a_sentence_is_held_against_its_own_notes(name):
     assert (result["stop_reason"], result["phase"]) == (f"invalid_answer:{reason}", "synthesize")
     assert result["details"]["sentence"] if "findings" not in result else result["findings"][0]["text"] in answer
     assert sentence in (..., result.get("details", {}).get("sentence"))
-
-
-def test_a_mark_that_names_no_note():
-    """It is a citation of nothing shown; nothing but marks is an empty answer."""
-    for answer, unknown in {f"{FIRST} [n7]": ["n7"], f"{FIRST} [n1, 2]": ["2"], f"{FIRST} [n1] [4]": ["4"]}.items():
-        result = said(answer, "n1")
-        assert (result["stop_reason"], result["invalid_citations"]) == (
-            "invalid_answer:citations_out_of_context",
-            unknown,
-        )
-    assert said("[n1]")["stop_reason"] == "invalid_answer:empty"
-    assert said(f"{FIRST} [n1]", 5)["stop_reason"] == "invalid_answer:citations"
-    assert said(5, "n1")["stop_reason"] == "invalid_answer:empty"
-
-
-def test_a_model_is_asked_again():
-    """By the prompt that wants marks; the second answer ends the run well."""
-    plain, marked = ({"answer": text, "citations": ["n1", "n2"]} for text in (FIRST, f"{FIRST} [n1]"))
-    model = ScriptedChatModel(PLAN, plain, marked)
-    result = check_result(RESEARCH_REASONS, research(model=model, policy=MUST, **PARTS))
-    assert (result["status"], result["answer"], result["citations"]) == ("ok", FIRST, ["n1", "n2"])
-    assert [item["reason"] for item in result["attempts"]] == ["invalid_answer:uncited_sentence"]
-    assert result["history"][-1]["prompt"].startswith("research_answer@")
-    assert result["path"].count("synthesize") == 2
-
-
-def test_refused_sentences_are_marked():
-    """With `on_unsupported="mark"` the whole answer stands; one that cites nothing stops it all the same."""
-    result = said(f"{FIRST} [n1] {WRONG} [n2] {LAST} [n1]", policy=MARK)
-    assert (result["outcome"], result["answer"]) == ("grounded_partial", f"{FIRST} {WRONG} {LAST}")
-    assert [item["text"] for item in result["unverified"]] == [WRONG]
-    assert cited_by(result) == {"n1": [FIRST, LAST], "n2": [WRONG]}
-    assert said(f"{FIRST} [n1]\n\n{LAST}", policy=MARK)["stop_reason"] == "invalid_answer:uncited_sentence"
-
-
-def test_a_guard_of_the_application_sees_the_sentences():
-    """With the notes of each."""
-    seen = []
-    reasons = [StopReason("house:no", "house", ("synthesize",), "No.", "No.")]
-    own = AnswerGuard(lambda answer, view: seen.append(answer), reasons, "house")
-    said(f"{FIRST} [n1] {LAST}", guards=[own])
-    assert [item["notes"] for item in seen[0]["sentences"]] == [["n1"], ["n1"]]
 
 
 # A person
@@ -168,16 +113,6 @@ def test_a_person_marks_what_they_write(edited):
 
 
 # The offline rules
-
-
-@pytest.mark.parametrize("parts", [{}, {key: PARTS[key] for key in ("search", "reader", "extractor")}])
-def test_the_offline_brief_passes(parts):
-    """Each of its sentences is marked with its own note, and has no words of its own around it."""
-    result = check_result(RESEARCH_REASONS, research(policy=MUST, **parts))
-    assert result["status"] == "ok"
-    said, notes = cited_by(result), {item["id"]: item for item in result["passages"]}
-    assert all(said.values())
-    assert all(sentence in notes[name]["claim"] for name, sentences in said.items() for sentence in sentences)
 
 
 # Any text

@@ -346,25 +346,6 @@ def test_a_run_stops(entry):
     check_stop(RESEARCH_REASONS, entry, STOPS[entry])
 
 
-@pytest.mark.parametrize("entry", MODEL_FAILURES)
-def test_a_model_can_fail_while_planning(entry):
-    """A failing planner stops the run before anything is searched."""
-    search = hits()
-    model = ScriptedChatModel(MODEL_FAILURES[entry])
-    check_stop(
-        RESEARCH_REASONS,
-        entry,
-        StopCase("plan", lambda: research(model=model, search=search, context=ASKED_ONCE), DETAILS),
-    )
-    assert search.calls == []
-
-
-@pytest.mark.parametrize("phase", ["plan", "search", "read_extract", "verify", "synthesize"])
-def test_time_is_checked_before_every_step_that_spends_more(phase):
-    """The phase of `max_seconds` is the one that would have begun."""
-    check_stop(RESEARCH_REASONS, "max_seconds", StopCase(phase, lambda: timed(phase), DETAILS))
-
-
 def test_empty_notes_are_refused_by_their_guard():
     """A run of an extractor without notes ends as `no_reliable_sources` before this guard sees them."""
     for raw in ([], None, {}):

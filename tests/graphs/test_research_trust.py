@@ -128,23 +128,6 @@ def test_what_is_not_independent_does_not_corroborate(server, pages, trust):
     assert [note["independent"] for note in result["details"]["notes"]] == [1, 1]
 
 
-def test_notes_without_a_second_source_are_dropped_where_the_policy_drops(server):
-    """What two sources say stays, and what is dropped is listed; a conflict is never dropped."""
-    server.pages["blog.test/"] = page("The mill at Halden was built by the Olsen family long ago.")
-    result = ask(agent_of(server, corroboration="require", on_unsupported="mark"))
-    assert result["status"] == "ok"
-    assert [note["reason"] for note in result["dropped_notes"]] == ["insufficient_corroboration:2"]
-    server.pages["blog.test/"] = page(BLOG)
-    assert ask(agent_of(server, corroboration="require", on_unsupported="mark"))["stop_reason"] == "conflicting_sources"
-
-
-def test_a_context_may_only_tighten_corroboration(server):
-    """An agent that marks requires where a run says so, and one that requires does not stop to."""
-    marking, strict = agent_of(server, corroboration="mark"), agent_of(server, corroboration="require")
-    assert ask(marking, context={"policy": {"corroboration": "require"}})["stop_reason"] == "conflicting_sources"
-    assert ask(strict, context={"policy": {"corroboration": "none"}})["stop_reason"] == "conflicting_sources"
-
-
 def test_trust_orders_reading_and_notes_and_stands_in_citations(server):
     """The most trusted host is read first, whatever the search's order; its number has tier and recency."""
     agent = agent_of(server, "blog.test", "gazette.test", "herald.test", trust=TRUST)
@@ -230,42 +213,6 @@ def test_an_edited_brief_is_guarded_like_any_answer(server):
     result = agent.invoke(Command(resume={**edited, "edited": said}), THREAD)
     assert (result["status"], result["answer"], result["citations"]) == ("ok", said["answer"], said["citations"])
     assert result["path"].count("answer_guard") == 2
-
-
-def test_an_edited_brief_keeps_its_workings(server):
-    """A number that follows from the notes passes with how it follows, and not without."""
-    said = {"answer": "Two newspapers say that twice the 14 people, 28 people, may come.", "citations": ["n1", "n2"]}
-    agent, asked = waiting(server, high_risk_terms=("fire",))
-    edited = {"hash": asked["hash"], "decision": "edit"}
-    assert agent.invoke(Command(resume={**edited, "edited": said}), THREAD)["status"] == "waiting"
-    shown = {**said, "workings": ["14 * 2 = 28"]}
-    result = agent.invoke(Command(resume={**edited, "edited": shown}), THREAD)
-    assert (result["status"], result["answer"]) == ("ok", said["answer"])
-
-
-def test_only_a_question_of_high_risk_is_asked(server):
-    """Other runs of the same agent end without anybody, behind the guard that looks."""
-    agent = agent_of(server, high_risk_terms=("earthquake",), given={"checkpointer": InMemorySaver()})
-    result = check_result(RESEARCH_REASONS, agent.invoke(GIVEN, THREAD))
-    assert result["status"] == "ok"
-    assert "approved_by" not in result
-    assert result["path"][-2:] == ["risk_guard", "answered"]
-
-
-def test_the_graph_asks_nobody_unless_the_policy_names_a_risk(server):
-    """Its nodes are the same without, and no context makes an agent ask that cannot."""
-    plain = agent_of(server)
-    assert not {"risk_guard", "ask_reviewer", "edit_brief"} & {*plain.builder.nodes}
-    with pytest.raises(ConfigurationError, match="high_risk_terms: the deployment names topics of high risk too"):
-        plain.invoke(GIVEN, context={"policy": {"high_risk_terms": ["fire"]}})
-
-
-def test_verify_finds_a_way_around_the_person(server):
-    """An ending says behind which guard it stands, and an edge that leads past it is found."""
-    agent = agent_of(server, high_risk_terms=("fire",))
-    agent.builder.add_edge("synthesize", "answered")
-    found = verify(agent.builder.compile())
-    assert any(item.rule == "behind" and "risk_guard" in item.message for item in found)
 
 
 def test_a_trust_file_is_read_or_refused_by_line(tmp_path):

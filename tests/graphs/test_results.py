@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any, NotRequired
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 from pydantic import TypeAdapter
 from ticket_pattern import REASONS, In, Out, Policy, State
 from typing_extensions import TypedDict
@@ -17,8 +15,6 @@ from guardgraph import (
     GrammarError,
     RagBudget,
     RagPolicy,
-    ResearchPolicy,
-    ToolPolicy,
     create_rag_agent,
     create_research_agent,
     create_self_critique_agent,
@@ -26,7 +22,7 @@ from guardgraph import (
 )
 from guardgraph.grammar import Budget, Ok, Pattern, Result, Stopped, Waiting
 from guardgraph.state.rag import RAG_REASONS, RagInput, RagResult, RagState
-from guardgraph.testing import Reply, ScriptedChatModel
+from guardgraph.testing import ScriptedChatModel
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
 
@@ -166,70 +162,6 @@ def test_every_pattern_returns_the_last_refused_answer(agent: Any, given: Any, t
     assert result["so_far"]["refused_answer"] == {"text": text, "reason": reason}
     assert result["stop_reason"] == reason
     assert "answer" not in result
-
-
-def test_of_several_the_last_one_that_says_something_is_returned() -> None:
-    """Asked again, the model fails."""
-    model = ScriptedChatModel({"kind": "retrieve", "query": "P1 target"}, WRONG, Reply(refusal="No."))
-    result = create_rag_agent(model).invoke(QUESTION)
-    assert result["so_far"]["refused_answer"]["text"] == WRONG["answer"]
-
-
-def test_an_answer_that_was_let_through_was_not_refused() -> None:
-    """A person says no to it."""
-    agent = create_research_agent(policy=ResearchPolicy(high_risk_terms=["payments"]), checkpointer=InMemorySaver())
-    thread = {"configurable": {"thread_id": "1"}}
-    waiting = agent.invoke(load_research_demo(), thread)["waiting_for"]
-    said = Command(resume={"hash": waiting["hash"], "decision": "reject"})
-    result = agent.invoke(said, thread, context={"caller": {"tenant": "other", "user": "Bob"}})
-    assert result["stop_reason"] == "review_rejected"
-    assert "refused_answer" not in result["so_far"]
-    assert result["so_far"]["answer"]
-    assert [note["id"] for note in result["so_far"]["notes"]]  # whoever resumes it: what was found is nobody's own
-
-
-def test_notes_are_returned_by_a_run_whose_brief_was_refused() -> None:
-    """What was verified before the stop is not lost."""
-    agent = create_research_agent(writer=lambda view: {"answer": "It is 7 in all.", "citations": ["n99"]})
-    result = agent.invoke(load_research_demo())
-    assert result["stop_reason"] == "invalid_answer:citation_unknown"
-    assert all(note["quote"] for note in result["so_far"]["notes"])
-
-
-def test_notes_that_did_not_verify_are_not_returned() -> None:
-    """A note whose quote stands on no page was never accepted."""
-
-    def extract(request: Any) -> Any:
-        url = next(iter(request["pages"]))
-        return [{"claim": "It took 77 days.", "quote": "It took 77 days, as nobody says here.", "url": url}]
-
-    result = create_research_agent(extractor=extract).invoke(load_research_demo())
-    assert result["stop_reason"].startswith("verification_failed")
-    assert "notes" not in result.get("so_far", {})
-
-
-def test_a_draft_is_returned_by_a_run_whose_critique_was_refused() -> None:
-    """The draft is there as data."""
-    agent = create_self_critique_agent(critic=lambda view: {"decision": "maybe"})
-    result = agent.invoke(load_self_critique_demo())
-    assert result["so_far"]["draft"]
-
-
-def test_calls_are_returned_with_what_they_brought() -> None:
-    """Also those of a run that ends at a limit."""
-
-    def look(name: str) -> str:
-        """Look something up."""
-        return f"{name} is in room 4"
-
-    agent = create_tool_agent(
-        planner=lambda view: {"calls": [{"tool": "look", "args": {"name": "Ann"}}]},
-        tools=[look],
-        policy=ToolPolicy(rules={"look": {"effect": "read"}}),
-    )
-    result = agent.invoke({"task": "Where is Ann?"})
-    assert result["stop_reason"].startswith("loop_detected")
-    assert {call["value"] for call in result["so_far"]["tool_calls"]} == {"Ann is in room 4"}
 
 
 def test_a_place_that_no_guard_writes_is_refused_as_the_pattern_is_made() -> None:

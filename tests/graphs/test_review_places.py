@@ -11,7 +11,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
 from langgraph_sdk import get_sync_client
 from langgraph_server import needs_server, serving
 from refund_pattern import ORDER, PAID, REASONS, SHOWN, THREAD, TIGHT, answering, approve, pattern, refund, waiting
@@ -19,8 +19,7 @@ from runs import check_result, content, run
 from ticket_pattern import TICKET, triage
 from typing_extensions import TypedDict
 
-from guardgraph import replay, verify
-from guardgraph.testing import InMemoryRecorder
+from guardgraph import verify
 
 
 def test_a_stream_that_waits_ends_with_what_langgraph_says():
@@ -86,29 +85,6 @@ def test_a_person_is_asked_inside_a_graph_of_ones_own(inside, mode):
         result = ended.get("result", ended)
         assert result["stop_reason"] == reason
         assert result.get("payment") == ("paid 30 for A7" if decision == "approve" else None)
-
-
-@pytest.mark.parametrize("decision", ["approve", "reject"])
-def test_a_decision_is_replayed_without_a_checkpointer_or_a_person(decision):
-    """The recording of a run that waited, read from a file, gives the same result on a graph that keeps nothing."""
-    kept = InMemoryRecorder()
-    graph = refund(checkpointer=InMemorySaver(), recorder=kept)
-    shown = waiting(graph)
-    assert kept.runs == []
-    result = graph.invoke(answering(shown, decision, by="Ada"), THREAD)
-    [recording] = kept.runs
-    assert replay(refund(), json.loads(json.dumps(recording))) == result
-
-
-def test_an_interrupt_of_ones_own_waits_too():
-    """What a proposer or a tool of the deployment's own asks has the shape of a run that waits, and any answer goes."""
-    graph = refund(lambda view: interrupt({"how much": view}), checkpointer=InMemorySaver())
-    shown = waiting(graph)
-    assert (shown["phase"], shown["path"]) == ("refund", ["request_guard", "propose"])
-    asked = shown["waiting_for"]
-    assert asked.keys() == {"node", "shown", "hash"}
-    assert (asked["node"], asked["shown"], len(asked["hash"])) == ("propose", {"how much": ORDER}, 64)
-    assert graph.invoke(Command(resume={"amount": 20}), THREAD)["waiting_for"]["shown"]["amount"] == 20
 
 
 def _reading_raw(p):

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
-from refund_pattern import ORDER, PAID, REASONS, SHOWN, THREAD, Policy, answering, check_approval, refund, waiting
+from refund_pattern import ORDER, PAID, REASONS, SHOWN, THREAD, Policy, answering, refund, waiting
 from runs import MODES, check_result, content, run
 from savers import SAVERS, memory, sqlite
 from typing_extensions import TypedDict
 
 from guardgraph import Caller, ConfigurationError, LiveWorld, grammar, replay
 from guardgraph.evidence.checking import find_derivation_problems
-from guardgraph.grammar import Identity, Outcome, ask_person, hash_licence
+from guardgraph.grammar import Identity, Outcome, hash_licence
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, scripted_tool
 from guardgraph.world.call import Performed
@@ -360,51 +360,12 @@ def test_a_question_expires(resume, mode, world):
     assert find_derivation_problems(graph.frame, recording) == []
 
 
-def licensing(state, run):
-    """Show the call that is to be licensed."""
-    call = {"tool": "pay", "args": state["accepted_refund"]}
-    outcome = yield ask_person({"call": call, "why": "a refund"})
-    return {"raw_review": outcome.packed()}
-
-
-def test_a_question_that_shows_a_call_is_about_a_licence():
-    """The hash of tool and arguments stands beside the question, and is kept with the decision."""
-    seen = []
-
-    def check(state, run):
-        seen.append(Outcome.unpacked(state["raw_review"]).about)
-        return check_approval(state, run)
-
-    kept = InMemoryRecorder()
-    graph = desk(bodies={"approve": licensing, "approval_guard": check}, recorder=kept)
-    shown = waiting(graph)
-    licence = hash_licence("pay", {"amount": 30, "order": "A7"})
-    assert shown["waiting_for"]["licence"] == licence != shown["waiting_for"]["hash"]
-    result = graph.invoke(answering(shown), THREAD, context=signed_in("ada"))
-    assert told(result)["licence"] == licence
-    assert (seen[0]["licence"], seen[0]["reviewer"]) == (licence, ADA)
-    bodies = {"approve": licensing, "approval_guard": check}
-    assert find_derivation_problems(desk(bodies=bodies).frame, json.loads(canonical_json(kept.runs[0]))) == []
-
-
 def test_a_licence_is_for_plain_arguments():
     """Two calls that are not the same never come to one licence by a number that JSON has no form for."""
     assert hash_licence("pay", {"a": 1, "b": 2}) == hash_licence("pay", {"b": 2, "a": 1})
     assert len({hash_licence("pay", {"a": 1}), hash_licence("pay", {"a": "1"}), hash_licence("say", {"a": 1})}) == 3
     with pytest.raises(ValueError, match=r"^args: plain, finite JSON is required"):
         hash_licence("pay", {"a": float("nan")})
-
-
-def test_a_run_that_waits_is_noted():
-    """The recorder is given what a waiting run shows, each time; its ending closes it."""
-    kept = InMemoryRecorder()
-    graph = desk(recorder=kept)
-    shown = waiting(graph)
-    graph.invoke(answering(shown), THREAD, context=signed_in("eve"))
-    notes = kept.notes(shown["run_id"])
-    assert [note["kind"] for note in notes] == ["waiting", "waiting"]
-    assert notes[0]["content"] == {key: value for key, value in shown.items() if key != "__interrupt__"}
-    assert "problem" in notes[1]["content"]["waiting_for"]
 
 
 class Forgetful(InMemoryRecorder):

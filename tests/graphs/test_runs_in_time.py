@@ -10,10 +10,6 @@ from hanging import PROMPTLY, async_hang, hang, released, standing
 from runs import check_result, masked
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import LiveWorld
-from guardgraph.grammar import Call, declares
-from guardgraph.testing import ScriptedClock
-
 SHORT = {"budget": {"max_seconds": 0.15}}
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
@@ -41,42 +37,6 @@ def test_a_run_ends_in_time_whatever_is_called(target, mode):
     result, seconds = timed(triage(tool=target, world=standing()))
     assert (check_result(REASONS, result)["stop_reason"], result["phase"]) == ("max_seconds", "lookup")
     assert seconds < PROMPTLY
-
-
-async def stubborn(request):
-    """Bring an answer although the call was cancelled."""
-    try:
-        await asyncio.sleep(30)
-    except asyncio.CancelledError:
-        return {"label": "bug"}
-
-
-def test_an_answer_that_comes_after_the_deadline_counts_for_nothing():
-    """Not even that of somebody who does not let himself be cancelled."""
-    result = asyncio.run(triage(stubborn, world=standing()).ainvoke(TICKET, context=SHORT))
-    assert (result["stop_reason"], result["details"]["limit"]) == ("llm_timeout", "max_seconds")
-
-
-def test_the_second_call_of_a_step_has_what_the_first_left():
-    """All calls of one node share the run's time."""
-    clock, left = ScriptedClock(), []
-
-    @declares(rounds=3)
-    def body(state, run):
-        for _ in range(3):
-            came = yield Call("tool", lambda request: clock.advance(25), {})
-            left.append(came.form)
-        return {"found_duty": came.packed()}
-
-    result = triage(bodies={"lookup": body}, world=LiveWorld(clock=clock)).invoke(TICKET)
-    assert left == ["value", "value", "value"]
-    assert result["stop_reason"] == "tool_invalid_output:lookup"
-    left.clear()
-    result = triage(bodies={"lookup": body}, world=LiveWorld(clock=clock)).invoke(
-        TICKET, context={"budget": {"max_seconds": 50.0}}
-    )
-    assert left == ["value", "value", "failure"]
-    assert result["stop_reason"] == "max_seconds"
 
 
 def test_a_cancelled_run_is_cancelled():

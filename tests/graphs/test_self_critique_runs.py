@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
-from prompt_limits import LIMITS
 from runs import MODES, content, masked, run
 from self_critique_cases import (
     CONTEXT,
@@ -24,10 +23,7 @@ from self_critique_cases import (
 
 from guardgraph import ConfigurationError, create_self_critique_agent
 from guardgraph.guards.self_critique.editing import apply_required_changes
-from guardgraph.testing import ScriptedChatModel, scripted_tool
-from guardgraph.world.prompts import load_prompt
-
-DRAFT_TEXT, REVISION_TEXT = {"draft": DRAFT}, {"revised_answer": REVISED}
+from guardgraph.testing import scripted_tool
 
 UNFIT = revise('ADD "Thank you"', 'REMOVE "thanks. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
@@ -138,15 +134,6 @@ def test_an_approved_draft_is_the_answer():
     assert result["path"][-2:] == ["final_guard", "approved"]
 
 
-def test_a_revised_draft_is_the_answer():
-    """The critique comes back stripped and in lower case, the revision stripped."""
-    result = result_of(DRAFT, REVISE, [f"{REVISED}\n"])
-    shown = content(result)
-    assert (shown["outcome"], shown["answer"], shown["severity"]) == ("revised_once", REVISED, "medium")
-    assert shown["risks"] == [{"type": "missing_uncertainty", "note": "The estimate sounds certain."}]
-    assert shown["audit"]["diff_excerpt"] == [f"+ {NOTE}."]
-
-
 def test_proposers_see_what_the_contract_lists():
     """And nothing else: no draft that was rejected, no critique, no earlier attempt."""
     proposers = {
@@ -186,19 +173,6 @@ def test_changes_that_were_not_made_are_asked_for_again(attempts):
     assert (result["trace"][2]["attempts_used"], result["trace"][2]["retried"]) == (attempts, attempts > 1)
     assert result["path"].count("revise") == attempts
     assert result["history"][2]["proposer"] == "ScriptedTool"
-
-
-def test_the_prompt_is_strict_from_the_second_attempt_on():
-    """The reviser's model is told so, and shown the draft every time."""
-    texts = [{"revised_answer": text} for text in THANKS]
-    model = ScriptedChatModel({"draft": "x" * 901}, DRAFT_TEXT, REVISE, *texts)
-    result = checked(create_self_critique_agent(model).invoke(GIVEN))
-    prompts = ["draft", "shorten", "review", "revise", "revise_strict", "revise_strict"]
-    told = [load_prompt(f"critique_{name}", LIMITS).text for name in prompts]
-    assert [call.messages[0].content for call in model.calls] == told
-    assert all(f"Draft:\n{DRAFT}\n" in call.messages[1].content for call in model.calls[3:])
-    assert result["history"][2]["proposer"] == "offline"
-    assert result["path"].count("repair") == 1
 
 
 def test_after_three_attempts_the_last_one_is_repaired():

@@ -63,42 +63,6 @@ def test_marks_say_what_a_sentence_rests_on():
     assert {item["spans_by"] for item in result["citation_details"]} == {"cited"}
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "P1 is answered in 15 minutes [doc_a]. Refunds take 10 days [doc_c].",
-        "P1 is answered in 15 minutes. [doc_a] Refunds take 10 days. [doc_c]",
-        "P1 is answered in 15 minutes.[doc_a] Refunds take 10 days.[doc_c]",
-        "P1 is answered in 15 minutes [ doc_a ]. Refunds take 10 days [doc_c][doc_c].",
-        "P1 is answered in 15 minutes [doc_a; doc_a]. Refunds take [doc_c] 10 days.",
-    ],
-)
-def test_where_marks_stand(answer):
-    """A mark stands before or behind the full stop, with or without blanks; the text is the same without it."""
-    result = said(answer)
-    assert result["answer"] == "P1 is answered in 15 minutes. Refunds take 10 days."
-    assert result["citations"] == ["doc_a", "doc_c"]
-    assert cited_by(result)["doc_c"] == ["Refunds take 10 days."]
-
-
-def test_a_list_and_marks_on_lines_of_their_own():
-    """Lines keep their breaks; a mark alone on a line belongs to what stands before it."""
-    result = said(
-        "- P1 is answered in 15 minutes [doc_a]\n- Refunds take 10 days\n[doc_c]\n\nUptime is 99.95 % [doc_b]."
-    )
-    assert result["answer"] == "- P1 is answered in 15 minutes\n- Refunds take 10 days\n\nUptime is 99.95 %."
-    assert [len(sentences) for sentences in cited_by(result).values()] == [1, 1, 1]
-
-
-def test_citations_are_those_listed_and_those_marked():
-    """The union, listed ones first; a listed one that no sentence cites has no spans."""
-    result = said("Refunds take 10 days [doc_c].", "doc_b")
-    assert result["citations"] == ["doc_b", "doc_c"]
-    unused, used = result["citation_details"]
-    assert (unused["answer_spans"], unused["document_span"]) == ([], None)
-    assert used["answer_spans"] == [[0, len(result["answer"])]]
-
-
 def test_a_sentence_inherits_in_its_paragraph():
     """A sentence without a mark cites what the one before it cites; the first of a paragraph has to say it itself."""
     result = said("P1 is answered in 15 minutes [doc_a]. Tickets are closed by the desk.")
@@ -126,14 +90,6 @@ def test_a_mark_that_names_nothing(answer, invalid):
     """A bracket that looks like a citation and names no packed document is one out of context."""
     result = said(answer, "doc_a")
     assert (result["stop_reason"], result["invalid_citations"]) == ("invalid_answer:citations_out_of_context", invalid)
-
-
-@pytest.mark.parametrize("bracket", ["[sic]", "[the desk]", "[12](https://example.com/)", "[doc_q, 3]"])
-def test_brackets_that_are_no_marks(bracket):
-    """Words in brackets, links, and what stands so in the context stay in the text."""
-    found = [{**FOUND[0], "text": f"{TEXTS['doc_a']} See [doc_q, 3] and 12 at https://example.com/."}, *FOUND[1:]]
-    result = said(f"P1 is answered {bracket} in 15 minutes [doc_a].", found=found)
-    assert result["answer"] == f"P1 is answered {bracket} in 15 minutes."
 
 
 # What a sentence cites itself
@@ -188,16 +144,6 @@ def test_marks_of_a_model_are_numbers():
         assert (result["answer"], result["citations"]) == ("P1 is answered in 15 minutes.", cited)
 
 
-@pytest.mark.parametrize("question", ["What is the P1 first response target?", "Which uptime does Enterprise have?"])
-def test_the_offline_answerer_marks_its_sentences(question):
-    """The offline rules answer the same with and without the check, and what they mark passes it."""
-    plain = create_rag_agent().invoke({"question": question})
-    strict = {"policy": {"require_sentence_citations": True}}
-    marked = check_result(RAG_REASONS, create_rag_agent().invoke({"question": question}, context=strict))
-    assert (marked["answer"], marked["citations"]) == (plain["answer"], plain["citations"])
-    assert all(item["answer_spans"] for item in marked["citation_details"])
-
-
 # Any text
 
 PIECES = st.sampled_from(
@@ -247,12 +193,3 @@ def test_the_evidence_stands_in_the_document(parts, blanks, max_chars):
         [detail] = rag.add_citation_spans(read, checked)
         assert document[slice(*detail["passage_span"])] == chunk["text"]
         assert document[slice(*detail["document_span"])] in chunk["text"]
-
-
-@pytest.mark.parametrize(
-    "piece", ["[doc_a]", "[", "\u201c", "'a ", '"a" ', " \n", "P1 [doc_a]. ", "[doc_a,", "\u2018a\u2019b"]
-)
-def test_hostile_sizes(piece):
-    """Long texts of anything are decided like short ones."""
-    result = said(piece * (20_000 // len(piece)), "doc_a", "doc_b")
-    assert result["status"] in ("ok", "stopped")

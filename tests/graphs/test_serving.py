@@ -20,8 +20,7 @@ from research_cases import GOAL
 from runs import masked
 from served_clients import CLIENTS, CREATE, INPUT, WITH_CONTEXT, at_once, begun, mcp_tool, mcp_tools, sdk
 
-from guardgraph import ConfigurationError, create_rag_agent
-from guardgraph import serving as served_graphs
+from guardgraph import create_rag_agent
 from guardgraph.graphs.rag import DEMO_SOURCES
 
 MALFORMED = {"rag": {"question": 7}, "research": {"goal": GOAL}, "self_critique": {}, "tools": {"task": ""}}
@@ -77,15 +76,6 @@ def test_every_graph_is_a_tool_of_its_own(server):
     assert [result["trace"][0]["requested_sources"] for result in results] == [sorted(DEMO_SOURCES), ["docs"]]
 
 
-@pytest.mark.parametrize("pattern", CREATE)
-def test_ids_patterns_and_the_names_of_graphs_agree(pattern):
-    """By default a graph has the name of its pattern, and that is its id in langgraph.json."""
-    agent = CREATE[pattern]()
-    assert agent.name == agent.get_name() == agent.frame.name == agent.invoke({})["pattern"] == pattern
-    assert getattr(served_graphs, pattern).__name__ == pattern
-    assert CREATE[pattern](name="mine").name == "mine"
-
-
 def test_a_run_can_be_followed_node_by_node(client):
     """Updates come node by node in the order of the path, and the last of all values is the result."""
 
@@ -131,14 +121,6 @@ def test_a_context_tightens_and_never_loosens(server):
         assert masked(result) == expected, (ask.__doc__, context)
 
 
-def test_what_a_client_puts_into_configurable_counts_as_context(server):
-    """The server makes a context of it, which tightens like any other."""
-    result = sdk(server.url, "rag", QUESTION, config={"configurable": {**CLOSED, "thread_id": "x", "tenant": "a"}})
-    assert result["outcome"] == "clarify"
-    with pytest.raises(httpx.HTTPStatusError, match="400 Bad Request"):
-        sdk(server.url, "rag", QUESTION, context=CLOSED, config={"configurable": {"tenant": "a"}})
-
-
 def test_the_context_of_an_assistant_is_a_default(server, client):
     """A run's own policy takes the place of the assistant's, within what the deployment allows; its budget does not."""
     saved = client.assistants.create("rag", context=CLOSED)["assistant_id"]
@@ -181,13 +163,6 @@ def test_a_request_that_no_server_can_read_is_422(body, server):
     assert httpx.post(f"{server.url}/runs/wait", content=body, trust_env=False).status_code == 422
 
 
-def test_a_misspelt_name_at_the_top_of_a_context_is_dropped(server):
-    """The server takes it away before the graph sees it; in the own process it is an error."""
-    assert sdk(server.url, "rag", QUESTION, context={"polcy": CLOSED["policy"]})["outcome"] == "grounded_answer"
-    with pytest.raises(ConfigurationError, match=r"^context\.polcy: no such setting"):
-        create_rag_agent().invoke(QUESTION, context={"polcy": CLOSED["policy"]})
-
-
 def test_a_client_cannot_write_what_nodes_write(server):
     """Keys beyond the input's own are ignored."""
     asked = [partial(sdk, server.url, "rag", given) for given in ({**FORGED, **QUESTION}, QUESTION)]
@@ -216,15 +191,6 @@ def test_nobody_writes_into_a_thread(client):
 
     expected = masked(create_rag_agent().invoke(QUESTION))
     assert at_once([partial(resumed, node) for node in ("answer_guard", "answered")]) == [expected] * 2
-
-
-def test_a_run_that_was_halted_goes_on_under_the_context_of_its_resume(client, thread):
-    """A client that halts a run gains nothing: the lists are applied at the point of use, after the resume."""
-    for context, ending in ((CLOSED, "clarify"), (None, "grounded_answer")):
-        halted = client.runs.wait(thread, "rag", input=QUESTION, raise_error=False, interrupt_before=["retrieve"])
-        assert "stop_reason" not in halted
-        assert client.threads.get_state(thread)["next"] == ["retrieve"]
-        assert client.runs.wait(thread, "rag", input=None, context=context)["outcome"] == ending
 
 
 def test_a_thread_is_for_one_graph(client, thread):

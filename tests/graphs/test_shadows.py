@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import pytest
 import ticket_pattern
-from halted_runs import halt_before
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from langgraph.checkpoint.memory import InMemorySaver
-from recorded_runs import AGENTS, Kept, recorded
+from recorded_runs import Kept, recorded
 from runs import MODES, masked, run
 from ticket_pattern import TICKET, TIGHT, triage
 
-from guardgraph import (
-    ConfigurationError,
-    LiveWorld,
-    RagBudget,
-    RagPolicy,
-    create_rag_agent,
-    create_self_critique_agent,
-    what_if,
-)
+from guardgraph import ConfigurationError, LiveWorld, create_self_critique_agent, what_if
 from guardgraph.grammar import Budget
 from guardgraph.state.recording import schema, validate_recording
 from guardgraph.testing import ScriptedClock
-from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
-THREAD = {"configurable": {"thread_id": "1"}}
-INPUTS = {"rag": load_rag_demo, "research": load_research_demo, "self_critique": load_self_critique_demo}
 VALID = Draft202012Validator(schema())
 JUDGED = {"kind": "kind", "ending": "new", "guard": "guard", "call": "call"}
 """What a shadow says of a run, by the name that it has in a row of a what-if."""
@@ -74,35 +61,6 @@ def test_every_shadow_judges_a_run_once_more(mode):
     assert seen["strict"]["ending"] == {"status": "stopped", "stop_reason": "invalid_label", "phase": "label"}
 
 
-@pytest.mark.parametrize("pattern", AGENTS)
-def test_the_three_patterns_are_shadowed(pattern):
-    """An agent in its own shadow is the same; one without time would have stopped at once."""
-    create, _, budget = AGENTS[pattern]
-    other = create(budget=budget(max_seconds=0))
-    recording = recorded(lambda **kw: create(shadow={"itself": create(), "late": other}, **kw), INPUTS[pattern]())
-    seen = shadows(recording)
-    assert seen["itself"]["kind"] == "same"
-    assert seen["late"]["kind"] in ("changed", "unknown")
-    assert ("ending" in seen["late"]) is (seen["late"]["kind"] == "changed")
-    assert {"itself": said_by(seen["itself"]), "late": said_by(seen["late"])} == {
-        "itself": what_if_says(create(), recording),
-        "late": what_if_says(other, recording),
-    }
-
-
-def test_a_shadow_that_would_have_asked_for_something_else_is_unknown():
-    """It names the call, and invents no ending, as a what-if of the run."""
-    fewer = create_rag_agent(policy=RagPolicy(allowed_sources_execution=["support_policy"]))
-    other = create_rag_agent(budget=RagBudget(max_top_k=1), policy=RagPolicy(allowed_sources_policy=["support_policy"]))
-    kept = Kept()
-    create_rag_agent(recorder=kept, shadow={"fewer": fewer, "other": other}).invoke(load_rag_demo())
-    for agent, shadow in zip((fewer, other), shadows(kept.only).values(), strict=True):
-        assert said_by(shadow) == what_if_says(agent, kept.only)
-        assert shadow["kind"] == "unknown"
-        assert shadow["call"]["node"] in ("plan", "retrieve")
-        assert "ending" not in shadow
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_nothing_of_a_shadow_shows_in_the_result(mode):
     """Whatever shadows say or do, the result and the rest of the recording are those without them."""
@@ -130,21 +88,6 @@ def test_a_shadow_that_fails_is_recorded_as_failed():
     assert seen["c"]["kind"] == "changed"
 
 
-def test_no_shadow_works_where_nobody_records():
-    """Without a recorder its guards are not run."""
-    ran = []
-
-    def noting(state, run):
-        ran.append(1)
-        return ticket_pattern.check_label(state, run)
-
-    shadow = {"noting": triage(bodies={"label_guard": noting})}
-    triage(shadow=shadow).invoke(TICKET)
-    assert ran == []
-    triage(shadow=shadow, recorder=Kept()).invoke(TICKET)
-    assert ran == [1]
-
-
 def test_a_shadow_takes_none_of_the_runs_time():
     """It begins when the run's time is over, so its slowest guard stops nothing and stands in no line."""
     clock = ScriptedClock()
@@ -160,20 +103,6 @@ def test_a_shadow_takes_none_of_the_runs_time():
     assert result["status"] == "ok"
     assert sum(line["elapsed_ms"] for line in result["timeline"]) == 0
     assert shadows(kept.only)["slow"]["kind"] == "same"
-
-
-def test_shadows_see_each_half_of_a_run_under_its_own_context():
-    """A run that was resumed is judged by a shadow as it was judged itself."""
-    kept = Kept()
-    shadow = {"same": triage(), "strict": strict()}
-    graph = triage(recorder=kept, shadow=shadow, checkpointer=InMemorySaver())
-    assert halt_before(graph, TICKET, THREAD, "lookup")
-    assert kept.texts == []
-    graph.invoke(None, THREAD, context={"policy": {"desks": []}})
-    assert kept.only["result"]["stop_reason"] == "desk_denied:bug"
-    seen = shadows(kept.only)
-    assert seen["same"]["kind"] == "same"
-    assert seen["strict"]["ending"]["stop_reason"] == "invalid_label"
 
 
 @settings(max_examples=25)

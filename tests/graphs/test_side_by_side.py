@@ -12,9 +12,9 @@ from research_cases import hits, quotes, research, vendor
 from runs import check_result, run
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import LiveWorld, deadline, replay
+from guardgraph import LiveWorld
 from guardgraph.grammar import Call, declares
-from guardgraph.testing import InMemoryRecorder, ScriptedClock
+from guardgraph.testing import ScriptedClock
 from guardgraph.world.live import MAX_AT_ONCE
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -131,23 +131,6 @@ def test_a_group_that_may_not_be_made_closes_the_run(node, yielded, message, mod
 
 
 @MODES
-def test_whoever_is_called_knows_how_long_it_may_take(mode):
-    """`deadline` tells the seconds that the run has left, alone and side by side; outside a run it tells nothing."""
-    told = []
-    budget = {"budget": {"max_seconds": 30.0}}
-    run(triage(bodies={"lookup": asking(lambda asked: told.append(deadline()), 3)}), TICKET, mode, context=budget)
-
-    async def proposer(view):
-        told.append(deadline())
-        return {"label": "spam"}
-
-    run(triage(proposer), TICKET, mode, context=budget)
-    assert len(told) == 4
-    assert all(0 < left <= 30 for left in told)
-    assert deadline() is None
-
-
-@MODES
 def test_a_person_asked_by_one_of_several_keeps_the_run_waiting(mode):
     """An interrupt in a group waits; on resume the group is asked again, and the answer comes in its place."""
 
@@ -196,18 +179,3 @@ def test_answers_go_to_whoever_was_shown_to_be_asking(mode):
     shown.append(run(graph, Command(resume="to 0"), mode, config=THREAD)["waiting_for"]["shown"])
     assert shown == [{"pay": 0}, {"pay": 1}]
     assert run(graph, Command(resume="to 1"), mode, config=THREAD)["on_duty"] == "to 0-to 1-free"
-
-
-@MODES
-def test_what_was_asked_is_recorded_as_it_was_asked(mode):
-    """A tool that changes the dictionary which the body made its request of changes no record: it replays."""
-    recorder, held = InMemoryRecorder(), {"desk": "bug"}
-
-    def body(state, run):
-        held["desk"] = "bug"
-        outcome = yield Call("tool", lambda asked: held.update(desk="x") or "Ada", held)
-        return {"found_duty": outcome.packed()}
-
-    graph = triage(bodies={"lookup": body}, recorder=recorder)
-    result = run(graph, TICKET, mode)
-    assert replay(graph, recorder.runs[0]) == result

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
 from langgraph.types import Command
 from rag_agents import QUESTION
 from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label
-from typing_extensions import TypedDict
 
-from guardgraph import InputError, create_rag_agent, report
+from guardgraph import create_rag_agent, report
 from guardgraph.grammar import Budget, Pass, Pattern
 from guardgraph.state.rag import RAG_REASONS
 
@@ -82,25 +80,3 @@ def test_another_pattern_s_run_is_stopped(mode):
         result = run(graph, None, mode, config=THREAD)
         is_stray(result, "retrieve", ["request_guard", "plan", "policy_guard", "execution_guard"])
     assert masked(rag.invoke(QUESTION, THREAD)) == masked(create_rag_agent().invoke(QUESTION))
-
-
-def test_a_run_is_stopped_where_its_latest_checkpoint_is_named():
-    """A checkpoint that is asked for by its id is led to the same end; an older one is refused, stray or not."""
-    saver = InMemorySaver()
-    before, after = small("judge", checkpointer=saver), small("judge_label", checkpointer=saver)
-    before.invoke(TICKET, THREAD, interrupt_before=["judge"])
-    asked, *older = [state.config for state in before.get_state_history(THREAD)]
-    for config in older:
-        with pytest.raises(InputError, match="the latest checkpoint of its thread"):
-            after.invoke(None, config)
-    is_stray(after.invoke(None, asked), "judge", ["request_guard", "ask"])
-
-
-def test_a_thread_of_a_graph_without_guards_is_stopped():
-    """Even a thread that no guarded graph ever wrote on gives a whole result, with a run_id of its own."""
-    saver = InMemorySaver()
-    handmade = StateGraph(TypedDict("Handmade", {"ticket": str}))
-    handmade.add_node("answer", lambda state: state)
-    handmade.add_edge(START, "answer")
-    handmade.compile(checkpointer=saver).invoke(TICKET, THREAD, interrupt_before=["answer"])
-    is_stray(small(checkpointer=saver).invoke(None, THREAD), "answer", [])

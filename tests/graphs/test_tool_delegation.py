@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from office_agents import BILL, READ, RULES, THREAD, Office, answer_question, calls, office_agent, script
+from office_agents import BILL, READ, THREAD, Office, answer_question, calls, office_agent
 from recorded_runs import Kept
 
-from guardgraph import ToolBudget, ToolPolicy, ToolRule, replay, what_if
+from guardgraph import ToolBudget, ToolPolicy, ToolRule, replay
 from guardgraph.guards.tools import check_licence, offer_delegation
 from guardgraph.plain.hashing import digest
 
@@ -93,17 +93,6 @@ def test_another_tool_is_not_licensed():
     assert waiting["waiting_for"]["shown"]["delegation"]["tools"] == ["send_money", "send_mail"]
 
 
-def test_a_document_that_changed_licenses_nothing_new():
-    """What was approved was one text; what the same call brings later is another."""
-    planner = script(calls(READ), calls(INES, JON), calls(READ), calls(pay("Lena Voss", 640), pay("Ines Brand", 640)))
-    agent, waiting, office = asked(planner=planner)
-    office.bill = {**THREE, "text": "Please pay 640 to Lena Voss and 640 to Ines Brand."}
-    waiting = answer_question(agent, waiting)
-    shown = waiting["waiting_for"]["shown"]
-    assert (shown["call"], shown["delegation"]["document"]) == (pay("Lena Voss", 640), digest(office.bill))
-    assert paid(office) == [INES, JON]
-
-
 @pytest.mark.parametrize(
     ("steps", "given"),
     [
@@ -120,37 +109,6 @@ def test_no_document_is_offered(steps, given):
     """For one call, for values that are not in it, for one that the task does not name, and for tools always asked."""
     _, waiting, _ = asked(*steps, DONE, **given)
     assert offered(waiting) is None
-
-
-def test_the_document_that_licenses_most_is_offered():
-    """Values of two documents are never put together: what stands in the other one is asked about by itself."""
-    first, second = {**BILL, "text": "Pay 310 to Ines Brand."}, THREE
-    planner = script(
-        calls(READ), calls({"tool": "read_bill", "args": {"id": "b8"}}), calls(INES, JON, pay("Mallory", 310))
-    )
-    office = Office(first)
-    tools = office.tools()
-    read = tools[0]
-
-    def read_bill(id: str) -> object:
-        """Read a bill."""
-        read(id)
-        return first if id == "b7" else second
-
-    agent = office_agent(planner=planner, tools=[read_bill, *tools[1:]])
-    waiting = agent.invoke({"task": "Pay bills b7 and b8."}, THREAD)
-    assert waiting["waiting_for"]["shown"]["delegation"]["document"] == digest(second)
-    assert offered(waiting) == [INES, JON]
-
-
-def test_a_run_with_a_delegation_is_judged_by_another_policy():
-    """Under a tighter one the later payments of the bill have no licence; under the same the run is the same."""
-    kept = Kept()
-    agent, waiting, _ = asked(calls(*PAYMENTS), DONE, recorder=kept)
-    answer_question(agent, waiting)
-    assert what_if(agent, kept.recordings).counts["same"] == 1
-    tight = office_agent(policy=ToolPolicy(rules={**RULES, "send_money": ToolRule(max_calls=2)}))
-    assert [row.new.stop_reason for row in what_if(tight, kept.recordings).rows] == ["max_calls:send_money"]
 
 
 WORDS = ["Ines", "Ines Brand", "pay@falk.org", "310", "GB29NWBK60161331926819", "2024-05-13", "https://a.org/x"]

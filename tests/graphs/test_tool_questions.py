@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from office_agents import (
     DELETE,
@@ -22,11 +21,10 @@ from office_agents import (
 )
 from recorded_runs import Kept
 
-from guardgraph import ToolBudget, ToolPolicy, ToolRule, create_tool_agent, replay, verify
+from guardgraph import ToolPolicy, ToolRule, create_tool_agent, replay, verify
 from guardgraph.grammar import NamedTool, hash_licence
 
 TRUDY = {"tool": "send_money", "args": {"to": "Trudy", "amount": 901}}
-SEARCH = {"tool": "search", "args": {"query": "Mallory 900"}}
 
 
 def wait(*steps: Any, office: Office, **given: Any) -> tuple[Any, Any]:
@@ -59,17 +57,6 @@ def test_calls_of_a_step_that_wait_are_one_question():
     assert replay(agent, recording) == result
 
 
-@pytest.mark.parametrize(("most", "questions"), [(1, 3), (2, 2), (3, 1)])
-def test_a_question_shows_so_many_calls(most, questions):
-    """With `max_asked_calls` 1 each call is a question of its own."""
-    office, asked = Office(), 0
-    budget = ToolBudget(max_asked_calls=most)
-    agent, result = wait(calls(READ), calls(STOLEN, DELETE, TRUDY), DONE, office=office, budget=budget)
-    while result["status"] == "waiting":
-        asked, result = asked + 1, answer_question(agent, result)
-    assert (result["outcome"], asked, len(office.writes)) == ("answered", questions, 3)
-
-
 def test_a_call_that_needs_nobody_stands_between_questions():
     """Calls keep their order: what follows one that need not wait is asked about after it was made."""
     office = Office()
@@ -78,15 +65,6 @@ def test_a_call_that_needs_nobody_stands_between_questions():
     again = answer_question(agent, waiting)
     assert again["waiting_for"]["shown"]["call"] == TRUDY
     assert office.writes == [("send_money", STOLEN["args"]), ("send_money", PAY["args"])]
-
-
-def test_reads_that_send_something_out_are_one_question_too():
-    """They are made side by side, once the person said yes."""
-    office = Office()
-    other = {"tool": "search", "args": {"query": "Trudy"}}
-    agent, waiting = wait(calls(READ), calls(SEARCH, other), DONE, office=office)
-    assert answer_question(agent, waiting)["outcome"] == "answered"
-    assert sorted(args["query"] for name, args in office.made if name == "search") == ["Mallory 900", "Trudy"]
 
 
 def test_a_call_behind_one_that_failed_is_not_made():

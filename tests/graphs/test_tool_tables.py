@@ -145,16 +145,6 @@ def test_a_tool_that_a_body_finds_in_its_module_is_found(body):
     assert {finding.nodes for finding in held(pay, body)} == {("write",)}
 
 
-@pytest.mark.parametrize("node", ["action_guard", "read", "approve", "review_guard", "write_approved", "result_guard"])
-def test_no_body_of_a_pattern_holds_a_tool(node):
-    """Guards and reviews no more than act nodes."""
-    desk = Desk()
-    table = desk.table()
-    send = table.tools["send_money"].target
-    bodies = {node: lambda state, run: send({})}
-    assert [finding.nodes for finding in found(pattern(planning(), desk, table=table, bodies=bodies))] == [(node,)]
-
-
 def declared(**acting):
     """Return what is found where the write node declares something else."""
     return [str(finding) for finding in found(pattern(planning(), Desk(), **acting))]

@@ -7,7 +7,6 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from halted_runs import halt_before
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -98,21 +97,6 @@ def test_a_cycle_of_guards_alone_ends():
     assert (result["stop_reason"], result["phase"]) == ("max_visits", "label")
     assert result["details"] == {"max_visits": 1000, "visits": 1000}
     assert Counter(result["path"]) == {"request_guard": 1, "there": 500, "back": 499, "stop_budget": 1}
-
-
-def test_visits_are_summed_over_resumes():
-    """What a run visited before it was resumed counts, and a context of the resume may only tighten."""
-    for most, given, reason in (
-        (4, None, "success"),
-        (3, None, "max_visits"),
-        (4, 3, "max_visits"),
-        (3, 50, "max_visits"),
-    ):
-        graph = triage(budget=Budget(max_visits=most), checkpointer=InMemorySaver())
-        assert halt_before(graph, TICKET, THREAD, "label_guard")
-        result = graph.invoke(None, THREAD, context=None if given is None else {"budget": {"max_visits": given}})
-        assert result["stop_reason"] == reason
-        assert result["path"][:3] == ["request_guard", "label", "label_guard"]
 
 
 HALTS = {

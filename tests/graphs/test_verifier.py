@@ -11,12 +11,10 @@ from halted_runs import halt_before
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.cross_encoders import BaseCrossEncoder
-from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
-from office_agents import DONE, READ, THREAD, calls, office_agent
-from rag_agents import CANDIDATE, POLICY, QUESTION, SLA, agent, agent_with
-from research_cases import ANSWER as BRIEF
+from office_agents import READ, THREAD, calls, office_agent
+from rag_agents import CANDIDATE, QUESTION, SLA, agent, agent_with
 from research_cases import NOTES, research
 from runs import MODES, check_result, run
 
@@ -31,8 +29,7 @@ from guardgraph import (
     replay,
     verify,
 )
-from guardgraph.grammar import AnswerGuard, Stop, StopReason
-from guardgraph.guards.support import list_answer_claims, read_unsupported_claims, share_evidence, show_claims
+from guardgraph.guards.support import list_answer_claims, read_unsupported_claims
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.state.research import RESEARCH_REASONS
@@ -48,19 +45,6 @@ from guardgraph.testing import (
 UPTIME, TARGET = "The uptime is 99.95% monthly.", "P1 is answered within 15 minutes, 24/7."
 ANSWER = {"answer": f"{UPTIME} {TARGET}", "citations": [SLA]}
 UNSUPPORTED = "invalid_answer:unsupported_claim"
-FAILURES = {
-    "llm_timeout": TimeoutError(),
-    "llm_invalid_json": "I think so.",
-    "llm_rate_limited": ModelRateLimitError("slow down"),
-    "llm_auth": ModelAuthenticationError("who are you"),
-    "llm_unavailable": ModelAPIError("down"),
-    "llm_refused": Reply(refusal="I would rather not."),
-    "llm_truncated": Reply("{", finish_reason="length"),
-    "llm_content_filter": Reply(finish_reason="content_filter"),
-    "llm_bad_response": IndexError("no choices"),
-    "llm_invalid_schema": {"claims": [{"number": 1, "supported": "yes"}]},
-}
-"""What a model says, or raises, by what that is."""
 ALL_TRUE = {"claims": [{"number": number, "supported": True} for number in (1, 2)]}
 
 
@@ -104,34 +88,6 @@ def test_it_is_shown_each_sentence_with_all_that_the_answer_cites():
     [evidence] = {item["evidence"] for item in view["claims"]}
     assert evidence.startswith("Support Policy\nEnterprise SLA\n2026-01-15\nEnterprise plan includes")
     assert view.keys() == {"claims"}
-
-
-def test_a_sentence_that_cites_is_shown_with_what_it_cites_itself():
-    """Where every sentence must cite, the evidence is that of its own marks."""
-    texts = {"a": "Uptime is 99.95% monthly.", "b": "P1 is answered within 15 minutes."}
-    chunks = [{**CANDIDATE, "doc_id": name, "text": text} for name, text in texts.items()]
-    answer = {"answer": "Uptime is 99.95% [a]. P1 takes 15 minutes [b]. Both hold [a, b].", "citations": []}
-    policy = POLICY.model_copy(update={"require_sentence_citations": True})
-    verifier = scripted_verifier([])
-    result = agent_with(*chunks, answer=answer, policy=policy, verifier=verifier).invoke(QUESTION)
-    assert result["status"] == "ok"
-    [view] = verifier.calls
-    assert [item["evidence"] for item in view["claims"]] == [texts["a"], texts["b"], "\n".join(texts.values())]
-
-
-def test_it_is_asked_behind_every_other_check():
-    """What another guard refuses, or clarifies, costs no call of the verifier; guards of ones own come before it."""
-    reason = StopReason("invalid_answer:short", "invalid_answer", ("generate",), "It is short.", "Write more.")
-
-    def check_length(answer, view):
-        return Stop(reason.reason)
-
-    verifier = scripted_verifier()
-    assert agent(answer={**ANSWER, "citations": []}, verifier=verifier).invoke(QUESTION)["status"] == "stopped"
-    assert agent(answer={"insufficient": True}, verifier=verifier).invoke(QUESTION)["outcome"] == "clarify"
-    graph = agent(answer=ANSWER, verifier=verifier, guards=[AnswerGuard(check_length, [reason])])
-    assert graph.invoke(QUESTION)["stop_reason"] == reason.reason
-    assert verifier.calls == []
 
 
 def test_a_model_is_told_the_prompt_and_sees_shared_evidence_once():
@@ -204,22 +160,6 @@ def test_a_function_or_runnable_judges_claims(make):
     assert graph.invoke(QUESTION)["unsupported"] == [TARGET]
 
 
-@pytest.mark.paired
-@pytest.mark.parametrize("phase", ["generate", "verify", "synthesize"])
-@pytest.mark.parametrize("entry", FAILURES)
-def test_its_failures_are_those_of_a_proposer(entry, phase):
-    """A verifier that fails closes the run with the reason of the catalogue, in its own phase."""
-    once = {"budget": {"max_attempts": 1}}
-    if phase == "generate":
-        graph = agent(answer=ANSWER, verifier=ScriptedChatModel(FAILURES[entry]))
-        result = check_result(RAG_REASONS, graph.invoke(QUESTION, context=once))
-    else:
-        notes = {"claims": [{"number": number, "supported": True} for number in (1, 2)]}
-        script = [FAILURES[entry]] if phase == "verify" else [notes, FAILURES[entry]]
-        result = check_result(RESEARCH_REASONS, research(verifier=ScriptedChatModel(*script), context=once))
-    assert (result["stop_reason"], result["phase"]) == (entry, phase)
-
-
 def test_it_has_the_time_that_the_run_has_left():
     """Where none is left it is not asked; the phase is the one that would have begun."""
     clock = ScriptedClock()
@@ -248,25 +188,6 @@ def test_a_note_that_is_not_supported_stops_the_run_before_the_brief():
         "issues": [{"note": "n1", "issue": "unsupported_claim"}],
     }
     assert writer.calls == []
-
-
-def test_notes_are_shown_with_their_quotes_and_sentences_with_the_cited_notes():
-    """One call for the notes, one for the brief."""
-    verifier = scripted_verifier([], loop=True)
-    result = research(verifier=verifier)
-    assert result["outcome"] == "grounded_research_answer"
-    notes, brief = verifier.calls
-    assert [item["claim"] for item in notes["claims"]] == [note["claim"] for note in NOTES[:2]]
-    assert all(note["quote"] in item["evidence"] for note, item in zip(NOTES, notes["claims"], strict=False))
-    assert " ".join(item["claim"] for item in brief["claims"]) == result["answer"]
-    assert all(note["quote"] in item["evidence"] for note in NOTES[:2] for item in brief["claims"])
-
-
-def test_a_sentence_of_a_brief_that_is_not_supported_stops_the_run():
-    """So it is where notes that do not verify are dropped, too: of an answer a verifier drops nothing."""
-    verifier = scripted_verifier([], [BRIEF["answer"][:20]])
-    result = research(verifier=verifier, policy=ResearchPolicy(on_unsupported="mark"))
-    assert (result["stop_reason"], result["phase"]) == (UNSUPPORTED, "synthesize")
 
 
 def test_a_note_that_is_not_supported_is_dropped_where_the_policy_says_so():
@@ -340,15 +261,6 @@ def test_sentences_of_the_tool_agent_rest_on_the_task_and_on_what_was_found():
     assert [call["tool"] for call in result["tool_calls"]] == ["read_bill"]
 
 
-@pytest.mark.parametrize(("reason", "failure"), FAILURES.items())
-def test_a_verifier_of_the_tool_agent_that_fails_ends_the_run(reason, failure):
-    """No answer goes out unverified: the stop is the model's, in the phase of the answer."""
-    model = ScriptedChatModel(failure, loop=True)
-    agent = office_agent(calls(READ), DONE, verifier=model)
-    result = agent.invoke(OFFICE_TASK, THREAD, context={"budget": {"max_attempts": 1}})
-    assert (result["stop_reason"], result["phase"]) == (reason, "answer")
-
-
 CLAIMS = [{"claim": f"Claim {number}.", "evidence": "one" if number % 2 else "two"} for number in range(5)]
 
 
@@ -360,17 +272,6 @@ def test_whatever_a_verifier_says_is_read_or_refused(said):
         assert {item["number"] for item in said["claims"]} == {1, 2, 3, 4, 5}
     else:
         assert found["stop"] == "llm_invalid_schema"
-
-
-@given(st.lists(st.booleans(), min_size=5, max_size=5), st.permutations(range(5)))
-def test_the_order_of_judgements_counts_for_nothing(supported, order):
-    """Numbers say which claim is meant; one that is left out or named twice is refused."""
-    said = [{"number": at + 1, "supported": supported[at]} for at in order]
-    packed = Outcome("text", json.dumps({"claims": said})).packed()
-    assert read_unsupported_claims(packed, CLAIMS)[0] == [at for at in range(5) if not supported[at]]
-    for wrong in (said[1:], [*said, said[0]], [*said[1:], said[1]]):
-        with pytest.raises(Stop, match="llm_invalid_schema"):
-            read_unsupported_claims(Outcome("value", {"claims": wrong}).packed(), CLAIMS)
 
 
 def claims_of(text):
@@ -408,12 +309,3 @@ def test_every_word_of_a_plain_answer_stands_in_a_claim(text):
 def test_a_claim_has_no_marks_and_has_what_introduces_it(text, claims):
     """A label that claims something stands in front of what it introduces; alone, anything is a claim."""
     assert claims_of(text) == claims
-
-
-def test_shared_evidence_stands_there_once_and_names_lead_to_it():
-    """What a model sees can be read back: every claim names a text, and no text is repeated."""
-    view = show_claims(CLAIMS)
-    shown = share_evidence({**view, "refused": {"attempt": 1}})
-    assert shown["refused"] == {"attempt": 1}
-    assert sorted(shown["evidence"].values()) == ["one", "two"]
-    assert [{**item, "evidence": shown["evidence"][item["evidence"]]} for item in shown["claims"]] == view["claims"]

@@ -95,15 +95,6 @@ def test_a_service_is_asked_in_its_own_fields(service, fields, header):
 
 
 @pytest.mark.parametrize("service", HITS)
-def test_no_service_is_asked_for_more_than_it_gives(service):
-    """A run that wants 120 hits asks for the most that the service has."""
-    _, server = asked(service, served(HITS[service]), request={"query": "q", "max_results": 120})
-    sent = json.loads(server.bodies[0]) if server.bodies[0] else parse_qs(urlsplit(server.log[0]).query)
-    count = next(value for name, value in sent.items() if name in ("max_results", "numResults", "num", "count"))
-    assert count in (20, 100, ["20"], ["100"])
-
-
-@pytest.mark.parametrize("service", HITS)
 def test_an_error_is_unavailable_and_not_empty(service):
     """What the service says of it stands in the details; with an error status, that does."""
     assert asked(service, served(EMPTY[service]))[0] == []
@@ -112,14 +103,6 @@ def test_an_error_is_unavailable_and_not_empty(service):
     assert failure.details["said"]
     failure, _ = asked(service, served(ERRORS[service], "429 Too Many Requests"))
     assert (failure.reason, failure.details["status"]) == ("http_status", 429)
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("service", HITS)
-@pytest.mark.parametrize("page", [answer("<html>"), served([]), served({}), served({"results": {}, "web": []})])
-def test_what_has_no_hits_and_says_no_error_is_no_answer(service, page):
-    """Another page than the API's is not taken for one that found nothing."""
-    assert asked(service, page)[0].reason == "no_json"
 
 
 @pytest.mark.parametrize("service", HITS)
