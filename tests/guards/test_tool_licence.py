@@ -62,7 +62,12 @@ def judge(tool: str, args: dict[str, Any], task: str = "", *, before: Any = None
     calls = [made()] if before is None else before
     budget = more.pop("budget", ToolBudget())
     return check_licence(
-        ToolCall(tool=tool, args=args), cards=CARDS, policy=policy, budget=budget, given=given, made=calls
+        ToolCall(tool=tool, args=args),
+        cards=more.pop("cards", CARDS),
+        policy=policy,
+        budget=budget,
+        given=given,
+        made=calls,
     )
 
 
@@ -145,6 +150,13 @@ def test_before_others_were_read_a_call_needs_no_support():
         ("Write to Ada\nByron", {"to": "Ada\nByron"}),
         ("Write to Rene\u0301", {"to": "Ren\u00e9"}),
         ("Move it to 2024-05-20T13:00Z", {"when": "2024-05-20 13:00Z"}),
+        ("Move it to 12.12.2024 at 10:30:59", {"when": "10:30:59", "day": "2024-12-12"}),
+        ("Not today, but write to Ada about order no W12", {"to": "Ada", "order": "W12"}),
+        ("Pay 900 cents", {"amount_cents": 900}),
+        ("Add 2.0 GB of data", {"gb_amount": 2.0}),
+        ("I am Ada, zip code 19122, order no 17", {"zip": "19122", "order_id": "17"}),
+        ("I live in Denver, 80280", {"zip": "80280"}),
+        ("Look at corp.org", {"host": "corp.org"}),
     ],
 )
 def test_what_the_task_says_is_licensed(task, args):
@@ -158,6 +170,8 @@ def test_what_the_task_says_is_licensed(task, args):
     ("task", "args"),
     [
         ("Tidy up by May 13, 2024", {"id": "13"}),
+        ("Refund 80280 euros of invoice 17", {"id": "80280"}),
+        ("Refund 80280 euros of invoice 17", {"order_id": "17"}),
         ("Delete file 13", {"id": "13"}),
         ("Delete the 13 files", {"id": "13"}),
         ("Pay 13 euros by May 20", {"amount": 20}),
@@ -200,6 +214,16 @@ def test_what_the_task_says_is_licensed(task, args):
         ("Move it to 2024-05-20 13:00 PST", {"when": "2024-05-20T13:00Z"}),
         ("Move it to 2024-05-20 13:00", {"when": "2024-05-20T13:00+02:00"}),
         ("Move it to 10:30", {"when": "22:30"}),
+        ("Move it to 10:30", {"when": "10:30:59"}),
+        ("Move it to 12/05/2024", {"when": "2024-05-12"}),
+        ("Do not move it to May 20, 2024", {"when": "2024-05-20"}),
+        ("Do not write to Ada", {"to": "Ada"}),
+        ("Write to Bob instead of Ada", {"to": "Ada"}),
+        ('Keep all, except "a.txt"', {"path": "a.txt"}),
+        ("Mail bob@corp.org", {"to": "corp.org"}),
+        ("Take 1/900 of it", {"amount": 900}),
+        ("Pay 900 cents", {"amount_euros": 900}),
+        ("Pay 900 euros", {"amount_cents": 900}),
     ],
 )
 def test_another_thing_is_not_licensed(task, args):
@@ -219,6 +243,25 @@ def test_fields_that_an_owner_sets_license():
     assert unsupported("send_mail", {"to": "Mallory"}, before=before) == ["Mallory"]
     text = '{"people": [{"email": "ada@corp.org"}]}'
     assert not unsupported("send_mail", {"to": "ada@corp.org"}, before=[made("contacts", text), made(number=2)])
+
+
+@pytest.mark.parametrize(
+    ("field", "licensed", "others"),
+    [
+        ("id", {"id": 5, "order_id": 5}, {"amount": 5, "copies": 5}),
+        ("user_id", {"user_id": 5, "id": 5, "user": 5}, {"order_id": 5, "amount": 5.0}),
+        ("balance", {"amount": 5.0}, {"id": 5, "duration_minutes": 5}),
+        ("duration_seconds", {"duration_seconds": 5}, {"amount": 5, "duration_minutes": 5}),
+    ],
+)
+def test_a_number_of_a_field_licenses_one_of_its_kind(field, licensed, others):
+    """An id is no amount and none of another thing, and seconds are no minutes."""
+    rules = {**RULES, "contacts": ToolRule(effect="read", trusted=(f"people.{field}",))}
+    policy = POLICY.model_copy(update={"rules": rules})
+    before = [made("contacts", {"people": [{field: 5}]}), made(number=2)]
+    args = {**licensed, **others}
+    found = judge("send_money", args, before=before, policy=policy).unsupported
+    assert {item["argument"] for item in found} == others.keys()
 
 
 def test_a_trusted_text_of_several_words_licenses_as_a_whole_alone():
@@ -350,11 +393,17 @@ def test_a_call_is_the_same_however_its_defaults_names_and_lists_are_written():
         {**paid, "urgent": False, "copies": 1},
         {**paid, "to": "BOB@corp.org"},
         {**paid, "payments": paid["payments"][::-1]},
+        {**paid, "to": "bob@corp.org."},
     ]
     for args in again:
         with pytest.raises(Stop, match="loop_detected:send_mail"):
             share(args, before=[once])
     assert share({**paid, "copies": 2}, before=[once])
+    options = {"type": "object", "properties": {"fast": {"type": "boolean", "default": False}}}
+    cards = {**CARDS, "send_money": ToolCard(name="", description="", schema={"properties": {"options": options}})}
+    for given in ({}, {"fast": False}):  # an object of defaults alone
+        with pytest.raises(Stop, match="loop_detected:send_money"):
+            judge("send_money", {"to": "Ada", "options": given}, before=[made("send_money", to="Ada")], cards=cards)
 
 
 def test_an_item_that_a_call_repeats_inside_itself_counts():
@@ -372,6 +421,8 @@ def test_below_an_object_recipients_amounts_and_flags_decide():
     found = judge("send_mail", {"message": message, "body": ["Dear Bob"]}, "Write to Bob").unsupported
     assert [item["argument"] for item in found] == ["message.recipient_id", "message.amount", "message.public"]
     assert not judge("send_mail", {"message": {"text": "Dear Bob"}}, "Write to Bob").unsupported
+    written = judge("send_mail", {"message": '{"to": "m-9", "text": "Dear Bob"}'}, "Write to Bob").unsupported
+    assert [item["argument"] for item in written] == ["message.to"]  # a JSON text counts as its fields
 
 
 @pytest.mark.parametrize(
@@ -459,8 +510,8 @@ def test_any_call_has_a_licence_or_a_stop(args, task, value):
 def test_words_that_stand_whole_are_found(wanted, around):
     """Words between blanks are found in any script, and those of a licence stand in its text."""
     if wanted.strip():
-        assert fold_text(f"{around} {wanted.strip()} {around}").has_words(fold_text(wanted.strip()))
-    if fold_text(around).has_words(fold_text(wanted)):
+        assert [*fold_text(f"{around} {wanted.strip()} {around}").find_words(fold_text(wanted.strip()))]
+    if [*fold_text(around).find_words(fold_text(wanted))]:
         assert "".join(wanted.casefold().split()) in "".join(around.casefold().split()) or not wanted.isascii()
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import laundering
+import measured
+import pytest
+import read_first
 from fuzzed_agents import run_random_agent
 from fuzzed_office import NAMES, VALUES, Office
 
@@ -31,6 +34,20 @@ def test_three_thousand_attacks_by_reading_first():
         for seed in range(1000):
             desk.run(seed)
             assert desk.list_unlicensed() == [], (domain, seed)
+
+
+def test_three_thousand_attacks_by_reading_first_over_public_tools():
+    """As above, over tau2-bench and AgentDojo: no write that its chain does not license, counted at the tools."""
+    try:
+        figures = dict(read_first.measure_sets(RUNS, read_first.SETS))
+    except measured.Skip as skip:
+        pytest.skip(f"{skip}: make peers")
+    print(figures)
+    assert figures["runs"] == RUNS
+    for name in read_first.SETS:
+        assert figures[f"{name}_writes_unlicensed"] == 0
+        assert figures[f"{name}_foreign_writes_tried"] > figures[f"{name}_runs"] / 3
+        assert figures[f"{name}_writes"] > 0
 
 
 def test_two_thousand_agents_of_langchain_make_no_unlicensed_call():

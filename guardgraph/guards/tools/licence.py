@@ -12,7 +12,7 @@ from typing import Final
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.spending import check_spending
 from guardgraph.guards.stop import MOST_NAMED, Denial, Stop, shown_name
-from guardgraph.guards.tools.schemas import fill_defaults
+from guardgraph.guards.tools.schemas import drop_defaults, fill_defaults
 from guardgraph.guards.tools.support import Support, is_content, is_deciding_argument, is_number
 from guardgraph.guards.tools.values import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
 from guardgraph.plain.hashing import canonical_json, digest
@@ -57,7 +57,7 @@ def check_licence(
     check_tool_lists(tool, cards=cards, policy=policy)
     check_tool_pin(cards[tool], rule)
     check_argument_rules(tool, args, rule, schema=cards[tool]["schema"])
-    check_call_counts(call, made=made, policy=policy, budget=budget)
+    check_call_counts(call, made=made, policy=policy, budget=budget, schema=cards[tool]["schema"])
     supported, missing = dict[str, str](), list[UnsupportedValue]()
     if rule.acts and (support := Support(given, made, policy, cards)).has_seen_others():
         supported, missing = support.judge_arguments(args, rule, cards[tool]["schema"])
@@ -262,7 +262,9 @@ def _lies_under(value: JsonValue, folders: Iterable[str]) -> bool:
     return any(is_under_folder(path, posixpath.normpath(folder)) for folder in folders)
 
 
-def check_call_counts(call: ToolCall, *, made: Sequence[MadeCall], policy: ToolPolicy, budget: ToolBudget) -> None:
+def check_call_counts(
+    call: ToolCall, *, made: Sequence[MadeCall], policy: ToolPolicy, budget: ToolBudget, schema: JsonObject
+) -> None:
     """Check how often a call, its tool and any tool was called."""
     # Calls that read are the same where all of their arguments are; calls that write where those are that decide and
     # the content is, however they are spelled and ordered: another note makes no other payment, another body makes
@@ -270,8 +272,8 @@ def check_call_counts(call: ToolCall, *, made: Sequence[MadeCall], policy: ToolP
     tool, rule = call["tool"], policy.rule_of(call["tool"])
     others = [each for each in _list_counted_calls(made, rule) if each["tool"] == tool]
     if rule.effect == "write":
-        deciding = _normalise_deciding(call["args"], rule)
-        same = sum(_normalise_deciding(each["args"], rule) == deciding for each in others)
+        deciding = _normalise_deciding(call["args"], rule, schema)
+        same = sum(_normalise_deciding(each["args"], rule, schema) == deciding for each in others)
         most = budget.max_same_call
         if (repeated := _count_repeated(deciding)) > most:
             details = {"args": excerpt_value(call["args"]), "repeated": repeated}
@@ -294,11 +296,15 @@ def _list_counted_calls(made: Sequence[MadeCall], rule: ToolRule) -> Sequence[Ma
     return made[writes[-1] :] if writes and rule.effect == "read" else made
 
 
-def _normalise_deciding(args: JsonObject, rule: ToolRule) -> JsonValue:
-    """Return the values of a call that tell it from others, in one spelling."""
+def _normalise_deciding(args: JsonObject, rule: ToolRule, schema: JsonObject) -> JsonValue:
+    """Return the values of a call that tell it from others, in one spelling: an object of defaults alone is none."""
     counted = rule if rule.authority else rule.model_copy(update={"authority": (DECIDING,)})
     return _normalise(
-        {name: value for name, value in args.items() if is_deciding_argument(name, counted) or is_content(name)}
+        {
+            name: drop_defaults({name: value}, schema, schema)
+            for name, value in args.items()
+            if is_deciding_argument(name, counted) or is_content(name)
+        }
     )
 
 
@@ -334,6 +340,6 @@ def _is_written_number(value: JsonValue) -> bool:
 
 
 def _fold_spelling(text: str) -> str:
-    """Return a text without what makes another spelling of it: compatible letters, case, blanks, unseen signs."""
+    """Return a text without what makes another spelling of it: compatible letters, case, blanks, marks at its ends."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return "".join(sign for sign in folded if sign.isprintable() and not sign.isspace())
+    return "".join(sign for sign in folded if sign.isprintable() and not sign.isspace()).strip(".,;:!?'\"")

@@ -234,6 +234,21 @@ def fill_defaults(value: JsonValue, schema: JsonValue, whole: JsonObject) -> Jso
     return filled
 
 
+def drop_defaults(value: JsonValue, schema: JsonValue, whole: JsonObject) -> JsonValue:
+    """Return a value without what is the default of its schema, in objects inside it too."""
+    if isinstance(value, list):
+        items = [part["items"] for part in _list_parts(value, schema, whole) if "items" in part]
+        return [drop_defaults(item, items[0], whole) for item in value] if items else value
+    if not isinstance(value, dict):
+        return value
+    named = dict(list_properties(value, schema, whole))
+    return {
+        name: drop_defaults(item, named.get(name), whole)
+        for name, item in value.items()
+        if not is_same_json(named.get(name, {}).get("default", ...), item)
+    }
+
+
 def list_properties(value: JsonObject, schema: JsonValue, whole: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     """Yield the properties that the schema of an object names, each with its own schema."""
     for part in _list_parts(value, schema, whole):

@@ -20,9 +20,14 @@ from guardgraph.guards.tools.values import (
     compose_letters,
     find_accounts,
     fold_text,
+    has_seconds,
+    is_code,
     is_container,
+    is_denied,
     is_id_name,
     is_moment,
+    is_named_place,
+    is_number_of,
     is_single_value,
     is_trusted_key,
     is_trusted_leaf,
@@ -53,6 +58,10 @@ _QUOTED = re.compile(
 )
 
 
+_CODE_DIGITS: Final = 5
+"""Digits from which on a number that counts nothing is a code: no day, no year, and seldom a count."""
+
+
 class Source:
     """Something that may license values."""
 
@@ -75,8 +84,19 @@ class Source:
         if not isinstance(self.value, str):
             return frozenset()
         text = compose_letters(self.value).strip()
-        quoted = _QUOTED.finditer(compose_letters(self.words))
+        words = compose_letters(self.words)
+        quoted = (match for match in _QUOTED.finditer(words) if not is_denied(words, match.start()))
         return frozenset({text, *(part.strip() for match in quoted for part in match.groups() if part)})
+
+    def has_words(self, wanted: FoldedText) -> bool:
+        """Say whether it has words one after another, whole, and does not deny them there: "do not write to Ada"."""
+        return any(not is_denied(self.folded.written, at) for at in self.folded.find_words(wanted))
+
+    def has_code(self, code: FoldedText, key: str) -> bool:
+        """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
+        if any(is_named_place(self.folded.written, at, key) for at in self.folded.find_words(code)):
+            return True
+        return len(code.written) >= _CODE_DIGITS and any(is_code(each, code.written) for each in self.values)
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
@@ -87,6 +107,13 @@ class Source:
     def links(self) -> LinkSupport:
         """The links, by where they lead."""
         return read_link_support(self.leading)
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """The hosts of links, mail addresses aside."""
+        readings = list_readings(self.leading) if self.leading else ()
+        links = (link for reading in readings for link in list_licensed_links(reading))
+        return frozenset(link.host for link in links if link.host and link.kind != "mail")
 
     @cached_property
     def urls(self) -> frozenset[str]:
@@ -265,25 +292,31 @@ class Support:
     def find_source(self, value: JsonValue, keys: Sequence[str]) -> str | None:
         """Return the name of what licenses a value, None where nothing does."""
         if isinstance(value, str):
-            return self._find_text(value.strip())
+            return self._find_text(value.strip(), keys[-1] if keys else "")
         return self._find_number(value, keys[-1] if keys else "") if is_number(value) else None
 
-    def _find_text(self, value: str) -> str | None:
+    def _find_text(self, value: str, key: str = "") -> str | None:
         if not value:
             return None
         if (name := self._find_whole(compose_letters(value))) is not None:
             return name
         if (link := read_whole_link(value)) is not None:
+            if link.kind == "host":  # that of a mail address is not named by it
+                return self._find(lambda source: link.host in source.hosts)
             return self._find_written_url(link) if link.kind == "url" else self._find_link(link)
         if is_moment(value):
-            return self._find(lambda source: licenses_moment(source.values, value))
-        if not any(letter.isalpha() for letter in value) and sum(map(str.isdecimal, value)) < _FEWEST_DIGITS:
-            return None
+            if not has_seconds(value):
+                return self._find(lambda source: licenses_moment(source.values, value))
+        elif not any(letter.isalpha() for letter in value) and sum(map(str.isdecimal, value)) < _FEWEST_DIGITS:
+            code = fold_text(value)
+            return self._find(lambda source: source.has_code(code, key))
         if not value.isprintable():  # a line break or a sign that nobody sees can do something; it counts as it is
             exact = FoldedText(value, value)
-            return self._find(lambda source: FoldedText(source.words, source.words).has_words(exact))
+            return self._find(
+                lambda source: any(True for _ in FoldedText(source.words, source.words).find_words(exact))
+            )
         wanted = fold_text(value)
-        return self._find(lambda source: source.folded.has_words(wanted))
+        return self._find(lambda source: source.has_words(wanted))
 
     def _find(self, licenses: Callable[[Source], bool]) -> str | None:
         """Return the name of the first source that licenses something."""
@@ -309,8 +342,10 @@ class Support:
         return self._find(lambda source: source.links.names_link(link))
 
     def _find_number(self, value: JsonValue, key: str) -> str | None:
-        if (name := self._find(lambda source: is_number(source.value) and source.value == value)) is not None:
-            return name
+        numbers = (source for source in self._sources if is_number(source.value))
+        own = next((each for each in numbers if is_number_of(each.keys, each.value, value, key)), None)
+        if own is not None:
+            return own.name
         if is_id_name(key) and (name := self._find_whole(write_leaf(value))) is not None:
             return name
         return self._find(lambda source: licenses_number(source.values, value, key))
@@ -384,6 +419,7 @@ def _sort_leaves(name: str, value: JsonValue, own: JsonObject, rule: ToolRule, s
     """Return the leaves of an argument whose own schema is given, and the keys in it that a model wrote."""
     defaults = [*list_default_paths({name: value}, {"properties": {name: own}}, schema)]
     is_text = not is_deciding_argument(name, rule)
+    value = read_result(value) if is_text else value
     if is_text and is_same_json(own.get("default", ...), value):
         defaults.append(name)
     covered = tuple(f"{path}{sign}" for path in defaults for sign in ("\0", ".", "["))

@@ -55,8 +55,9 @@ def name_tools(given: Tools) -> dict[str, NamedTool]:
 
 
 def _has_taken_parameter(target: Any) -> bool:
-    tool = target.tool if isinstance(target, CalledTool) else target
-    functions = (getattr(tool, name, None) for name in ("func", "coroutine"))
+    if not isinstance(target, CalledTool):
+        return False  # a target of an application's own takes all arguments as one dictionary
+    functions = (getattr(target.tool, name, None) for name in ("func", "coroutine"))
     read = (inspect.signature(each).parameters.get(_TAKEN) for each in functions if callable(each))
     return any(each is not None and each.kind is not inspect.Parameter.VAR_POSITIONAL for each in read)
 
