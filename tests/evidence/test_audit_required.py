@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from typing import NotRequired
 
 import pytest
 import refund_pattern
 import ticket_pattern
-from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
 from recorded_runs import AGENTS, Beginning, Failing, Kept
 from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, State, triage
-from typing_extensions import TypedDict
 
-from guardgraph import CATALOGUES, ConfigurationError, GrammarError, create_rag_agent, replay, verify
+from guardgraph import CATALOGUES, ConfigurationError, GrammarError, create_rag_agent, verify
 from guardgraph.grammar import Budget, Ok, Pattern, Policy, Stop, Stopped
 from guardgraph.state.run import Audit
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
@@ -110,14 +106,6 @@ def test_a_receipt_stands_in_the_result(given, shown):
     assert graph.get_state(THREAD).values.get("audit", audit) == audit
 
 
-def test_the_audit_is_in_no_recording():
-    """What is kept is the result without it, and a replay gives that result."""
-    recorder = Receipts({"seq": 1, "hash": "ab"})
-    result = triage(recorder=recorder).invoke(TICKET)
-    assert recorder.only["result"] == {key: value for key, value in result.items() if key != "audit"}
-    assert replay(triage(), recorder.only) == recorder.only["result"]
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("error", [OSError("the disk is full"), KeyError(), asyncio.CancelledError("gone")])
@@ -145,21 +133,6 @@ def test_a_recorder_that_hangs_is_left_after_its_timeout(mode, hanging):
     result = run(triage(recorder=hanging), TICKET, mode)
     assert result.pop("audit")["error"]["type"] == "TimeoutError"
     assert masked(result) == masked(triage().invoke(TICKET))
-
-
-def test_a_recorder_with_a_timeout_works_in_a_thread_of_its_own():
-    """One without a timeout works in the thread of a sync run."""
-
-    class Noting(Receipts):
-        def record(self, run):
-            self.thread = threading.get_ident()
-            return super().record(run)
-
-    for timeout in (None, 20):
-        recorder = Noting({"seq": 1})
-        recorder.timeout = timeout
-        assert triage(recorder=recorder).invoke(TICKET)["audit"] == {"status": "recorded", "seq": 1}
-        assert (recorder.thread == threading.get_ident()) is (timeout is None)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), "5", True, lambda: 5])
@@ -200,12 +173,6 @@ def test_a_run_that_is_not_recorded_ends_stopped(ending, mode):
     assert result["timeline"][-2]["reason"] == "audit_unavailable"
     assert "outcome" in details or "outcome" not in result["details"]
     assert recorder.asked == 1
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_recorder_that_hangs_ends_a_run_that_must_be_recorded(mode, hanging):
-    """After its timeout the run is over."""
-    unrecorded(REASONS, run(audited(recorder=hanging), TICKET, mode), type="TimeoutError", stop_reason="success")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -251,27 +218,6 @@ def test_a_context_may_require_an_audit_and_never_lift_it():
 # With checkpoints, persons and graphs around
 
 
-@pytest.mark.parametrize("recorder", [Failing()])
-def test_a_run_that_goes_on_on_its_thread_ends_so_too(recorder):
-    """Left before a node, or between its terminal and its end; a thread takes new runs afterwards."""
-    graph = audited(checkpointer=InMemorySaver(), recorder=recorder)
-    assert halt_before(graph, TICKET, THREAD, "lookup")
-    unrecorded(REASONS, graph.invoke(None, THREAD), stop_reason="success")
-    assert halt_before(graph, TICKET, THREAD, "stop_audit_unavailable")
-    unrecorded(REASONS, graph.invoke(None, THREAD), stop_reason="success")
-    unrecorded(REASONS, graph.invoke(TICKET, THREAD), stop_reason="success")
-    assert recorder.asked == 3
-
-
-def test_a_context_that_requires_it_holds_for_the_session_in_which_the_run_ends():
-    """The context of the resume decides, as for every setting."""
-    graph = triage(policy=Audited(), checkpointer=InMemorySaver(), recorder=Failing())
-    assert halt_before(graph, TICKET, THREAD, "lookup", context=REQUIRED)
-    assert graph.invoke(None, THREAD)["status"] == "ok"
-    assert halt_before(graph, TICKET, THREAD, "lookup")
-    unrecorded(REASONS, graph.invoke(None, THREAD, context=REQUIRED))
-
-
 def test_what_a_person_approved_is_done_and_withheld():
     """A run that waited ends stopped if it cannot be recorded; what was done is done, and the details say it."""
     policy = Approved(audit_required=True)
@@ -282,25 +228,6 @@ def test_what_a_person_approved_is_done_and_withheld():
     result = unrecorded(refund_pattern.REASONS, graph.invoke(answer, THREAD), outcome="refunded")
     assert result["phase"] == "pay"
     assert "answer" not in json.dumps(result["timeline"])
-
-
-class Around(TypedDict):
-    ticket: str
-    status: str
-    stop_reason: str
-    on_duty: NotRequired[str]
-
-
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_graph_inside_a_graph_ends_so_too(mode):
-    """The graph around sees the stop, and no answer."""
-    outer = StateGraph(Around)
-    outer.add_node("triage", audited(recorder=Failing()))
-    outer.add_edge(START, "triage")
-    outer.add_edge("triage", END)
-    state = run(outer.compile(), TICKET, mode)
-    assert (state["status"], state["stop_reason"]) == ("stopped", "audit_unavailable")
-    assert "on_duty" not in state
 
 
 # What the grammar holds

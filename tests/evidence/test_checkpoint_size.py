@@ -45,15 +45,3 @@ def test_a_large_outcome_is_written_once(address):
     assert MEGABYTE < sizes.pop("calls:lookup") < 1.01 * MEGABYTE
     assert sum(sizes.values()) < 0.05 * MEGABYTE
     assert len(kept.texts[0]) < 1.05 * MEGABYTE
-
-
-def test_a_run_does_not_write_what_an_earlier_one_on_its_thread_called(address):
-    """Three runs on one thread write three megabytes: each begins with an empty record."""
-    with PostgresSaver.from_conn_string(address) as saver:
-        saver.setup()
-        graph = triage(bodies={"lookup": lookup}, checkpointer=saver)
-        for _ in range(3):
-            graph.invoke(TICKET, THREAD)
-    sizes = bytes_by_channel(address)
-    assert 3 * MEGABYTE < sizes.pop("calls:lookup") < 3.03 * MEGABYTE
-    assert sum(sizes.values()) < 0.1 * MEGABYTE

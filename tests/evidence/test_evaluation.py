@@ -6,7 +6,6 @@ import json
 
 import pytest
 from cli_runs import run
-from refund_pattern import ORDER, refund
 
 from guardgraph import ConfigurationError, InputError, RagBudget, create_rag_agent, evaluate, report
 from guardgraph.testing import InMemoryRecorder, replays
@@ -31,13 +30,6 @@ def test_rows_are_held_against_what_they_expect():
     assert "wrong  ok:grounded_answer  lacks '20 minutes'" in evaluation.table()
 
 
-def test_what_no_row_expects_has_no_rate_and_reaches_none():
-    """A rate of nothing is left out, and a limit on it is not reached: nobody passes a check that checks nothing."""
-    evaluation = evaluate(create_rag_agent(), [SLA])
-    assert set(evaluation.rates) == {"answered", "passed"}
-    assert evaluation.find_low_rates({"facts": 0.1}) == {"facts": 0.0}
-
-
 def test_recordings_are_decided_again_without_a_call():
     """With recordings nothing is called: a row is decided by the agent of today, or is unknown."""
     kept = InMemoryRecorder()
@@ -46,15 +38,6 @@ def test_recordings_are_decided_again_without_a_call():
     now, unknown = evaluate(strict, [{**SLA, "ending": "ok:grounded_answer"}, MOONS], recordings=kept.runs).rows
     assert (now.ended, now.passed, now.run_id) == ("ok:clarify", False, kept.runs[0]["run_id"])
     assert (unknown.ended, unknown.answered) == ("unknown", False)
-
-
-def test_a_run_that_waits_is_named():
-    """An agent that asks a person ends no row: the row says that it waits."""
-    from langgraph.checkpoint.memory import InMemorySaver
-
-    agent = refund(checkpointer=InMemorySaver())
-    row = evaluate(agent, [ORDER]).rows[0]
-    assert (row.ended, row.answered, row.passed) == ("waits", False, False)
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 
 import boto3
 import pytest
@@ -30,7 +28,6 @@ from guardgraph import (
     LinesStore,
     RagPolicy,
     Recorders,
-    Redaction,
     StoreError,
     check_document,
     create_rag_agent,
@@ -38,7 +35,6 @@ from guardgraph import (
     sql_store,
     what_if,
 )
-from guardgraph.state.recording import RunNote
 from guardgraph.testing import InMemoryRecorder
 
 REQUIRED = RagPolicy(audit_required=True)
@@ -94,27 +90,6 @@ def test_a_run_is_one_object_with_its_beginning_and_its_record(lines):
     document = export_run(lines, result["run_id"])
     assert check_document(document, "guardgraph:create_rag_agent", head=(2, result["audit"]["hash"])).ok
     assert what_if(create_rag_agent(), lines.runs()).counts["same"] == 1
-
-
-def test_a_run_that_waits_is_open_until_it_ends(lines):
-    """Its notes are lines of its object, in whichever session; the record is the last one."""
-    saver = InMemorySaver()
-    shown = refund_pattern.refund(recorder=lines, checkpointer=saver).invoke(
-        refund_pattern.ORDER, refund_pattern.THREAD
-    )
-    [left] = lines.open_runs()
-    assert (left.run_id, left.waiting) == (shown["run_id"], True)
-    assert [item.run_id for item in lines.verify().open] == [shown["run_id"]]
-    request, at = left.begun["request"], left.position.at
-    lines.note(RunNote(run_id=left.run_id, request=request, kind="decision", at=at, content={"by": "ada"}))
-    assert [item.waiting for item in (*lines.open_runs(), *lines.verify().open)] == [True, True], "ada may fail"
-    again = pickle.loads(pickle.dumps(lines)) if "memory" not in lines.url else lines
-    approval = {"decision": "approve", "hash": shown["waiting_for"]["hash"]}
-    graph = refund_pattern.refund(recorder=again, checkpointer=saver)
-    assert graph.invoke(Command(resume=approval), refund_pattern.THREAD)["audit"]["status"] == "recorded"
-    assert lines.open_runs() == []
-    kinds = [json.loads(entry)["kind"] for entry in lines.entries(shown["run_id"])]
-    assert (kinds[0], kinds[-1], {*kinds[1:-1]}) == ("begin", "run", {"note"})
 
 
 def test_what_is_given_again_has_its_receipt_and_other_content_a_line_of_its_own(lines):
@@ -212,34 +187,6 @@ def test_a_reader_never_sees_half_an_object(tmp_path):
     assert lines.verify().ok
     assert len(list(tmp_path.iterdir())) == 1
     assert [file.stat().st_mode & 0o077 for file in tmp_path.iterdir()] == [0]
-
-
-def test_a_bucket_that_is_not_there_fails_as_any_recorder_does():
-    """Without `audit_required` the answer stands and says it; with it nothing is called."""
-    with s3() as options:
-        nowhere = LinesStore("s3://nowhere/runs", options=options)
-        audit = create_rag_agent(recorder=nowhere).invoke(QUESTION)["audit"]
-        assert (audit["status"], audit["error"]["type"]) == ("unavailable", "StoreError")
-        assert audit["unbegun"]["type"] == "StoreError"
-        refused_run = create_rag_agent(recorder=nowhere, policy=REQUIRED).invoke(QUESTION)
-        assert refused_run["path"] == ["request_guard", "stop_audit_unavailable"]
-    with pytest.raises(StoreError, match="s3://nowhere/runs cannot be read"):
-        LinesStore("s3://nowhere/runs", options={**options, "endpoint_url": "http://127.0.0.1:9"}).check()
-
-
-def test_filters_redaction_and_parts(tmp_path):
-    """As those of a store: by pattern, tenant and time; what is redacted is in no object."""
-    lines = LinesStore(tmp_path.as_uri(), redact=Redaction(["input.question"]))
-    context = {"caller": {"tenant": "acme", "user": "ada"}}
-    result = create_rag_agent(recorder=lines).invoke(QUESTION, context=context)
-    create_rag_agent(recorder=lines).invoke(QUESTION)
-    assert [item.run_id for item in lines.runs(tenant="acme")] == [result["run_id"]]
-    assert len(list(lines.runs(pattern="rag"))) == 2
-    assert list(lines.runs(pattern="research")) == []
-    assert list(lines.runs(since=datetime.now(UTC) + timedelta(hours=1))) == []
-    assert [len(list(part)) for part in lines.runs().parts(2)] == [1, 1]
-    assert not any(QUESTION["question"].encode() in file.read_bytes() for file in tmp_path.iterdir())
-    assert lines.verify().ok
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from exported_runs import private_pem
 from langgraph.checkpoint.memory import InMemorySaver
 from refund_pattern import refund, waiting
 from store_writers import QUESTION, TIMEOUT, killed_at, resume
-from stored_runs import everything_written, new_database, opened, recording, running_server
+from stored_runs import everything_written, new_database, opened, recording
 from ticket_pattern import TICKET, triage
 
 from guardgraph import (
@@ -32,7 +32,6 @@ from guardgraph.evidence.sql import writing
 from guardgraph.evidence.strict_json import format_document_text
 from guardgraph.testing import InMemoryRecorder
 
-server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 THREAD = {"configurable": {"thread_id": "1"}}
 NOW = "2026-01-01T00:00:00.000000+00:00"
@@ -221,15 +220,6 @@ def test_an_erasure_takes_beginning_and_notes(chosen, url, tmp_path):
     assert [item.run_id for item in store.open_runs()] == [second.run_id]
 
 
-def test_the_beginning_goes_with_a_run_that_somebody_else_resumed(url):
-    """Bob of Acme resumed what Ann began, and its words are in both: who erases Bob's runs leaves neither."""
-    store = sql_store(url)
-    store.begin(beginning())
-    store.record({**recording(1, tenant="acme", user="bob"), "run_id": beginning()["run_id"]})
-    assert store.erase(user="bob", by="me").records == 2
-    assert store.verify().ok
-
-
 def test_an_erased_run_that_comes_back_is_a_finding(url):
     """Such as one that waited, was erased, and was resumed; to erase it once more puts that right."""
     store = sql_store(url)
@@ -256,21 +246,6 @@ def test_what_is_open_is_not_too_old(url):
     store.close_run(beginning()["run_id"], by="me", why="gone")
     assert store.retain(0, by="me").records == 2
     assert store.verify().ok
-
-
-def test_a_clock_that_went_back_makes_nothing_older(url, monkeypatch):
-    """It is named by `verify`, and `retain` erases nothing that was written behind something younger."""
-    store, true = sql_store(url), writing.read_utc_time
-    store.record(recording(1))
-    monkeypatch.setattr(writing, "read_utc_time", lambda: NOW.replace("2026", "1999"))
-    for number in (2, 3):
-        store.record(recording(number))
-    monkeypatch.setattr(writing, "read_utc_time", true)
-    store.record(recording(4))
-    found = store.verify()
-    assert (found.ok, [step.seq for step in found.clock_steps]) == (True, [2])
-    assert store.retain(1, by="me") is None
-    assert store.retain(0, by="me").records == 4
 
 
 # Tampering
@@ -376,23 +351,6 @@ def test_what_is_open_is_listed(store):
     assert "triage: waiting for a person, no act noted" in text
 
 
-def test_an_open_run_is_shown(store):
-    """What was asked, since when, on which thread; and all that the chain says of it."""
-    text = " ".join(printed("show", beginning(2)["run_id"]).split())
-    for part in ("waiting for a person, no act noted", "The invoice of", "thread 7", "began", "noted: waiting"):
-        assert part in text
-    told = json.loads(printed("show", beginning(1)["run_id"], "--json"))
-    assert (told["status"], told["begun"], told["recording"]) == ("open", beginning_of(store, 0), None)
-    assert [entry["kind"] for entry in told["entries"]] == ["begin", "note"]
-    ended = json.loads(printed("show", recording(9)["run_id"], "--json"))
-    assert [entry["kind"] for entry in ended["entries"]] == ["run"]
-
-
-def beginning_of(store, number):
-    """Return the beginning of an open run, as the store has it."""
-    return store.open_runs()[number].begun
-
-
 def test_a_verification_names_what_is_open(store):
     """It is no finding."""
     text = " ".join(printed("verify").split())
@@ -438,21 +396,6 @@ def test_what_cannot_be_closed_is_one_clear_line(arguments, message, store):
 
 
 # Documents
-
-
-def test_a_document_names_all_entries_of_its_run(url):
-    """When it began, what was noted, and other records of the same id; each is held against its hash and its run."""
-    store = sql_store(url)
-    run_id = create_rag_agent(recorder=store).invoke(QUESTION)["run_id"]
-    document = export_run(store, run_id)
-    [begun] = document["chain"]["also"]
-    assert (document["format"], read_chain_entry(begun["entry"])["kind"]) == (1, "begin")
-    assert check_document(document, AGENT).findings == ()
-    again = {**store.read(run_id).recording, "graph": "another"}
-    store.record(again)
-    assert len(export_run(store, run_id)["chain"]["also"]) == 2
-    assert [stored.earlier for stored in store.runs()] == [(2,)]
-    assert store.read(run_id).earlier == (2,)
 
 
 def other(document):

@@ -6,8 +6,6 @@ import asyncio
 import gc
 import json
 import threading
-from datetime import datetime, timedelta, timezone
-from itertools import count
 
 import pytest
 from docs_parts import ROOT
@@ -17,12 +15,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from rag_agents import QUESTION, agent
 from recorded_runs import Kept, recorded_stop, stops
-from runs import MODES, check_result, masked, run
-from ticket_pattern import REASONS, TICKET, TIGHT, check_label, pattern, routed, triage
+from runs import MODES, masked, run
+from ticket_pattern import TICKET, check_label, routed, triage
 
 from guardgraph import LiveWorld, create_rag_agent
-from guardgraph.evidence.checking import find_derivation_problems
-from guardgraph.grammar import Budget, Call, declares
+from guardgraph.grammar import Call, declares
 from guardgraph.state.recording import schema
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
 
@@ -133,30 +130,6 @@ def test_a_run_that_waits_is_recorded_at_its_end(resume):
     assert [visit["node"] for visit in kept.only["visits"] if "opening" in visit] == ["request_guard", "lookup"]
 
 
-def test_what_never_ends_is_not_recorded():
-    """A run that is cancelled has no recording; a client's `recursion_limit` breaks none off."""
-    kept = Kept()
-    triage(recorder=kept).invoke(TICKET, {"recursion_limit": 2})
-    assert kept.only["result"]["stop_reason"] == "success"
-    kept = Kept()
-
-    async def cancelled():
-        asked = asyncio.Event()
-
-        async def proposer(view):
-            asked.set()
-            await asyncio.sleep(5)
-
-        task = asyncio.create_task(triage(proposer, recorder=kept).ainvoke(TICKET))
-        await asked.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(cancelled())
-    assert kept.texts == []
-
-
 class Failing:
     """A recorder that fails."""
 
@@ -187,21 +160,6 @@ def test_no_recorder_can_change_a_run(recorder, mode):
         result = run(graph, TICKET, mode)
         result.pop("audit", None)
         assert masked(result) == masked(triage().invoke(TICKET))
-
-
-def test_whoever_has_the_result_cannot_change_the_recording():
-    """A recording shares nothing with the result that is returned."""
-
-    class Holding:
-        def record(self, run):
-            self.run = run
-
-    recorder = Holding()
-    result = triage(recorder=recorder).invoke(TICKET)
-    before = json.dumps(recorder.run)
-    result["timeline"].clear()
-    result["path"].append("elsewhere")
-    assert json.dumps(recorder.run) == before
 
 
 # What is in it
@@ -279,68 +237,4 @@ def test_a_recording_says_who_was_asked_what_when_and_what_came_back():
     assert (readings["label"][0], readings["label"][-1], readings["label_guard"][0]) == (0.0, 2.0, 2.0)
 
 
-def test_calls_at_once_are_recorded_each_by_itself_in_their_order():
-    """Two tools at once and a third: three calls of one visit, numbered, each with its own request."""
-    kept = Kept()
-    triage(bodies={"lookup": several}, recorder=kept).invoke(TICKET)
-    calls = [call for call in kept.only["calls"] if call["node"] == "lookup"]
-    assert [(call["visit"], call["number"], json.loads(call["outcome"])[1]) for call in calls] == [
-        (1, 1, "Ada"),
-        (1, 2, "Bob"),
-        (1, 3, "Eve"),
-    ]
-    assert len({call["request"] for call in calls}) == 3
-
-
-def test_a_recording_has_the_deployments_settings_and_the_context_as_it_was_given():
-    """The policy is not yet tightened; what a run tightened stands in the visit that it was given for."""
-    kept = Kept()
-    triage(recorder=kept).invoke(TICKET, context=TIGHT)
-    assert kept.only["policy"] == {"labels": ["billing", "bug", "spam"], "desks": ["billing", "bug"]}
-    assert kept.only["visits"][0]["opening"]["context"] == TIGHT
-    assert kept.only["budget"] == Budget().plain()
-    assert kept.only["input"] == TICKET
-
-
 # Who can read it
-
-
-def test_no_body_sees_the_record_of_calls():
-    """A guard or an act node that declares to read it is refused, and no body's view has it."""
-    from guardgraph import GrammarError
-
-    p = pattern()
-    p.guard("late_guard", lambda state, run: None, phase="lookup", reads=["calls:label"], to="routed")
-    with pytest.raises(GrammarError, match="reads: given calls:label"):
-        p.compile(name="late")
-    views = []
-    names = ("request_guard", "label", "label_guard", "lookup", "duty_guard", "routed")
-    graph = triage(checkpointer=InMemorySaver())
-    for name in names:
-        declaration = graph.builder.nodes[name].runnable.declaration
-        views.append(any(channel.startswith("calls:") for channel in declaration.reads))
-    assert not any(views)
-    check_result(REASONS, graph.invoke(TICKET, THREAD))
-    assert graph.get_state(THREAD).values["calls:label"][0]["calls"][0]["kind"] == "proposer"
-    assert "calls:label" not in graph.invoke(None, THREAD)
-
-
-@pytest.mark.parametrize(
-    ("moment", "said"),
-    [
-        (datetime(2026, 11, 22, 1, 2, 3), "2026-11-22T01:02:03+00:00"),
-        (datetime(2026, 1, 1, 3, tzinfo=timezone(timedelta(hours=5, minutes=45))), "2025-12-31T21:15:00+00:00"),
-    ],
-)
-def test_a_world_of_whole_seconds_and_another_zone_is_recorded_as_any_other(moment, said):
-    """The beginning is in UTC, readings are floats, and the run is derived to the last digit."""
-
-    class Elsewhere(LiveWorld):
-        def calendar(self):
-            return moment
-
-    kept, readings = Kept(), count(1)
-    triage(world=Elsewhere(clock=lambda: next(readings)), recorder=kept).invoke(TICKET)
-    assert kept.only["visits"][0]["opening"]["started_at"] == said
-    assert {type(call["seconds"]) for call in kept.only["calls"]} == {float}
-    assert list(find_derivation_problems(triage().frame, kept.only)) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import os
@@ -16,19 +15,18 @@ from pathlib import Path
 
 import pytest
 import recorded_runs
-from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, interrupt
+from langgraph.types import interrupt
 from openai_server import OpenAIServer, answer, status
 from pydantic import ValidationError
-from rag_agents import QUESTION, agent
-from recorded_runs import AGENTS, Kept, dead, recorded, recorded_stop, replaying_agent, stops
-from runs import EDITED, MODES
+from rag_agents import QUESTION
+from recorded_runs import AGENTS, Kept, dead, recorded, recorded_stop, stops
+from runs import EDITED
 from ticket_pattern import TICKET, Policy, triage
 
-from guardgraph import LiveWorld, NotRecorded, RagPolicy, create_rag_agent, replay
+from guardgraph import NotRecorded, create_rag_agent, replay
 from guardgraph.grammar import Budget, Call, Pass, Stop, declares
-from guardgraph.testing import ScriptedChatModel, ScriptedClock
+from guardgraph.testing import ScriptedChatModel
 
 THREAD = {"configurable": {"thread_id": "1"}}
 DEAD = (dead("the proposer"), dead("the tool"))
@@ -69,12 +67,6 @@ def test_every_stop_of_the_catalogues_replays_in_another_process_from_a_file(tmp
     assert dict(zip(texts, done.stdout.split(), strict=True)) == dict.fromkeys(texts, "True")
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_run_replays_however_it_was_run(mode):
-    """Every way of running leaves the same record; a replay of it asks nobody."""
-    check_replay(recorded(triage, mode=mode))
-
-
 def test_a_run_of_a_named_model_replays_without_its_key(monkeypatch):
     """An agent whose model is named by a string can be made, and replays, where there is no key and no server."""
     intent = json.dumps({"kind": "retrieve", "query": "P1 response"})
@@ -105,24 +97,6 @@ def test_a_timeout_replays_at_once(slot, mode):
     check_replay(recording, budget=Budget(max_seconds=0.05))
 
 
-def test_a_slow_node_or_checkpointer_ends_the_replay_too():
-    """The clock of the record drives the replay's: time that no call took is spent again."""
-    clock = ScriptedClock()
-
-    class Slow(InMemorySaver):
-        def put(self, *args, **kwargs):
-            clock.advance(11)
-            return super().put(*args, **kwargs)
-
-    def graph_of(recorder):
-        world, budget = LiveWorld(clock=clock), Budget(max_seconds=30.0)
-        return triage(checkpointer=Slow(), world=world, budget=budget, recorder=recorder)
-
-    recording = recorded(graph_of, config=THREAD)
-    assert recording["result"]["stop_reason"] == "max_seconds"
-    check_replay(recording, budget=Budget(max_seconds=30.0))
-
-
 class Level(IntEnum):
     """A number with a name."""
 
@@ -145,75 +119,6 @@ def test_an_input_is_judged_by_its_value_as_it_is_recorded(given):
     assert seen[0] <= {int, dict, list}
 
 
-def test_every_session_of_a_resumed_run_replays_under_its_own_context():
-    """What was allowed in the first half and closed in the second is closed in the replay at the same node."""
-    for context, reason in (({"policy": {"desks": ["billing"]}}, "desk_denied:bug"), (None, "success")):
-        kept = Kept()
-        graph = triage(checkpointer=InMemorySaver(), recorder=kept)
-        assert halt_before(graph, TICKET, THREAD, "lookup", context={"budget": {"max_seconds": 50.0}})
-        result = graph.invoke(None, THREAD, context=context)
-        assert result["stop_reason"] == reason
-        check_replay(kept.only)
-
-
-def test_a_run_that_a_body_interrupted_replays_with_its_answers():
-    """Each interrupt gets the answer that it got then, also one that JSON has no form for."""
-
-    def asking(state, run):
-        who, when = interrupt("who?"), interrupt("when?")
-        came = yield Call("tool", dead("the tool"), {"who": who, "when": repr(when)})
-        return {"found_duty": came.packed()}
-
-    def live(state, run):
-        who, when = interrupt("who?"), interrupt("when?")
-        came = yield Call("tool", lambda request: request["who"], {"who": who, "when": repr(when)})
-        return {"found_duty": came.packed()}
-
-    kept = Kept()
-    graph = triage(bodies={"lookup": live}, checkpointer=InMemorySaver(), recorder=kept)
-    graph.invoke(TICKET, THREAD)
-    graph.invoke(Command(resume="Ada"), THREAD)
-    result = graph.invoke(Command(resume=float("inf")), THREAD)
-    assert result["on_duty"] == "Ada"
-    check_replay(kept.only, bodies={"lookup": asking})
-
-
-def test_calls_at_once_replay_in_their_order():
-    """Outcomes come back to the call that they were recorded for, whoever was faster."""
-
-    def several(target):
-        @declares(rounds=2)
-        def body(state, run):
-            came = yield [Call("tool", target, {"number": number}) for number in range(20)]
-            last = yield Call("tool", target, {"number": 20})
-            return {"found_duty": came[7].packed() if last.content == 20 else ""}
-
-        return body
-
-    def tool(request):
-        time.sleep(0.002 * (20 - request["number"]))
-        return str(request["number"]) if request["number"] < 20 else 20
-
-    for mode in ("invoke", "ainvoke"):
-        recording = recorded(lambda recorder: triage(bodies={"lookup": several(tool)}, recorder=recorder), mode=mode)
-        assert recording["result"]["on_duty"] == "7"
-        check_replay(recording, bodies={"lookup": several(dead("the tool"))})
-
-
-def test_who_asked_is_who_asks_in_the_replay():
-    """A body that decides by the caller sees the recorded one."""
-
-    def lookup(state, run):
-        return {"found_duty": f'["value", "{run.caller.user} of {run.caller.groups}", {{}}]'}
-
-    caller = {"tenant": "acme", "user": "Ada", "groups": ["staff"]}
-    recording = recorded(
-        lambda recorder: triage(bodies={"lookup": lookup}, recorder=recorder), context={"caller": caller}
-    )
-    assert recording["result"]["on_duty"] == "Ada of ('staff',)"
-    check_replay(recording, bodies={"lookup": lookup})
-
-
 def test_a_replay_is_recorded_by_nobody():
     """An agent that records its runs does not record what it decides again."""
     kept = Kept()
@@ -221,21 +126,6 @@ def test_a_replay_is_recorded_by_nobody():
     graph.invoke(TICKET)
     replay(graph, kept.only)
     assert len(kept.texts) == 1
-
-
-def test_replays_side_by_side_do_not_mix():
-    """Many replays at once, in threads and beside live runs, each give their own result."""
-
-    def labelled(label):
-        return recorded(lambda recorder: triage(lambda view: {"label": label}, recorder=recorder))
-
-    recordings = [labelled("bug" if number % 2 else "spam") for number in range(8)]
-    graph = triage(*DEAD)
-
-    async def all_of_them():
-        return await asyncio.gather(*(asyncio.to_thread(replay, graph, item) for item in recordings * 4))
-
-    assert asyncio.run(all_of_them()) == [item["result"] for item in recordings * 4]
 
 
 def test_a_replay_under_another_policy_gives_another_verdict():
@@ -249,19 +139,6 @@ def test_a_replay_under_another_policy_gives_another_verdict():
         "desk_denied:bug",
         ["lookup", "duty_guard", "stop_desk_denied"],
     )
-
-
-def test_a_replay_under_a_tighter_policy_of_a_shipped_pattern_says_what_it_would_have_stopped():
-    """An answer that a check let through when it was off is stopped when it is on."""
-    wrong = {"answer": "Within 20 minutes.", "citations": ["doc_sla_enterprise_v3"]}
-
-    def loose(recorder):
-        return agent(answer=wrong, policy=RagPolicy(check_values=False), recorder=recorder)
-
-    recording = recorded(loose, QUESTION)
-    assert recording["result"]["outcome"] == "grounded_answer"
-    recording["policy"]["check_values"] = True
-    assert replay(replaying_agent(recording), recording)["stop_reason"] == "invalid_answer:contradicts_source"
 
 
 def reworded(state, run):

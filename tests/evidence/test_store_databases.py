@@ -7,17 +7,15 @@ import json
 import os
 import pickle
 import signal
-import socket
 import sqlite3
 import stat
 import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
-from datetime import UTC, datetime, timedelta, timezone
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from threading import Event, Thread
 
 import psycopg
 import pytest
@@ -226,20 +224,6 @@ def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, me
             assert [*connection.iterdump()] == before
 
 
-def test_a_postgres_database_may_hold_other_tables(database):
-    """A server's database is often shared; another version is refused there too."""
-    plain = database.replace("+psycopg", "")
-    with psycopg.connect(plain) as connection:
-        connection.execute("CREATE TABLE checkpoints (id int)")
-    store = sql_store(plain)
-    assert store.head() is None
-    store.record(recording(1))
-    with psycopg.connect(plain) as connection:
-        connection.execute("UPDATE guardgraph_store SET format = 3")
-    with pytest.raises(ConfigurationError, match="given: format 3"):
-        sql_store(plain).head()
-
-
 def test_a_rule_on_a_table_of_postgres_is_refused(server, database):
     """As a trigger is: it could keep a copy of what is erased."""
     store = sql_store(database)
@@ -253,22 +237,6 @@ def test_a_rule_on_a_table_of_postgres_is_refused(server, database):
         sql_store(database).record(recording(2))
     beside = sql_store(new_database(server))  # the tables of somebody else in the same database
     assert beside.record(recording(1))["seq"] == 1
-
-
-@pytest.mark.parametrize(
-    ("between", "named"),
-    [
-        ("CREATE TABLE copies () INHERITS (guardgraph_contents)", "inheritance of guardgraph_contents"),
-        ("ALTER TABLE guardgraph_entries ENABLE ROW LEVEL SECURITY", "row security of guardgraph_entries"),
-    ],
-)
-def test_tables_of_postgres_that_show_more_or_less_than_was_appended_are_refused(database, between, named):
-    """A table that inherits holds rows of nobody's, and row security hides some: neither is a store."""
-    sql_store(database).record(recording(1))
-    with psycopg.connect(database.replace("+psycopg", "")) as connection:
-        connection.execute(between)
-    with pytest.raises(ConfigurationError, match=f"inheritance and row security is required; it has {named}"):
-        sql_store(database).record(recording(2))
 
 
 def test_a_trigger_that_came_later_is_named_where_it_counts(each):
@@ -413,79 +381,6 @@ def test_a_writer_that_hangs_in_line_is_passed_by(url):
     assert patient.verify().ok
 
 
-def test_a_table_that_is_locked_is_left_after_the_timeout(database):
-    """In PostgreSQL the server itself says that others are in the way; nothing was written, and the chain goes on."""
-    store = sql_store(database, timeout=1)
-    sql_store(database, timeout=60).record(recording(1))
-    with psycopg.connect(database.replace("+psycopg", "")) as connection:
-        connection.execute("LOCK TABLE guardgraph_entries IN EXCLUSIVE MODE")
-        for _ in range(5):  # where the machine is busy, our own timeout may come first
-            with pytest.raises(StoreError) as raised:
-                store.record(recording(2))
-            if "others kept it busy" in str(raised.value):
-                break
-        assert "others kept it busy" in str(raised.value)
-    assert sql_store(database, timeout=60).record(recording(3))["seq"] == 2
-
-
-@contextmanager
-def relayed(server, folder):
-    """A way to a server that stops in the middle of what a writer sends who has the lock, once it is told to."""
-    stops = Event()
-    ends = ExitStack()
-
-    def pass_on(source, target, *, is_watched):
-        room = None
-        with suppress(OSError):
-            while room != 0 and (data := source.recv(2**16)):
-                if is_watched and stops.is_set() and b"pg_advisory_xact_lock" in data:
-                    room = 2**12
-                target.sendall(data[:room])
-                room = None if room is None else max(room - len(data), 0)
-
-    def connect(listener):
-        with suppress(OSError):
-            while True:
-                source, target = listener.accept()[0], socket.socket(socket.AF_UNIX)
-                target.connect(f"{server.partition('host=')[2]}/.s.PGSQL.5432")
-                for one, other, is_watched in ((source, target, True), (target, source, False)):
-                    ends.callback(one.close)
-                    Thread(target=pass_on, args=(one, other), kwargs={"is_watched": is_watched}, daemon=True).start()
-
-    with ends, socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(f"{folder}/.s.PGSQL.5432")
-        listener.listen()
-        Thread(target=connect, args=(listener,), daemon=True).start()
-        yield stops
-
-
-def test_a_writer_that_hangs_in_the_middle_of_what_it_sends_stops_nobody_else(server, database, tmp_path):
-    """PostgreSQL ends its transaction, which has the lock of all writers, soon after nobody waits for it any more."""
-    large = recording(2)
-    large["result"]["answer"] = "x" * 2**20
-    patient = sql_store(database, timeout=60)
-    with relayed(server, tmp_path) as stops:
-        store = sql_store(database.replace(server.partition("host=")[2], str(tmp_path)), timeout=1)
-        patient.record(recording(0))
-        store.record(recording(1))
-        stops.set()
-        with pytest.raises(StoreError, match="no answer within 1 seconds"):
-            store.record(large)
-        assert patient.record(recording(3))["seq"] == 3
-    assert patient.verify().ok
-
-
-def test_statements_need_not_be_prepared(database):
-    """Behind a pool that gives every transaction another connection, PostgreSQL has no statement from before."""
-    store = sql_store(f"{database}&prepare_threshold=none", timeout=60)
-    for number in range(7):
-        assert store.record(recording(number))["seq"] == number + 1
-        with store.database.get_database_engine(makes=False).connect() as connection:
-            assert connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar() == 0
-    with pytest.raises(ConfigurationError, match="url: prepare_threshold: a whole number or none is required"):
-        sql_store(f"{database}&prepare_threshold=never")
-
-
 def test_a_connection_that_the_server_closed_is_replaced(database):
     """A server that was started anew is written to, and no run pays for it."""
     store = sql_store(database, timeout=60)
@@ -495,63 +390,6 @@ def test_a_connection_that_the_server_closed_is_replaced(database):
         ended = connection.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {mine}")
         assert (True,) in ended.fetchall()
     assert store.record(recording(2))["seq"] == 2
-
-
-def test_a_run_is_erased_and_the_chain_still_verifies(each):
-    """All its records go, its entries stay, and who erased how many is told; a second time there is nothing to do."""
-    store = sql_store(each, timeout=60)
-    run = recording(1, tenant="acme", user="ann")
-    store.record(run)
-    store.record(recording(2))
-    store.record({**run, "graph": "resumed"})
-    erasure = store.erase(run["run_id"], by="the data officer")
-    assert (erasure.seq, erasure.records, erasure.by, erasure.how) == (4, 2, "the data officer", "erase")
-    stored = store.read(run["run_id"])
-    assert (stored.recording, stored.salt, stored.position.seq) == (None, None, 3)
-    assert [item.position.seq for item in store.runs()] == [2, 3]
-    assert list(store.runs(tenant="acme")) == []
-    verification = store.verify()
-    assert (verification.ok, verification.entries, verification.runs) == (True, 4, 3)
-    assert verification.erasures == (erasure,)
-    assert store.erase(run["run_id"], by="the data officer") is None
-    assert store.record(run)["seq"] == 5, "what was erased is not there to be the same"
-
-
-def test_a_persons_runs_are_found_by_their_caller(each):
-    """By tenant, by user, or by both; whoever began a run or resumed it is one of its callers."""
-    store = sql_store(each, timeout=60)
-    resumed = recording(5, tenant="acme", user="ann")
-    resumed["visits"][1]["opening"] = {**resumed["visits"][0]["opening"], "context": {"caller": {"user": "eve"}}}
-    for run in (
-        recording(1, tenant="acme", user="ann"),
-        recording(2, tenant="acme", user="bob"),
-        recording(3, tenant="other", user="ann"),
-        recording(4),
-        resumed,
-    ):
-        store.record(run)
-    assert [item.position.seq for item in store.runs(tenant="acme")] == [1, 2, 5]
-    assert store.erase(tenant="nobody", by="me") is None
-    assert store.erase(tenant="acme", user="bob", by="me").records == 1
-    assert store.erase(user="eve", by="me").records == 1
-    assert store.erase(user="ann", by="me").records == 2
-    assert [item.recording is None for item in store.runs()] == [True, True, True, False, True]
-    assert store.verify().ok
-
-
-def test_old_runs_are_thinned_out(each):
-    """What was recorded longer ago than the days that are kept is erased, by number of its entry in one record."""
-    store = sql_store(each, timeout=60)
-    for number in range(1, 4):
-        store.record(recording(number))
-    assert store.retain(1, by="cron") is None
-    erasure = store.retain(0, by="cron")
-    assert (erasure.how, erasure.records) == ("retain", 3)
-    assert store.verify().erasures == (erasure,)
-    store.record(recording(4))
-    assert [item.recording is None for item in store.runs()] == [True, True, True, False]
-    now = datetime.now(UTC)
-    assert len(list(store.runs(since=now - timedelta(hours=1)))) == 4
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from guardgraph import (
     ConfigurationError,
     InputError,
     RagBudget,
-    RagPolicy,
     create_rag_agent,
     create_research_agent,
     sql_store,
@@ -30,7 +29,6 @@ from guardgraph.testing import InMemoryRecorder
 
 RAG = "guardgraph:create_rag_agent"
 STRICT = RagBudget(min_chunk_score=0.9)
-NO_SOURCE = RagPolicy(allowed_sources_execution=("billing_policy",))
 
 
 def runs():
@@ -131,14 +129,6 @@ def test_a_run_that_was_changed_costs_no_other_one(change, tmp_path):
     assert [row.why for row in judged.rows[::3]] == [f"changed: its {changed} is not what was recorded"] * 2
     assert "unreplayable        2  changed 2" in judged.table()
     assert not store.verify().ok
-
-
-def test_a_candidate_may_be_a_name_and_its_factory_is_given_the_settings():
-    """The factory is called with policy and budget where they are given."""
-    kept = [recorded(create_rag_agent, QUESTION)]
-    assert what_if(RAG, kept).counts["same"] == 1
-    assert what_if(RAG, kept, budget=STRICT).counts["changed"] == 1
-    assert what_if(RAG, kept, policy=NO_SOURCE).rows[0].call.node == "retrieve"
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,6 @@ OVER = f"https://{STATUS_HOST}/over"
 END = f"https://{REGULATOR_HOST}/end"
 
 
-def test_hops_that_are_judged_alike_leave_a_run_as_it_was():
-    """Another list under which every hop is allowed, or denied, as it was: the result is known."""
-    assert judged(leading(OVER), HOSTS, (SLA_HOST, STATUS_HOST)).kind == "same"
-    assert judged(leading(OVER), (SLA_HOST,), (SLA_HOST, REGULATOR_HOST)).kind == "same"
-    assert judged(leading(), HOSTS, (SLA_HOST,)).kind == "same"
-
-
 @pytest.mark.parametrize(
     ("then", "now", "difference"),
     [

@@ -60,17 +60,6 @@ def test_a_changed_run_names_the_guard_and_its_evidence():
     assert {"label", "on_duty", "raw_label", "status", "stop_reason"} <= set(again.differs)
 
 
-def test_a_stop_that_is_gone_is_named_too():
-    """A run that no longer stops says which guard stopped it, and on what."""
-    recording = recorded(lambda **made: triage(policy=Policy(labels=("billing",)), **made))
-    again = of(triage, recording)
-    assert again.kind == "unknown"
-    recording = recorded(lambda **made: triage(lambda view: {"label": "spam"}, policy=Policy(labels=()), **made))
-    again = of(triage, recording)
-    assert (again.kind, str(again.new), again.guard) == ("changed", "ok:spam", "label_guard")
-    assert again.evidence == {"raw_label": {"label": "spam"}}
-
-
 @pytest.mark.parametrize(("seconds", "on_duty"), [(3.0, "last"), (2.0, None), (1.0, "late")])
 def test_a_call_that_took_longer_than_the_candidate_has_is_its_timeout(seconds, on_duty):
     """What was in time then is too late for who has less, and time goes on from there."""
@@ -79,14 +68,6 @@ def test_a_call_that_took_longer_than_the_candidate_has_is_its_timeout(seconds, 
     live = kept(made, budget=Budget(max_seconds=seconds))["result"]
     assert (again.new, again.result.get("on_duty")) == (Ending.of(live), on_duty)
     assert {**again.result, "run_id": 0} == {**live, "run_id": 0}
-
-
-@pytest.mark.parametrize("seconds", [8.0, 5.5, 5.0, 4.0, 2.5, 2.0, 1.0, 0.5])
-def test_calls_side_by_side_share_the_time_that_is_left(seconds):
-    """Who would have been late is late, the others are kept, and the next call has the rest."""
-    made = slow(2.0, 4.0, 1.0)
-    again = of(made, kept(made), budget=Budget(max_seconds=seconds))
-    assert {**again.result, "run_id": 0} == {**kept(made, budget=Budget(max_seconds=seconds))["result"], "run_id": 0}
 
 
 def test_a_call_that_was_cut_off_is_known_only_to_who_has_no_more_time():

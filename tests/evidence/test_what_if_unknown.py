@@ -52,19 +52,6 @@ def test_a_refused_reply_is_unknown_under_a_smaller_limit_that_somebody_asked_fo
     assert judge_recording_again(tight.frame, recorder.runs[0]).kind == "unknown"
 
 
-@pytest.mark.parametrize("most", [200, 120, 90, 20])
-def test_a_value_that_is_no_json_is_refused_for_its_form_or_for_its_size(most):
-    """How far it was read is on record: where that fits, the run is as it was; else nobody knows."""
-    value = {"who": "x" * 80, "when": b"now", "more": "y" * 10}
-    again, live = judged(
-        lambda **settings: triage(tool=lambda request: value, **settings),
-        {"budget": Budget(max_reply_bytes=1000)},
-        {"budget": Budget(max_reply_bytes=most)},
-    )
-    assert again.kind == ("same" if most > 100 else "unknown")
-    assert ("limit" in live["details"]) == (most < 100)
-
-
 # A larger limit than that of a reply that was not refused
 
 

@@ -40,11 +40,6 @@ def shadowed(policy=None, budget=None, recorder=None):
     return create_rag_agent(policy=policy, budget=budget, recorder=recorder, shadow=shadow)
 
 
-def own_settings(recorder=None):
-    """Return a RAG agent whose factory takes no settings."""
-    return create_rag_agent(recorder=recorder)
-
-
 def asking(policy=None, budget=None):
     """Return a RAG agent that asks the model of a test's server."""
     return create_rag_agent("openai:test-model", policy=policy, budget=budget)
