@@ -189,7 +189,8 @@ def _run_node_again(
     """Run a node, and return what it writes; of a terminal, the run that is over."""
     session, run, _ = sitting
     visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session, live)
-    run = visit.bound_run(run)
+    if node.frame.limit_guard is not None:
+        run = visit.bound_run(run)
     if (looking := node.look_before(run, visit)) is not None:
         run = visit.take_look(run, looking.meet())
     if node.declaration.kind == "terminal":

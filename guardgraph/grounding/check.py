@@ -21,7 +21,7 @@ from guardgraph.grounding.names import (
 from guardgraph.grounding.opposites import is_opposite
 from guardgraph.grounding.quotes import find_quoting_sentences
 from guardgraph.grounding.tables import Table, find_misplaced_values, join_tables
-from guardgraph.grounding.values import Value, ValueIndex, find_support, is_same_kind, is_written
+from guardgraph.grounding.values import Value, ValueIndex, find_support, is_same_kind, is_written, supports
 from guardgraph.grounding.workings import evaluate_workings
 
 VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")
@@ -328,7 +328,10 @@ class _Held:
 
     def _find_told(self, value: Value) -> Value | None:
         """Return what is told of a value: the value of a source, the value itself where it stands there as written."""
-        like = [*self.sources.index.find_like(value), *self.beside_values.find_like(value)]
+        like = self.sources.index.find_like(value)
+        if hit := next((each for each in like if supports(value, each)), None):
+            return hit
+        like += self.beside_values.find_like(value)
         if like and (hit := find_support(value, like)):
             return hit
         if value.kind == "score":

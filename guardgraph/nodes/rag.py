@@ -76,7 +76,7 @@ def check_sources_switched_on(sources: Iterable[str], run: RagRun) -> None:
     """Stop a run that holds something of a source which is denied, or not on both lists now."""
     held = {*sources}
     guards.check_denied_sources(held, denied=run.policy.denied_sources)
-    lists = [set(getattr(run.policy, name)) for name in RagPolicy.filled if not run.policy.is_open(name)]
+    lists = [set(getattr(run.policy, name)) for name in RagPolicy.filled if name in run.policy.model_fields_set]
     if lists:
         guards.check_allowed_sources(held, allowed=set.intersection(*lists))
 

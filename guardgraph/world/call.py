@@ -367,9 +367,3 @@ class Observer(Protocol):
 
     def open_session(self, agent: str, pattern: str) -> ObservedSession:
         """Return the session that begins now, of a graph of this name."""
-
-
-def find_observer(world: object) -> Observer | None:
-    """Return who observes what a world is used for, None where nobody does."""
-    observer: Observer | None = getattr(world, "observer", None)
-    return observer

@@ -34,16 +34,7 @@ from guardgraph.plain.log import locate_failure, log_failure
 from guardgraph.plain.secrets import cut_and_mask_text, format_error_message
 from guardgraph.state.catalogue import EFFECT_UNKNOWN
 from guardgraph.state.outcome import Outcome
-from guardgraph.world.call import (
-    WORLD_METHODS,
-    Asked,
-    Call,
-    Observer,
-    Performed,
-    World,
-    find_observer,
-    is_instant_target,
-)
+from guardgraph.world.call import WORLD_METHODS, Asked, Call, Observer, Performed, World, is_instant_target
 from guardgraph.world.deadline import (
     Connections,
     Handover,
@@ -568,7 +559,8 @@ class AroundWorld:
     @property
     def observer(self) -> Observer | None:
         """Who observes the runs for which it makes calls."""
-        return find_observer(self._world)
+        observer: Observer | None = getattr(self._world, "observer", None)
+        return observer
 
     def calendar(self) -> datetime:
         """Return the date and time in UTC."""

@@ -1,4 +1,4 @@
-"""What a call may use up, before it is made, and what it used up, once it is over.
+"""What a call may use up, before it is made, and what it used up and is kept of it, once it is over.
 
 The tokens of a text are estimated by its bytes, with a factor for each script: tokenizers write a word of English with
 one token and a letter of Thai with one or two. The estimate is meant to be too high rather than too low, since what is
@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
+from guardgraph.plain.json import JsonObject, JsonValue, copy_json, make_storable_json
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import RecordedAttempt
+from guardgraph.state.recording import RecordedAttempt, RecordedCall
 from guardgraph.state.spending import (
     BUDGET_REASONS,
     COST_DIGITS,
@@ -29,7 +29,9 @@ from guardgraph.state.spending import (
     find_overspent_limit,
 )
 from guardgraph.world.call import Asked, Call, Performed, is_instant_target, is_said_of_target
+from guardgraph.world.live import limit_call_reply
 from guardgraph.world.models import ModelProposer
+from guardgraph.world.proposers import can_be_asked_again
 
 _OVERHEAD: Final = 24  # tokens of a call beside its texts: what marks its messages and its schema
 
@@ -263,6 +265,50 @@ def _is_unmade_outcome(outcome: Outcome) -> bool:
 
 def _is_unmade_reason(reason: object) -> bool:
     return isinstance(reason, str) and reason.partition(":")[0] in _UNMADE
+
+
+def record_call(asked: Asked, performed: Performed) -> tuple[RecordedCall, Outcome]:
+    """Return a call as it is kept, and its outcome as a replay will see it: as plain JSON."""
+    performed = limit_call_reply(asked, performed)
+    packed, about, outcome = performed.packed or performed.outcome.packed(), asked.call.about, performed.outcome
+    record = RecordedCall(
+        node=asked.node,
+        visit=asked.visit,
+        number=asked.number,
+        kind=asked.call.kind,
+        request=asked.request,
+        outcome=packed,
+        seconds=performed.seconds,
+    )
+    if (at_once := asked.at_once if performed.at_once is None else performed.at_once) > 1:
+        record["at_once"] = at_once
+    if asked.scope is not None:
+        record["scope"] = asked.scope
+    if isinstance(proposer := about.get("proposer"), str):
+        record["proposer"] = proposer
+    if isinstance(prompt := about.get("prompt"), str):
+        record["prompt"] = prompt
+    if asked.call.kind == "proposer" and (
+        can_be_asked_again(asked.call.target) if performed.askable is None else performed.askable
+    ):
+        record["askable"] = True
+    if asked.call.kind != "person" and performed.reply_bytes is not None:
+        record["reply_bytes"] = performed.reply_bytes
+    if performed.attempts:
+        record["attempts"] = [*performed.attempts]
+    if (usage := settle_call(asked, performed)) is not None:
+        record["usage"] = usage
+    if outcome.form == "failure" and is_unmade_call(performed):
+        record["unmade"] = True
+    if asked.licence is not None:
+        record["tool"], record["args"] = asked.call.tool, copy_json(asked.call.request)
+    if asked.approval is not None:
+        record["approval"] = asked.approval
+    if asked.call.effect == "write":
+        record["effect"], record["tool"] = "write", asked.call.tool
+        if performed.key is not None:
+            record["key"] = performed.key
+    return record, outcome if performed.packed else outcome.settled()
 
 
 def count_call(asked: Asked, performed: Performed) -> Spending:

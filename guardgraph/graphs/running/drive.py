@@ -53,8 +53,8 @@ from guardgraph.state.run import LogEntry
 from guardgraph.state.spending import NOTHING, find_near_limits, list_spending_limits
 from guardgraph.world.call import Asked, Call, Performed, hash_call_value
 from guardgraph.world.failures import record_raised_exception
-from guardgraph.world.live import identify_target, limit_call_reply, validate_performed
-from guardgraph.world.proposers import can_be_asked_again, tell_call_refusal
+from guardgraph.world.live import identify_target
+from guardgraph.world.proposers import tell_call_refusal
 from guardgraph.world.replaying import ReplayingWorld
 from guardgraph.world.reviews import (
     bind_recorded_decision,
@@ -68,7 +68,7 @@ from guardgraph.world.reviews import (
     read_asked_answer,
     read_question,
 )
-from guardgraph.world.spending import is_unmade_call, reserve_call, settle_call
+from guardgraph.world.spending import record_call, reserve_call
 
 MOST_AT_ONCE = 1000  # calls that a body may yield at once
 
@@ -176,7 +176,7 @@ def _step_through_body(
                 yield from _perform_node_calls(part, asked, run, visit, performed)
             except SwitchedMeanwhile as refused:
                 for each, done in zip(asked, performed, strict=False):
-                    _record_node_call(each, done, calls)
+                    calls.append(record_call(each, done)[0])
                 raise refused.stop from None
             except GraphInterrupt as interrupt:
                 if asked[0].call.kind == "person":
@@ -187,10 +187,12 @@ def _step_through_body(
                 raising = asked[len(performed) :][: 1 if any(item.call.effect == "write" for item in asked) else None]
                 failed = [Performed(record_raised_exception(error), 0.0) for _ in raising]
                 for each, done in zip(asked, performed + failed, strict=False):
-                    _record_node_call(each, done, calls)
+                    calls.append(record_call(each, done)[0])
                 yielded = steps.throw(error)
                 continue
-            outcomes = [_record_node_call(each, done, calls) for each, done in zip(asked, performed, strict=True)]
+            kept = [record_call(each, done) for each, done in zip(asked, performed, strict=True)]
+            calls += [record for record, _ in kept]
+            outcomes = [outcome for _, outcome in kept]
             if any(outcome.form == "failure" for outcome in outcomes):
                 with evidence(phase=item.phase):
                     check_budget_outcomes(outcomes)
@@ -285,13 +287,13 @@ def _perform_node_calls(
             if item.call.effect == "write" and not visit.session.is_replay:
                 performed.append((yield from perform_write(item, left, part.frame.recorder, visit.session)))
             else:
-                performed += validate_performed([item], (yield [item], left))
+                performed += yield [item], left
         return
     left = run.budget.max_seconds - visit.read_active_seconds()
     if asked and asked[0].call.kind == "person":
         performed.append((yield from ask_for_decision(asked[0], left, part, run, visit)))
     elif asked:
-        performed += validate_performed(asked, (yield asked, left))
+        performed += yield asked, left
 
 
 def _stop_behind_failure(item: Asked, before: Performed, failed: Asked, visit: Visit) -> None:
@@ -315,7 +317,8 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
     """Return the calls that a body yields, if its kind of node may make them."""
     kind = KINDS[part.declaration.kind]
     group = yielded if kind.at_once and isinstance(yielded, list | tuple) else [yielded]
-    declared, known = part.declaration.proposers, part.frame.declared_targets[part.declaration.name]
+    declared = part.declaration.proposers
+    known = () if declared is None else part.frame.declared_targets[part.declaration.name]
     for call in group:
         if not isinstance(call, Call) or call.kind != kind.calls:
             given = f"a Call of a {call.kind}" if isinstance(call, Call) else f"a {type(call).__name__}"
@@ -332,51 +335,6 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
     if len(group) > MOST_AT_ONCE:
         raise GrammarBreach(f"yielded {len(group)} Calls at once; at most {MOST_AT_ONCE}")
     return [call.freeze() for call in group]
-
-
-def _record_node_call(asked: Asked, performed: Performed, calls: list[RecordedCall]) -> Outcome:
-    """Keep a call for the record, and return its outcome as a replay will see it: as plain JSON."""
-    performed = limit_call_reply(asked, performed)
-    packed, about = performed.packed or performed.outcome.packed(), asked.call.about
-    record = RecordedCall(
-        node=asked.node,
-        visit=asked.visit,
-        number=asked.number,
-        kind=asked.call.kind,
-        request=asked.request,
-        outcome=packed,
-        seconds=performed.seconds,
-    )
-    at_once = asked.at_once if performed.at_once is None else performed.at_once
-    if at_once > 1:
-        record["at_once"] = at_once
-    if asked.scope is not None:
-        record["scope"] = asked.scope
-    if isinstance(proposer := about.get("proposer"), str):
-        record["proposer"] = proposer
-    if isinstance(prompt := about.get("prompt"), str):
-        record["prompt"] = prompt
-    if asked.call.kind == "proposer":
-        is_askable = can_be_asked_again(asked.call.target) if performed.askable is None else performed.askable
-        record |= {"askable": True} if is_askable else {}
-    if asked.call.kind != "person" and performed.reply_bytes is not None:
-        record["reply_bytes"] = performed.reply_bytes
-    if performed.attempts:
-        record["attempts"] = [*performed.attempts]
-    if (usage := settle_call(asked, performed)) is not None:
-        record["usage"] = usage
-    if performed.outcome.form == "failure" and is_unmade_call(performed):
-        record["unmade"] = True
-    if asked.licence is not None:
-        record["tool"], record["args"] = asked.call.tool, copy_json(asked.call.request)
-    if asked.approval is not None:
-        record["approval"] = asked.approval
-    if asked.call.effect == "write":
-        record["effect"], record["tool"] = "write", asked.call.tool
-        if performed.key is not None:
-            record["key"] = performed.key
-    calls.append(record)
-    return performed.outcome if performed.packed else performed.outcome.settled()
 
 
 _LONGEST = 1e9  # seconds, some thirty years, until which a date is named

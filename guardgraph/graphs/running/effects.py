@@ -34,7 +34,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, Recorder
 from guardgraph.world.call import Asked, Performed
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
-from guardgraph.world.live import is_cut_off_outcome, limit_call_reply, validate_performed
+from guardgraph.world.live import is_cut_off_outcome, limit_call_reply
 
 LOGGER = logging.getLogger("guardgraph")
 
@@ -129,8 +129,9 @@ def perform_write(asked: Asked, seconds: float, recorder: Recorder | None, sessi
     """Make a write once, and return what it brought, now or when it was made."""
     key, began = compute_effect_key(session.request, asked), session.world.clock()
     if seconds <= 0:  # the world says that it is too late, and calls nobody
-        [performed] = validate_performed([asked], (yield [asked], seconds))
-        return performed._replace(key=key)
+        [told] = yield [asked], seconds
+        unmade: Performed = told._replace(key=key)
+        return unmade
     try:
         claims = yield from _claim_visit(asked, recorder, session)
     except Exception as error:  # noqa: BLE001 - a checkpointer that fails: nothing was done yet
@@ -165,7 +166,7 @@ def _act_once(intent: _Note, seconds: float, recorder: Recorder | None, session:
     elif callable(target) and has_parameter(target, KEY_NAME):
         handed = replace(asked, call=replace(asked.call, target=partial(target, **{KEY_NAME: key})), key=key)
     try:
-        performed = validate_performed([asked], (yield [handed], seconds))[0]
+        [performed] = yield [handed], seconds
     except GraphInterrupt:
         told = Outcome("failure", {"reason": _INTERRUPTED, "details": {}}, {})
         yield from _keep_receipt(intent, Performed(told, 0.0), recorder, session)
@@ -193,7 +194,7 @@ def _recall_write(intent: _Note, seconds: float, earlier: list[JsonObject]) -> N
     said: JsonObject = {"kept": earlier[0]}
     if call.reconcile is not None:
         reconciling = replace(asked, call=replace(call, target=partial(_reconcile, call.reconcile, key)))
-        [told] = validate_performed([asked], (yield [reconciling], seconds))
+        [told] = yield [reconciling], seconds
         if told.outcome.form == "value" and isinstance(told.outcome.content, str):
             came = Performed(Outcome.unpacked(told.outcome.content), told.seconds)
             return limit_call_reply(asked, came)._replace(key=key)

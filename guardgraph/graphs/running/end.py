@@ -97,7 +97,7 @@ class Conclusion:
     def _build_shown_timeline(self) -> JsonObject:
         if self.part.declaration.family == AUDIT_UNAVAILABLE:
             return withhold_steps(build_timeline(self.log, {}), "history")
-        withholds = self.part.frame.catalogue.withholds(self.came["stop_reason"])
+        withholds = self.came["status"] != "ok" and self.part.frame.catalogue.withholds(self.came["stop_reason"])
         if withholds or any(line.get("withheld") for line in self.log):
             return withhold_steps(build_timeline(self.log, {}), "trace", "history")
         shown = build_timeline(self.log, self.visit_records)
@@ -413,10 +413,12 @@ def _tell_conclusion(over: Conclusion, run: Run[Any, Any] | Exception) -> Steps[
 
 def _is_stop_withheld(part: Part, log: list[LogEntry], visit: Visit) -> bool:
     """Say whether whoever asks now may not see what led to a stop: no guard has held it against them."""
+    if part.declaration.family in (None, AUDIT_UNAVAILABLE):
+        return False
     judged = [at for at, line in enumerate(log) if line["kind"] == "guard"]
     openings = [(at, line["opening"]) for at, line in enumerate(log) if "opening" in line]
     is_shielded = any(reason.withholds for reason in part.frame.catalogue)
-    if part.declaration.family in (None, AUDIT_UNAVAILABLE) or not (is_shielded and judged and openings):
+    if not (is_shielded and judged and openings):
         return False
     if any(line.get("withheld") for line in log):
         return False

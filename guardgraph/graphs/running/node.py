@@ -40,7 +40,8 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.run import Progress
 from guardgraph.state.settings import Settings
-from guardgraph.world.call import VisitBegun, VisitEnded, World, find_observer
+from guardgraph.world.call import Observer, VisitBegun, VisitEnded, World
+from guardgraph.world.live import validate_performed
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -97,13 +98,13 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside wait in this thread."""
-        return perform_driven_node(self._work(input, config), self.frame.world)
+        return perform_driven_node(self.work(input, config), self.frame.world)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Run the node; calls to the outside are awaited, and so is the recorder."""
-        return await aperform_driven_node(self._work(input, config), self.frame.world)
+        return await aperform_driven_node(self.work(input, config), self.frame.world)
 
-    def _work(self, state: JsonObject, config: RunnableConfig | None) -> Needs[JsonObject]:
+    def work(self, state: JsonObject, config: RunnableConfig | None) -> Needs[JsonObject]:
         """Do what the node does, from its beginning to what it writes: one walk for sync and async."""
         item, configurable = self.declaration, (config or {}).get("configurable", {})
         session = configurable.get(SESSION)
@@ -123,7 +124,8 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         if item.effects or (item.entry and self.frame.has_effects):
             session.place = locate_node_checkpoint(config)
         visit = Visit(self, log, session, self.frame.live)
-        run = visit.bound_run(run)
+        if self.frame.limit_guard is not None:
+            run = visit.bound_run(run)
         with nullcontext() if session.observed is None else observe_visit(self, visit) as tell_end:
             progress = ProgressTeller(visit) if session.is_followed else None
             if progress is not None:
@@ -179,7 +181,10 @@ def perform_driven_node(driven: Needs[T], world: World) -> T:
         asked = next(driven)
         while True:
             try:
-                came = world.perform(*asked) if isinstance(asked, tuple) else asked.meet()
+                if isinstance(asked, tuple):
+                    came: Any = validate_performed(asked[0], world.perform(*asked))
+                else:
+                    came = asked.meet()
             except NotRecorded:  # nobody knows what a body would be told
                 raise
             except Exception as error:  # noqa: BLE001 - it is thrown in where the body waits, and judged there
@@ -196,7 +201,10 @@ async def aperform_driven_node(driven: Needs[T], world: World) -> T:
         asked = next(driven)
         while True:
             try:
-                came = await (world.aperform(*asked) if isinstance(asked, tuple) else asked.ameet())
+                if isinstance(asked, tuple):
+                    came: Any = validate_performed(asked[0], await world.aperform(*asked))
+                else:
+                    came = await asked.ameet()
             except NotRecorded:
                 raise
             except Exception as error:  # noqa: BLE001 - see perform_driven_node
@@ -314,7 +322,8 @@ _LEFT = (GeneratorExit, asyncio.CancelledError, KeyboardInterrupt)
 @contextmanager
 def observe_session(frame: Frame, session: Session) -> Iterator[None]:
     """Have a session observed until it is left, where the graph's world has an observer."""
-    if (observer := find_observer(frame.world)) is None:
+    observer: Observer | None = getattr(frame.world, "observer", None)
+    if observer is None:
         yield
         return
     observed = session.observed = observer.open_session(frame.name, frame.catalogue.pattern)
@@ -366,7 +375,14 @@ class Heard(Runnable[Any, Any]):
         """Run the node and its writers."""
         callbacks = (config or {}).get("callbacks")
         if not getattr(callbacks, "handlers", callbacks):
-            return copy_context().run(self._run_node_sequence, input, config)
+            # What LangGraph's sequence does, in a context of its own, but for telling handlers that are not there.
+            node, *writers = self.plain.steps
+            context = copy_context()
+            context.run(var_child_runnable_config.set, config)
+            given = context.run(perform_driven_node, node.work(input, config), node.frame.world)
+            for writer in writers:
+                context.run(writer.func, given, config, **writer.kwargs)
+            return given
         return self._build_heard_sequence(input).invoke(
             copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
         )
@@ -393,21 +409,12 @@ class Heard(Runnable[Any, Any]):
         ):
             yield chunk
 
-    def _run_node_sequence(self, given: Any, config: Any) -> Any:
-        """Do what LangGraph's sequence does, in a context of its own, but for telling handlers that are not there."""
-        var_child_runnable_config.set(config)
-        node, *writers = self.plain.steps
-        given = node.invoke(given, config)
-        for writer in writers:
-            writer.func(given, config, **writer.kwargs)
-        return given
-
     async def _arun_node_sequence(self, given: Any, config: Any) -> Any:
-        """Do what `_run_node_sequence` does; a node that calls out gets a task, and so a context, of its own."""
+        """Do what `invoke` does; a node that calls out gets a task, and so a context, of its own."""
         node, *writers = self.plain.steps
         token = var_child_runnable_config.set(config)
         try:
-            work = node.ainvoke(given, config)
+            work = aperform_driven_node(node.work(given, config), node.frame.world)
             given = await (asyncio.create_task(work) if node.declaration.is_calling_node else work)
         finally:
             with suppress(ValueError):  # ended by somebody else's task: there is nothing to put back in its context

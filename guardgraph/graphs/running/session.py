@@ -172,7 +172,7 @@ class Session:
 
     def tighten_run(self, frame: Frame, given: object, *, on_server: bool, caller: Caller | None) -> Run[Any, Any]:
         """Return policy, budget and caller under a context."""
-        context = frame.context.within(given)
+        context = None if given is None else frame.context.within(given)
         asking = context.caller if context is not None else None
         if on_server and asking is not None and not self.by_code:
             raise ConfigurationError(CALLER_REFUSED)
@@ -364,8 +364,8 @@ class Visit:
         return Spending() if said is None else Spending.from_plain(said)
 
     def bound_run(self, run: Run[Any, Any] | Exception) -> Run[Any, Any] | Exception:
-        """Return the run without what its budget keeps for a last answer, or in it; where the pattern has one."""
-        if self.part.frame.limit_guard is None or isinstance(run, Exception):
+        """Return the run without what its budget keeps for a last answer, or in it, of a pattern that has one."""
+        if isinstance(run, Exception):
             return run
         if (ended := find_ended_line(self.log)) is not None:
             return run._replace(ended_by=ended["ended_by"])
@@ -453,7 +453,7 @@ def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visi
     """Run a body on a copy of what it reads: what it does to its view must not reach the state."""
     if part.body is None:
         raise GrammarBreach("a node without a body")
-    seen = {name: copy_json(state[name]) for name in part.declaration.reads if name in state}
+    seen = copy_json({name: state[name] for name in part.declaration.reads if name in state})
     asked = part.frame.judged_proposers.get(part.declaration.name, ())
     asks = sum(line["node"] in asked for line in visit.log) if asked else 0
     try:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from numbers import Real
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.quotes import normalise_quote_text
 from guardgraph.grounding.values import Value, scan_values
@@ -47,12 +47,12 @@ def parse_candidate_access(item: JsonObject) -> Access | None:
 
 def explain_access_refusal(raw: JsonValue, *, caller: Caller | None, required: bool) -> JsonObject | None:
     """Say why a run may not even keep what a retriever returned, None where it may."""
-    judged = (
-        [_explain_candidate_refusal(item, caller) for item in raw]
-        if isinstance(raw, list)
-        else [_explain_candidate_refusal([raw], caller)]
-    )
-    return next((dict(details) for details in judged if details and (required or details is not UNCONTROLLED)), None)
+    for item in raw if isinstance(raw, list) else [[raw]]:
+        is_open = type(item) is dict and item.get("tenant") is None and "readers" not in item
+        details = UNCONTROLLED if is_open else _explain_candidate_refusal(item, caller)
+        if details and (required or details is not UNCONTROLLED):
+            return dict(details)
+    return None
 
 
 def _explain_candidate_refusal(item: JsonValue, caller: Caller | None) -> JsonObject | None:
@@ -140,7 +140,8 @@ def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k:
     once: dict[tuple[str, ...], Candidate] = {}
     for item in candidates:
         if item["score"] > 0:
-            once.setdefault(_identify_candidate(item), item)
+            told = (item["source"], item["title"], item["section"], item["updated_at"])
+            once.setdefault((item["doc_id"], item["text"].strip(), *told), item)
     return ParsedCandidates(list(once.values())[:top_k], left_out)
 
 
@@ -150,10 +151,6 @@ def _check_candidate_ids(candidates: Sequence[Candidate]) -> None:
     for item in candidates:
         if texts.setdefault(item["doc_id"], item["text"].strip()) != item["text"].strip():
             raise _build_retriever_stop("doc_id: one text for each", item["doc_id"])
-
-
-def _identify_candidate(item: Candidate) -> tuple[str, ...]:
-    return (item["doc_id"], item["text"].strip(), *(item[key] for key in ("source", "title", "section", "updated_at")))
 
 
 def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candidate:
@@ -170,30 +167,22 @@ def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candi
         raise _refuse_candidate("text: a text that is not blank", text)
     if (score := parse_relevance(item.get("score"))) is None:
         raise _refuse_candidate("score: a number in 0..1", item.get("score"))
-    title, section, updated_at = (_parse_candidate_text(item, key) for key in ("title", "section", "updated_at"))
-    candidate = Candidate(
-        doc_id=doc_id.strip(),
-        source=source,
-        title=title,
-        section=section,
-        updated_at=updated_at,
-        text=text,
-        score=score,
-    )
-    if (access := _read_candidate_access(item)) is not None:
+    told = {key: "" if item.get(key) is None else item[key] for key in ("title", "section", "updated_at")}
+    if wrong := next((key for key, value in told.items() if not isinstance(value, str)), None):
+        raise _refuse_candidate(f"{wrong}: a text", told[wrong])
+    fields: Any = {"doc_id": doc_id.strip(), "source": source, **told, "text": text, "score": score}
+    candidate: Candidate = fields
+    try:
+        access = parse_candidate_access(item)
+    except ValueError:
+        raise Stop("tool_invalid_output:retrieve", details=dict(MALFORMED)) from None
+    if access is not None:
         candidate["tenant"], candidate["readers"] = access.tenant, list(access.readers)
     if item.get("span") is not None:
         candidate["span"] = _parse_candidate_span(item["span"])
     if item.get("unmeasured") is not None:
         candidate["unmeasured"] = _parse_candidate_languages(item["unmeasured"])
     return candidate
-
-
-def _read_candidate_access(item: JsonObject) -> Access | None:
-    try:
-        return parse_candidate_access(item)
-    except ValueError:
-        raise Stop("tool_invalid_output:retrieve", details=dict(MALFORMED)) from None
 
 
 def _parse_candidate_span(given: JsonValue) -> list[int]:
@@ -209,15 +198,6 @@ def _parse_candidate_languages(given: JsonValue) -> list[str]:
     raise _refuse_candidate("unmeasured: a list of language codes", given)
 
 
-def _parse_candidate_text(item: JsonObject, key: str) -> str:
-    value = item.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise _refuse_candidate(f"{key}: a text", value)
-    return value
-
-
 def _refuse_candidate(allowed: str, given: JsonValue) -> _Unusable:
     return _Unusable({"allowed": allowed, "given": excerpt_value(given)})
 
@@ -231,7 +211,8 @@ def pack_context(candidates: Sequence[Candidate], *, min_score: float, max_chunk
     chunks: list[ContextChunk] = []
     rejected = total = 0
     for item in candidates:
-        chunk = _strip_candidate_text(item)
+        text = item["text"]
+        chunk = cut_candidate_text(item, len(text) - len(text.lstrip()), len(text.rstrip()))
         if item["score"] < min_score:
             rejected += 1
         elif len(chunks) >= max_chunks:
@@ -240,11 +221,6 @@ def pack_context(candidates: Sequence[Candidate], *, min_score: float, max_chunk
             chunks.append(chunk)
             total += len(chunk["text"])
     return Retrieval(chunks=chunks, total_chars=total, rejected_low_score=rejected)
-
-
-def _strip_candidate_text(item: Candidate) -> ContextChunk:
-    text = item["text"]
-    return cut_candidate_text(item, len(text) - len(text.lstrip()), len(text.rstrip()))
 
 
 def parse_ranking(raw: JsonValue, *, candidates: Sequence[Candidate]) -> list[Candidate]:
