@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from language_tables import DATA, make_table, write_table, write_word_list
 
-from guardgraph.grounding.languages import LANGUAGES, load_hand_table, load_made_table, load_names
+from guardgraph.grounding.languages import LANGUAGES, load_made_table, load_names
 from guardgraph.grounding.words import is_lowercase_word, load_stop_words
 
 
@@ -19,15 +19,6 @@ def test_the_tables_are_small_and_each_language_has_two():
     """No language has a table alone, and all together are less than 2 MB."""
     assert {path.stem for path in DATA.glob("*.json")} == set(LANGUAGES)
     assert sum(path.stat().st_size for path in DATA.parent.rglob("*.json")) < 2_000_000
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_has_a_calendar_and_units(language):
-    """Seven weekdays, a sign of decimals, a script and the units of time are known in every language."""
-    assert set(load_names(language, "weekdays").values()) == set(range(7))
-    assert load_made_table(language)["decimal"] in ".,"
-    assert load_hand_table(language)["script"]
-    assert {"%", "second"} <= {unit[0] for unit in load_names(language, "units").values()}
 
 
 def test_an_unknown_language_has_nothing():

@@ -36,7 +36,6 @@ here = pytest.fixture(empty_folder)
 SOURCE = f"See https://{GOOD}, https://{GOOD}/a and https://{GOOD}/b, or write to a@{GOOD}. Deleting is at the top."
 CHUNK = {**CANDIDATE, "title": "Guide", "section": "", "updated_at": ""}
 NOTE = {"id": "n1", "quote": SOURCE, "url": f"https://{GOOD}", "title": "", "published_at": ""}
-ALL = [text for texts in SPELLINGS.values() for text in texts]
 
 
 def refused(text, *cited, names=(), **policy):
@@ -105,11 +104,6 @@ def _self_critique(text):
 POLICY = {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("support_policy",)}
 KNOWN = RagPolicy(**POLICY, known_links=(HOST,), check_names=False)
 PLACES = {"rag": _rag, "note": _research_note, "answer": _research_answer, "self_critique": _self_critique}
-
-
-def test_there_are_spellings_enough():
-    """At least 300 of them, each once."""
-    assert len(ALL) == len(set(ALL)) >= 500
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -233,21 +227,6 @@ def test_a_policy_allows_markup(text, markup):
     assert refused(text, SOURCE, markup=tuple(markup.split())) is None
 
 
-def test_links_of_allowed_markup_are_judged():
-    """An attribute of a tag leads somewhere as a link does."""
-    allowed = {"markup": ("html", "images", "scripts")}
-    for tag in (f"<a href='//{HOST}'>x</a>", "<a href=/logout>x</a>", f"<img srcset='/a 1x, https://{HOST} 2x'>"):
-        assert refused(tag, SOURCE, **allowed)[0] == "unsupported_link"
-
-
-def test_code_may_have_the_tags_of_its_sources_alone():
-    """Word for word, in code; outside of code no source allows a tag."""
-    cited = "The element <script src=x> runs x, javascript:go() too."
-    assert refused("Write `<script src=x>`, or:\n\n```\njavascript:go()\n```", cited) is None
-    assert refused("Write `<script src=y>`.", cited)[0] == "active_markup"
-    assert refused("Write <script src=x>.", cited)[0] == "active_markup"
-
-
 @pytest.mark.parametrize("name", ["https://", "a b.io", "a.io/x", "*.a.io", "", "a@", "a@b@c.io", "x:y@a.io"])
 def test_what_names_no_link_is_refused(name):
     """A list of known links has hosts, URLs and addresses; the error names the field."""
@@ -367,13 +346,6 @@ def test_the_guard_judges_links_after_citations_and_before_facts():
         ({**wrong, "citations": ["a"], "answer": "It takes 99 days."}, "unsupported_number"),
     ):
         assert agent_with(CANDIDATE, answer=answer).invoke(QUESTION)["stop_reason"] == f"invalid_answer:{reason}"
-
-
-def test_the_question_supports_links():
-    """What a user asks about may be named."""
-    answer = {"answer": "At https://shop.io/x, within 15 minutes.", "citations": ["a"]}
-    made = agent_with(CANDIDATE, answer=answer).invoke({"question": "When does https://shop.io/x answer P1?"})
-    assert made["outcome"] == "grounded_answer"
 
 
 def _recorded(answer, **changed):

@@ -157,10 +157,3 @@ def test_a_quote_inside_a_quote_has_marks_of_its_own(parts, source, answer):
 def test_marks_of_feet_and_inches_are_no_quote_marks():
     """Five feet are no five inches."""
     assert not is_quote_in_text("a 5' board", 'It has a 5" board.')
-
-
-@pytest.mark.parametrize("hostile", ["'90 " * 20_000, "‘90s " * 20_000, "'em don't " * 10_000, "`\"' " * 20_000])
-def test_marks_that_nothing_closes_take_linear_time(hostile):
-    """A text of opening marks alone is read in a moment."""
-    assert len(list(find_quotes(hostile))) <= len(hostile)
-    assert normalise_quote_text(hostile)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from guardgraph import ConfigurationError, SelfCritiquePolicy, load_policy
 from guardgraph.guards.self_critique import forbidden_claims, restricted_claims
-from guardgraph.guards.self_critique.critique import parse_required_change
 
 STATED = (
     *("the incident is resolved", "we resolved the incident", "the incident was resolved", "the outage is over"),
@@ -176,13 +175,3 @@ def test_any_words_are_read(said: list[str], between: str) -> None:
     text = between.join(said)
     whole = restricted_claims(f"{text}.\n\nThe incident is resolved.")
     assert {*restricted_claims(f"{text}."), "resolved"} == {*whole}
-
-
-@pytest.mark.parametrize(
-    "unit", ["a,", "\n", "resolved ", "支", "(", "e\u0301\u0323", '"x" ', "the issue is ", "once "]
-)
-def test_hostile_texts_are_read(unit: str) -> None:
-    """100,000 characters of anything are read to the end."""
-    text = (unit * 100_000)[:100_000]
-    assert len(restricted_claims(text)) < 5
-    assert parse_required_change(f"MUST_INCLUDE {text}") is None

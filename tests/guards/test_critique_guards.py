@@ -16,7 +16,6 @@ from guardgraph.guards.self_critique.critique import (
     Change,
     check_decision_execution,
     find_unapplied_changes,
-    list_enforceable_changes,
     parse_critique,
     parse_required_change,
 )
@@ -56,72 +55,6 @@ def test_every_recorded_critique_is_judged_as_recorded() -> None:
         )
         verdict.pop("details", None)
         assert verdict == expected
-
-
-GOOD = {"decision": "revise", "required_changes": ['ADD "may change"']}
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"decision": "publish"}, "critique_decision_not_allowed_policy:publish"),
-        ({"decision": "x" * 100}, "critique_decision_not_allowed_policy:" + "x" * 80),
-        ({"decision": ["revise"]}, "invalid_critique:decision"),
-        ({"severity": None}, "invalid_critique:severity"),
-        ({"risks": None}, "invalid_critique:risks"),
-        ({"risks": [{"type": "legal_risk", "note": "n"}] * 6}, "invalid_critique:too_many_risks"),
-        ({"risks": ["legal_risk"]}, "invalid_critique:risk_item"),
-        ({"risks": [{"type": "tone", "note": "n"}]}, "critique_risk_not_allowed_policy:tone"),
-        ({"risks": [{"type": "scope_leak", "note": " "}]}, "invalid_critique:risk_note"),
-        ({"required_changes": "ADD"}, "invalid_critique:required_changes"),
-        ({"required_changes": ['ADD "may change"'] * 6}, "invalid_critique:too_many_required_changes"),
-        ({"reason": 5}, "invalid_critique:reason"),
-        ({"required_changes": ['ADD "one"', "soften"]}, "invalid_critique:required_changes_not_enforceable"),
-        (
-            {"severity": "high", "required_changes": ['ADD "it, is on."', "REMOVE 'IS ON'"]},
-            "invalid_critique:required_changes_contradictory",
-        ),
-        ({"severity": " HIGH "}, "invalid_critique:high_risk_requires_escalate"),
-        ({"decision": "approve"}, "invalid_critique:approve_with_required_changes"),
-        ({"decision": "escalate", "reason": " "}, "invalid_critique:escalate_reason_required"),
-    ],
-)
-def test_a_malformed_critique_stops_with_its_reason(change: dict[str, Any], expected: str) -> None:
-    """Each field is refused with the reason of the contract."""
-    assert reason({**GOOD, **change}) == expected
-
-
-def test_what_is_not_enforceable_is_shown() -> None:
-    """The evidence names the items that no rule can enforce."""
-    stop = stop_of(read, {"decision": "revise", "required_changes": ['ADD "may change"', "soften the tone"]})
-    assert stop.evidence == {"not_enforceable": ["soften the tone"]}
-
-
-@pytest.mark.parametrize(
-    ("changes", "contradicts"),
-    [
-        (['ADD "all good"', 'REMOVE "all good"'], True),
-        (['REMOVE "ALL GOOD!"', 'MUST_INCLUDE "all good"'], True),
-        (['ADD "all is good now"', 'REMOVE "is good"'], True),
-        (['ADD "状況は良好です"', 'REMOVE "は良好"'], True),
-        (['ADD "goodness me"', 'REMOVE "good"'], False),
-        (['ADD "is good"', 'REMOVE "all is good now"'], False),
-        (['ADD "all good"', 'ADD "all good"', 'REMOVE "all bad"'], False),
-    ],
-)
-def test_changes_that_no_text_can_have_are_refused(changes: list[str], contradicts: bool) -> None:
-    """A phrase to add and one to remove that is in it, as whole words, case and punctuation aside."""
-    expected = "invalid_critique:required_changes_contradictory" if contradicts else None
-    verdict = outcome(read, {"decision": "revise", "required_changes": changes})
-    assert verdict.get("stop") == expected
-
-
-def test_a_decision_beyond_the_three_is_allowed_by_no_list() -> None:
-    """A policy list can leave decisions out, but not invent any."""
-    for decisions, critique in ((["publish"], {"decision": "publish"}), ([], GOOD)):
-        policy = SelfCritiquePolicy(allowed_decisions_policy=decisions)
-        refused = f"critique_decision_not_allowed_policy:{critique['decision']}"
-        assert reason(critique, policy=policy) == refused
 
 
 def test_the_execution_list_is_asked_on_its_own() -> None:
@@ -222,12 +155,6 @@ def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: C
     assert parse_required_change(item) == change
 
 
-def test_the_same_change_counts_once() -> None:
-    """Case and punctuation make no second change; another kind does."""
-    items = ['ADD "may change"', 'MUST_INCLUDE "May, change."', 'REMOVE "may change"', "soften"]
-    assert list_enforceable_changes(items) == [Change("include", "may change"), Change("remove", "may change")]
-
-
 @pytest.mark.parametrize(
     ("text", "phrase", "present"),
     [
@@ -270,26 +197,3 @@ def test_keys_are_those_of_the_words(text: str) -> None:
     """Read part by part or as a whole, a text has the same words."""
     assert list_word_keys(text) == [word.key for word in split_words(text)]
     assert split_words(f"{text} é") == [*split_words(text), *split_words(" " * len(text) + " é")]
-
-
-@pytest.mark.parametrize(
-    ("phrase", "text", "stands"),
-    [
-        ("हिन्दी में", "यह हिन्दी में है।", True),
-        ("हिन्दी", "यह हिन्दीवाला है।", False),
-        ("हिन्द", "यह हिन्दी है।", False),
-        ("مُحَدَّث", "هذا مُحَدَّث الآن", True),
-        ("قيد", "التقييد مستمر", False),
-        ("обновлено", "Статус обновлено.", True),
-        ("новлено", "Статус обновлено.", False),
-        ("監視中", "現在監視中です", True),
-        ("e\u0301tat", "L’\u00e9tat est connu", False),
-        ("l'e\u0301tat", "L’\u00c9TAT est connu", True),
-    ],
-)
-@pytest.mark.parametrize("quote", ['"', "'"])
-def test_phrases_are_whole_words_in_any_script(phrase: str, text: str, stands: bool, quote: str) -> None:
-    """Vowel signs and accents belong to their letters, in the text and between the quotes."""
-    change = parse_required_change(f"ADD {quote}{phrase}{quote}")
-    assert change is not None
-    assert (find_unapplied_changes([change], text) == []) is stands

@@ -66,33 +66,6 @@ def test_notes_of_the_reference():
         assert found == expected or (expected == {"value": None} and "stop" not in found)
 
 
-def test_notes_without_ids_are_numbered():
-    """Notes get n1, n2, … in order; ids that an extractor gave stay and are not given twice."""
-    assert [item["id"] for item in number_notes(NOTES)] == ["n1", "n2"]
-    assert "id" not in NOTES[0]
-    mixed = [{}, {"id": "n1"}, {"id": None}, {"id": 7}, "no note", {"id": "a"}]
-    numbered = [{"id": "n2"}, {"id": "n1"}, {"id": "n3"}, {"id": 7}, "no note", {"id": "a"}]
-    assert number_notes(mixed) == numbered
-    for raw in (None, {}, "notes", 5):
-        assert stop_of(number_notes, raw).reason == "tool_invalid_output:extract_notes"
-
-
-def test_notes_are_normalised():
-    """Texts are stripped, a URL becomes its identity, what is no text is empty, other keys go."""
-    url = " HTTPS://Vendor.example.com/policies/enterprise-sla?utm_id=1#top "
-    raw = {"id": " n1 ", "claim": " c ", "quote": f" {'q' * 20} ", "url": url, "title": 5, "x": 1}
-    assert parse_notes([raw], max_notes=1) == [
-        {
-            "id": "n1",
-            "claim": "c",
-            "quote": "q" * 20,
-            "url": "https://vendor.example.com/policies/enterprise-sla",
-            "title": "",
-            "published_at": "",
-        }
-    ]
-
-
 def test_the_demo_is_verified():
     """The recorded notes stand in the recorded pages, and the sample's answer rests on them."""
     notes = parse_notes(number_notes(NOTES), max_notes=6)
@@ -184,52 +157,11 @@ def test_a_quote_is_verbatim(quote, text, expected):
     assert is_quote_in_text(quote, text) is expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("1" * 100_000, "verification_failed:quote_not_in_source"),
-        ("1." * 50_000, "verification_failed:quote_not_in_source"),
-        ("1 " * 50_000, "verification_failed:quote_not_in_source"),
-        (" " * 100_000, "invalid_notes:claim"),
-        ("’" * 100_000, "verification_failed:claim_missing"),
-    ],
-)
-def test_a_hostile_page_is_verified(text, expected):
-    """A note of 100,000 characters is held against its page, or refused for want of a claim."""
-    raw = note(claim=text, quote="x" * 20 + text)
-
-    def verified():
-        notes = parse_notes([raw], max_notes=1)
-        page = {"title": "", "published_at": "", "body": text * 2}
-        return verify_notes(notes, pages={notes[0]["url"]: page}, **CHECKS | {"check_values": False})
-
-    assert stop_of(verified).reason == expected
-
-
 def test_answers_of_the_reference():
     """Every reference answer is accepted or refused for its reason."""
     for given_, expected in reference_cases("research_synthesis"):
         found = outcome(parse_research_answer, **given_)
         assert found == expected or (expected == {"value": None} and "stop" not in found)
-
-
-def test_unknown_citations_are_shown():
-    """Ids are compared as they are; unknown ones are shown sorted and cut, duplicates collapse."""
-    notes = parse_notes(number_notes(NOTES), max_notes=6)
-    unknown = ["n2", "z" * 500, " n1", "n9", "n9"]
-    stop = stop_of(parse_research_answer, "x", unknown, notes=notes, max_answer_chars=9)
-    assert stop.reason == "invalid_answer:citation_unknown"
-    assert stop.evidence == {"invalid_citations": [" n1", "n9", "z" * 80]}
-    answer = parse_research_answer(" x ", ["n2", "n1", "n2"], notes=notes, max_answer_chars=1)
-    assert answer == {"answer": "x", "citations": ["n2", "n1"]}
-
-
-@pytest.mark.parametrize("citations", [None, "n1", {"n1": 1}, [], ["n1", 1], [["n1"]], 5, True])
-def test_citations_are_a_list_of_texts(citations):
-    """Anything but a list of texts with something in it is refused."""
-    notes = parse_notes(number_notes(NOTES), max_notes=6)
-    stop = stop_of(parse_research_answer, "x", citations, notes=notes, max_answer_chars=9)
-    assert stop.reason == "invalid_answer:citations"
 
 
 def test_only_cited_notes_support_an_answer():

@@ -12,21 +12,10 @@ from guardgraph.graphs.running.licensing import keep_recorded
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import check_approval, check_licence, complete_call
 from guardgraph.guards.tools.licence import find_broken_rule
-from guardgraph.guards.tools.support import is_free_text
-from guardgraph.guards.tools.values import fold_text, is_single_value, list_leading_parts
+from guardgraph.guards.tools.values import is_single_value, list_leading_parts
 from guardgraph.state.review import hash_licence
 from guardgraph.state.settings import Settings
-from guardgraph.state.tools import (
-    ArgumentRule,
-    Given,
-    MadeCall,
-    ToolBudget,
-    ToolCall,
-    ToolCard,
-    ToolPolicy,
-    ToolRule,
-    hash_tool,
-)
+from guardgraph.state.tools import ArgumentRule, Given, MadeCall, ToolBudget, ToolCall, ToolCard, ToolPolicy, ToolRule
 
 NAMES = ("send_money", "read_bill", "search", "delete_file", "send_mail", "contacts")
 CARDS = {
@@ -475,20 +464,6 @@ def test_rules_of_arguments(limits, good, bad):
         assert reason("send_money", {"it": value}, rule=rule) == "argument_denied:send_money.it"
 
 
-def test_a_pinned_tool_that_changed_is_not_called():
-    """A pin holds for one description and schema."""
-    rule = ToolRule(effect="read", pin=hash_tool(CARDS["read_bill"]))
-    assert judge("read_bill", {}, rule=rule)
-    assert reason("read_bill", {}, rule=rule.model_copy(update={"pin": "1"})) == "tool_changed:read_bill"
-
-
-def test_never_and_always_come_to_nobody():
-    """Where one says that nobody is asked and the other that all calls are, no call is licensed."""
-    ours = ToolPolicy(tools_policy=NAMES, tools_execution=NAMES, rules={"search": ToolRule(approve="never")})
-    both = ours.tightened_by(ToolPolicy(rules={"search": ToolRule(approve="always")}))
-    assert reason("search", {}, policy=both) == "tool_denied:search"
-
-
 PLAIN = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.floats(allow_nan=False, allow_infinity=False) | PLAIN,
@@ -504,15 +479,6 @@ def test_any_call_has_a_licence_or_a_stop(args, task, value):
     budget = ToolBudget(max_same_call=9)
     licence = judge("send_money", args, task, before=[made(value=value)], budget=budget)
     assert licence.needs_approval == bool(licence.unsupported)
-
-
-@generated(st.text(min_size=1, max_size=30), TEXTS)
-def test_words_that_stand_whole_are_found(wanted, around):
-    """Words between blanks are found in any script, and those of a licence stand in its text."""
-    if wanted.strip():
-        assert [*fold_text(f"{around} {wanted.strip()} {around}").find_words(fold_text(wanted.strip()))]
-    if [*fold_text(around).find_words(fold_text(wanted))]:
-        assert "".join(wanted.casefold().split()) in "".join(around.casefold().split()) or not wanted.isascii()
 
 
 def rule_fields() -> st.SearchStrategy[Settings]:
@@ -566,19 +532,6 @@ def test_tightening_twice_changes_nothing_more(ours, theirs):
     assert once.tightened_by(overlay).rules == once.rules
     assert policy.compared(once)["rules"] in ("equal", "tighter")
     assert (policy.compared(once)["rules"] == "equal") == (policy.fingerprint == once.fingerprint)
-
-
-def test_free_texts_are_known_by_their_names():
-    """Arguments that are texts for readers are known by the last word of their names."""
-    assert all(map(is_free_text, ["body", "commit_message", "emailBody", "Subject", "html_body"]))
-    assert not any(map(is_free_text, ["to", "query", "id", "bodyId", "recipient", "text_file"]))
-
-
-def test_dates_are_no_accounts():
-    """Dates, times and small numbers in a text lead nowhere; telephone numbers, keys and IBANs do."""
-    assert list_leading_parts("On 2024-05-13 10:00, 13.05.2024 or 1,200 of 20 000") == []
-    text = "Call +49 151 2345678, key sk9f8e7d6c5b4a3f2e1d0c"
-    assert list_leading_parts(text) == ["+49 151 2345678", "sk9f8e7d6c5b4a3f2e1d0c"]
 
 
 HOSTS = ArgumentRule(hosts=("corp.example.org", "api.example.org:8443", "münchen.example"))
