@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from self_critique_cases import DRAFT, GIVEN, REVISE, agent, checked
 
-from guardgraph.guards.self_critique import parse_required_change
 from guardgraph.guards.self_critique.critique import find_unapplied_changes, list_enforceable_changes
 from guardgraph.guards.self_critique.editing import apply_required_changes
 
@@ -46,13 +45,6 @@ def test_a_sentence_has_to_have_the_words_in_whatever_form(text, is_mentioned):
 def test_a_sentence_that_states_the_phrase_has_to_be_less_than_certain(text, is_soft):
     """The words in order, with two others between at most, need a hedge in the same sentence."""
     assert unapplied(text, SOFTEN) == ([] if is_soft else ["soften will be fixed"])
-
-
-def test_markers_are_read_like_the_others():
-    """Case does not matter, one phrase is quoted, and removal still wins."""
-    assert str(parse_required_change("must_mention: 'refund timing'")) == "mention refund timing"
-    assert str(parse_required_change('MUST_SOFTEN or MUST_REMOVE "fixed"')) == "remove fixed"
-    assert parse_required_change('MUST_MENTION "a b" and "c d"') is None
 
 
 def test_the_editor_makes_these_changes_by_rule():

@@ -11,7 +11,6 @@ from runs import check_result
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.grounding.words import read_terms
 from guardgraph.guards import rag
-from guardgraph.guards.rag import cut_to_best_passages
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -71,15 +70,6 @@ def test_several_long_texts_share_the_context():
     assert result["history"][0]["retrieval"]["context_chunks"] == ["s", "l0", "l1", "l2"]
 
 
-def test_a_text_that_fits_or_is_not_relevant_stays():
-    """What fits the context is shown whole; what is not relevant is no context, however long."""
-    limits = {"query": "P1 response", "terms": read_terms, "min_score": 0.2, "max_chunks": 6, "max_chars": 8000}
-    found = [{**CANDIDATE, "text": "P1. " * 2000}, {**long_chunk(), "score": 0.19}]
-    assert cut_to_best_passages(found, **limits) == found
-    result = agent_with(long_chunk(score=0.19)).invoke(QUESTION)
-    assert (result["outcome"], result["clarify_reason"]) == ("clarify", "nothing_relevant")
-
-
 @pytest.mark.parametrize(
     ("text", "query", "expected"),
     [
@@ -123,12 +113,6 @@ def test_any_passage(parts, query, max_chars):
     assert passage is not None or max_chars < 100 or not text
 
 
-def test_no_sentence_is_short_enough():
-    """A context too short for any sentence shows none: the run asks for clarification."""
-    result = agent_with(long_chunk(), budget=RagBudget(max_context_chars=10)).invoke(QUESTION)
-    assert result["outcome"] == "clarify"
-
-
 @pytest.mark.parametrize("piece", ["P1 ", "P1. ", "P1\n", "。", "x", "P1 x. "])
 def test_hostile_sizes(piece):
     """A passage of a huge text is found in time."""
@@ -137,16 +121,6 @@ def test_hostile_sizes(piece):
 
 
 # One id, one text
-
-
-def test_identical_candidates_collapse():
-    """What a retriever returns twice is one candidate, at its better rank."""
-    other = {**CANDIDATE, "doc_id": "b", "text": "P2 within 1 hour."}
-    found = [CANDIDATE, other, {**CANDIDATE, "score": 0.4}, other]
-    result = agent_with(*found, answer={"answer": "15 minutes", "citations": ["a"]}).invoke(QUESTION)
-    assert result["trace"][0]["candidates"] == 2
-    assert [item["doc_id"] for item in result["history"][0]["retrieval"]["candidates"]] == ["a", "b"]
-    assert len(result["passages"]) == 1
 
 
 @pytest.mark.parametrize("score", [0.5, 0.1, 0])

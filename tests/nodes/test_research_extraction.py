@@ -8,9 +8,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from research_cases import PLAN, SLA_HOST, asked, hits, lists, reads, research, vendor
 from runs import check_result
-from test_research_stops import MODEL_FAILURES
 
-from guardgraph import ResearchBudget, create_research_agent, verify
+from guardgraph import create_research_agent
 from guardgraph.nodes.offline.research import LONGEST, take_offline_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
@@ -70,54 +69,6 @@ def test_what_a_model_says_beyond_its_notes_counts_for_nothing():
     [cited] = result["citation_details"]
     assert (cited["id"], cited["title"], cited["published_at"]) == ("n1", "Support", "2026-01-02")
     assert "asked_url" not in cited
-
-
-def test_a_long_page_is_cut_for_the_model():
-    """A model is shown the beginning of a page; its quotes are held against the whole of it."""
-    budget = ResearchBudget(max_page_chars=50)
-    result, model = proposed({"notes": [NOTE]}, ANSWER, budget=budget)
-    assert TEXT[:50] in told(model, 1)[1]
-    assert TEXT[:52] not in told(model, 1)[1]
-    assert result["status"] == "ok"
-
-
-def test_the_graph_is_proved_with_every_option():
-    """With a model and a reader, with an extractor, offline with a reader, and with the recordings: verify is empty."""
-    model, reader = ScriptedChatModel({}), page()
-    options = [{}, {"reader": reader}, {"model": model}, {"model": model, "reader": reader}]
-    options.append({"model": model, "reader": reader, "extractor": take_offline_notes})
-    kinds = []
-    for given in options:
-        agent = create_research_agent(**given)
-        assert verify(agent) == []
-        kinds.append(agent.builder.nodes["extract"].metadata["kind"])
-    assert kinds == ["act", "act", "act", "propose", "act"]
-
-
-@pytest.mark.parametrize("entry", MODEL_FAILURES)
-def test_a_model_can_fail_while_it_takes_notes(entry):
-    """Each failure of a model is a stop in the phase in which it was asked."""
-    result, _ = proposed(MODEL_FAILURES[entry])
-    assert (result["stop_reason"], result["phase"]) == (entry, "read_extract")
-
-
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        ({}, "invalid_notes:empty"),
-        ({"notes": "none"}, "invalid_notes:empty"),
-        ({"notes": []}, "no_reliable_sources"),
-        ({"notes": [NOTE] * 7}, "invalid_notes:too_many"),
-        ({"notes": ["a note"]}, "invalid_notes:item"),
-        ({"notes": [{**NOTE, "url": None}]}, "invalid_notes:url"),
-        ({"notes": [{**NOTE, "claim": " "}]}, "invalid_notes:claim"),
-        ({"notes": [{**NOTE, "quote": "P1"}]}, "invalid_notes:quote"),
-    ],
-)
-def test_proposed_notes_are_judged_like_an_extractors(reply, reason):
-    """The reasons are those of the catalogue, in the phase in which the notes were taken."""
-    result, _ = proposed(reply)
-    assert (result["stop_reason"], result["phase"]) == (reason, "read_extract")
 
 
 def test_a_page_that_is_switched_off_is_not_shown_to_a_model():
@@ -204,25 +155,10 @@ def test_offline_notes_are_what_a_reader_sees():
     ]
 
 
-def test_a_long_sentence_is_taken_for_want_of_another():
-    """One that fits into an answer alone; a longer one never."""
-    long = f"P1 incidents are answered by {'many and more and ' * 14}other people."
-    assert [note["quote"] for note in offline(f"{long}\n\nInvoices are due in 30 days.")] == [long]
-    assert [note["quote"] for note in offline(f"{long}\n\n{QUOTE}")] == [QUOTE]
-    assert offline(f"P1 incidents are {'so ' * 200}long.") == []
-
-
 def test_offline_notes_have_no_letter_that_nobody_could_read():
     """No guard lets a quote with U+FFFD pass, so the next best sentence is noted."""
     assert [note["quote"] for note in offline(f"P1 incidents are answered fast\ufffd. {TEXT}")] == [QUOTE]
     assert offline("P1 incidents are answered fast\ufffd in each case.") == []
-
-
-def test_offline_notes_in_other_languages():
-    """Words are read in the language of the pages."""
-    german = "Der Support antwortet bei P1-Störungen in 15 Minuten. Rechnungen sind in 30 Tagen fällig."
-    found = offline(german, "Wann ist eine Rechnung fällig?")
-    assert [note["quote"] for note in found] == ["Rechnungen sind in 30 Tagen fällig."]
 
 
 def test_an_offline_run_reads_its_own_pages():

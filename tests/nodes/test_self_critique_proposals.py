@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hanging import standing
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
-from langchain_core.runnables import RunnableLambda
 from runs import content
 from self_critique_cases import (
     APPROVE,
@@ -23,7 +21,6 @@ from self_critique_cases import (
 )
 
 from guardgraph import create_self_critique_agent
-from guardgraph.testing import Reply
 
 
 @pytest.mark.parametrize(
@@ -104,32 +101,6 @@ def test_a_model_may_call_a_risk_only_what_the_run_allows():
     assert result["stop_reason"] == "critique_risk_not_allowed_policy:missing_uncertainty"
 
 
-VALUES = [
-    ("drafter", "invalid_draft:empty"),
-    ("shortener", "invalid_draft:empty"),
-    ("critic", "invalid_critique:not_object"),
-    ("reviser", "invalid_revised:empty"),
-]
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize(("slot", "reason"), VALUES)
-@pytest.mark.parametrize("value", [None, "not JSON", 5, []])
-def test_a_value_is_judged_with_the_patterns_own_reasons(slot, reason, value):
-    """Whatever a Runnable returns, it is no model's text."""
-    draft = "x" * 901 if slot == "shortener" else DRAFT
-    result = result_of(draft, REVISE, **{slot: RunnableLambda(lambda _: value)})
-    assert result["stop_reason"] == reason
-
-
-@pytest.mark.parametrize("slot", ["drafter", "critic", "reviser"])
-def test_a_message_is_a_models_text_whoever_returns_it(slot):
-    """A Runnable that ends in a model fails like the model, one that ends in a parser does not."""
-    result = result_of(DRAFT, REVISE, **{slot: RunnableLambda(lambda _: AIMessage("not JSON"))})
-    assert result["stop_reason"] == "llm_invalid_json"
-    assert result["details"]["text"] == "not JSON"
-
-
 def test_a_models_critique_is_judged_by_its_guard():
     """Its fields have the pattern's reasons, not llm_invalid_schema; JSON that is no object is the model's fault."""
     result = model_run({"draft": DRAFT}, {"verdict": "fine"})
@@ -142,19 +113,6 @@ def test_a_model_without_structured_output_is_asked_too():
     model = GenericFakeChatModel(messages=iter([AIMessage('{"draft": "We are on it."}'), AIMessage("no JSON")]))
     result = checked(create_self_critique_agent(model).invoke(GIVEN))
     assert (result["stop_reason"], result["phase"]) == ("llm_invalid_json", "critique")
-
-
-def test_a_slow_model_is_cut_off_by_the_runs_time():
-    """The remaining time caps the call, and the details say which limit it was."""
-    result = model_run({"draft": DRAFT}, Reply(APPROVE, delay=10), world=standing(), max_seconds=0.2)
-    assert (result["stop_reason"], result["phase"]) == ("llm_timeout", "critique")
-    assert (result["details"]["limit"], result["details"]["cause"]) == ("max_seconds", "timeout")
-
-
-def context_of(status, hints):
-    """Return the demo's context with another status and these hints alone."""
-    context = given()["incident_context"]
-    return {**context, "incident": {**context["incident"], "status": status}, "policy_hints": hints}
 
 
 CLAIM = f"{DRAFT} It is resolved."
@@ -181,33 +139,3 @@ MILD = {"avoid_absolute_guarantees": False}
 def test_a_restricted_claim_goes_out_only_where_it_may(draft, critique, revised, hints, reason):
     """A draft never licenses itself, whatever the hint."""
     assert result_of(draft, critique, [revised], input=given(**hints))["stop_reason"] == reason
-
-
-GUARANTEE = f"{DRAFT} Recovery is guaranteed."
-LICENSED = ("Resolved", "closed", " RECOVERED ", "completed", "fixed", "postmortem")
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("hints", [{}, MILD, {"avoid_absolute_guarantees": True}])
-@pytest.mark.parametrize("status", LICENSED)
-def test_the_status_of_the_incident_licenses_closures(hints, status):
-    """In any case of its letters, with the hint and without; a guarantee is licensed by nothing."""
-    asked = {"goal": "g", "incident_context": context_of(status, hints)}
-    assert result_of(CLAIM, input=asked)["stop_reason"] == "success"
-    assert result_of(f"{DRAFT} All payments are stable.", input=asked)["stop_reason"] == "success"
-    assert result_of(GUARANTEE, input=asked)["stop_reason"] == "invalid_answer:restricted_claims"
-
-
-@pytest.mark.parametrize(
-    ("hints", "reason"),
-    [({}, "success"), (MILD, "success"), ({"avoid_absolute_guarantees": True}, "invalid_answer:restricted_claims")],
-)
-def test_another_text_of_the_context_licenses_closures_where_the_hint_is_off(hints, reason):
-    """An absent hint is off; a text that claims no closure, and the hints themselves, license nothing."""
-    context = {**context_of("degraded", hints), "updates": [{"body": "The fault has been fixed."}]}
-    assert result_of(CLAIM, input={"goal": "g", "incident_context": context})["stop_reason"] == reason
-    context["updates"] = "We guarantee that it is not yet resolved."
-    context["policy_hints"] = {**hints, "tone": "Say that it is resolved."}
-    refused = result_of(CLAIM, input={"goal": "It is resolved.", "incident_context": context})
-    assert refused["stop_reason"] == "invalid_answer:restricted_claims"
-    assert refused["claims"] == ["resolved"]
