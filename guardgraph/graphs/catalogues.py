@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from guardgraph.graphs.patterns import PATTERNS
@@ -11,30 +11,22 @@ from guardgraph.state.catalogue import Catalogue
 CATALOGUES: Mapping[str, Catalogue] = MappingProxyType({name: item.catalogue for name, item in PATTERNS.items()})
 """Every reason why a run of ours can stop."""
 
-_COLUMNS = ("stop reason", "pattern", "phase", "family", "asked again", "meaning", "what to do")
-
-_MOST_PHASES = 4
-"""Phases that a row names; `guardgraph reasons PATTERN` names all."""
-
 
 def catalogue_markdown() -> str:
-    """Return all catalogues as one Markdown table, in which defensive reasons are marked; alike ones share a row."""
-    shared: dict[tuple[str, ...], tuple[list[str], dict[str, None]]] = {}
+    """Return all catalogues as Markdown, a list for each family; reasons with one meaning and advice share an item."""
+    families: dict[str, dict[tuple[str, str, str], dict[str, list[str]]]] = {}
     for pattern, reasons in CATALOGUES.items():
         for item in reasons:
-            named = f"`{item.reason}`{' (defensive)' if item.defensive else ''}"
-            alike = (named, item.family, "yes" if item.again else "", item.meaning, item.advice)
-            patterns, phases = shared.setdefault(alike, ([], {}))
-            patterns.append(pattern)
-            phases |= dict.fromkeys(item.phases)
-    rows = [
-        (
-            named,
-            "all" if len(patterns) == len(CATALOGUES) else ", ".join(patterns),
-            ", ".join(phases) if len(phases) <= _MOST_PHASES else f"{len(phases)} of them",
-            *rest,
-        )
-        for (named, *rest), (patterns, phases) in shared.items()
-    ]
-    lines = [_COLUMNS, ("---",) * len(_COLUMNS), *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+            marks = [mark for mark, holds in (("asked again", item.again), ("defensive", item.defensive)) if holds]
+            alike = families.setdefault(item.family, {}).setdefault((", ".join(marks), item.meaning, item.advice), {})
+            alike.setdefault(item.reason, []).append(pattern)
+    return "\n".join(
+        f"## {family}\n\n" + "".join(_format_item(*alike, named) for alike, named in items.items())
+        for family, items in families.items()
+    )
+
+
+def _format_item(marks: str, meaning: str, advice: str, named: Mapping[str, Sequence[str]]) -> str:
+    patterns = dict.fromkeys(pattern for some in named.values() for pattern in some)
+    told = ["all patterns" if len(patterns) == len(CATALOGUES) else ", ".join(patterns), *filter(None, [marks])]
+    return f"- {', '.join(f'`{reason}`' for reason in named)} ({'; '.join(told)}): {meaning} *{advice}*\n"

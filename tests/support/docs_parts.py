@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from importlib import import_module
 from inspect import getdoc
@@ -145,54 +145,6 @@ def recording_schema() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def recording_tables() -> str:
-    """Return the fields of a recording: a table for each object that has names for them."""
-    whole = schema()
-    return "\n".join(f"{_heading(item)}\n\n{_fields(item)}" for item in [whole, *_inner(whole).values()])
-
-
-SHADOWS = ("Shadow", "JudgedBy", "ShadowEnding", "ShadowCall", "ShadowError")
-"""Parts of a recording that say what shadows made of the run."""
-
-
-def _inner(whole: dict[str, Any]) -> dict[str, Any]:
-    visits = ("RecordedVisit", "Opening", "Asking", "LiveReading", "Switch", "Unreadable")
-    names = ("ForkedFrom", *visits, "RecordedCall", "RecordedAttempt", "CallUsage", "Fingerprints", *SHADOWS)
-    assert set(names) == set(whole["$defs"])
-    return {name: whole["$defs"][name] for name in names}
-
-
-def _heading(item: dict[str, Any]) -> str:
-    return f"**`{item['title']}`**: {item['description']}"
-
-
-def _fields(item: dict[str, Any]) -> str:
-    required = item.get("required", ())
-    rows = [
-        f"| `{name}` | {_form(field)}{'' if name in required else ', or absent'} | {_plain(field['description'])} |"
-        for name, field in item["properties"].items()
-    ]
-    return "\n".join(["| field | form | what it says |", "| --- | --- | --- |", *rows, ""])
-
-
-def _form(field: dict[str, Any]) -> str:
-    """Say in a word or two what a field holds."""
-    if "$ref" in field:
-        return f"`{field['$ref'].rpartition('/')[2]}`"
-    if "anyOf" in field:
-        return " or ".join(map(_form, field["anyOf"]))
-    if "const" in field:
-        return f"`{field['const']}`"
-    if "enum" in field:
-        return " ".join(f"`{item}`" for item in field["enum"])
-    if field.get("type") == "array":
-        return f"list of {_form(field['items'])}"
-    named = {"string": "text", "integer": "whole number", "null": "null", "boolean": "true or false"}
-    kind = field.get("type", "any JSON")
-    is_hash = field.get("pattern", "").endswith("{64}$")
-    return "64 hex digits" if is_hash else named.get(kind, kind)
-
-
 def _plain(text: str) -> str:
     return " ".join(text.replace("``", "`").split())
 
@@ -280,7 +232,7 @@ def _setting_cells(model: type[grammar.Settings], name: str) -> tuple[str, str, 
     shown = f"[`{name}`]({SETTING_PAGES[name]})" if name in SETTING_PAGES else f"`{name}`"
     value = getattr(model(), name)
     default = (", ".join(value) or "none") if isinstance(value, tuple) else value
-    return shown, _format_kind(model, name), str(default), _plain(model.describe_fields()[name]).replace("|", "\\|")
+    return shown, _format_kind(model, name), str(default), _plain(model.describe_fields()[name])
 
 
 @cache
@@ -293,26 +245,27 @@ def _settings_by_cells() -> dict[tuple[str, str, str, str], list[str]]:
     return found
 
 
-def shared_settings_table() -> str:
+def list_shared_settings() -> str:
     """Return the settings that several patterns have alike, with those patterns."""
-    rows = []
-    for (shown, *rest), models in _settings_by_cells().items():
-        if len(models) > 1:
-            patterns = [re.sub("Policy|Budget", "", name) for name in models]
-            rows.append(f"| {shown} | {'all' if len(patterns) == 4 else ', '.join(patterns)} | {' | '.join(rest)} |")
-    head = "| setting | of | kind | default | what it says |"
-    return "\n".join([head, "| --- | --- | --- | --- | --- |", *rows, ""])
+    return "".join(
+        _format_setting(shown, [re.sub("Policy|Budget", "", name) for name in models], *rest)
+        for (shown, *rest), models in _settings_by_cells().items()
+        if len(models) > 1
+    )
 
 
-def settings_table(model: type[grammar.Settings]) -> str:
-    """Return the settings that a policy or a budget has alone as a table."""
+def list_settings(model: type[grammar.Settings]) -> str:
+    """Return the settings that a policy or a budget has alone."""
     found = _settings_by_cells()
-    rows = [
-        f"| {' | '.join(cells)} |"
-        for name in model.model_fields
-        if found[cells := _setting_cells(model, name)] == [model.__name__]
-    ]
-    return "\n".join(["| setting | kind | default | what it says |", "| --- | --- | --- | --- |", *rows, ""])
+    cells = (_setting_cells(model, name) for name in model.model_fields)
+    return "".join(
+        _format_setting(shown, [], *rest) for shown, *rest in cells if found[shown, *rest] == [model.__name__]
+    )
+
+
+def _format_setting(shown: str, patterns: Sequence[str], kind: str, default: str, said: str) -> str:
+    of = [", ".join(patterns)] if 0 < len(patterns) < 4 else []
+    return f"- {shown} ({'; '.join([*of, kind, default])}): {said}\n"
 
 
 def _format_kind(model: type[grammar.Settings], name: str) -> str:
@@ -342,13 +295,12 @@ FILES: dict[str, Callable[[], str]] = {"docs/recording.schema.json": recording_s
 """Every other file of the docs that is made."""
 
 MADE: dict[str, Callable[[], str]] = {
-    **{name: partial(settings_table, model) for name, model in SETTINGS.items()},
-    "shared settings": shared_settings_table,
+    **{name: partial(list_settings, model) for name, model in SETTINGS.items()},
+    "shared settings": list_shared_settings,
     "commands": commands_table,
     "failures": failures_table,
     "rooms": rooms_table,
     "rules": rules_table,
-    "recording": recording_tables,
     "reasons": catalogue_markdown,
     "attributes": attributes_table,
     "metrics": metrics_table,
