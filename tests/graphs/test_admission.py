@@ -14,7 +14,6 @@ from ticket_pattern import REASONS, TICKET, In, triage
 
 from guardgraph import ConfigurationError, InputError, sql_store
 from guardgraph.evidence.chain import read_chain_entry
-from guardgraph.testing import scripted_tool
 
 NEW = {"ticket": "new"}
 WAYS_BACK = {
@@ -63,53 +62,12 @@ def test_a_new_input_begins_a_run(name, mode, moment):
     is_new(run(graph, NEW, mode, config=on_thread(**asked)), before if not moment else None)
 
 
-def test_a_new_input_begins_a_run_on_an_older_checkpoint():
-    """A thread can be forked with a new input; nothing of the run that is left reaches the new one."""
-    graph = labelled()
-    before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}))
-    for state in list(graph.get_state_history(on_thread())):
-        place = state.config["configurable"]
-        is_new(graph.invoke(NEW, {"configurable": {**place, "run_id": "r1"}}), before)
-        is_new(graph.invoke(NEW, on_thread(configurable={"checkpoint_map": {"": place["checkpoint_id"]}})), before)
-
-
-def test_none_and_answers_resume_as_before():
-    """What asks for a resume resumes, with the same run_id or another one."""
-    graph = labelled(tool=lambda request: interrupt("Who?"))
-    for config in (on_thread(configurable={"run_id": "r1"}), on_thread(metadata={"run_id": "r2"})):
-        graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}), interrupt_before=["label"])
-        graph.invoke(None, config)
-        assert graph.invoke(Command(resume="Grace"), config)["on_duty"] == "Grace"
-
-
 def around(action, **kwargs):
     """Return a graph with a checkpointer around an action."""
     parent = StateGraph(In)
     parent.add_node("inside", action)
     parent.add_edge(START, "inside")
     return parent.compile(checkpointer=InMemorySaver())
-
-
-CALLS = {
-    "a node": lambda graph, seen: graph,
-    "a call": lambda graph, seen: lambda state: seen.append(graph.invoke(state)),
-    "a call with the configuration": lambda graph, seen: lambda state, config: seen.append(graph.invoke(state, config)),
-}
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("how", CALLS)
-@pytest.mark.parametrize("checkpointer", [None, True], ids=["the parent's", "a history of its own"])
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_graph_inside_goes_on_with_the_graph_around_it(how, checkpointer, mode):
-    """A guarded graph that waits inside another one goes on where it stood when that one is resumed."""
-    proposals, seen = scripted_tool({"label": "bug"}), []
-    graph = triage(proposals, lambda request: seen.append(interrupt("Who?")) or seen[-1], checkpointer=checkpointer)
-    parent = around(CALLS[how](graph, seen))
-    run(parent, TICKET, mode, config=on_thread())
-    run(parent, Command(resume="Grace"), mode, config=on_thread())
-    assert seen[0] == "Grace"
-    assert len(proposals.calls) == 1
 
 
 NO_THREADS = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 
 import pytest
 from halted_runs import halt_before
@@ -15,15 +14,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE
 from runs import ASKED_ONCE, check_result, content
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
-from ticket_pattern import TICKET, pattern, triage
+from ticket_pattern import TICKET, triage
 
-from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent, create_self_critique_agent, replay
+from guardgraph import RagBudget, RagPolicy, create_rag_agent, create_self_critique_agent
 from guardgraph.evidence.what_if import what_if
 from guardgraph.grammar import Pass, Stop
 from guardgraph.nodes.body import PartialRefusal
-from guardgraph.plain.errors import GrammarError
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, ScriptedClock, scripted_tool
+from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, scripted_tool
 from guardgraph.world.prompts import LONGEST_TURN
 
 QUESTION = {"question": "What is the P1 first response target?"}
@@ -86,15 +84,6 @@ def test_the_budget_bounds_the_asks_for_one_proposal(most):
     assert result["stop_reason"] == OTHER
     assert len(result.get("attempts", [])) == most - 1
     assert content(result) == content(ask(ScriptedChatModel(PLAN, answers[most - 1]), context=ASKED_ONCE))
-
-
-def test_a_proposal_that_comes_back_unchanged_is_asked_for_no_more():
-    """Whoever says the same twice would say it again; the stop is the refusal."""
-    model = ScriptedChatModel(PLAN, WRONG, loop=True)
-    result = ask(model, budget=RagBudget(max_attempts=5))
-    assert len(model.calls) == 3
-    assert result["stop_reason"] == OTHER
-    assert told(result["attempts"]) == [(OTHER, ["20 minutes"])]
 
 
 @pytest.mark.parametrize(
@@ -196,16 +185,6 @@ def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):
     assert secret not in json.dumps(result)
 
 
-def test_nobody_is_asked_again_who_took_longer_than_there_is_time():
-    """An ask that took eleven of twenty seconds is not made once more; one of eight is."""
-    for seconds, asks in ((11, 2), (8, 3)):
-        clock = ScriptedClock()
-        model = ScriptedChatModel(PLAN, Reply(WRONG, delay=seconds), RIGHT, clock=clock)
-        result = ask(model, world=LiveWorld(clock=clock))
-        assert len(model.calls) == asks
-        assert (result["status"], "attempts" in result) == (("stopped", False) if asks == 2 else ("ok", True))
-
-
 def test_a_model_is_told_no_raw_proposal_and_no_long_evidence():
     """What was refused stands in its own turn, cut; the sentence behind it has none of it, and its texts are cut."""
     model = ScriptedChatModel({**PLAN, "kind": "x" * 9999}, {"answer": "x"}, loop=True)
@@ -224,15 +203,6 @@ def recorded(*script, **parts):
     agent = create_rag_agent(ScriptedChatModel(*script), recorder=recorder, **parts)
     agent.invoke(QUESTION)
     return recorder.runs[0], agent
-
-
-def test_a_replay_decides_the_attempts_as_they_were():
-    """A recording says of each call whether its proposer could be asked again; where it does not, nobody was."""
-    recording, agent = recorded(PLAN, WRONG, RIGHT)
-    assert replay(agent, recording) == recording["result"]
-    once, _ = recorded(PLAN, WRONG, budget=RagBudget(max_attempts=1))
-    older = {**once, "calls": [{key: item[key] for key in item if key != "askable"} for item in once["calls"]]}
-    assert replay(agent, older)["stop_reason"] == OTHER
 
 
 def test_a_what_if_that_would_ask_again_is_unknown():
@@ -295,15 +265,6 @@ def test_a_refusal_of_a_part_goes_on_with_the_rest_where_nobody_is_asked_again(r
 
     result = triage(bodies={"label_guard": refuse_part}).invoke(TICKET)
     assert (result["status"], result["stop_reason"]) == ends
-
-
-def test_only_a_propose_node_is_asked_again():
-    """Naming another node is a GrammarError that says which there are."""
-    for named in ("lookup", "nobody"):
-        made = pattern()
-        made.declarations["label_guard"] = replace(made.declarations["label_guard"], again=(named,))
-        with pytest.raises(GrammarError, match="again: given"):
-            made.compile()
 
 
 @given(st.lists(st.sampled_from([RIGHT, WRONG, UNCITED, {"answer": " "}, "no JSON"]), max_size=6), st.integers(1, 4))

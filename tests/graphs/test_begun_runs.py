@@ -11,18 +11,16 @@ import pytest
 import ticket_pattern
 from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
 from recorded_runs import Kept
 from runs import MODES, content, run
 from ticket_pattern import TICKET, triage
-from typing_extensions import TypedDict
 
-from guardgraph import ConfigurationError, InputError, LiveWorld, replay, verify
+from guardgraph import ConfigurationError, InputError, LiveWorld, verify
 from guardgraph.grammar import Policy
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.graphs.running.recorder import list_write_notes, note_open_run
 from guardgraph.graphs.running.session import Session
-from guardgraph.testing import InMemoryRecorder, ScriptedClock
+from guardgraph.testing import InMemoryRecorder
 
 THREAD = {"configurable": {"thread_id": "1"}}
 
@@ -73,30 +71,6 @@ def test_a_recorder_is_told_before_anything_is_called(mode):
     assert begun["fingerprints"].items() <= ended["fingerprints"].items()
     assert (begun["thread"], begun["request"]) == (None, result["run_id"])
     assert json.loads(json.dumps(begun, allow_nan=False)) == begun
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_run_that_the_entry_guard_stops_has_its_ending_only(mode):
-    """It never began to act."""
-    kept = Telling()
-    assert run(triage(recorder=kept), {"ticket": 5}, mode)["stop_reason"] == "invalid_request:ticket"
-    assert kept.order == ["record"]
-    run(triage(recorder=kept), TICKET, mode)
-    assert kept.order == ["record", "begin", "record"]
-
-
-def test_the_time_of_a_recorder_is_no_time_of_the_run():
-    """However long it takes to keep a beginning, the budget is not spent by it."""
-    clock = ScriptedClock()
-
-    class Slow(InMemoryRecorder):
-        def begin(self, run):
-            clock.advance(1000.0)
-
-    kept = Slow()
-    result = triage(recorder=kept, world=LiveWorld(clock=clock)).invoke(TICKET)
-    assert (result["status"], clock()) == ("ok", 1000.0)
-    assert replay(triage(), kept.runs[0]) == kept.runs[0]["result"]
 
 
 # Where a beginning cannot be kept
@@ -278,25 +252,6 @@ def test_a_request_key_is_a_short_text(given):
     with pytest.raises(InputError, match=r"^config\.configurable\.request_key: a text of 1 to 200 characters"):
         triage(recorder=kept).invoke(TICKET, {"configurable": {"request_key": given}})
     assert kept.begun == []
-
-
-class Around(TypedDict):
-    ticket: str
-
-
-def test_graphs_inside_a_graph_have_requests_and_threads_of_their_own():
-    """One graph around may ask several with one request: what they do is not the same."""
-    kept = InMemoryRecorder()
-    outer = StateGraph(Around)
-    for name in ("first", "second"):
-        outer.add_node(name, triage(recorder=kept))
-        outer.add_edge(START, name)
-    config = {"configurable": {"thread_id": "1", "request_key": "order 7"}}
-    outer.compile(checkpointer=InMemorySaver()).invoke(TICKET, config)
-    for key, outside in (("thread", "1"), ("request", "order 7")):
-        said = [begun[key] for begun in kept.begun]
-        assert len(set(said)) == 2
-        assert all(text.startswith(f"{outside}|") for text in said)
 
 
 # Notes of a run that goes on

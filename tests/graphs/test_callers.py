@@ -167,17 +167,6 @@ def test_a_client_of_a_server_cannot_say_who_asks(mode, caller):
             run(triage(), TICKET, mode, config={"configurable": {**SERVED, **more}}, context={"caller": caller})
 
 
-def test_code_of_a_server_may_ask_for_somebody():
-    """A node of a parent graph on a server calls a guarded graph in its own name."""
-
-    def node(state: dict) -> dict:
-        caller, _ = asked_by({}, context={"caller": {"user": "batch"}})
-        return {"by": caller.user}
-
-    parent = StateGraph(dict).add_node("node", node).add_edge(START, "node").compile()
-    assert parent.invoke({"x": 1}, {"configurable": SERVED})["by"] == "batch"
-
-
 def test_a_client_s_context_gives_no_caller_to_a_graph_inside():
     """A guarded graph that is a node of a served graph takes no caller from the context that a client gave."""
     parent = StateGraph(dict, context_schema=dict).add_node("node", triage()).add_edge(START, "node").compile()

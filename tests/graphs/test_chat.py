@@ -33,12 +33,6 @@ def test_a_thread_keeps_what_was_said():
     assert said[-1].response_metadata["asked_question"]["own"] == NEXT
 
 
-def test_a_context_tightens_the_agent():
-    """The context of the chat is the agent's: no time stops the run, and the message says so."""
-    said = chat().invoke({"messages": [HumanMessage(FIRST)]}, THREAD, context=HURRIED)["messages"]
-    assert said[-1].response_metadata["stop_reason"] == "max_seconds"
-
-
 def test_what_is_no_question_is_refused():
     """A thread without a person's message at its end is an InputError, and nothing is appended."""
     graph = chat()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -11,8 +9,6 @@ import sys
 import pytest
 from docs_parts import ROOT
 from langchain_core.messages import AIMessage
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, interrupt
 from rag_agents import QUESTION
 from research_cases import GOAL, REQUEST
 from runs import check_result, content, masked
@@ -125,33 +121,6 @@ def test_a_resumed_run_obeys_a_context_that_was_tightened_meanwhile(saver, tmp_p
             result = check_result(REASONS, graph.invoke(None, config, context=tightened))
             assert result["stop_reason"] == ("desk_denied:bug" if node == "lookup" else "invalid_label")
             assert result["path"][-len(path) - 1 : -1] == path
-
-
-@pytest.mark.parametrize("where", ["body", "proposer", "tool"])
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_person_can_be_asked_in_the_middle_of_a_step(where, mode):
-    """LangGraph's interrupt passes through a working node and its calls; the answer comes back on resume."""
-
-    def ask(request):
-        return interrupt("Who is on duty?")
-
-    def body(state, run):
-        return {"found_duty": json.dumps(["value", interrupt("Who is on duty?"), {}])}
-
-    graph = {
-        "body": lambda: triage(bodies={"lookup": body}, checkpointer=InMemorySaver()),
-        "tool": lambda: triage(tool=ask, checkpointer=InMemorySaver()),
-        "proposer": lambda: triage(ask, checkpointer=InMemorySaver()),
-    }[where]()
-
-    def run(given):
-        return graph.invoke(given, THREAD) if mode == "invoke" else asyncio.run(graph.ainvoke(given, THREAD))
-
-    [asked] = run(TICKET)["__interrupt__"]
-    assert asked.value == "Who is on duty?"
-    answer = {"label": "spam"} if where == "proposer" else "Grace"
-    result = check_result(REASONS, run(Command(resume=answer)))
-    assert result.get("on_duty", "none") == ("none" if where == "proposer" else "Grace")
 
 
 KILLED = """

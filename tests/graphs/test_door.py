@@ -175,16 +175,6 @@ def test_a_value_that_contains_itself_is_refused_at_once():
     assert result["details"]["given"] == "more than 64 levels of nesting"
 
 
-@pytest.mark.paired
-@pytest.mark.parametrize("given", [{}, {"other": "x"}, {"ticket": None}, {"ticket": 7}, {1: "x"}, MappingProxyType({})])
-@pytest.mark.parametrize("mode", MODES)
-def test_a_malformed_dictionary_ends_as_invalid_request(given, mode):
-    """A missing or malformed field is a stop with nothing run, not an exception."""
-    result = check_result(REASONS, run(unchanged(), given, mode))
-    assert result["stop_reason"] == "invalid_request:ticket"
-    assert (result["trace"], result["history"], result["phase"]) == ([], [], "label")
-
-
 FORGED = {
     "stop_reason": "success",
     "status": "ok",

@@ -106,20 +106,6 @@ def test_a_subgraph_obeys_what_its_parent_s_context_says_to_it(schema, context, 
     assert parent.compile().invoke(TICKET, context=context) == {"stop_reason": reason}
 
 
-def test_the_nearest_context_counts():
-    """What a call is given takes the place of what is bound and of what is around it; nothing loosens the graph."""
-    tight, graph = triage().bind(context=TIGHT), triage(policy=Policy(labels=("billing",)))
-    assert tight.invoke(TICKET)["stop_reason"] == "invalid_label"
-    assert tight.invoke(TICKET, context={})["stop_reason"] == "success"
-    assert graph.invoke(TICKET, context={"policy": {"labels": ["bug"]}})["stop_reason"] == "invalid_label"
-    for context, reason in ((None, "invalid_label"), ({}, "success")):
-        around = RunnableLambda(lambda state, given=context: triage().invoke(TICKET, context=given))
-        parent = StateGraph(Mine, output_schema=TypedDict("O", {"stop_reason": str}))
-        parent.add_node("triage", around)
-        parent.add_edge(START, "triage")
-        assert parent.compile().invoke(TICKET, context=TIGHT) == {"stop_reason": reason}
-
-
 def test_a_guarded_graph_may_be_a_tool_of_another():
     """The tool's run is its own: the other graph's policy says nothing to it, and its result comes back whole."""
     rag, inner = create_rag_agent(), []

@@ -69,16 +69,6 @@ def test_a_tool_that_fails_is_named_by_its_own_line(name, mode, caplog):
     assert (record.levelno, "decoder.py" in record.getMessage()) == (logging.WARNING, True)
 
 
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_proposer_that_fails_is_named_too(mode, caplog):
-    """A rule that raises closes the run, and details and log say where."""
-    result = run(triage(raises), TICKET, mode)
-    assert (result["stop_reason"], result["details"]["at"]) == ("guard_error:label", AT)
-    [record] = [record for record in caplog.records if record.name == "guardgraph"]
-    assert (record.levelno, record.guardgraph_node) == (logging.ERROR, "label")
-    assert record.guardgraph_run_id == result["run_id"]
-
-
 def fails_in_guard(state, run):
     """Fail in a body that calls nobody."""
     return raises(state)

@@ -9,7 +9,7 @@ from cli_runs import empty_folder
 from cli_runs import run as command
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, SLA, agent
 from recorded_runs import Kept
 from runs import ASKED_ONCE, check_result, run
@@ -128,15 +128,6 @@ def test_planner_and_answerer_are_shown_the_rewritten_question(mode):
         STANDALONE,
     )
     assert told["prompt"].startswith("rag_condense@")
-
-
-def test_a_refused_question_is_asked_for_again():
-    """The condenser is told what the conversation lacks, and proposes another one."""
-    model = ScriptedChatModel({"question": "What is the target of Initech?"}, {"question": STANDALONE}, INTENT, ANSWER)
-    result = ask(create_rag_agent(model))
-    assert result["outcome"] == "grounded_answer"
-    assert [item["reason"] for item in result["attempts"]] == ["invalid_question:unsupported_name"]
-    assert '["Initech"]' in model.calls[1].messages[-1].content
 
 
 def refusal(text, *, question="And its price?", history=BEFORE, **policy):
@@ -312,20 +303,6 @@ def test_a_file_that_is_no_history_is_refused_by_line(here, lines, said):
 
 
 # Messages
-
-
-def test_messages_in_a_message_out():
-    """As a chat model in a chain: the last message is the question, those before it are its history."""
-    model = ScriptedChatModel({"question": STANDALONE}, INTENT, ANSWER)
-    talk = [SystemMessage("Be brief."), HumanMessage(PLAN_QUESTION), AIMessage(BEFORE[1]["content"])]
-    message = MessagesAgent(create_rag_agent(model)).invoke([*talk, HumanMessage(FOLLOWING["question"])])
-    assert model.calls[0].messages[1].content == conversation(FOLLOWING)
-    assert (message.content, message.additional_kwargs["citations"]) == (ANSWER["answer"], [SLA])
-    told = message.response_metadata
-    assert (told["status"], told["stop_reason"], told["outcome"]) == ("ok", "success", "grounded_answer")
-    assert told["asked_question"] == {"own": FOLLOWING["question"], "standalone": STANDALONE}
-    assert message.id == told["run_id"]
-    assert message.additional_kwargs.keys() == {"citations", "citation_details", "passages"}
 
 
 def test_a_stopped_run_is_a_message_that_says_so():

@@ -161,19 +161,6 @@ def test_a_channel_that_a_body_reads_undeclared_closes_the_run(node, reads, chan
     assert details == {"type": "KeyError", "message": f"'{channel}', a channel that {node} does not declare"}
 
 
-@pytest.mark.parametrize("error", [KeyError("accepted_label"), KeyError("label"), KeyError("else"), KeyError()])
-def test_a_key_that_is_no_undeclared_channel_is_named_alone(error):
-    """A channel that the node declares, a key of the output, any other key and no key are no undeclared channels."""
-
-    def body(state, run):
-        raise error
-
-    graph = built({"label_guard": {"reads": ["accepted_label", "proposed_label"]}}, bodies={"label_guard": body})
-    details = closed("label_guard", "", graph)
-    assert details.pop("at")["file"] == "test_forgotten.py"
-    assert details == {"type": "KeyError", "message": str(error)}
-
-
 def on(state):
     """Return what a guard writes that lets the run go on."""
     return gg.Pass({"accepted_label": "bug" if state else "spam"}, "lookup")

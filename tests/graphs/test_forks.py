@@ -219,16 +219,6 @@ def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
     assert graph.invoke(None, {"configurable": {"thread_id": "1", **places}})["status"] == "ok"
 
 
-def test_a_fork_is_judged_under_its_own_context():
-    """What was let through yesterday is not read today where it has been switched off since."""
-    agent = create_rag_agent(checkpointer=InMemorySaver(), forks=True)
-    assert agent.invoke(QUESTION, THREAD)["outcome"] == "grounded_answer"
-    closed = {"policy": {"allowed_sources_execution": ["billing_policy"]}}
-    result = agent.invoke(None, at(before(agent, "retrieve")), context=closed)
-    assert result["outcome"] == "clarify"
-    assert agent.invoke(None, at(before(agent, "retrieve")))["outcome"] == "grounded_answer"
-
-
 # Its beginning
 
 

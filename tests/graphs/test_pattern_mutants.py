@@ -35,7 +35,6 @@ WITHHELD = {**CANDIDATE, "readers": ["group:lawyers"]}
 ADA, LAWYER = {"user": "ada", "groups": []}, Caller(user="eve", groups=("lawyers",))
 ELSEWHERE = f"https://{REGULATOR_HOST}/a"
 MOVED = {"title": "a", "published_at": "", "body": "This is what the page a says.", "final_url": ELSEWHERE}
-LONG_DRAFT = f"{critique_cases.DRAFT} {'We will say more as soon as we know more. ' * 30}".strip()
 
 
 RESEARCH = (searching, notes, answering)
@@ -286,105 +285,6 @@ def test_what_a_guard_of_the_research_agent_forgets_comes_to_nothing(name, monke
 
 EVERY_DECISION = {f"allowed_decisions_{name}": ("approve", "revise", "escalate") for name in BOTH_LISTS}
 NOTHING = {"allowed_decisions_execution": []}
-REVISE = {"critique": critique_cases.REVISE}
-ODD_RISK = {**critique_cases.APPROVE, "risks": [{"type": "astrology", "note": "The stars are against it."}]}
-TWO_CHANGES = [f'ADD "{critique_cases.NOTE}"', 'REMOVE "no such phrase"']
-
-CRITIQUE_MUTANTS: dict[str, Mutant] = {
-    "the critique guard forgets allowed_decisions_policy: the act of revising asks both lists": Mutant(
-        ("run_critique_guard_node",),
-        {"policy": EVERY_DECISION},
-        "critique_decision_denied_execution:revise",
-        "revise",
-        {**REVISE, "policy": {"allowed_decisions_policy": ["approve"]}},
-    ),
-    "the critique guard forgets that revising is switched off: the act of revising asks again": Mutant(
-        ("run_critique_guard_node",),
-        {"policy": EVERY_DECISION},
-        "critique_decision_denied_execution:revise",
-        "revise",
-        {**REVISE, "policy": NOTHING},
-    ),
-    "the critique guard forgets that approving is switched off: the final guard asks again": Mutant(
-        ("run_critique_guard_node",),
-        {"policy": EVERY_DECISION},
-        "critique_decision_denied_execution:approve",
-        "finalize",
-        {"policy": NOTHING},
-    ),
-    "the critique guard forgets that escalating is switched off: the escalation guard asks again": Mutant(
-        ("run_critique_guard_node",),
-        {"policy": EVERY_DECISION},
-        "critique_decision_denied_execution:escalate",
-        "critique",
-        {"critique": critique_cases.ESCALATE, "policy": NOTHING},
-    ),
-    "the critique guard forgets allowed_risk_types_policy: harmless, a risk is a word of the result": Mutant(
-        ("run_critique_guard_node",),
-        {"policy": {"allowed_risk_types_policy": ("astrology",)}},
-        given={"critique": ODD_RISK},
-    ),
-    "the critique guard forgets max_required_changes: harmless, each is held against the revision": Mutant(
-        ("run_critique_guard_node",),
-        {"budget": {"max_required_changes": 99}},
-        given={"critique": critique_cases.revise(*TWO_CHANGES), "budget": {"max_required_changes": 1}},
-        done=1,
-    ),
-    "the draft guard forgets max_draft_chars: the final guard measures what is returned": Mutant(
-        ("run_draft_guard_node",),
-        {"budget": {"max_draft_chars": 9999}},
-        "invalid_answer:too_long",
-        "finalize",
-        {"draft": LONG_DRAFT},
-    ),
-    "the patch guard forgets max_answer_chars: the final guard measures what is returned": Mutant(
-        ("run_patch_guard_node",),
-        {"budget": {"max_answer_chars": 9999}},
-        "invalid_answer:too_long",
-        "finalize",
-        {**REVISE, "budget": {"max_answer_chars": len(critique_cases.DRAFT)}},
-        1,
-    ),
-    "the patch guard forgets max_length_increase_pct: harmless, the audit says how much longer it is": Mutant(
-        ("run_patch_guard_node",),
-        {"budget": {"max_length_increase_pct": 99.0, "min_patch_similarity": 0.0}},
-        given={**REVISE, "budget": {"max_length_increase_pct": 0.0}},
-        done=1,
-    ),
-    "the patch guard forgets how often it asked: the visits of a run are counted by the graph": Mutant(
-        ("run_patch_guard_node",),
-        {"channels": {"rejected_revision": lambda _: None}},
-        "max_visits",
-        "revise",
-        {**REVISE, "revised": [critique_cases.THANKS[0]], "budget": {"max_visits": 20}},
-        8,
-    ),
-    "the final guard forgets both lists: harmless, what it judges was decided under them": Mutant(
-        ("run_final_guard_node",),
-        {"policy": EVERY_DECISION},
-        given={"policy": {"allowed_decisions_policy": ["approve"]}},
-    ),
-}
-
-
-def run_critique(mutant: Mutant) -> tuple[Any, Any]:
-    """Return the result of a run, and the reviser that counts."""
-    given = dict(mutant.given)
-    revised = given.pop("revised", [critique_cases.REVISED])
-    reviser = scripted_tool(*({"revised_answer": text} for text in revised), loop=True)
-    graph = critique_cases.agent(**given, reviser=reviser)
-    assert verify(graph) == []
-    return graph.invoke(critique_cases.GIVEN), reviser
-
-
-@pytest.mark.parametrize("name", CRITIQUE_MUTANTS)
-def test_what_a_guard_of_the_self_critique_agent_forgets_comes_to_nothing(name, monkeypatch):
-    """Nothing is revised that may not be, no text is returned that is too long, and no run goes on for ever."""
-    mutant = CRITIQUE_MUTANTS[name]
-    mutate(monkeypatch, self_critique, mutant)
-    result, reviser = run_critique(mutant)
-    check_ending(result, mutant)
-    assert len(reviser.calls) == (mutant.done or 0)
 
 
 SWITCHED_OFF: dict[str, Any] = {

@@ -61,14 +61,3 @@ def test_what_an_abstention_leaves_behind():
     }
     step = {"step": 2, "action": "fallback", "answer": CLARIFICATION, "elapsed_ms": "*"}
     assert result["history"][1] == {**step, "proposer": "ScriptedTool"}
-
-
-@pytest.mark.parametrize(
-    ("found", "best"), [([], 0.0), ([0.1], 0.1), ([0.05, 0.19], 0.19), ([0], 0.0)], ids=["none", "one", "two", "zero"]
-)
-def test_nothing_relevant(found, best):
-    """A run that found nothing relevant says so, and how near the best candidate was."""
-    candidates = [{**CANDIDATE, "doc_id": str(place), "score": score} for place, score in enumerate(found)]
-    result = check_result(RAG_REASONS, agent_with(*candidates).invoke(QUESTION))
-    assert (result["clarify_reason"], result["best_score"]) == ("nothing_relevant", best)
-    assert result["trace"][1]["reason"] == "no_grounded_context"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 from guard_cases import DATA
-from langchain_core.runnables import RunnableLambda
 from prompt_limits import LIMITS
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, SOURCES
 from runs import MODES, check_result, masked, run
@@ -213,9 +210,6 @@ def test_a_folder_as_knowledge_base():
     assert planner.calls[0]["available_sources"] == ["billing", "handbook", "security", "support"]
 
 
-CITE = {"answer": "It says P1 within 15 minutes.", "citations": ["a"]}
-
-
 class Shelf:
     """A retriever of a user's own that says what it has."""
 
@@ -225,27 +219,6 @@ class Shelf:
     def __call__(self, request):
         """Find one document of the last source that may be searched."""
         return [{**CANDIDATE, "source": request["sources"][-1]}]
-
-
-class RunnableShelf(RunnableLambda):
-    """The same as a Runnable."""
-
-    sources = ("manuals", "wiki")
-
-
-@pytest.mark.parametrize(
-    "shelf", [Shelf(("manuals", "wiki")), Shelf(["manuals", "wiki", "wiki"]), RunnableShelf(Shelf(None))]
-)
-def test_any_retriever_may_say_what_it_has(shelf):
-    """Its attribute `sources` fills the lists that a policy leaves out, and no other."""
-    planner = scripted_tool(INTENT, loop=True)
-    ask = partial(create_rag_agent, retriever=shelf, planner=planner, answerer=scripted_tool(CITE, loop=True))
-    result = check_result(RAG_REASONS, ask().invoke(QUESTION))
-    assert result["trace"][0]["requested_sources"] == ["manuals", "wiki"]
-    assert planner.calls[0]["available_sources"] == ["manuals", "wiki"]
-    switched_off = ask(policy=RagPolicy(allowed_sources_execution=["manuals"])).invoke(QUESTION)
-    assert switched_off["trace"][0]["requested_sources"] == ["manuals"]
-    assert planner.calls[1]["available_sources"] == ["manuals", "wiki"]
 
 
 @pytest.mark.parametrize("sources", ["wiki", None, {"wiki"}, ["wiki", 5], {"wiki": 1}, 5, b"wiki"])

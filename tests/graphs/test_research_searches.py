@@ -22,8 +22,6 @@ from guardgraph.guards.stop import Stop
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 
-SEVERAL = {"queries", "rounds", "open", "stopped_because", "failed_queries"}
-
 
 def searched(site, gaps, input=None, *, context=None, **parts):
     """Run an agent once, and check what holds for every result and every recording."""
@@ -46,16 +44,6 @@ def test_what_one_search_leaves_open_the_next_ones_find():
     assert "failed_queries" not in result
 
 
-@pytest.mark.parametrize("context", [None, {"budget": {"max_queries": 1}}])
-def test_a_run_of_one_search_is_as_it_was(context):
-    """Nobody is asked what is missing, no other node is visited, and the result says nothing of searches."""
-    gaps = gaps_of(["beta"])
-    result = searched(Searched(), gaps, context=context, queries=1 if context is None else 4)
-    assert gaps.views == []
-    assert SEVERAL.isdisjoint(result)
-    assert not {"searches_guard", "gaps", "gaps_guard"} & {*result["path"]}
-
-
 def test_several_queries_of_one_proposal_are_searched_for_one_after_another():
     """Nobody is asked again before the last of them was searched for."""
     gaps = gaps_of(["beta", "gamma", " Beta "])
@@ -63,18 +51,6 @@ def test_several_queries_of_one_proposal_are_searched_for_one_after_another():
     assert (result["queries"], result["rounds"]) == (["alpha", "beta", "gamma"], 2)
     assert result["stopped_because"] == "enough"
     assert len(gaps.views) == 2
-
-
-def test_who_says_what_is_missing_sees_what_was_found_and_nothing_of_limits():
-    """The view has five keys, and of notes their ids, claims and URLs."""
-    gaps = gaps_of(["beta"])
-    searched(Searched(), gaps)
-    first, second = gaps.views
-    assert [*first] == ["goal", "question", "queries", "notes", "unread_urls"]
-    assert first["notes"] == [
-        {"id": "n1", "claim": TEXTS[f"https://{HOSTS[0]}/pumps"], "url": f"https://{HOSTS[0]}/pumps"}
-    ]
-    assert (first["queries"], second["queries"]) == (["alpha"], ["alpha", "beta"])
 
 
 def test_what_was_found_and_not_read_is_shown_and_read_when_it_is_found_again():

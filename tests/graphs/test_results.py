@@ -98,41 +98,6 @@ def test_a_result_is_what_its_type_says(kind, agent, given, status):
     assert TypeAdapter(getattr(guardgraph, f"{kind}Result")).validate_python(result) == result
 
 
-QUESTION = {"question": "What is the P1 first response target?"}
-WRONG = {"answer": "P1 is answered within 5 minutes.", "citations": ["doc_sla_enterprise_v3"]}
-
-
-def answer_wrongly(view: Any) -> Any:
-    """An answer that no source bears out."""
-    return WRONG
-
-
-def test_passages_are_returned_by_a_run_whose_answer_was_refused() -> None:
-    """The passages that it would have rested on are there as data, and nothing is an answer."""
-    result = create_rag_agent(answerer=answer_wrongly).invoke(QUESTION)
-    assert result["status"] == "stopped"
-    assert "doc_sla_enterprise_v3" in [item["doc_id"] for item in result["so_far"]["passages"]]
-    assert "answer" not in result
-
-
-def test_the_last_refused_answer_is_returned_with_its_marks() -> None:
-    """As data: its text, the reason, and what is wrong in which sentence, at its place in the text."""
-    result = create_rag_agent(
-        answerer=lambda view: {
-            **WRONG,
-            "answer": "It is quick. P1 is answered within 5 minutes [doc_sla_enterprise_v3].",
-        }
-    )
-    refused = result.invoke(QUESTION)["so_far"]["refused_answer"]
-    assert (refused["text"], refused["reason"]) == (
-        "It is quick. P1 is answered within 5 minutes.",
-        "invalid_answer:contradicts_source",
-    )
-    [marked] = [item for item in refused["unverified"] if item["verdict"] == "contradicted"]
-    assert refused["text"][marked["start"] : marked["end"]] == marked["text"] == "P1 is answered within 5 minutes."
-    assert marked["findings"][0]["told"]
-
-
 @pytest.mark.parametrize(
     ("agent", "given", "text", "reason"),
     [

@@ -71,13 +71,6 @@ def test_who_answered_is_on_record(decision, saver, mode, tmp_path):
     assert find_derivation_problems(desk().frame, recording) == []
 
 
-def test_without_reviewers_the_record_says_unverified():
-    """What a client writes is kept, and nobody takes it for who it was."""
-    graph = refund(checkpointer=InMemorySaver())
-    result = graph.invoke(answering(waiting(graph), by="ada"), THREAD, context=signed_in("ada"))
-    assert told(result)["reviewer"] == {"status": "unverified"}
-
-
 @pytest.mark.parametrize("name", ["bob", "carl"])
 def test_an_exchanged_identity_does_not_derive(name):
     """The hash of the approval binds who gave it: another name in the recording is a finding."""

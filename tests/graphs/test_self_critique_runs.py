@@ -6,24 +6,10 @@ from hashlib import sha256
 
 import pytest
 from runs import MODES, content, masked, run
-from self_critique_cases import (
-    CONTEXT,
-    DRAFT,
-    GIVEN,
-    GOAL,
-    NOTE,
-    REVISE,
-    REVISED,
-    RISK_TYPES,
-    THANKS,
-    checked,
-    result_of,
-    revise,
-)
+from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED, THANKS, checked, result_of, revise
 
 from guardgraph import ConfigurationError, create_self_critique_agent
 from guardgraph.guards.self_critique.editing import apply_required_changes
-from guardgraph.testing import scripted_tool
 
 UNFIT = revise('ADD "Thank you"', 'REMOVE "thanks. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
@@ -104,55 +90,6 @@ def test_the_demo_ends_revised_once(mode):
     ]
 
 
-def test_an_approved_draft_is_the_answer():
-    """Nothing is revised, the audit says so, and a severity that is absent is medium."""
-    result = result_of(f" {DRAFT}\n", {"decision": "approve"})
-    assert content(result) == {
-        "outcome": "approved_direct",
-        "answer": DRAFT,
-        "critique_decision": "approve",
-        "severity": "medium",
-        "risks": [],
-        "required_changes": [],
-        "audit": {
-            "changed": False,
-            "before_hash": hash_of(DRAFT),
-            "after_hash": hash_of(DRAFT),
-            "before_chars": len(DRAFT),
-            "after_chars": len(DRAFT),
-            "delta_chars": 0,
-            "length_increase_pct": 0.0,
-            "risks_count": 0,
-            "required_changes_count": 0,
-            "diff_excerpt": [],
-        },
-    }
-    assert [entry["phase"] for entry in result["trace"]] == ["draft", "critique", "audit_finalize"]
-    assert [entry["action"] for entry in result["history"]] == ["draft_once", "critique_once", "audit_finalize"]
-    assert (result["trace"][2]["changed"], result["trace"][2]["diff_lines"]) == (False, 0)
-    assert result["history"][2]["changed"] is False
-    assert result["path"][-2:] == ["final_guard", "approved"]
-
-
-def test_proposers_see_what_the_contract_lists():
-    """And nothing else: no draft that was rejected, no critique, no earlier attempt."""
-    proposers = {
-        "drafter": scripted_tool({"draft": "x" * 901}),
-        "shortener": scripted_tool({"draft": DRAFT}),
-        "critic": scripted_tool(REVISE),
-        "reviser": scripted_tool(*({"revised_answer": text} for text in [*THANKS[:2], REVISED])),
-    }
-    assert checked(create_self_critique_agent(**proposers).invoke(GIVEN))["outcome"] == "revised_once"
-    facts = {"goal": GOAL, "incident_context": CONTEXT}
-    revision = {**facts, "draft": DRAFT, "required_changes": REVISE["required_changes"]}
-    assert {name: tool.calls for name, tool in proposers.items()} == {
-        "drafter": [facts],
-        "shortener": [{"draft": "x" * 901, "max_chars": 900}],
-        "critic": [{**facts, "draft": DRAFT, "allowed_risk_types": RISK_TYPES}],
-        "reviser": [revision, revision, revision],
-    }
-
-
 def test_a_long_draft_is_shortened_once():
     """The step says so, and the shortened draft is judged like any."""
     result = result_of("x" * 901, shorter=f" {DRAFT} ")
@@ -205,13 +142,6 @@ def test_the_repaired_text_is_guarded_like_any_revision(critique, last, budget, 
     assert result["stop_reason"] == reason
     assert result["path"][-3:-1] == ["repair", "patch_guard"]
     assert result["phase"] == "revise"
-
-
-def test_only_unapplied_changes_are_retried():
-    """Any other fault of a revision stops at once, also in a later attempt."""
-    result = result_of(DRAFT, REVISE, [THANKS[0], f"{REVISED} It is resolved."])
-    assert result["stop_reason"] == "patch_violation:restricted_claims"
-    assert result["path"].count("revise") == 2
 
 
 @pytest.mark.parametrize("slot", ["drafter", "shortener", "critic", "reviser", "policy", "budget", "model"])

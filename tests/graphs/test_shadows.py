@@ -11,10 +11,8 @@ from recorded_runs import Kept, recorded
 from runs import MODES, masked, run
 from ticket_pattern import TICKET, TIGHT, triage
 
-from guardgraph import ConfigurationError, LiveWorld, create_self_critique_agent, what_if
-from guardgraph.grammar import Budget
+from guardgraph import ConfigurationError, create_self_critique_agent, what_if
 from guardgraph.state.recording import schema, validate_recording
-from guardgraph.testing import ScriptedClock
 
 VALID = Draft202012Validator(schema())
 JUDGED = {"kind": "kind", "ending": "new", "guard": "guard", "call": "call"}
@@ -86,23 +84,6 @@ def test_a_shadow_that_fails_is_recorded_as_failed():
     assert seen["a"]["error"] == {"type": "KeyError", "message": "'request_guard'"}
     assert seen["b"]["ending"]["stop_reason"] == "guard_error:label_guard"
     assert seen["c"]["kind"] == "changed"
-
-
-def test_a_shadow_takes_none_of_the_runs_time():
-    """It begins when the run's time is over, so its slowest guard stops nothing and stands in no line."""
-    clock = ScriptedClock()
-
-    def slow(state, run):
-        clock.advance(1000)
-        return ticket_pattern.check_label(state, run)
-
-    kept = Kept()
-    shadow = {"slow": triage(bodies={"label_guard": slow})}
-    agent = triage(shadow=shadow, recorder=kept, world=LiveWorld(clock=clock), budget=Budget(max_seconds=5.0))
-    result = agent.invoke(TICKET)
-    assert result["status"] == "ok"
-    assert sum(line["elapsed_ms"] for line in result["timeline"]) == 0
-    assert shadows(kept.only)["slow"]["kind"] == "same"
 
 
 @settings(max_examples=25)

@@ -87,13 +87,6 @@ def test_only_so_many_are_at_work_at_once(mode):
 
 
 @MODES
-def test_one_failure_is_one_outcome(mode):
-    """A call that fails says so in its place, and the others bring what they bring."""
-    result = run(triage(bodies={"lookup": asking(lambda asked: 1 / (asked["number"] - 1), 3)}), TICKET, mode)
-    assert result["on_duty"] == "-1.0-tool_error-1.0"
-
-
-@MODES
 def test_calls_at_once_share_one_deadline(mode):
     """Who is late is max_seconds, who was in time is kept, and nobody waits longer than the run has."""
     seen, released, clock = [], threading.Event(), ScriptedClock()

@@ -32,16 +32,7 @@ from office_agents import (
 )
 from recorded_runs import Kept
 
-from guardgraph import (
-    ArgumentRule,
-    ConfigurationError,
-    ToolBudget,
-    ToolPolicy,
-    ToolRule,
-    create_tool_agent,
-    replay,
-    verify,
-)
+from guardgraph import ArgumentRule, ConfigurationError, ToolBudget, ToolPolicy, ToolRule, create_tool_agent, replay
 from guardgraph.grammar import NamedTool
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
@@ -52,13 +43,6 @@ NEVER = {"send_money": ToolRule(approve="never")}
 def wrong_bill(id: str) -> Any:
     """Return what is no JSON."""
     return object()
-
-
-def test_the_agent_is_proved():
-    """The compiled graph has no finding, and the approved writes stand behind the review."""
-    agent = office_agent(DONE)
-    assert verify(agent) == []
-    assert agent.builder.nodes["write_approved"].metadata["behind"] == ["review_guard"]
 
 
 def test_what_the_task_supports_is_done():
@@ -291,20 +275,6 @@ def test_untrusted_links_are_taken_out_of_use():
     assert "untrusted_links" not in known
 
 
-@pytest.mark.parametrize(
-    ("answer", "outcome"),
-    [
-        ({"answer": "I cannot read that bill."}, "declined"),
-        ({"answer": "Ich konnte das nicht tun, leider nicht möglich."}, "declined"),
-        ({"answer": "All is read.", "declined": True}, "declined"),
-        ({"answer": "All is read. It cannot be more."}, "answered"),
-    ],
-)
-def test_an_answer_that_says_it_cannot_is_declined(answer, outcome):
-    """The outcome tells an answer from one that says that the task was not done."""
-    assert run_office(answer)["outcome"] == outcome
-
-
 def test_a_refused_call_is_proposed_again():
     """What form and support refuse is asked again, with the reason; what a list denies is not."""
     model = ScriptedChatModel(calls({"tool": "read_bill", "args": {}}), calls(READ), calls(STOLEN), DONE)
@@ -445,39 +415,6 @@ def test_a_rule_that_no_call_can_keep_is_an_error(rule, said):
     with pytest.raises(ConfigurationError) as raised:
         create_tool_agent(policy=ToolPolicy(rules={"send_money": rule}))
     assert said in str(raised.value)
-
-
-def test_a_stop_says_what_was_called_before():
-    """A write that happened is in the result of a run that stopped later, and a call that failed says so."""
-    args = {"to": "Ada", "amount": 3}
-    pay = {"tool": "pay", "args": args}
-
-    def look(given: Any) -> Any:
-        raise RuntimeError("down")
-
-    number = {"type": "object", "properties": {"to": {}, "amount": {}}}
-    tools = {"pay": NamedTool(lambda given: "paid", "Pay.", number), "look": NamedTool(look, "Look.", number)}
-    policy = ToolPolicy(rules={"look": ToolRule(effect="read")})
-    made = {"id": "r1", "tool": "pay", "args": args, "effect": "write"}
-    failed = {"id": "r2", "tool": "look", "args": {}, "effect": "read", "failed": True}
-    for later, called in ((pay, [made]), ({"tool": "look", "args": {}}, [made, failed])):
-        planner = script({"calls": [pay]}, {"calls": [later]}, {"calls": [later]}, {"calls": [later]})
-        agent = create_tool_agent(tools=tools, planner=planner, policy=policy, checkpointer=InMemorySaver())
-        result = agent.invoke({"task": "Pay Ada 3."}, THREAD)
-        assert (result["status"], result["tool_calls"]) == ("stopped", called)
-
-
-def test_a_tool_that_there_is_not_is_asked_again_and_one_that_a_list_denies_is_not():
-    """The model is told which tools there are; what is not listed stops the run at once."""
-    unknown = calls({"tool": "wire_money", "args": {}})
-    model = ScriptedChatModel(unknown, {"answer": "I cannot do that."})
-    assert office_agent(model=model).invoke(TASK, THREAD)["outcome"] == "declined"
-    assert "there_are: delete_file" in str(model.calls[-1]) or "send_money" in str(model.calls[-1].messages[-1])
-    for name in ("send_money", "wire_money"):
-        model = ScriptedChatModel(calls({"tool": name, "args": PAY["args"]}), {"answer": "I cannot do that."})
-        policy = ToolPolicy(tools_policy=["read_bill"])
-        result = office_agent(model=model, policy=policy).invoke(TASK, THREAD)
-        assert result["stop_reason"] == ("tool_not_allowed_policy:send_money" if name == "send_money" else "success")
 
 
 @pytest.mark.parametrize("domain", laundering.DOMAINS)

@@ -5,20 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
-from office_agents import (
-    DELETE,
-    DONE,
-    PAY,
-    READ,
-    STOLEN,
-    TASK,
-    THREAD,
-    Office,
-    answer_question,
-    calls,
-    office_agent,
-    script,
-)
+from office_agents import DELETE, DONE, READ, STOLEN, TASK, THREAD, Office, answer_question, calls, office_agent, script
 from recorded_runs import Kept
 
 from guardgraph import ToolPolicy, ToolRule, create_tool_agent, replay, verify
@@ -55,16 +42,6 @@ def test_calls_of_a_step_that_wait_are_one_question():
     [recording] = kept.recordings
     assert len({call["approval"] for call in recording["calls"] if "approval" in call}) == 1
     assert replay(agent, recording) == result
-
-
-def test_a_call_that_needs_nobody_stands_between_questions():
-    """Calls keep their order: what follows one that need not wait is asked about after it was made."""
-    office = Office()
-    agent, waiting = wait(calls(READ), calls(STOLEN, PAY, TRUDY), DONE, office=office)
-    assert waiting["waiting_for"]["shown"]["call"] == STOLEN
-    again = answer_question(agent, waiting)
-    assert again["waiting_for"]["shown"]["call"] == TRUDY
-    assert office.writes == [("send_money", STOLEN["args"]), ("send_money", PAY["args"])]
 
 
 def test_a_call_behind_one_that_failed_is_not_made():

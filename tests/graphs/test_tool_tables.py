@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import types
 
 import pytest
 from langchain_core.runnables import RunnableLambda
@@ -42,8 +41,6 @@ class Bank:
 
 
 BANK = Bank()
-SHOP = types.ModuleType("shop")
-SHOP.pay = pay
 
 
 class Clerk:
@@ -91,11 +88,6 @@ def in_a_runnable(tool):
     return lambda state, run: chain.invoke("")
 
 
-def in_a_helper_of_the_module():
-    """Call a tool that the module has."""
-    return pay({})
-
-
 PLACES = {
     "closed over": lambda tool: lambda state, run: tool({}),
     "in a list": in_a_list,
@@ -135,16 +127,6 @@ def test_a_tool_that_a_body_holds_is_found(place, tool):
     assert "the body of write holds the function of send_money" in "\n".join(map(str, findings))
 
 
-@pytest.mark.parametrize(
-    "body",
-    [lambda state, run: pay({}), lambda state, run: in_a_helper_of_the_module(), lambda state, run: SHOP.pay({})],
-    ids=["by its name", "by a helper", "by a module"],
-)
-def test_a_tool_that_a_body_finds_in_its_module_is_found(body):
-    """A global counts where the body names it."""
-    assert {finding.nodes for finding in held(pay, body)} == {("write",)}
-
-
 def declared(**acting):
     """Return what is found where the write node declares something else."""
     return [str(finding) for finding in found(pattern(planning(), Desk(), **acting))]
@@ -162,16 +144,6 @@ def test_what_a_node_may_call_is_in_the_table_and_writes_are_its_effects():
     assert declared(calls=["read_bill", "send_money"], effects=()) == [
         "tools: write may call send_money, which writes and is not among its effects"
     ]
-
-
-def test_a_guard_that_a_node_is_not_behind_is_found():
-    """The way around it is the witness: from the beginning, and from the node itself."""
-    [first, cycle] = found(pattern(planning(), Desk(), behind="review_guard"))
-    assert first.path == ("__start__", "request_guard", "plan", "action_guard", "write")
-    assert cycle.path == ("write", "result_guard", "plan", "action_guard", "write")
-    assert found(pattern(planning(), Desk(), behind=["action_guard"])) == []
-    [once] = found(pattern(planning(), Desk(), behind="request_guard"))
-    assert once.path[0] == "write"
 
 
 def test_what_was_given_is_written_by_the_entry_guard_alone():

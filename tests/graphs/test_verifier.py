@@ -11,7 +11,6 @@ from halted_runs import halt_before
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.cross_encoders import BaseCrossEncoder
-from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from office_agents import READ, THREAD, calls, office_agent
 from rag_agents import CANDIDATE, QUESTION, SLA, agent, agent_with
@@ -48,13 +47,6 @@ UNSUPPORTED = "invalid_answer:unsupported_claim"
 ALL_TRUE = {"claims": [{"number": number, "supported": True} for number in (1, 2)]}
 
 
-def judge(**supported):
-    """Return a function that finds claims supported unless they contain one of these texts."""
-    return lambda view: {
-        "claims": [{"number": item["number"], "supported": item["claim"] not in supported} for item in view["claims"]]
-    }
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_claim_that_is_not_supported_stops_the_run(mode):
     """The stop names the sentences, and nobody is asked again: a writer must not try until a verifier gives in."""
@@ -66,28 +58,6 @@ def test_a_claim_that_is_not_supported_stops_the_run(mode):
     assert result["path"][-4:] == ["answer_guard", "verify_answer", "support_guard", "stop_invalid_answer"]
     assert "attempts" not in result
     assert [step["phase"] for step in result["trace"]] == ["retrieve"]
-
-
-def test_what_it_finds_supported_is_the_answer_that_it_was():
-    """It can only refuse; the result is that of a run without it, with one step more."""
-    verifier = scripted_verifier([])
-    with_it, without = (agent(answer=ANSWER, verifier=item).invoke(QUESTION) for item in (verifier, None))
-    for key in ("outcome", "answer", "citations", "citation_details", "passages"):
-        assert with_it[key] == without[key]
-    assert with_it["history"][-1]["action"] == "verify_answer"
-    assert with_it["history"][-1]["proposer"] == "ScriptedTool"
-    assert with_it["trace"][-1]["verified_claims"] == 2
-
-
-def test_it_is_shown_each_sentence_with_all_that_the_answer_cites():
-    """In one call; the evidence has the title, the section and the date, which support numbers and names too."""
-    verifier = scripted_verifier([])
-    agent(answer=ANSWER, verifier=verifier).invoke(QUESTION)
-    [view] = verifier.calls
-    assert [(item["number"], item["claim"]) for item in view["claims"]] == [(1, UPTIME), (2, TARGET)]
-    [evidence] = {item["evidence"] for item in view["claims"]}
-    assert evidence.startswith("Support Policy\nEnterprise SLA\n2026-01-15\nEnterprise plan includes")
-    assert view.keys() == {"claims"}
 
 
 def test_a_model_is_told_the_prompt_and_sees_shared_evidence_once():
@@ -151,13 +121,6 @@ def test_scores_that_are_none_are_a_failure(scores):
 
     result = agent(answer=ANSWER, verifier=Odd()).invoke(QUESTION)
     assert (result["stop_reason"], result["path"][-2]) == ("llm_bad_response", "support_guard")
-
-
-@pytest.mark.parametrize("make", [lambda function: function, RunnableLambda], ids=["function", "Runnable"])
-def test_a_function_or_runnable_judges_claims(make):
-    """It is given numbered claims with their evidence, and returns of each number whether it is supported."""
-    graph = agent(answer=ANSWER, verifier=make(judge(**{TARGET: False})))
-    assert graph.invoke(QUESTION)["unsupported"] == [TARGET]
 
 
 def test_it_has_the_time_that_the_run_has_left():

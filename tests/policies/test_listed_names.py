@@ -92,15 +92,6 @@ def test_a_context_that_can_name_nothing_is_refused_before_the_run(create, input
     assert str(raised.value).startswith(f"context.policy.{field}: {message}")
 
 
-def test_a_source_that_only_this_deployment_lacks_allows_nothing_in_a_context():
-    """One context may be for several knowledge bases: what is on no list of the deployment is not read."""
-    names = {"policy": {"allowed_sources_execution": ["wiki", "support_policy"]}}
-    assert create_rag_agent().invoke(QUESTION, context=names)["trace"][0]["requested_sources"] == ["support_policy"]
-    assert create_rag_agent().invoke(QUESTION, context={"policy": {"allowed_sources_policy": ["wiki"]}})["outcome"] == (
-        "clarify"
-    )
-
-
 @pytest.mark.parametrize(
     "name",
     ["vendor.example.com", "VENDOR.example.com", " vendor.example.com ", "münchen.example", "[::1]", "localhost"],

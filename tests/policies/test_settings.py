@@ -8,14 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from rag_agents import QUESTION
 from recorded_runs import Kept
 from ticket_pattern import TICKET, Policy, pattern, triage
 
-from guardgraph import RagBudget, RagPolicy, create_rag_agent
 from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
 from guardgraph.plain.errors import make_configuration_error
-from guardgraph.testing import ScriptedChatModel
 
 
 class Limits(Settings):
@@ -68,25 +65,6 @@ def test_tightening_twice_changes_nothing_more(ours, theirs):
     once = ours.tightened_by(theirs)
     assert once.tightened_by(theirs) == once
     assert ours.tightened_by(ours) == ours
-
-
-@given(LIMITS, LIMITS)
-def test_fields_left_out_of_a_context_do_not_count(ours, theirs):
-    """A default in the context's class is no wish of the caller."""
-    both = ours.tightened_by(theirs)
-    for name in Limits.model_fields.keys() - theirs.model_fields_set:
-        assert getattr(both, name) == getattr(ours, name)
-    assert ours.tightened_by(None) is ours
-    assert ours.tightened_by(Limits()) is ours
-
-
-@given(LIMITS, LIMITS, LIMITS)
-def test_the_order_of_two_contexts_does_not_matter(ours, one, two):
-    """However often settings are tightened, only the tightest values hold."""
-    first = ours.tightened_by(one).tightened_by(two)
-    second = ours.tightened_by(two).tightened_by(one)
-    assert no_looser(first, second)
-    assert no_looser(second, first)
 
 
 @pytest.mark.parametrize(
@@ -198,18 +176,3 @@ def test_fingerprints_are_the_same_for_any_order_and_change_with_what_they_stand
         return p.compile(name="triage", **given)
 
     assert changed(usual, fingerprints(wider)) == {"declarations"}
-
-
-def test_fingerprints_change_with_the_prompts_that_were_used():
-    """The same settings with a model instead of rules differ in the prompts alone."""
-
-    def prints(*script, **given):
-        kept = Kept()
-        create_rag_agent(ScriptedChatModel(*script) if script else None, recorder=kept, **given).invoke(QUESTION)
-        return kept.only["fingerprints"]
-
-    asked = prints({"kind": "retrieve", "query": "P1"}, {"answer": "", "citations": [], "insufficient": True})
-    assert changed(prints(), asked) == {"prompts"}
-    assert changed(asked, prints({"kind": "delete"})) == {"prompts"}
-    deeper = prints({"kind": "delete"}, budget=RagBudget(max_top_k=3), policy=RagPolicy(check_values=False))
-    assert changed(prints({"kind": "delete"}), deeper) == {"policy", "budget", "prompts"}

@@ -201,25 +201,6 @@ def test_an_order_is_of_different_texts(order):
         Tightens.ordered(*order)
 
 
-def test_a_kind_of_a_users_own_is_one_more_instance():
-    """Of two prefixes the longer one holds."""
-
-    def prefix(value):
-        if not value.startswith("/"):
-            raise ValueError("a path that begins with / is required")
-        return value
-
-    longer = Tightens("longer", lambda ours, theirs: theirs if theirs.startswith(ours) else ours, prefix)
-
-    class Paths(Settings):
-        under: Annotated[str, longer] = "/srv"
-
-    assert Paths().tightened_by(Paths(under="/srv/a")).under == "/srv/a"
-    assert Paths(under="/srv/a").tightened_by(Paths(under="/etc")).under == "/srv/a"
-    with pytest.raises(ValidationError, match="a path that begins with / is required"):
-        Paths(under="srv")
-
-
 class Desk(Settings):
     """A policy for the ticket pattern with a fixed mode and a severity."""
 

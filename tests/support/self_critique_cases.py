@@ -22,7 +22,6 @@ GOAL = (
 )
 GIVEN = {"goal": GOAL, "incident_context": CONTEXT}
 
-RISK_TYPES = ["contradiction", "legal_risk", "missing_uncertainty", "overconfidence", "policy_violation", "scope_leak"]
 DRAFT = (
     "We are looking into a P1 payment incident in the US. About 27% of checkouts are affected. "
     "We estimate recovery in 45 minutes. Next, we will post on the status page every 15 minutes."

@@ -6,9 +6,9 @@ from copy import deepcopy
 
 import pytest
 from langchain_core.tools import tool
-from research_cases import HITS, QUESTION, research
+from research_cases import HITS, research
 
-from guardgraph import ConfigurationError, LangChainSearch, ResearchPolicy, create_research_agent, replay, what_if
+from guardgraph import ConfigurationError, LangChainSearch, ResearchPolicy
 from guardgraph.testing import InMemoryRecorder, scripted_tool
 
 ALLOWED = ["official-status.example.com", "vendor.example.com"]
@@ -45,29 +45,6 @@ def test_a_search_that_takes_hosts_is_told_those_on_both_lists():
     research({"allowed_domains_policy": ["official-status.example.com"]}, search=search)
     research(search=search, context={"policy": {"allowed_domains_execution": []}})
     assert [request["hosts"] for request in seen] == [ALLOWED, ALLOWED[1:], ALLOWED[:1], []]
-
-
-def test_the_hosts_are_a_scope_and_no_part_of_the_question():
-    """The request keeps its hash; the scope has its own, and a what-if under other lists does not guess."""
-    recorder = InMemoryRecorder()
-    telling = create_research_agent(search=make_search(takes_hosts=True)[0], recorder=recorder)
-    result = _ask(telling)
-    _ask(create_research_agent(search=make_search()[0], recorder=recorder))
-    told, untold = (next(call for call in run["calls"] if call["node"] == "search") for run in recorder.runs)
-    assert told["request"] == untold["request"]
-    assert "scope" in told
-    assert replay(telling, recorder.runs[0]) == result
-    candidate = create_research_agent(search=make_search(takes_hosts=True)[0], policy=NARROW)
-    for run in recorder.runs:
-        [row] = what_if(candidate, [run]).rows
-        assert (row.kind, row.call.node) == ("unknown", "search")
-    [row] = what_if(create_research_agent(policy=NARROW), recorder.runs[1:]).rows
-    assert row.call.node == "read"  # an untold search brings what it brought, whatever the lists
-
-
-def _ask(agent):
-    request = {"request": {"question": QUESTION}, "policy_hints": {}}
-    return agent.invoke({"goal": "Say how payments are.", "request": request})
 
 
 def test_a_tool_of_langchain_with_such_an_argument_is_given_them():

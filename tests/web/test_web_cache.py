@@ -5,7 +5,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from web_contacts import only_loopback
@@ -44,20 +43,6 @@ def test_a_page_that_is_kept_is_not_asked_for_again(tmp_path):
     assert first == second
     assert len(server.log) == 1
     assert {path.name for path in tmp_path.iterdir()} <= {"pages.sqlite", "pages.sqlite-wal", "pages.sqlite-shm"}
-
-
-def test_pages_are_told_apart_by_their_whole_url(tmp_path):
-    """However alike two spellings look to another parser."""
-    urls = ["http://a.test/?q=%2B", "http://a.test/?q=%27", "http://a.test/a/", "http://a.test/a", "http://a.test/%61"]
-    urls += ["http://b.test/a", "http://a.test/?a=1&b=2", "http://a.test/?b=2&a=1"]
-    with WebServer(names=HOSTS) as server:
-        for number, url in enumerate(urls):
-            server.pages = {"/": answer(str(number), **FRESH), "/a": answer(str(number), **FRESH)}
-            server.pages |= {"/a/": answer(str(number), **FRESH), "/%61": answer(str(number), **FRESH)}
-            assert body_of(reader_of(server, tmp_path / "c"), url) == str(number)
-        read = reader_of(server, tmp_path / "c")
-        assert [body_of(read, url) for url in urls] == [str(number) for number in range(len(urls))]
-        assert len(server.log) == len(urls)
 
 
 def test_the_lists_of_today_hold_for_what_is_kept(tmp_path):
@@ -173,12 +158,3 @@ def test_a_full_disk_costs_no_page(tmp_path):
         command = [sys.executable, "-c", FULL, str(server.ports[80]), str(tmp_path / "c")]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ})
     assert (json.loads(done.stdout), done.stderr) == ([300_000, 300_000], "")
-
-
-def test_many_threads_share_a_file(tmp_path):
-    """Each gets its page, whichever was kept."""
-    with WebServer({f"/{number}": answer(f"page {number}", **FRESH) for number in range(8)}) as server:
-        read = reader_of(server, tmp_path / "c")
-        with ThreadPoolExecutor(16) as threads:
-            found = list(threads.map(lambda number: body_of(read, f"http://a.test/{number % 8}"), range(64)))
-    assert found == [f"page {number % 8}" for number in range(64)]

@@ -64,14 +64,6 @@ def test_a_run_reads_pages_and_says_of_others_why_not(server, run):
     assert failures(result) == {"http://b.test/gone": "http_status", "http://b.test/image": "content_type"}
 
 
-def test_hints_reach_every_hop(server):
-    """A request that asks for one host gets no page from the other, wherever it is led."""
-    result = agent_of(server, ["http://a.test/"]).invoke(given(allowed_domains_execution=["a.test"]))
-    assert result["status"] == "stopped"
-    assert failures(result) == {"http://a.test": "redirect_denied"}
-    assert "http://b.test/" not in server.log
-
-
 @pytest.mark.parametrize("field", ["allowed_domains_policy", "allowed_domains_execution"])
 def test_the_context_reaches_every_hop(server, field):
     """Either list, tightened for one run."""

@@ -13,7 +13,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command, interrupt
-from refund_pattern import answering, approve, refund, waiting
 from runs import check_result, run
 from ticket_pattern import REASONS, TICKET, triage
 
@@ -21,7 +20,6 @@ from guardgraph import LiveWorld
 from guardgraph.testing import ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
-REPLACING = {"configurable": {"thread_id": "1", "replace": True}}
 TESTS = Path(__file__).parents[1]
 
 
@@ -76,27 +74,6 @@ def test_time_before_an_interrupt_counts(mode):
         assert result["stop_reason"] == reason
         if reason == "max_seconds":
             assert result["details"] == {"max_seconds": 27.0, "spent_seconds": 27.0}
-
-
-def test_time_of_every_attempt_that_asked_again_counts():
-    """A review that shows the same again after an answer that was none pays for each time that it was made."""
-    clock = ScriptedClock()
-
-    def slowly(state, run):
-        clock.advance(20)
-        return (yield from approve(state, run))
-
-    graph = refund(bodies={"approve": slowly}, checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
-    shown = waiting(graph)
-    for _ in range(2):
-        shown = graph.invoke(Command(resume="yes"), THREAD)
-        assert shown["status"] == "waiting"
-    shown = graph.invoke(answering(shown), THREAD, context=budget(80.0))
-    assert shown["waiting_for"]["changed"] == ["settings"]
-    shown = waiting(graph, REPLACING, context=budget(59.0))
-    shown = graph.invoke(Command(resume="yes"), THREAD, context=budget(59.0))
-    result = graph.invoke(answering(shown), THREAD, context=budget(59.0))
-    assert (result["stop_reason"], result["phase"]) == ("max_seconds", "pay")
 
 
 class Cancelled:
@@ -156,16 +133,6 @@ def test_a_slow_checkpointer_counts(mode, options):
     graph = triage(tool=called.append, checkpointer=saver, world=LiveWorld(clock=clock))
     result = check_result(REASONS, run(graph, TICKET, mode, config=THREAD, context=budget(0.5), **options))
     assert (result["stop_reason"], called) == ("max_seconds", [])
-
-
-def test_a_thread_that_is_used_again_begins_with_its_whole_time():
-    """What an attempt took that was given up is not charged to the run that comes after it."""
-    clock = ScriptedClock()
-    graph = triage(asking(clock, 9), checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
-    for _ in range(3):
-        graph.invoke(TICKET, REPLACING, context=budget(30.0))
-    result = graph.invoke(Command(resume={"label": "bug"}), THREAD, context=budget(30.0))
-    assert result["stop_reason"] == "success"
 
 
 BEFORE = """

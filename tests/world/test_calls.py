@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import sys
-import threading
 import time
 from datetime import date
 
@@ -65,20 +63,6 @@ def test_functions_coroutines_and_runnables_are_all_called(name, mode):
     """A function, a coroutine function, an object with a coroutine for a call, a Runnable: each in both worlds."""
     came = outcome(TARGETS[name], mode)
     assert (came.form, came.content) == ("value", {"label": "bug"})
-
-
-def test_an_asynchronous_tool_runs_in_the_loop_that_asks():
-    """Clients that belong to a running loop can be used from an asynchronous run."""
-    seen = []
-
-    async def target(request):
-        seen.append(asyncio.get_running_loop())
-
-    async def ask():
-        await aperform_call(Call("tool", target, {}), 5)
-        return asyncio.get_running_loop()
-
-    assert seen == [asyncio.run(ask())]
 
 
 class Label(BaseModel):
@@ -173,20 +157,6 @@ def test_interrupts_pass_through(error, kind, mode):
 
 
 @MODES
-def test_whoever_is_called_does_not_end_the_process(mode):
-    """What exits, like a parser of arguments, has failed: a tool in its call, a proposer as a defect of its node."""
-
-    def target(request):
-        sys.exit("usage: find [--all]")
-
-    came = outcome(target, mode, "tool")
-    assert came.content["reason"] == "tool_error"
-    assert {("type", "SystemExit"), ("message", "usage: find [--all]")} <= came.content["details"].items()
-    with pytest.raises(RuntimeError, match=r"usage: find"):
-        outcome(target, mode, "proposer")
-
-
-@MODES
 @pytest.mark.parametrize("target", [hang, async_hang, RunnableLambda(hang, afunc=async_hang)])
 @pytest.mark.parametrize(("kind", "reason"), [("proposer", "llm_timeout"), ("tool", "max_seconds")])
 def test_a_call_that_outlasts_the_deadline_is_left_behind(target, kind, reason, mode):
@@ -226,48 +196,6 @@ def test_a_timeout_of_the_target_s_own_is_not_the_run_s(mode):
         assert details.pop("at")["function"].endswith(called.__name__)
         assert tool.content["reason"] == "tool_error"
         assert details == {"type": "TimeoutError", "message": "client", "cause": "timeout"}
-
-
-@MODES
-def test_a_late_answer_is_dropped_without_a_word(mode):
-    """A thread that was left behind finds nobody waiting, and disturbs nobody."""
-    release, done = threading.Event(), threading.Event()
-
-    def target(request):
-        release.wait(30)
-        done.set()
-        raise ValueError("late")
-
-    assert outcome(target, mode, "tool", seconds=0.05).content["reason"] == "max_seconds"
-    release.set()
-    assert done.wait(30)
-
-
-def failing(error):
-    """Return a rule that raises."""
-
-    def rule(request):
-        raise error
-
-    return rule
-
-
-RULES = {"a function": failing, "a RunnableLambda": lambda error: RunnableLambda(failing(error))}
-
-
-@MODES
-@pytest.mark.parametrize("kind", RULES)
-def test_a_rule_of_the_deployment_that_raises_is_no_failure_of_a_model(kind, mode):
-    """Its error comes out, and the node that asked closes the run."""
-    with pytest.raises(KeyError):
-        outcome(RULES[kind](KeyError("task")), mode)
-
-
-@MODES
-@pytest.mark.parametrize("kind", RULES)
-def test_a_rule_that_asks_a_server_fails_as_a_model_does(kind, mode):
-    """What only a server causes keeps its reason, whoever called the server."""
-    assert outcome(RULES[kind](ConnectionResetError()), mode).content["reason"] == "llm_timeout"
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])

@@ -24,9 +24,8 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptExhausted
-from guardgraph.world.failures import classify_model_error, classify_model_message, read_model_text, read_token_usage
+from guardgraph.world.failures import classify_model_error, classify_model_message, read_model_text
 
-USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 BAD = "llm_bad_response"
 
 
@@ -150,17 +149,6 @@ def test_refusals(message: AIMessage) -> None:
 def test_text_of_messages(message: Any, text: str) -> None:
     """The text is the content as it was sent, its text blocks in order, or a tool call's arguments."""
     assert read_model_text(message) == text
-
-
-def test_usage_is_plain() -> None:
-    """Usage is three whole numbers, those that are known, or None."""
-    detailed = {**USAGE, "input_token_details": {"cache_read": 3}}
-    assert read_token_usage(AIMessage("", usage_metadata=detailed)) == USAGE  # type: ignore[arg-type]
-    assert read_token_usage(AIMessage("")) is None
-    assert read_token_usage(HumanMessage("")) is None
-    odd = AIMessage("")
-    odd.usage_metadata = {"input_tokens": True, "output_tokens": "7", "total_tokens": 18}  # type: ignore[typeddict-item]
-    assert read_token_usage(odd) == {"total_tokens": 18}
 
 
 ANYTHING = st.recursive(

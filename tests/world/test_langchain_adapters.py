@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import UTC, datetime
 
 import numpy
 import pandas
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.tools import ToolException, tool
+from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_finds import QUESTION, ROWS, SOURCES, ListRetriever, WordEmbedding, documents, scored_store, store
 
-from guardgraph import ConfigurationError, LangChainRetriever, ResearchPolicy, create_rag_agent, create_research_agent
-from guardgraph.plain.hashing import digest
+from guardgraph import ConfigurationError, LangChainRetriever, create_rag_agent, create_research_agent
 from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
 
@@ -87,16 +83,6 @@ def test_documents_of_other_sources_never_come_through():
     assert (found["doc_id"], found["source"]) == ("badge", "office")
 
 
-@given(st.lists(st.sampled_from(SOURCES), min_size=1, unique=True), st.integers(1, 8))
-def test_sources_and_top_k_hold_for_any_request(sources, top_k):
-    """Nothing of another source, and no more than was asked for, whatever the request; the best come first."""
-    found = LangChainRetriever(store(), sources=SOURCES).invoke(request(sources, top_k))
-    allowed = [source for _, source, _ in ROWS if source in sources]
-    assert len(found) == min(top_k, len(allowed))
-    assert {item["source"] for item in found} <= set(sources)
-    assert [item["score"] for item in found] == sorted((item["score"] for item in found), reverse=True)
-
-
 @pytest.mark.filterwarnings("ignore:Relevance scores must be between")
 @pytest.mark.parametrize("score", [1.2, -0.2, float("nan"), float("inf"), True, "high", -numpy.float32(0.5)])
 def test_a_score_that_is_no_relevance_is_left_out_by_name(score):
@@ -110,46 +96,6 @@ def test_a_score_that_is_no_relevance_is_left_out_by_name(score):
         retrieval = ask(scored_store(0.9, score))["history"][0]["retrieval"]
         assert [item["doc_id"] for item in retrieval["candidates"]] == ["hotels"]
         assert [item["place"] for item in retrieval["left_out"]] == ["found.1.score"]
-
-
-@pytest.mark.parametrize("scores", [(0.1, 0.8), (0.1, 0.3, 0.8), (0.33, 0.87, 0.0)])
-def test_scores_of_a_store_that_rise_are_distances(scores):
-    """A store has the best first; scores that grow from there on are distances, though they are below 1."""
-    details = refused(scored_store(*scores))
-    assert details["place"] == "found.score"
-    assert "distances" in details["given"]
-    assert "relevance=" in details["allowed"]
-
-
-@pytest.mark.parametrize("score", [numpy.float32(0.75), numpy.float64(0.75), 0.75, 1 + 5e-5])
-def test_scores_count_by_their_value(score):
-    """Numpy's numbers are numbers, and what rounding put above 1 is 1."""
-    [item] = LangChainRetriever(scored_store(score), sources=SOURCES).invoke(request())
-    assert type(item["score"]) is float
-    assert item["score"] == min(float(score), 1.0)
-
-
-def test_a_store_that_tells_no_relevance_is_refused_at_once():
-    """A store without relevance needs a function that makes one; the error names it."""
-
-    class Distances(InMemoryVectorStore.__mro__[1]):
-        def similarity_search(self, query, k=4, **kwargs):
-            return documents()[:k]
-
-        def similarity_search_with_score(self, query, k=4, **kwargs):
-            return [(item, 0.4 * place) for place, item in enumerate(documents()[:k])]
-
-        @classmethod
-        def from_texts(cls, texts, embedding, metadatas=None, **kwargs):
-            raise NotImplementedError
-
-    with pytest.raises(ConfigurationError, match=r"retriever: .*relevance=.* given: Distances"):
-        create_rag_agent(retriever=Distances(), sources=SOURCES)
-    found = LangChainRetriever(Distances(), sources=SOURCES, relevance=lambda distance: 1 / (1 + distance))
-    result = create_rag_agent(retriever=found).invoke(QUESTION)
-    assert result["history"][0]["retrieval"]["candidates"][1]["score"] == pytest.approx(1 / 1.4)
-    wrong = LangChainRetriever(Distances(), sources=SOURCES, relevance=lambda distance: 2 + distance)
-    assert refused(wrong, sources=None)["given"] == "2, which relevance= makes of 0, in the document 'hotels'"
 
 
 class AwaitedRetriever(BaseRetriever):
@@ -218,34 +164,6 @@ def test_a_retriever_without_scores_is_scored_by_words(name):
     assert lunch["outcome"] == "clarify"
 
 
-def test_one_unusable_document_ends_no_run():
-    """What pandas and numpy put into ids, titles, dates and scores is read, or the document is left out by name."""
-    nan = float("nan")
-    held = [
-        {"id": numpy.int64(7), "title": nan, "updated_at": pandas.NaT, "score": numpy.float32(0.9)},
-        {"id": 8.0, "title": numpy.str_("Rules"), "updated_at": pandas.Timestamp("2026-03-06"), "score": 0.8},
-        {"id": pandas.NA, "updated_at": numpy.datetime64("2026-03-06"), "section": 2026},
-        {"id": "odd score", "score": nan},
-        {"id": "odd title", "title": ["x"], "score": 0.7},
-        {"id": "blank", "score": 0.9},
-    ]
-    texts = [*(text for _, _, text in ROWS), " \n"]
-    found = [Document(text, metadata={"source": "kb", **item}) for text, item in zip(texts, held, strict=True)]
-    rows = [{"text": text, "source": "kb", **item} for text, item in zip(texts, held, strict=True)]
-    for retriever in (ListRetriever(found=found), LangChainRetriever(lambda request: [None, *rows], sources=["kb"])):
-        result = ask(retriever, sources=None if isinstance(retriever, LangChainRetriever) else ["kb"])
-        assert (result["outcome"], result["citations"]) == ("grounded_answer", ["7"])
-        retrieval = result["history"][0]["retrieval"]
-        names = [item["doc_id"] for item in retrieval["candidates"]]
-        assert names[:2] == ["7", "8"]
-        assert names[2:] in ([], [f"text-{digest(texts[2])[:12]}"])
-        assert (
-            len(retrieval["left_out"])
-            == result["trace"][0]["left_out"]
-            == (3 if retriever is not None else 0) + (isinstance(retriever, LangChainRetriever))
-        )
-
-
 OWN = {"doc_id": "a", "source": "kb", "text": ROWS[0][2], "score": 0.9}
 BESIDE = {
     "no object": 5,
@@ -287,57 +205,12 @@ def test_what_is_missing_or_wrong_is_said_by_name(metadata, place, said):
     assert said in details["given"]
 
 
-def test_what_is_left_out_is_filled_where_that_is_honest():
-    """One name in `sources=` is everybody's source, a document's own id its id; what else is missing is empty."""
-    found = Document(ROWS[0][2], id="own", metadata={"score": 0.9, "updated_at": datetime(2026, 3, 6, tzinfo=UTC)})
-    [cited] = ask(ListRetriever(found=[found]), sources=["handbook"])["citation_details"]
-    assert (cited["doc_id"], cited["source"], cited["title"]) == ("own", "handbook", "")
-    assert cited["updated_at"] == "2026-03-06T00:00:00+00:00"
-
-
-def test_metadata_may_be_named_otherwise():
-    """`metadata=` gives for a field another key, or a function of the document."""
-    found = Document(ROWS[0][2], metadata={"path": "docs/travel/hotels.md", "day": "2026-03-06", "rank": 1})
-    retriever = LangChainRetriever(
-        ListRetriever(found=[found]),
-        sources=["travel"],
-        metadata={
-            "doc_id": "path",
-            "source": lambda document: document.metadata["path"].split("/")[1],
-            "updated_at": "day",
-            "score": lambda document: 1 / document.metadata["rank"],
-        },
-    )
-    [cited] = create_rag_agent(retriever=retriever).invoke(QUESTION)["citation_details"]
-    assert cited == {
-        "doc_id": "docs/travel/hotels.md",
-        "title": "",
-        "section": "",
-        "updated_at": "2026-03-06",
-        "source": "travel",
-        "score": 1.0,
-        "answer_spans": [[0, 40]],
-        "spans_by": "cited",
-        "document_span": [0, 40],
-        "passage_span": [0, 40],
-    }
-
-
 def test_a_document_that_may_not_be_seen_is_not_shown_in_an_error():
     """What is wrong with a document of another source is nobody's business, and errors never repeat a text."""
     found = [Document("The code is 4711.", metadata={"source": "secret"}), *documents(ROWS[:1], score="high")]
     details = refused(ListRetriever(found=found), sources=["travel"])
     assert "4711" not in json.dumps(details)
     assert details["place"].startswith("found.1.")
-
-
-def test_chunks_that_share_an_id_are_refused():
-    """Splitters copy the metadata to every chunk; `metadata=` takes the chunk's own id then."""
-    chunks = [Document(text, metadata={"id": "a", "source": "pay"}) for _, _, text in ROWS]
-    found = InMemoryVectorStore.from_documents(chunks, WordEmbedding())
-    assert refused(found)["allowed"] == "doc_id: one text for each"
-    own = LangChainRetriever(found, sources=["pay"], metadata={"doc_id": lambda document: document.id})
-    assert create_rag_agent(retriever=own).invoke(QUESTION)["stop_reason"] == "success"
 
 
 # Tools, Runnables and functions
@@ -361,18 +234,6 @@ def test_a_tool_may_take_our_request_or_the_query_alone(give):
 
     for given_tool in (find, look):
         assert ask(given_tool)["citations"] == ["hotels"]
-
-
-def test_a_tool_that_fails_stops_the_run():
-    """What a tool says of its failure is no document, and no page."""
-
-    @tool
-    def look(query: str) -> object:
-        """Look."""
-        raise ToolException("the index is down")
-
-    look.handle_tool_error = True
-    assert "the index is down" in refused(look)["given"]
 
 
 @pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
@@ -480,23 +341,3 @@ def test_a_tool_reads_pages(form):
 
     result = research(reader=fetch, extractor=make_recorded_extractor())
     assert result["citation_details"] == research()["citation_details"]
-
-
-def test_the_text_of_a_page_is_enough_and_an_error_is_none():
-    """A tool may return the text alone; what it says of its failure is no page."""
-    policy = ResearchPolicy(allowed_domains_execution=["official-status.example.com"])
-
-    @tool
-    def fetch(address: str) -> str:
-        """Fetch a page's text."""
-        return make_recorded_reader()({"url": address})["body"]
-
-    assert research(reader=fetch, policy=policy)["stop_reason"] == "success"
-
-    @tool
-    def broken(url: str) -> str:
-        """Fetch a page's text."""
-        raise ToolException("404")
-
-    broken.handle_tool_error = True
-    assert "404" in research(reader=broken, policy=policy)["details"]["given"]

@@ -152,16 +152,6 @@ def test_a_packed_reply_counts_as_it_is_unpacked(environ, mode):
             tracemalloc.stop()
 
 
-@MODES
-def test_a_packed_reply_is_read(environ, mode):
-    """Gzip is asked for, and an answer that came so is an answer."""
-    with OpenAIServer(packed(INTENT)) as server:
-        environ(server.environ())
-        assert asked(mode)["outcome"] == "grounded_answer"
-    headers = {name.lower(): value for name, value in server.requests[0]["headers"].items()}
-    assert headers["accept-encoding"] == "gzip"
-
-
 @pytest.mark.parametrize("behaviour", [packed(INTENT, "br"), packed(INTENT, "gzip, gzip"), packed(b"no gzip")])
 def test_a_reply_that_cannot_be_unpacked(environ, behaviour):
     """A packing that nobody asked for, and one that is broken, is a bad response."""

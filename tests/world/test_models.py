@@ -19,7 +19,6 @@ from prompt_limits import LIMITS
 from self_critique_cases import CONTEXT, REVISE
 
 from guardgraph import (
-    RagBudget,
     SelfCritiquePolicy,
     create_rag_agent,
     create_research_agent,
@@ -46,15 +45,6 @@ VIEW = {
 }
 PLAN = load_prompt("rag_plan", LIMITS)
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-
-
-def objects_of(schema: Any) -> list[dict[str, Any]]:
-    """Every object that a schema describes, at any depth."""
-    if isinstance(schema, list):
-        return [found for item in schema for found in objects_of(item)]
-    if not isinstance(schema, dict):
-        return []
-    return [schema] * (schema.get("type") == "object") + objects_of(list(schema.values()))
 
 
 FORMS = [name for name in PROMPTS if not name.endswith(("_as_text", "_as_calls"))]
@@ -192,17 +182,6 @@ def test_openai_is_imported_only_when_named() -> None:
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
 
 
-def test_names_of_models() -> None:
-    """History shows model_name, else model, else the class."""
-
-    class Named(FakeListChatModel):
-        model: str = "named-model"
-
-    assert get_model_name(ScriptedChatModel(model_name="m1")) == "m1"
-    assert get_model_name(Named(responses=[])) == "named-model"
-    assert get_model_name(FakeListChatModel(responses=[])) == "FakeListChatModel"
-
-
 @MODES
 def test_models_without_structured_output(mode: str) -> None:
     """LangChain's own fakes, which have no structured output, are called as they are."""
@@ -230,16 +209,6 @@ def test_long_prose_is_not_parsed() -> None:
     """100,000 characters that are no JSON come back as they are; LangChain's parser would take a minute."""
     proposer = ModelProposer(ScriptedChatModel("word " * 20_000), PLAN)
     assert len(read_model_text(proposer.invoke({}))) == 100_000
-
-
-def test_a_prompt_tells_the_deployments_limits():
-    """A model is asked for what the guards will accept, not for what the defaults would."""
-    model = ScriptedChatModel({"kind": "retrieve", "query": "P1", "top_k": 2}, loop=True)
-    create_rag_agent(model, budget=RagBudget(max_top_k=2, max_query_chars=60)).invoke({"question": "What is P1?"})
-    system = model.calls[0].messages[0].text
-    assert "from 1 to 2" in system
-    assert "at most 60 characters" in system
-    assert "$" not in system
 
 
 QUESTION = {"question": "What is the P1 first response target?"}

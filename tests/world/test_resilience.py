@@ -295,22 +295,6 @@ def test_a_write_is_repeated_only_with_its_key(given, calls):
     assert len(made) == calls
 
 
-def test_calls_made_at_once_are_tried_again_without_those_that_went_well():
-    """Each has its own attempts; what went well is not called once more."""
-    made = []
-
-    def flaky(request):
-        made.append(request["n"])
-        if request["n"] == 2 and made.count(2) < 3:
-            raise ConnectionError("broken off")
-        return request["n"]
-
-    performed = ResilientWorld(**QUICK).perform([ask(flaky, request={"n": n}) for n in range(4)], 20)
-    assert [item.outcome.content for item in performed] == [0, 1, 2, 3]
-    assert sorted(made) == [0, 1, 2, 2, 2, 3]
-    assert [len(item.attempts) for item in performed] == [0, 0, 3, 0]
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from threading import Event
 
 import pytest
-from cli_runs import refused, run
 from langchain_core.messages import AIMessage
 from stored_runs import new_database, running_server
 from tenant_writers import INTENT, TIMEOUT, ask, begun_by_processes, kill_in_call, tenant_agent
@@ -203,23 +202,6 @@ def test_a_store_that_fails_lets_nothing_be_called():
     assert model.calls == []
 
 
-def test_a_ledger_that_fails_tells_the_log_no_password(caplog):
-    """The log has a traceback, in which messages are masked."""
-
-    class Unreachable:
-        def reserve(self, charges, *, seconds):
-            raise OSError("cannot reach postgresql://ada:hunter2secret@db/runs")
-
-        def settle(self, reserved, amounts):
-            raise AssertionError
-
-    world = TenantWorld(Unreachable(), [TenantBudget(max_llm_calls=5)])
-    result = ask(create_rag_agent(ScriptedChatModel(INTENT), world=world))
-    assert result["stop_reason"] == "tenant_budget_unavailable"
-    assert "could not be read" in caplog.text
-    assert "hunter2secret" not in caplog.text + str(result)
-
-
 def test_who_is_cancelled_while_reserving_holds_nothing(tmp_path):
     """No call was made, so what is reserved a moment later is given back at once, and does not wait to lapse."""
     store, asked, gate, settled = sql_store(f"sqlite:///{tmp_path}/runs.db"), Event(), Event(), Event()
@@ -292,18 +274,6 @@ def worlds(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "our_worlds", raising=False)
     return tmp_path
-
-
-def test_a_command_makes_its_calls_in_a_world_by_its_name(worlds):
-    """Runs of `--world MODULE:FACTORY` share an account; what makes no world is named, before any run."""
-    asked = ("rag", "What is the P1 first response target?", "--json", "--world")
-    ended = [run(*asked, "our_worlds:charged") for _ in range(2)]
-    assert [done.exit_code for done in ended] == [0, 3]
-    assert json.loads(ended[1].stdout)["stop_reason"] == "tenant_budget:max_tool_calls"
-    for wrong, said in {"our_worlds:none": "perform", "our_worlds": "module:factory", "nowhere:x": "nowhere"}.items():
-        told = refused(run(*asked, wrong))
-        assert told.startswith("--world")
-        assert said in told
 
 
 def test_served_agents_share_the_world_and_the_switch_of_the_environment(worlds, monkeypatch):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import dataclasses
-import threading
 from datetime import UTC, datetime
 
 import pytest
-from recorded_runs import Kept, dead
-from runs import MODES, masked, run
+from recorded_runs import Kept
+from runs import MODES, run
 from ticket_pattern import TICKET, triage
 
-from guardgraph import LiveWorld, NotRecorded, deadline, replay
+from guardgraph import LiveWorld, NotRecorded, replay
 from guardgraph.grammar import Budget, Call
-from guardgraph.testing import ScriptedClock, scripted_tool
+from guardgraph.testing import ScriptedClock
 
 MODES_OF_CALLS = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
@@ -46,25 +43,6 @@ class Counting(Wrapper):
         """Note calls, and hand them on."""
         self.made.append(([(item.node, item.visit, item.number, item.call.kind) for item in asked], seconds))
         return await self.inner.aperform(asked, seconds)
-
-
-class Retrying(Wrapper):
-    """Calls a tool that failed once more, within the time that is left."""
-
-    def perform(self, asked, seconds):
-        """Make calls, and those of tools again that failed."""
-        began = self.clock()
-        done = self.inner.perform(asked, seconds)
-        again = [at for at, item in enumerate(done) if asked[at].call.kind == "tool" and item.outcome.form == "failure"]
-        if again:
-            left = seconds - (self.clock() - began)
-            for at, item in zip(again, self.inner.perform([asked[at] for at in again], left), strict=True):
-                done[at] = item
-        return done
-
-    async def aperform(self, asked, seconds):
-        """Make calls like `perform`."""
-        return await asyncio.to_thread(self.perform, asked, seconds)
 
 
 def several(*targets):
@@ -111,23 +89,6 @@ def test_run_ids_the_calendar_and_the_clock_are_the_worlds():
     assert result["run_id"] == "00000000-0000-4000-8000-000000000001"
     assert kept.only["visits"][0]["opening"]["started_at"] == "2026-03-06T12:00:00+00:00"
     assert result["trace"][0]["elapsed_ms"] == 3000
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_world_that_only_hands_on_changes_nothing(mode):
-    """A wrapper of a wrapper of the live world: the same result in every way of running."""
-    graph = triage(world=Counting(Counting(LiveWorld())))
-    assert masked(run(graph, TICKET, mode)) == masked(triage().invoke(TICKET))
-
-
-@MODES_OF_CALLS
-def test_a_wrapper_can_call_a_tool_again(mode):
-    """The first answer is an error, the second is one; the record has the one call that the body made."""
-    kept, tool = Kept(), scripted_tool(ConnectionError("away"), "Ada")
-    result = run(triage(tool=tool, world=Retrying(LiveWorld()), recorder=kept), TICKET, mode)
-    assert (result["on_duty"], len(tool.calls)) == ("Ada", 2)
-    assert [call["node"] for call in kept.only["calls"]] == ["label", "lookup"]
-    assert replay(triage(dead("proposer"), dead("tool")), kept.only) == kept.only["result"]
 
 
 class Correcting(Wrapper):
@@ -188,46 +149,3 @@ def test_a_world_that_does_not_know_an_outcome_ends_in_an_error(mode):
 
 
 # The seconds that are left
-
-
-@MODES_OF_CALLS
-def test_whoever_is_called_knows_the_seconds_that_the_run_has_left(mode):
-    """In the thread or task of the call, and in those that are started with its context."""
-    left = []
-
-    def proposer(view):
-        left.append(deadline())
-        context, inner = contextvars.copy_context(), []
-        thread = threading.Thread(target=lambda: inner.append(context.run(deadline)))
-        thread.start()
-        thread.join()
-        left.extend(inner)
-        return {"label": "bug"}
-
-    async def tool(request):
-        left.append(deadline())
-        left.append(await asyncio.create_task(_deadline()))
-        return "Ada"
-
-    async def _deadline():
-        return deadline()
-
-    run(triage(proposer, tool, budget=Budget(max_seconds=40.0)), TICKET, mode)
-    assert len(left) == 4
-    assert all(30 < earlier <= 40 for earlier in left)
-    assert left == sorted(left, reverse=True)
-
-
-def test_the_deadline_is_that_of_the_clock_and_never_below_zero():
-    """It goes down as the world's clock goes on, and is 0 when time is up."""
-    clock, left = ScriptedClock(), []
-
-    def tool(request):
-        left.append(deadline())
-        clock.advance(4)
-        left.append(deadline())
-        clock.advance(40)
-        left.append(deadline())
-
-    triage(tool=tool, world=LiveWorld(clock=clock), budget=Budget(max_seconds=30.0)).invoke(TICKET)
-    assert left == [30.0, 26.0, 0.0]

@@ -14,14 +14,7 @@ from prompt_limits import LIMITS
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import check_result, run
 
-from guardgraph import (
-    ConfigurationError,
-    LiveWorld,
-    RagBudget,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-)
+from guardgraph import ConfigurationError, LiveWorld, RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
 from guardgraph.world.prompts import load_prompt
@@ -124,13 +117,6 @@ def test_a_class_that_refuses_the_schema_is_asked_in_its_own_way():
     model = Particular(ConnectionError("gone"), AIMessage("", tool_calls=[call]))
     assert asked(model.with_retry(stop_after_attempt=2, **QUICKLY))["outcome"] == "grounded_answer"
     assert [item.kwargs["response_format"]["type"] for item in model.calls] == ["function_calling"] * 2
-
-
-@pytest.mark.parametrize("create", [create_rag_agent, create_research_agent, create_self_critique_agent])
-def test_all_agents_take_wrapped_models(create):
-    """Wherever a chat model is accepted, a wrapped one is."""
-    model = ScriptedChatModel(TimeoutError("late"), loop=True).with_retry(stop_after_attempt=1)
-    assert create(model).open() is None
 
 
 CHAIN = ScriptedChatModel() | RunnableLambda(lambda message: message)
