@@ -1,9 +1,9 @@
 """What does a small model get right behind the guards, beside a plain chain with the same passages?
 
-It asks a real server with OpenAI's interface, such as llama.cpp's, 44 questions over a handbook, six of which it does
-not answer, gives it twelve tasks with three tools, and runs the research and the self-critique agent five times each;
-in turn as calls, coroutines and streams. It is no part of the results page: it needs a model. ``make local`` starts one
-from packages; ``--base-url`` names another.
+It asks a real server with OpenAI's interface, such as llama.cpp's: 44 questions over a handbook, six of which it does
+not answer; twelve tasks with three tools; twelve researches over the pages of the handbook; and updates on ten
+incidents. Runs are in turn calls, coroutines and streams, and each is recorded and decided again from its recording. It
+is no part of the results page: it needs a model. ``make local`` starts one from packages; ``--base-url`` names another.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.request import urlopen
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -29,47 +30,51 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from guardgraph import (
     RagBudget,
     ResearchBudget,
+    ResearchPolicy,
     SelfCritiqueBudget,
     ToolBudget,
     ToolPolicy,
+    ToolRule,
     create_rag_agent,
     create_research_agent,
     create_self_critique_agent,
     create_tool_agent,
+    replay,
 )
-from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
+from guardgraph.testing import InMemoryRecorder
 from guardgraph.tools.knowledge_base import load_folder
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.world.models import chat_model
 
 HERE: Final = Path(__file__).parent
 HANDBOOK: Final = HERE.parent / "tests" / "data" / "handbook"
+GIVEN: Final = json.loads((HERE / "local_questions.json").read_text())
 SECONDS: Final = 600.0
 """Of one run: what is measured is the model, not the machine."""
 SHORT, LONG = 300, 400
 """Tokens of a reply: a model of this size repeats itself until it is cut off."""
 FORM: Final = re.compile(
-    r"^(?:llm_|invalid_(?:action|intent|plan|critique|gaps|outline)\b)"
-    r"|:(?:empty|missing_citations|citations_out_of_context|uncited_sentence|too_long)$"
+    r"^(?:llm_|invalid_(?:action|intent|plan|critique|gaps|outline|notes)\b)"
+    r"|:(?:empty|missing_citations|citations_out_of_context|uncited_sentence|too_long|quote_too_short)$"
 )
 """Reasons of runs that ended by the form of a proposal, and not by what it says."""
 SERVE: Final = """
 import sys, time, xllamacpp
 given = xllamacpp.CommonParams()
 given.model.path, given.port = sys.argv[1], int(sys.argv[2])
-given.n_ctx, given.n_parallel, given.cpuparams.n_threads, given.warmup = 8192, 1, 1, False
+given.n_ctx, given.n_parallel, given.cpuparams.n_threads, given.warmup = 8192, 1, int(sys.argv[3]), False
 server = xllamacpp.Server(given)
 time.sleep(86_400)
 """
 
 
 @contextmanager
-def serving(python: str, weights: str) -> Iterator[str]:
+def serving(python: str, weights: str, threads: int) -> Iterator[str]:
     """Serve weights with llama.cpp by a Python that has its package, and yield the base URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    served = subprocess.Popen([python, "-c", SERVE, weights, str(port)], stderr=subprocess.DEVNULL)
+    served = subprocess.Popen([python, "-c", SERVE, weights, str(port), str(threads)], stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}/v1"
     try:
         while served.poll() is None:
@@ -84,29 +89,49 @@ def serving(python: str, weights: str) -> Iterator[str]:
         served.wait()
 
 
-def ask_chain(model: Any, retriever: LexicalRetriever, question: str) -> dict[str, Any]:
-    """Answer as a plain chain does: the same passages, one prompt, no guard."""
-    found = retriever({"query": question, "sources": list(retriever.sources), "top_k": 6})
-    shown = "\n\n".join(item["text"] for item in found if item["score"] >= RagBudget().min_chunk_score)
-    told = "Answer the question from the context. If the context does not answer it, say that you do not know."
-    reply = model.invoke([SystemMessage(told), HumanMessage(f"Context:\n{shown}\n\nQuestion: {question}")])
-    usage = reply.usage_metadata or {}
-    return {"answer": reply.text, "usage": {"calls": 1, "tokens": usage.get("total_tokens", 0)}}
+class Way:
+    """What came of the runs of one way, their cost, and the replies of the model."""
+
+    def __init__(self, part: slice) -> None:
+        self.part = part
+        self.came, self.cost = Counter[str](), Counter[str]()
+        self.seen = list[dict[str, Any]]()
+
+    def count_run(self, about: str, came: str, result: dict[str, Any], replies: Sequence[Any] = ()) -> None:
+        """Count a run."""
+        usage, attempts = result["usage"], result.get("attempts", [])
+        is_formless = result.get("status") == "stopped" and FORM.search(result["stop_reason"]) is not None
+        self.came.update({came: 1, "ended by form": is_formless})
+        self.cost.update({"runs": 1, "calls": usage["calls"], "tokens": usage["tokens"]})
+        if attempts:
+            self.came.update({"asked again": 1, f"asked again, then {came}": 1})
+        said = {key: result.get(key) for key in ("stop_reason", "answer", "details")}
+        self.seen.append({"about": about, "came": came, **said, "attempts": attempts, "replies": [*replies]})
+
+    def run_agent(self, agent: Any, kept: InMemoryRecorder, inputs: Iterable[Input], judge: Judge) -> None:
+        """Run an agent on every input, in turn as a call, a coroutine and a stream, and decide each run again."""
+        for at, (about, given, expected) in enumerate([*inputs][self.part]):
+            if at % 3 == 0:
+                result = dict(agent.invoke(given))
+            elif at % 3 == 1:
+                result = dict(asyncio.run(agent.ainvoke(given)))
+            else:
+                result = dict([*agent.stream(given, stream_mode="values")][-1])
+            recording = kept.runs[-1]
+            self.cost["replayed"] += replay(agent, recording) == recording["result"]
+            replies = [(call["node"], json.loads(call["outcome"])) for call in recording["calls"] if "prompt" in call]
+            self.count_run(about, judge(result, expected), result, replies)
 
 
-def drive(agent: Any, given: dict[str, Any], at: int) -> dict[str, Any]:
-    """Run an agent: in turn as a call, as a coroutine, and as a stream of its channels."""
-    if at % 3 == 0:
-        return dict(agent.invoke(given))
-    if at % 3 == 1:
-        return dict(asyncio.run(agent.ainvoke(given)))
-    return dict([*agent.stream(given, stream_mode="values")][-1])
+Input: TypeAlias = tuple[str, dict[str, Any], str | None]
+"""What a run is about, what it is given, and a pattern of what is right; None where nothing is."""
+Judge: TypeAlias = Callable[[dict[str, Any], str | None], str]
 
 
-def judge(result: dict[str, Any], expected: str | None) -> str:
-    """Say what came of a question: right, wrong passed, stopped, stopped by form, or clarified."""
+def judge_answer(result: dict[str, Any], expected: str | None) -> str:
+    """Say what came of a question: right, wrong passed, stopped, or clarified."""
     if result.get("status") == "stopped":
-        return "ended by form" if FORM.search(result["stop_reason"]) else "stopped"
+        return "stopped"
     is_open = re.search(r"\b(?:not know|don't know|no information|not (?:contain|mention))", result["answer"])
     if result.get("outcome") == "clarify" or ("outcome" not in result and is_open):
         return "clarified" if expected is None else "clarified, though answerable"
@@ -114,34 +139,44 @@ def judge(result: dict[str, Any], expected: str | None) -> str:
     return "right" if is_right else "wrong passed"
 
 
-def measure_questions(ask: Callable[[str, int], dict[str, Any]], seen: list[Any]) -> Counter[str]:
-    """Ask every question, and return what came of them with calls and tokens, and what asking again won."""
-    given, tally = json.loads((HERE / "local_questions.json").read_text()), Counter[str]()
-    asked = [*given["answered"], *((question, None) for question in given["unanswered"])]
-    for at, (question, expected) in enumerate(asked):
-        result = ask(question, at)
-        said = judge(result, expected)
-        tally["of these marked"] += result.get("outcome") == "grounded_partial"
-        tally.update({said: 1, "calls": result["usage"]["calls"], "tokens": result["usage"]["tokens"]})
-        if attempts := result.get("attempts", []):
-            tally.update({"asked again": 1, f"asked again: {said}": 1})
-        told = {"reason": result.get("stop_reason"), "answer": result.get("answer"), "attempts": attempts}
-        seen.append({"question": question, "came": said, **told})
-    return tally
+def judge_task(result: dict[str, Any], expected: str | None) -> str:
+    """Say how a task begins: with a well-formed call, of the right tool or of another one, or with none."""
+    steps = [step for step in result["timeline"] if step["node"] in ("plan", "read")]
+    if len(steps) < 2 or steps[1]["node"] != "read":
+        return "no call first"
+    named = [call["tool"] for call in steps[0]["proposal"]["calls"]]
+    return "right tool first" if named[0] == expected else "well-formed first"
 
 
-def measure_runs(agent: Any, inputs: Iterable[dict[str, Any]], seen: list[Any]) -> Counter[str]:
-    """Run an agent on every input, and return how its runs ended."""
-    tally = Counter[str]()
-    for at, given in enumerate(inputs):
-        result = drive(agent, given, at)
-        reason = result["stop_reason"]
-        is_formless = FORM.search(reason) is not None
-        tally.update({"runs": 1, "ended by form": is_formless, "ended well": result["status"] == "ok"})
-        tally.update({"calls": result["usage"]["calls"], "tokens": result["usage"]["tokens"]})
-        said = {key: result.get(key) for key in ("outcome", "answer", "details", "attempts")}
-        seen.append({"at": at, "reason": reason, **said})
-    return tally
+def judge_ending(result: dict[str, Any], expected: str | None) -> str:
+    """Say how a run ended."""
+    return str(result["outcome"]) if result["status"] == "ok" else "stopped"
+
+
+def list_questions() -> list[Input]:
+    """Return what is asked about the handbook."""
+    asked = [*GIVEN["answered"], *((question, None) for question in GIVEN["unanswered"])]
+    return [(question, {"question": question}, expected) for question, expected in asked]
+
+
+def ask_chain(way: Way, model: Any) -> None:
+    """Answer as a plain chain does: the same passages, one prompt, no guard."""
+    retriever = LexicalRetriever(load_folder(HANDBOOK))
+    told = "Answer the question from the context. If the context does not answer it, say that you do not know."
+    for question, _, expected in list_questions()[way.part]:
+        found = retriever({"query": question, "sources": list(retriever.sources), "top_k": 6})
+        shown = "\n\n".join(item["text"] for item in found if item["score"] >= RagBudget().min_chunk_score)
+        reply = model.invoke([SystemMessage(told), HumanMessage(f"Context:\n{shown}\n\nQuestion: {question}")])
+        usage = {"calls": 1, "tokens": (reply.usage_metadata or {}).get("total_tokens", 0)}
+        result = {"answer": reply.text, "usage": usage}
+        way.count_run(question, judge_answer(result, expected), result)
+
+
+def ask_rag(way: Way, model: Any, planner: Any = "rules", attempts: int = 2) -> None:
+    """Ask the RAG agent every question."""
+    kept, budget = InMemoryRecorder(), RagBudget(max_seconds=SECONDS, max_output_tokens=SHORT, max_attempts=attempts)
+    agent = create_rag_agent(model, planner=planner, knowledge_base=str(HANDBOOK), budget=budget, recorder=kept)
+    way.run_agent(agent, kept, list_questions(), judge_answer)
 
 
 def get_weather(city: str) -> str:
@@ -159,44 +194,59 @@ def get_invoice(number: int) -> str:
     return f"Invoice {number} is paid."
 
 
-def measure_tasks(model: str, seen: list[Any]) -> Counter[str]:
-    """Give every task, and return how many begin with a well-formed call, and with that of the right tool."""
-    tools, tally = [get_weather, find_customer, get_invoice], Counter[str]()
-    policy = ToolPolicy(rules={tool.__name__: {"effect": "read"} for tool in tools})
+def give_tasks(way: Way, model: Any) -> None:
+    """Give the tool agent every task."""
+    kept, tools = InMemoryRecorder(), list[Callable[..., str]]([get_weather, find_customer, get_invoice])
+    policy = ToolPolicy(rules={tool.__name__: ToolRule(effect="read") for tool in tools})
     budget = ToolBudget(max_seconds=SECONDS, max_output_tokens=SHORT, max_llm_calls=4)
-    agent = create_tool_agent(model, tools=tools, policy=policy, budget=budget)
-    for at, (task, tool) in enumerate(json.loads((HERE / "local_questions.json").read_text())["tasks"]):
-        result = drive(agent, {"task": task}, at)
-        steps = [step for step in result["timeline"] if step["node"] in ("plan", "read")]
-        is_formed = len(steps) > 1 and steps[1]["node"] == "read"
-        first = steps[0].get("proposal") if steps else None
-        named = first["calls"][0]["tool"] if is_formed else None
-        reason = result["stop_reason"]
-        tally.update({"well-formed first call": is_formed, "of the right tool": named == tool})
-        tally.update({"answered": result.get("outcome") == "answered", "tasks": 1})
-        tally.update({"ended by form": FORM.search(reason) is not None, "calls": result["usage"]["calls"]})
-        seen.append({"task": task, "first": first, "reason": reason, "answer": result.get("answer")})
-    return tally
+    agent = create_tool_agent(model, tools=tools, policy=policy, budget=budget, recorder=kept)
+    way.run_agent(agent, kept, [(task, {"task": task}, tool) for task, tool in GIVEN["tasks"]], judge_task)
 
 
-def list_research_inputs() -> list[dict[str, Any]]:
-    """Return the requests of the research agent, on the pages that come with guardgraph."""
-    return [
-        {"goal": "Summarise the incident with citations.", "request": {"request": {"question": question}}}
-        for question in json.loads((HERE / "local_questions.json").read_text())["researched"]
+HOST: Final = "handbook.example"
+
+
+def research(way: Way, model: Any) -> None:
+    """Have questions researched on the pages of the handbook: notes are taken and an answer is written by the model."""
+    documents, kept = load_folder(HANDBOOK), InMemoryRecorder()
+    retriever = LexicalRetriever(documents)
+
+    def search(request: dict[str, Any]) -> list[dict[str, str]]:
+        """Return the pages of what is found, each once."""
+        found = retriever({"query": request["query"], "sources": list(retriever.sources), "top_k": 6})
+        paths = dict.fromkeys(item["doc_id"].partition("#")[0] for item in found if item["score"] >= 0.1)
+        return [{"url": f"https://{HOST}/{path}"} for path in paths]
+
+    def read(request: dict[str, Any]) -> dict[str, str]:
+        """Return a page of the handbook."""
+        body = (HANDBOOK / request["url"].partition(f"{HOST}/")[2]).read_text().rpartition("---\n")[2]
+        return {"title": body.strip().partition("\n")[0].strip("# "), "published_at": "", "body": body}
+
+    agent = create_research_agent(
+        model,
+        planner="rules",
+        search=search,
+        reader=read,
+        policy=ResearchPolicy(allowed_domains_policy=(HOST,), allowed_domains_execution=(HOST,)),
+        budget=ResearchBudget(max_seconds=SECONDS, max_output_tokens=LONG),
+        recorder=kept,
+    )
+    asked = [
+        (question, {"goal": "Answer with citations.", "request": {"request": {"question": question}}}, expected)
+        for question, expected in GIVEN["researched"]
     ]
+    way.run_agent(agent, kept, asked, judge_answer)
 
 
-def list_critique_inputs() -> list[dict[str, Any]]:
-    """Return the incidents of the self-critique agent: one, at several stages."""
-    incident = load_demo_incident()
-    return [
-        {
-            "goal": CRITIQUE_GOAL,
-            "incident_context": {**incident, "incident": {**incident["incident"], "status": status}},
-        }
-        for status in ("investigating", "identified", "degraded", "monitoring", "resolved")
+def draft_updates(way: Way, model: Any, critic: Any = None) -> None:
+    """Have updates on incidents drafted, reviewed and revised."""
+    kept, budget = InMemoryRecorder(), SelfCritiqueBudget(max_seconds=SECONDS, max_output_tokens=LONG)
+    agent = create_self_critique_agent(model, critic=critic, budget=budget, recorder=kept)
+    inputs = [
+        (each["incident"]["summary"], {"goal": "Write an update for customers.", "incident_context": each}, None)
+        for each in GIVEN["incidents"]
     ]
+    way.run_agent(agent, kept, inputs, judge_ending)
 
 
 def main() -> None:
@@ -205,63 +255,65 @@ def main() -> None:
     parser.add_argument("--base-url", help="of a server that runs already")
     parser.add_argument("--python", default=sys.executable, help="that has xllamacpp, to serve --weights")
     parser.add_argument("--weights", help="a GGUF file")
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--model", default="local")
-    parser.add_argument("--seen", type=Path, help="a file for every question and what came of it")
+    parser.add_argument("--seen", type=Path, help="a file for every run, what came of it, and the model's replies")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--ways", default="chain,text,again,warm,tools,research,critique")
+    parser.add_argument("--part", choices=("all", "even", "odd"), default="all", help="of what is asked")
+    parser.add_argument("--ways", default="chain,text,again,warm,tools,research,critique,drafts")
     given = parser.parse_args()
     if given.base_url is not None:
         measure(given, given.base_url)
         return
-    with serving(given.python, given.weights) as url:
+    with serving(given.python, given.weights, given.threads) as url:
         measure(given, url)
 
 
 def measure(given: argparse.Namespace, url: str) -> None:
     """Measure every way on a server."""
     os.environ |= {"OPENAI_API_KEY": "local", "OPENAI_BASE_URL": url, "OPENAI_TIMEOUT_SECONDS": str(SECONDS)}
-    name, seen = f"openai:{given.model}", dict[str, list[Any]]()
+    name, measured = f"openai:{given.model}", dict[str, Way]()
     warm: Any = chat_model(name).bind(temperature=0.7, seed=given.seed)
-    retriever = LexicalRetriever(load_folder(HANDBOOK))
-    plain = chat_model(name).bind(max_tokens=SHORT)
-    print(f"{given.model}: temperature 0, warm 0.7 and seed {given.seed}; {SHORT} tokens a reply, {LONG} of drafts")
-    ways: dict[str, tuple[str, Callable[[list[Any]], Counter[str]]]] = {
-        "chain": ("", lambda kept: measure_questions(lambda item, _: ask_chain(plain, retriever, item), kept)),
-        "text": ("none", lambda kept: measure_rag(name, "rules", kept, attempts=1)),
-        "again": ("none", lambda kept: measure_rag(name, "rules", kept)),
-        "warm": ("none", lambda kept: measure_rag(warm, "rules", kept)),
-        "schema": ("schema", lambda kept: measure_rag(name, "rules", kept)),
-        "planned": ("none", lambda kept: measure_rag(name, None, kept)),
-        "tools": ("", lambda kept: measure_tasks(name, kept)),
-        "research": ("", lambda kept: measure_runs(make_researcher(name), list_research_inputs(), kept)),
-        "critique": ("", lambda kept: measure_runs(make_critic(name), list_critique_inputs(), kept)),
+    ways: dict[str, tuple[str, Callable[[Way], None]]] = {
+        "chain": ("", partial(ask_chain, model=chat_model(name).bind(max_tokens=SHORT))),
+        "text": ("none", partial(ask_rag, model=name, attempts=1)),
+        "again": ("none", partial(ask_rag, model=name)),
+        "warm": ("none", partial(ask_rag, model=warm)),
+        "schema": ("schema", partial(ask_rag, model=name)),
+        "planned": ("none", partial(ask_rag, model=name, planner=None)),
+        "tools": ("schema", partial(give_tasks, model=name)),
+        "research": ("none", partial(research, model=name)),
+        "critique": ("none", partial(draft_updates, model=name)),
+        "drafts": ("none", partial(draft_updates, model=name, critic="rules")),
     }
-    for way in given.ways.split(","):
-        began, (form, run) = time.monotonic(), ways[way]
-        os.environ["OPENAI_STRUCTURED_OUTPUT"] = form
-        tally = run(seen.setdefault(way, []))
-        print(f"{way}: {dict(tally)}, {time.monotonic() - began:.0f} s", flush=True)
-        if given.seen is not None:
-            given.seen.write_text(json.dumps(seen, ensure_ascii=False, indent=1))
-
-
-def measure_rag(model: Any, planner: Any, kept: list[Any], attempts: int = 2) -> Counter[str]:
-    """Ask the RAG agent every question."""
-    budget = RagBudget(max_seconds=SECONDS, max_output_tokens=SHORT, max_attempts=attempts)
-    agent = create_rag_agent(model, planner=planner, knowledge_base=str(HANDBOOK), budget=budget)
-    return measure_questions(lambda question, at: drive(agent, {"question": question}, at), kept)
-
-
-def make_researcher(name: str) -> Any:
-    """Return the research agent, which takes its notes and writes its answer with a model."""
-    return create_research_agent(
-        name, planner="rules", budget=ResearchBudget(max_seconds=SECONDS, max_output_tokens=LONG)
+    print(f"{given.model}: temperature 0, warm 0.7 and seed {given.seed}; {SHORT} tokens a reply, {LONG} of long ones")
+    print(
+        "| way | runs | what came of them | calls | tokens | decided again alike | seconds |",
+        "| --- " * 7 + "|",
+        sep="\n",
     )
+    part = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}[given.part]
+    for asked in given.ways.split(","):
+        began, (form, run) = time.monotonic(), ways[asked]
+        os.environ["OPENAI_STRUCTURED_OUTPUT"] = form
+        way = measured[asked] = Way(part)
+        run(way)
+        print(write_row(asked, way, measured.get("chain"), time.monotonic() - began), flush=True)
+        if given.seen is not None:
+            told = {each: item.seen for each, item in measured.items()}
+            given.seen.write_text(json.dumps(told, ensure_ascii=False, indent=1))
 
 
-def make_critic(name: str) -> Any:
-    """Return the self-critique agent."""
-    return create_self_critique_agent(name, budget=SelfCritiqueBudget(max_seconds=SECONDS, max_output_tokens=LONG))
+def write_row(asked: str, way: Way, chain: Way | None, seconds: float) -> str:
+    """Return what came of a way as a row; calls and tokens of questions beside those of the chain."""
+    came = "; ".join(f"{said} {count}" for said, count in way.came.most_common() if count)
+    calls, tokens = (
+        f"{way.cost[kind]}"
+        + (f" ({way.cost[kind] / chain.cost[kind]:.2f} x)" if chain and chain.cost["runs"] == way.cost["runs"] else "")
+        for kind in ("calls", "tokens")
+    )
+    again = "" if asked == "chain" else way.cost["replayed"]
+    return f"| {asked} | {way.cost['runs']} | {came} | {calls} | {tokens} | {again} | {seconds:.0f} |"
 
 
 if __name__ == "__main__":

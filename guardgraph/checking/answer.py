@@ -98,9 +98,9 @@ def judge_answer_text(
     known_names: Collection[str] = (),
     known_links: Collection[str] = (),
     citations: Sequence[str] | None = None,
-    may_be_short: bool = False,
+    results: Sequence[Source] = (),
 ) -> CheckedAnswer:
-    """Hold an answer against sources that were read; one that ends calls of tools may be a number or a word."""
+    """Hold an answer against sources that were read; a number of the results of tools may be all that it says."""
     ids = {source.id for source in read}
     text, marks, unknown = read_marks(answer, ids, [source.text for source in read])
     unknown = [*dict.fromkeys([*unknown, *(name for name in citations or () if name not in ids)])]
@@ -126,7 +126,7 @@ def judge_answer_text(
     )
     reason, unsupported = PASSED, tuple[str, ...]()
     decision = decide(checked, on_unsupported=settings["on_unsupported"], on_doubt=settings["on_doubt"])
-    if is_empty_text(text, echoes=[question, *ids], may_be_short=may_be_short):
+    if is_empty_text(text, echoes=[question, *ids], results=[source.text for source in results]):
         reason = "invalid_answer:empty"
     elif unknown:
         reason, unsupported = "invalid_answer:citations_out_of_context", tuple(unknown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -15,14 +15,22 @@ from guardgraph.plain.letters import is_unspaced_letter
 _FORM: Final = re.compile(r"\s*(?:<[\w ,.-]*>|\{[\w ,.-]*\}|\[[\w ,.-]*\])[\s.]*")
 """What stands in a form for what is to be filled in."""
 
+_DONE: Final = ["done"]
 _FEWEST_TOLD_WORDS: Final = 3
 """Words of a sentence that is a prompt's own, or that says something without a content word."""
 
 
 def is_empty_text(
-    text: str, *, echoes: Iterable[str] = (), told: Iterable[str] = (), may_be_short: bool = False
+    text: str, *, echoes: Iterable[str] = (), told: Iterable[str] = (), results: Iterable[str] = ()
 ) -> bool:
-    """Say whether a text says nothing."""
+    """Say whether a text says nothing.
+
+    Args:
+        text: what was written.
+        echoes: what it would only repeat, such as the question.
+        told: what its writer was told.
+        results: what tools brought; where a call was made, a number of theirs, a whole one and "done" are said.
+    """
     said = list_word_keys(text)
     if (
         not any(map(str.isalnum, "".join(said)))
@@ -32,12 +40,17 @@ def is_empty_text(
         return True
     if text.rstrip().endswith((":", "\uff1a")) and "\n" not in text.strip():
         return True
-    if not may_be_short and len(said) < _FEWEST_TOLD_WORDS and not any(map(_is_content, list_content_words(text))):
-        return True
+    if len(said) < _FEWEST_TOLD_WORDS and not any(map(_is_content, list_content_words(text))):
+        return not any(_is_value(said, list_word_keys(result)) for result in results)
     if any(said == list_word_keys(echo) for echo in echoes):
         return True
     known = _join_told(tuple(told))
     return bool(known) and all(_is_told(sentence, known) for sentence in split_sentences(text))
+
+
+def _is_value(said: Sequence[str], result: Sequence[str]) -> bool:
+    """Say whether few words are a number of a result, a whole result, or that the call is done."""
+    return said in (result, _DONE) or (all(word.isdecimal() for word in said) and {*said} <= {*result})
 
 
 def _is_content(word: str) -> bool:

@@ -10,8 +10,8 @@ from guardgraph.plain.json import excerpt_value
 
 
 def check_text_is_said(
-    text: str, reason: str, *, echoes: Iterable[str] = (), told: Iterable[str] = (), may_be_short: bool = False
+    text: str, reason: str, *, echoes: Iterable[str] = (), told: Iterable[str] = (), results: Iterable[str] = ()
 ) -> None:
     """Refuse a text that says nothing; see `is_empty_text`."""
-    if is_empty_text(text, echoes=echoes, told=told, may_be_short=may_be_short):
+    if is_empty_text(text, echoes=echoes, told=told, results=results):
         raise Stop(reason, details={"text": excerpt_value(text)})

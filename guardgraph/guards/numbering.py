@@ -8,7 +8,7 @@ from typing import Final
 
 from guardgraph.grounding.sentences import split_sentences
 from guardgraph.grounding.words import detect_language, find_nearest_texts, read_terms
-from guardgraph.guards.proposals import Proposal, proposal, skip_thinking
+from guardgraph.guards.proposals import Proposal, proposal, read_text_reply
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 
@@ -20,8 +20,10 @@ _NOT_FOUND: Final = re.compile(
 )
 """What a model writes that is asked for a text, and finds no answer."""
 
-AS_TEXT: Final = "text"
-"""Form of a reply that was asked for as a text, in place of JSON."""
+
+def is_not_found(text: str) -> bool:
+    """Say whether a model that was asked for a text says that it finds nothing."""
+    return _NOT_FOUND.fullmatch(text) is not None
 
 
 def is_by_number(given: Proposal) -> bool:
@@ -43,9 +45,8 @@ def _read_numbered_answer(given: Proposal, texts: Mapping[str, str]) -> JsonValu
     if not is_by_number(given):
         return given.value
     value = given.value
-    if is_text := given.about.get("form") == AS_TEXT and not isinstance(value, dict):
-        text: str = skip_thinking(given.text or "")
-        value = {"insufficient": True} if _NOT_FOUND.fullmatch(text) else {"answer": text, "citations": []}
+    if (text := read_text_reply(given)) is not None:
+        value = {"insufficient": True} if is_not_found(text) else {"answer": text, "citations": []}
     if not isinstance(value, dict) or not isinstance(value.get("citations"), list):
         return value
     found = list[str]()
@@ -54,7 +55,7 @@ def _read_numbered_answer(given: Proposal, texts: Mapping[str, str]) -> JsonValu
         named["answer"] = _name_marks(answer, ids, found)
     if isinstance(sections := named.get("sections"), list):
         named["sections"] = [_name_section(item, ids, found) for item in sections]
-    if is_text and not found:
+    if text is not None and not found:
         found += _find_nearest(named["answer"], texts)
     if all(isinstance(item, str) for item in named["citations"]):
         named["citations"] = [*dict.fromkeys([*named["citations"], *found])]

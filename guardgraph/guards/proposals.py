@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from guardgraph.grounding.sentences import find_sentence_spans
+from guardgraph.grounding.words import list_word_keys
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
 from guardgraph.state.catalogue import EFFECT_UNKNOWN, EFFECT_UNRECORDABLE
@@ -26,6 +29,8 @@ _ENDS: Final = re.compile(r"(?:<\|(?:return|end|im_end|eot_id)\|>\s*)+\Z")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _LENIENT_FORMS: Final = ("json", "none", "text", "calls")
 """Forms in which a model was asked that no schema held: there may be words around its object."""
+AS_TEXT: Final = "text"
+"""Form of a reply that was asked for as a text, in place of JSON."""
 _MOST_READINGS: Final = 16
 """Ends of thinking behind which a reply is looked for, so that a hostile text takes no longer than another one."""
 
@@ -96,6 +101,44 @@ def skip_thinking(text: str) -> str:
     return _THOUGHT.split(_ENDS.sub("", text))[-1].strip()
 
 
+def read_text_reply(given: Proposal) -> str | None:
+    """Return the text of a model that was asked for one in place of JSON, None of any other proposal."""
+    if given.text is None or given.about.get("form") != AS_TEXT or isinstance(given.value, dict):
+        return None
+    text = skip_thinking(given.text)
+    return _drop_repetitions(_unwrap_proposal_fence(text) or text).strip()
+
+
+_LISTED = re.compile(r"\W*\d{1,3}[.)]\s+")
+"""What stands in front of an item of a list."""
+
+
+def _drop_repetitions(text: str) -> str:
+    """Return a text without the lines and sentences that stand in it before: small models go round in circles."""
+    lines, known = list[str](), set[str]()
+    for line in text.splitlines():
+        item = line[mark.end() :] if (mark := _LISTED.match(line)) else line
+        if _is_new(item, known):
+            lines.append(line[: len(line) - len(item)] + _drop_sentences(item))
+    return "\n".join(lines)
+
+
+def _drop_sentences(line: str) -> str:
+    known, spans = set[str](), find_sentence_spans(line)
+    again = [(start, end) for start, end in spans if not _is_new(line[start:end], known)]
+    for start, end in reversed(again):
+        line = line[:start].rstrip() + line[end:]
+    return line
+
+
+def _is_new(text: str, known: set[str]) -> bool:
+    """Say whether words do not stand in what is known, and take them down there; what has no word is always new."""
+    words = " ".join(list_word_keys(text))
+    is_new = not words or words not in known
+    known.add(words)
+    return is_new
+
+
 def _find_last_object(text: str) -> JsonObject | None:
     """Return the last JSON object that stands in a text, None where there is none."""
     mended = _STRING.sub(lambda match: re.sub(r"[\n\r\t]", _escape_control, match[0]), text)
@@ -145,13 +188,19 @@ def _unwrap_proposal_fence(text: str) -> str | None:
     return inside if is_opened and is_closed else None
 
 
-def proposed_object(packed: str) -> Proposal:
+def proposed_object(packed: str, read_text: Callable[[str], JsonValue] | None = None) -> Proposal:
     """Read a proposal whose fields a guard judges with the pattern's own reasons.
+
+    Args:
+        packed: what a propose node wrote.
+        read_text: what makes the object of a reply that was asked for as a text and is none.
 
     Raises:
         Stop: ``llm_invalid_json`` for a model's text that is no JSON object, other ``llm_…`` when it failed.
     """
     given = proposal(packed)
+    if read_text is not None and (text := read_text_reply(given)) is not None:
+        given = given._replace(value=read_text(text), problem="")
     if given.text is not None and not isinstance(given.value, dict):
         raise Stop("llm_invalid_json", details={"text": excerpt_value(given.text)})
     return given
@@ -170,7 +219,7 @@ def proposed_text(packed: str, name: str, lists: tuple[str, ...] = ()) -> Propos
     Raises:
         Stop: ``llm_invalid_json``, ``llm_invalid_schema``, ``llm_empty``, or other ``llm_…`` when the model failed.
     """
-    given = proposed_object(packed)
+    given = proposed_object(packed, lambda text: {name: text})
     if given.text is not None:
         check_proposed_text(given.value, name, lists)
     return given

@@ -118,8 +118,8 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
 
     def _check(self, text: str, state: Mapping[str, Any]) -> CheckedAnswer:
         said = "\n".join(message.text for message in state["messages"] if is_written_by_user(message))
-        sources = [*list_result_sources(state["messages"]), *list_sources(state, self._documents)]
-        return judge_answer_text(text, sources, self.policy, question=said, may_be_short=True)
+        results, documents = list_result_sources(state["messages"]), list_sources(state, self._documents)
+        return judge_answer_text(text, [*results, *documents], self.policy, question=said, results=results)
 
 
 def list_sources(state: Mapping[str, Any], key: str) -> list[Source]:

@@ -283,9 +283,7 @@ def _judge_answer(reply: JsonObject, state: Any, policy: AgentPolicy, tried: Jso
     ]
     sources = [Source(each["id"], each["text"], tuple(each["about"])) for each in given["sources"]]
     settings = read_settings(policy.answers)
-    checked = judge_answer_text(
-        reply["text"], [*sources, *results], settings, question=given["said"], may_be_short=True
-    )
+    checked = judge_answer_text(reply["text"], [*sources, *results], settings, question=given["said"], results=results)
     is_asked_again = tried.get("count", 0) + 1 < policy.attempts[ANSWERS] and tried.get("text") != reply["text"]
     said = describe_answer(checked, "", {})
     if checked.ok and not (checked.marked and is_asked_again):

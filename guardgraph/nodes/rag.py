@@ -15,7 +15,7 @@ from guardgraph.guards import rag as guards
 from guardgraph.guards.answers import Judged, is_partial, judge_answer, read_workings
 from guardgraph.guards.empty import check_text_is_said
 from guardgraph.guards.numbering import proposed_answer
-from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_object
+from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_text
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.support import Claim, list_answer_claims
 from guardgraph.nodes.added import GuardedAnswer, pass_judged_answer
@@ -150,8 +150,7 @@ def make_condense_node(condenser: Proposer) -> Body:
 @declares(phase="condense", reads=["task", "proposed_question"], writes=["task"], stops=["llm", "invalid_question"])
 def run_question_guard_node(state: RagState, run: RagRun) -> Pass:
     """Hold the standalone question against the conversation."""
-    given = proposed_object(state["proposed_question"])
-    check_proposed_text(given.value, "question")
+    given = proposed_text(state["proposed_question"], "question")
     task, text = state["task"], given.value["question"].strip()
     with evidence(details={"question": excerpt_value(text)}):
         guards.check_standalone_question(text, task=task, policy=run.policy)

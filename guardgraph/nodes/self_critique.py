@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from guardgraph.grounding.sentences import split_sentences
@@ -156,7 +157,8 @@ def make_critique_node(critic: Proposer) -> Body:
 )
 def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the critique against both lists; the decision says where the run goes."""
-    given = proposed_object(state["proposed_critique"])
+    read_text = partial(guards.read_text_critique, markers=run.policy.markers)
+    given = proposed_object(state["proposed_critique"], read_text)
     with evidence(raw_critique=given.raw):
         accepted = guards.parse_critique(
             given.value,

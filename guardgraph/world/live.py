@@ -95,8 +95,8 @@ _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 
 _TOO_LARGE = "max_reply_bytes"  # the cause of a refusal for the size of a reply
 
-_WHOLE_SENTENCES = re.compile(r".*[.!?\u3002](?:[ \t]*\[[\d, ]+\])?(?=\s)", re.DOTALL)
-"""As much of a text that was cut off as can be judged."""
+_WHOLE_SENTENCES = re.compile(r".*(?:[.!?\u3002](?:[ \t]*\[[\d, ]+\])?(?=\s)|\w.?(?=\n))", re.DOTALL)
+"""As much of a text that was cut off as can be judged: whole sentences, and whole lines."""
 
 _CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
 """What the details say of a call that the run's own time has cut off."""

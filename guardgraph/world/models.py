@@ -298,7 +298,8 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             fitted = self.prompt.fit({**view, "tools": []})
             return hold_model_to_calls(model, view["tools"], fitted), self.prompt.as_calls.write_messages(view)
         told = self.prompt.as_text if form == "none" and self.prompt.as_text is not None else self.prompt
-        return hold_model_to_schema(model, self.prompt.fit(view), form), told.write_messages(view)
+        held = hold_model_to_schema(model, self.prompt.fit(view), form)
+        return held, told.write_messages(view, is_held=form == "schema" and held is not model)
 
     def _take_reply(self, message: BaseMessage, form: str, without_call: BaseMessage | None) -> BaseMessage:
         if form == CALLS:

@@ -60,9 +60,18 @@ def _write_field(name: str, value: JsonValue) -> str:
         return value or ""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "\n".join(f"- {item}" for item in value)
-    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
-        return "\n".join(f"{key.replace('_', ' ')}: {item}" for key, item in value.items())
-    return json.dumps(value, ensure_ascii=False)
+    return "\n".join(_write_fields(value)) if isinstance(value, dict) else json.dumps(value, ensure_ascii=False)
+
+
+def _write_fields(value: JsonObject) -> Iterator[str]:
+    """Yield the fields of an object as lines, those of an object inside, and further lines of a text, indented."""
+    for key, item in value.items():
+        if isinstance(item, dict) and item:
+            yield f"{key}:"
+            yield from (f"  {line}" for line in _write_fields(item))
+        else:
+            said = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+            yield f"{key}: {said}".replace("\n", "\n    ")
 
 
 def write_numbered(items: Sequence[JsonObject]) -> str:
@@ -142,37 +151,46 @@ def inline_definitions(schema: JsonObject) -> JsonObject:
     return {"type": "object", **{key: value for key, value in plain.items() if key != "$defs"}}
 
 
-MOST_PLACES: Final = 3
-"""Texts, and places of each, of which a model that is asked again is told where they stand."""
+MOST_TOLD: Final = 3
+"""Texts of a refused proposal of which a model that is asked again is told what the sources say, and places of each."""
+_PLACED: Final = ("findings", "context_doc_ids")
+"""Evidence that says where things stand by signs and ids, which no model is shown."""
 
 
 def write_refusal(template: str, refused: JsonObject, shown: JsonObject) -> str:
-    """Return what a model is told that is asked again: why, on what evidence, and where what it said does stand."""
-    evidence = refused.get("evidence") or {}
-    said = [f"{name.replace('_', ' ')}: {json.dumps(item, ensure_ascii=False)}" for name, item in evidence.items()]
-    told = {
-        "why": refused.get("why") or refused["reason"],
-        "evidence": f" ({'; '.join(said)})" if said else "",
-        "where": "".join(f" {it}" for it in _list_places(evidence.get("unsupported"), shown)),
-    }
-    return Template(template).safe_substitute(told)
+    """Return what a model is told that is asked again: what the sources say of its words, else why, with evidence."""
+    why = str(refused.get("why") or refused["reason"])
+    evidence = {name: item for name, item in (refused.get("evidence") or {}).items() if name not in _PLACED}
+    if said := [f"{name.replace('_', ' ')}: {json.dumps(item, ensure_ascii=False)}" for name, item in evidence.items()]:
+        why += f" ({'; '.join(said)})"
+    return Template(template).safe_substitute({"why": " ".join(_list_corrections(refused, shown)) or why})
 
 
-def _list_places(texts: JsonValue, shown: JsonObject) -> Iterator[str]:
-    """Yield a sentence on each text that what was shown has."""
+def _list_corrections(refused: JsonObject, shown: JsonObject) -> Iterator[str]:
+    """Yield a sentence on each text that no source bears out: what they say in its place, or where they have it."""
     items = next((value for name in NUMBERED if isinstance(value := shown.get(name), list)), [])
-    given = [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
-    for text in given[:MOST_PLACES]:
+    evidence = refused.get("evidence") or {}
+    texts, findings = evidence.get("unsupported"), evidence.get("findings") or ()
+    if not items or not isinstance(texts, list):
+        return
+    told = {finding["text"]: finding["told"] for finding in findings if isinstance(finding.get("told"), str)}
+    for text in [text for text in texts if isinstance(text, str)][:MOST_TOLD]:
+        quoted = json.dumps(text, ensure_ascii=False)
         held = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
         at = [
             f"[{number}]" for number, item in enumerate(items, 1) if held.search(json.dumps(item, ensure_ascii=False))
         ]
-        if at:
-            yield f"{json.dumps(text, ensure_ascii=False)} stands in {' and '.join(at[:MOST_PLACES])}: cite it there."
+        if text in told:
+            yield f"It is not {quoted}: the source says {json.dumps(told[text], ensure_ascii=False)}."
+        elif at:
+            yield f"{quoted} stands in {' and '.join(at[:MOST_TOLD])}: cite it there."
+        else:
+            yield f"{quoted} stands nowhere: leave it out."
 
 
 PromptFiles: TypeAlias = "str | Path | Mapping[str, str]"  # A folder of prompts, or their texts by name
 
+_EXAMPLE: Final = re.compile(r"^Example\b", re.MULTILINE)
 _PARTED: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
 FEWEST_TOKENS: Final = 2000
 """That any reply may have, for what a model thinks in front of it."""
@@ -197,11 +215,13 @@ class Prompt:
     """What a model is told that calls tools in its provider's own form."""
     limits: Mapping[str, Any] | None = None
     """What the schema may name beside the view; the view's own come first."""
+    example: str = ""
+    """What stands behind the text where no schema holds the reply: small models copy what it says."""
 
     @cached_property
     def hash(self) -> str:
         """The first 12 hex digits of the SHA-256 of all of it: which version of the prompt was used."""
-        told = [self.text, self.asked, json.dumps(self.schema, sort_keys=True)]
+        told = [self.text, self.example, self.asked, json.dumps(self.schema, sort_keys=True)]
         others = [other.hash for other in (self.as_text, self.as_calls) if other is not None]
         return sha256("\n".join([*told, *others]).encode()).hexdigest()[:12]
 
@@ -217,15 +237,16 @@ class Prompt:
         characters = known.get(told[1:]) if isinstance(told, str) else told
         return FEWEST_TOKENS + characters // 2 if isinstance(characters, int) else None
 
-    def write_messages(self, view: JsonObject) -> list[BaseMessage]:
+    def write_messages(self, view: JsonObject, *, is_held: bool = False) -> list[BaseMessage]:
         """Return what a model is sent for a view; where it is asked again, its proposal as its turn, and why."""
         shown = {name: value for name, value in view.items() if name != "refused"}
         asked = write_view(self.asked, shown) if self.asked else json.dumps(shown, ensure_ascii=False)
-        messages: list[BaseMessage] = [SystemMessage(self.text), HumanMessage(asked)]
+        told = "\n\n".join(filter(None, (self.text, "" if is_held else self.example)))
+        messages: list[BaseMessage] = [SystemMessage(told), HumanMessage(asked)]
         if not isinstance(refused := view.get("refused"), dict):
             return messages
-        told = write_refusal(read_prompt_part("asked_again"), refused, shown)
-        return [*messages, *_list_earlier_turn(refused), HumanMessage(told)]
+        again = write_refusal(read_prompt_part("asked_again"), refused, shown)
+        return [*messages, *_list_earlier_turn(refused), HumanMessage(again)]
 
 
 def _list_earlier_turn(refused: JsonObject) -> list[BaseMessage]:
@@ -250,7 +271,9 @@ def load_prompt(name: str, limits: Mapping[str, object], own: Mapping[str, str] 
 
 def _parse_prompt(name: str, schema: JsonObject, limits: Mapping[str, object], own: Mapping[str, str]) -> Prompt:
     told, asked = split_prompt(own.get(name) or read_prompt_part(name))
-    return Prompt(name, Template(told).substitute(limits), schema, asked, limits=dict(limits))
+    text, *example = _EXAMPLE.split(Template(told).substitute(limits), maxsplit=1)
+    shown = f"Example{example[0]}" if example else ""
+    return Prompt(name, text.strip(), schema, asked, limits=dict(limits), example=shown)
 
 
 def split_prompt(text: str) -> tuple[str, str]:

@@ -288,10 +288,10 @@ def record_call(asked: Asked, performed: Performed) -> tuple[RecordedCall, Outco
         record["proposer"] = proposer
     if isinstance(prompt := about.get("prompt"), str):
         record["prompt"] = prompt
-    if asked.call.kind == "proposer" and (
-        can_be_asked_again(asked.call.target) if performed.askable is None else performed.askable
-    ):
-        record["askable"] = True
+    if asked.call.kind == "proposer":
+        is_askable = can_be_asked_again(asked.call.target) if performed.askable is None else performed.askable
+        is_cut_off = "truncated" in performed.outcome.about  # it would be once more
+        record |= {"askable": True} if is_askable and not is_cut_off else {}
     if asked.call.kind != "person" and performed.reply_bytes is not None:
         record["reply_bytes"] = performed.reply_bytes
     if performed.attempts:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from self_critique_cases import GIVEN
 
-from guardgraph import create_rag_agent, create_self_critique_agent, create_tool_agent
+from guardgraph import ToolPolicy, ToolRule, create_rag_agent, create_self_critique_agent, create_tool_agent
 from guardgraph.grounding.empty import is_empty_text
+from guardgraph.middleware import GroundedAnswer
+from guardgraph.testing import ScriptedChatModel
 from guardgraph.world.prompts import list_prompt_texts
 
 QUESTION = "What is the P1 first response target?"
@@ -67,11 +71,48 @@ def test_what_the_prompt_says_is_no_answer():
     assert not is_empty_text(f"{echoed} The P1 target is 15 minutes.", told=told)
 
 
-def test_drafts_and_answers_of_tools_that_say_nothing():
-    """The same holds for a draft, and for the answer of a task."""
+def count_orders() -> str:
+    """Return how many orders are open."""
+    return "3 orders are open."
+
+
+def end_task(answer: str) -> str:
+    """Return how a run ends whose model counts orders and then says this."""
+
+    def planner(view):
+        calls = [] if view["results"] else [{"tool": "count_orders", "args": {}}]
+        return {"calls": calls, "plan": "", "answer": None if calls else answer, "declined": False}
+
+    agent = create_tool_agent(
+        planner=planner, tools=[count_orders], policy=ToolPolicy(rules={"count_orders": ToolRule(effect="read")})
+    )
+    return agent.invoke({"task": QUESTION})["stop_reason"]
+
+
+def judge_message(answer: str) -> str:
+    """Return what `GroundedAnswer` says of an answer behind the result of a tool."""
+    model = ScriptedChatModel(AIMessage(answer))
+    agent = create_agent(model, middleware=[GroundedAnswer(max_attempts=1)])
+    called = AIMessage("", tool_calls=[{"id": "c1", "name": "count_orders", "args": {}}])
+    said = ToolMessage(count_orders(), tool_call_id="c1", name="count_orders")
+    return agent.invoke({"messages": [HumanMessage(QUESTION), called, said]})["guardgraph"]["stop_reason"]
+
+
+@pytest.mark.parametrize("judge", [end_task, judge_message])
+@pytest.mark.parametrize("text", [item for item in NOTHING if item != SLA])
+def test_what_says_nothing_ends_no_task(judge, text):
+    """Of the tool agent and of `GroundedAnswer` it is empty, too."""
+    assert judge(text) == "invalid_answer:empty"
+
+
+@pytest.mark.parametrize("judge", [end_task, judge_message])
+@pytest.mark.parametrize("text", ["3", "3.", "Done.", "3 orders are open."])
+def test_a_task_may_end_with_few_words(judge, text):
+    """A number that a result has is an answer, and so is that it is done."""
+    assert judge(text) in ("success", "ok")
+
+
+def test_drafts_that_say_nothing():
+    """The same holds for a draft."""
     draft = create_self_critique_agent(drafter=lambda view: {"draft": "<text>"}).invoke(GIVEN)
     assert draft["stop_reason"] == "invalid_draft:empty"
-    step = {"calls": [], "plan": "", "answer": "<text>", "declined": False}
-    assert (
-        create_tool_agent(planner=lambda view: step).invoke({"task": "Pay."})["stop_reason"] == "invalid_answer:empty"
-    )

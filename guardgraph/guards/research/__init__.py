@@ -20,6 +20,7 @@ from guardgraph.guards.research.notes import (
     parse_notes,
     place_notes,
     read_proposed_notes,
+    read_text_notes,
     show_note,
     verify_notes,
 )
@@ -103,6 +104,7 @@ __all__ = [
     "read_plan_query",
     "read_plan_steps",
     "read_proposed_notes",
+    "read_text_notes",
     "select_cited_notes",
     "select_usable_sources",
     "share_limit",

@@ -7,8 +7,11 @@ from itertools import count
 from typing import Final
 
 from guardgraph.grounding.quotes import find_quote_place, is_quote_in_text, normalise_quote_text
+from guardgraph.grounding.sentences import find_sentence_spans, split_sentences
 from guardgraph.grounding.values import find_unsupported_values, scan_values
+from guardgraph.grounding.words import detect_language, find_nearest_texts, list_word_keys, read_terms
 from guardgraph.guards.links import check_links
+from guardgraph.guards.numbering import is_not_found
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
@@ -30,6 +33,25 @@ def read_proposed_notes(raw: JsonValue) -> list[JsonValue]:
         raise Stop("invalid_notes:empty")
     said = ("claim", "quote", "url")
     return [{key: note.get(key) for key in said} if isinstance(note, dict) else note for note in notes]
+
+
+def read_text_notes(text: str, *, pages: Mapping[str, str], most: int) -> JsonObject:
+    """Return the notes of a text whose lines are sentences of pages: what a page says, in its own words."""
+    language = detect_language("\n".join(pages.values()))
+    spans = ((url, body[start:end]) for url, body in pages.items() for start, end in find_sentence_spans(body))
+    places = [(url, said) for url, said in spans if len(normalise_quote_text(said)) >= MIN_QUOTE_CHARS]
+    lines = [line for line in split_sentences(text) if not is_not_found(line)]
+    nearest = find_nearest_texts(lines, [said for _, said in places], language=language, terms=read_terms)
+    found = zip(lines, nearest, strict=True)
+    meant = (at for line, ats in found for at in ats[:1] if _is_copy(line, places[at][1]))
+    chosen = [places[at] for at in dict.fromkeys(meant)][:most]
+    return {"notes": [{"claim": said, "quote": said, "url": url} for url, said in chosen]}
+
+
+def _is_copy(line: str, sentence: str) -> bool:
+    """Say whether a line means a sentence of a page: most of its words are the sentence's."""
+    words, said = set(list_word_keys(line)), set(list_word_keys(sentence))
+    return 2 * len(words & said) > len(words)
 
 
 def number_notes(raw: JsonValue, *, before: Collection[str] = ()) -> list[JsonValue]:

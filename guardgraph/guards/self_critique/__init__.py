@@ -13,6 +13,7 @@ from guardgraph.guards.self_critique.critique import (
     parse_critique,
     parse_required_change,
     read_similarities,
+    read_text_critique,
     show_measured_changes,
 )
 from guardgraph.guards.self_critique.request import parse_self_critique_request
@@ -46,6 +47,7 @@ __all__ = [
     "parse_required_change",
     "parse_self_critique_request",
     "read_similarities",
+    "read_text_critique",
     "restricted_claims",
     "show_measured_changes",
 ]

@@ -53,6 +53,25 @@ def parse_critique(
     return critique
 
 
+def read_text_critique(text: str, markers: Mapping[str, ChangeKind]) -> JsonObject:
+    """Return the critique of a text: its decision, and what stands behind it.
+
+    What decides nothing is for a person, and so are changes that no rule can make, as the critic was told.
+    """
+    if (found := _DECISION.search(text)) is None:
+        return {"decision": "escalate", "reason": text}
+    decision, rest = found[1].lower(), text[found.end() :]
+    lines = [said for line in rest.splitlines() if any(map(str.isalnum, said := line.strip(" \t*-\u2022:,.")))]
+    changes = [line for line in lines if parse_required_change(line, markers) is not None]
+    if decision == "revise" and not changes:
+        decision = "escalate"
+    reason = " ".join(line for line in lines if line not in changes) or found[0]
+    return {"decision": decision, "required_changes": changes, "reason": reason}
+
+
+_DECISION = re.compile(rf"\b({'|'.join(get_args(Decision))})\b", re.IGNORECASE)
+
+
 def check_critique_links(critique: Critique, *, context: JsonObject, policy: SelfCritiquePolicy | None) -> None:
     """Refuse a critique whose changes, notes of risks or reason have a link that the incident does not have."""
     said = [*critique["required_changes"], *(risk["note"] for risk in critique["risks"]), critique["reason"]]

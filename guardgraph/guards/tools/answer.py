@@ -77,7 +77,7 @@ def settle_answer_links(
         return answer, []
     trusted = Support(given, made, policy, cards).texts
     trusted += [turn["content"] for turn in given["history"]]
-    others = [*_list_result_texts(made)]
+    others = [*list_result_texts(made)]
     check = partial(check_links, family="invalid_answer", policy=policy, known_names=policy.known_names)
     check([answer], cited=[*trusted, *others])
     try:
@@ -118,7 +118,7 @@ def check_answer_values(
 ) -> None:
     """Check that the answer's values and names are in the task, the history, or in what was called and found."""
     turns = [turn["content"] for turn in given["history"]]
-    sources = [Source(call["id"], "\n".join(_list_result_texts([call]))) for call in made]
+    sources = [Source(call["id"], "\n".join(list_result_texts([call]))) for call in made]
     checked = check_text(
         answer,
         [*sources, *(Source(f"turn {number}", turn) for number, turn in enumerate(turns))] or [Source("task", "")],
@@ -152,7 +152,7 @@ def _write_shown_call(shown: JsonObject) -> str:
     return f"{shown['tool']} {args}:\n{text}"
 
 
-def _list_result_texts(made: Iterable[MadeCall]) -> Iterator[str]:
+def list_result_texts(made: Iterable[MadeCall]) -> Iterator[str]:
     """Yield the texts of what was called and found, each number with its key."""
     for call in made:
         yield from filter(None, (write_json_text(value) for value in (call["args"], read_result(call["value"]))))
@@ -162,7 +162,9 @@ def _list_result_texts(made: Iterable[MadeCall]) -> Iterator[str]:
 # names and descriptions of tools are English, whatever the language of the task.
 
 
-_CLAUSE = re.compile(r"[,;:()\n]|\s[-–—]\s|\b(?:but|because|since|although|though|so that)\b", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[,;:()\n]|\s[-–—]\s|\b(?:but|because|(?-i:since(?! [A-Z\d]))|although|though|so that)\b", re.IGNORECASE
+)
 _WORD = re.compile(r"\w[\w']*")
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|`[^`\n]*`")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -198,7 +200,8 @@ def _list_verbs(card: ToolCard) -> set[str]:
     """Return the stems of what a tool does: the parts of its name, and the first word of its description."""
     first = _WORD.findall(card["description"])[:1]
     parts = [part.casefold() for part in (*split_name_parts(card["name"]), *first)]
-    return {_stem_verb(part) for part in parts if part.isalpha() and len(part) > 2}
+    said = [*parts, *(part.removesuffix("ment") for part in parts)]  # who schedules a payment pays
+    return {_stem_verb(part) for part in said if part.isalpha() and len(part) > 2}
 
 
 @cache
@@ -224,7 +227,7 @@ def _has_claim(
     """Say whether a clause says that an action was done."""
     for at, word in enumerate(words):
         is_closing = word in _load_claiming("closing")
-        if not (is_closing or word.endswith("ed") or word in _load_irregular()) or _is_of_others(words[at:]):
+        if not (is_closing or _is_past(word)) or _is_of_others(words[at:]) or _is_habit(words, at):
             continue
         is_closing = is_closing and not has_written
         others = [other for other in words if other != word]
@@ -244,6 +247,17 @@ def _has_claim(
         if _is_told_by_itself(before) or (not is_report and (_is_passive(before) or is_headline or opens)):
             return True
     return False
+
+
+def _is_past(word: str) -> bool:
+    return word.endswith("ed") or word in _load_irregular()
+
+
+def _is_habit(words: Sequence[str], at: int) -> bool:
+    """Say whether a passive of the present tells how things are: each time, to a degree, since before."""
+    before = words[:at]
+    is_present = not {"is", "are"}.isdisjoint(before) and {"been", "now"}.isdisjoint(before)
+    return is_present and (before[-1] in ("already", "fully") or not {"each", "every"}.isdisjoint(words[at:]))
 
 
 def _is_report(word: str, words: Sequence[str], before: Sequence[str], reported: Collection[str]) -> bool:
@@ -279,4 +293,5 @@ def _is_passive(before: Sequence[str]) -> bool:
     at = next((at for at in range(len(before) - 1, -1, -1) if before[at] in _load_claiming("helpers")), None)
     if at is None or "that" in before[:at]:
         return False
-    return all(word.endswith("ly") or word in _load_claiming("adverbs") for word in before[at + 1 :])
+    between = before[at + 1 :]
+    return all(word.endswith("ly") or word in _load_claiming("adverbs") or _is_past(word) for word in between)

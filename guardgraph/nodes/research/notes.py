@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import partial
 
 from guardgraph.guards import research as guards
 from guardgraph.guards.empty import check_text_is_said
@@ -97,8 +98,10 @@ def run_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 )
 def run_proposed_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that a model proposed."""
-    given, pages = proposed_object(state["proposed_notes"]), list_new_pages(state)
+    pages = list_new_pages(state)
     usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
+    bodies, most = {url: pages[url]["body"] for url in usable}, read_note_limit(state, run)
+    given = proposed_object(state["proposed_notes"], partial(guards.read_text_notes, pages=bodies, most=most))
     value = name_numbered_pages(given.value, usable) if is_by_number(given) else given.value
     return _accept_notes(guards.read_proposed_notes(value), state, run, given.about)
 

@@ -1,0 +1,131 @@
+"""Models that are held to no schema write texts: drafts, critiques, notes and questions are read from them."""
+
+from __future__ import annotations
+
+import pytest
+from openai_server import OpenAIServer, choice, completion, payload
+from self_critique_cases import DRAFT, GIVEN, NOTE, REVISED
+
+from guardgraph import ResearchPolicy, create_rag_agent, create_research_agent, create_self_critique_agent
+
+HOST = "handbook.example"
+PAGE = "# Trial\n\nThe trial lasts 21 days and needs no credit card. At its end the workspace turns read-only.\n"
+
+
+def says(text, finish_reason="stop"):
+    """Reply with a text."""
+    return payload(200, completion(choice(text, finish_reason)))
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Run an agent whose model writes these texts in turn, and return its result and what was asked."""
+
+    def run_agent(create, given, *texts, **settings):
+        script = [text if callable(text) else says(text) for text in texts]
+        with OpenAIServer(*script) as server:
+            for name, value in server.environ(OPENAI_STRUCTURED_OUTPUT="none").items():
+                monkeypatch.setenv(name, value)
+            result = create("openai:test-model", **settings).invoke(given)
+        return result, server.requests
+
+    return run_agent
+
+
+@pytest.mark.parametrize(
+    "critique",
+    [
+        f'REVISE\nADD "{NOTE}"',
+        f'**Revise**: the estimate is bare.\n- ADD "{NOTE}".',
+        f'{{"decision": "revise", "required_changes": ["ADD \\"{NOTE}\\""]}}',
+    ],
+)
+def test_a_draft_is_written_reviewed_and_revised_in_texts(run, critique):
+    """None of the asks names JSON; a fence around a text is none of it."""
+    result, asked = run(create_self_critique_agent, GIVEN, f"```\n{DRAFT}\n```", critique, REVISED)
+    assert (result["outcome"], result["answer"]) == ("revised_once", REVISED)
+    assert result["required_changes"] == [f'ADD "{NOTE}"']
+    assert not [True for each in asked if "JSON" in each["body"]["messages"][0]["content"]]
+
+
+@pytest.mark.parametrize(
+    ("critique", "reason"),
+    [
+        ("APPROVE", "success"),
+        ("ESCALATE: it promises a date.", "policy_escalation"),
+        ("REVISE\nMake it friendlier.", "policy_escalation"),
+        ('APPROVE\nREMOVE "P1 payment incident"', "invalid_critique:approve_with_required_changes"),
+        ("Looks good to me.", "policy_escalation"),
+    ],
+)
+def test_what_a_text_decides(run, critique, reason):
+    """A change that no rule can make is for a person; what names no decision is no critique."""
+    result, _ = run(create_self_critique_agent, GIVEN, DRAFT, critique)
+    assert result["stop_reason"] == reason
+    if reason == "policy_escalation":
+        assert result["escalation_reason"] in ("it promises a date", "Make it friendlier", "Looks good to me.")
+
+
+def research(run, *texts):
+    """Research one page of a handbook."""
+    return run(
+        create_research_agent,
+        {"goal": "Answer.", "request": {"request": {"question": "How long is the trial?"}}},
+        *texts,
+        planner="rules",
+        search=lambda request: [{"url": f"https://{HOST}/trial"}],
+        reader=lambda request: {"title": "Trial", "published_at": "", "body": PAGE},
+        policy=ResearchPolicy(allowed_domains_policy=(HOST,), allowed_domains_execution=(HOST,)),
+    )[0]
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        "The trial lasts 21 days and needs no credit card.",
+        "- The trial lasts 21 days. [1]\n- Our offices are in Paris and in Rome.",
+        "1. The trial lasts 30 days and needs no credit card!",
+    ],
+)
+def test_notes_are_sentences_of_pages(run, notes):
+    """A line means the sentence that has most of its words; the note says what the page says."""
+    result = research(run, notes, "The trial lasts 21 days.")
+    assert (result["outcome"], result["answer"]) == ("grounded_research_answer", "The trial lasts 21 days.")
+    [passage] = result["passages"]
+    assert passage["quote"] == "The trial lasts 21 days and needs no credit card."
+
+
+@pytest.mark.parametrize("notes", ["NOT FOUND", "Our offices are in Paris and in Rome."])
+def test_where_no_page_says_it_there_are_no_notes(run, notes):
+    """What no page says is no note, whatever the model writes."""
+    assert research(run, notes)["stop_reason"].startswith("no_")
+
+
+def test_a_question_is_rewritten_as_a_text(run):
+    """The reply is the question."""
+    history = [
+        {"role": "user", "content": "What is the P1 first response target of the Enterprise plan?"},
+        {"role": "assistant", "content": "15 minutes."},
+    ]
+    rewritten = "What is the P2 first response target of the Enterprise plan?"
+    result, _ = run(
+        create_rag_agent,
+        {"question": "And P2?", "history": history},
+        rewritten,
+        "The target is 1 hour.",
+        planner="rules",
+    )
+    assert result["asked_question"]["standalone"] == rewritten
+
+
+def test_a_loop_that_was_cut_off_is_judged_once_and_not_asked_for_again(run):
+    """Of a sentence that is repeated until the reply ends, one is kept; where it is refused, it would be so again."""
+    question = {"question": "What is the P1 first response target of the Enterprise plan?"}
+    said, loop = "The target is 15 minutes.", " Ask us for more at any time of the day."
+    result, asked = run(
+        create_rag_agent, question, says(f"{said}{loop * 9} Ask us", "length"), planner="rules", policy=None
+    )
+    assert (result["answer"], len(asked)) == (f"{said}{loop}", 1)
+    wrong = says("The target is 20 minutes." * 9 + " The tar", "length")
+    result, asked = run(create_rag_agent, question, wrong, planner="rules")
+    assert (result["status"], "attempts" in result, len(asked)) == ("stopped", False, 1)
