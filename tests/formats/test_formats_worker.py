@@ -16,9 +16,9 @@ from pdf_files import pdf_of
 
 import guardgraph
 from guardgraph.formats import worker
-from guardgraph.formats.extraction import Extracted, ExtractionFailed, read_answer
+from guardgraph.formats.extraction import read_answer
 from guardgraph.formats.frames import receive_all, send_all
-from guardgraph.formats.pool import _BOOT, _LIBRARIES, _LIBRARIES_FOR, extract, list_library_paths
+from guardgraph.formats.pool import _BOOT, _LIBRARIES, _LIBRARIES_FOR, list_library_paths
 from guardgraph.plain.errors import ConfigurationError
 
 PAGE = b"<title>Fees</title><main><h1>Fees</h1><p>None at all.</p></main>"
@@ -130,15 +130,6 @@ def test_a_child_loads_no_more_than_it_reads_with():
     loaded = set(said.stdout.split())
     assert {"guardgraph", "trafilatura", "selectolax", "pypdfium2"} <= loaded
     assert not loaded & {"pydantic", "pydantic_core", "langgraph", "langchain_core", "langchain_openai", "openai"}
-
-
-def test_a_child_is_asked_through_the_pool():
-    """What is read here is what a child reads."""
-    found = extract(PAGE, "html", seconds=60, max_chars=1000)
-    assert isinstance(found, Extracted)
-    assert found.text == "Fees\n\nNone at all."
-    with pytest.raises(ExtractionFailed):
-        extract(b"a\0", "text", seconds=60, max_chars=1000)
 
 
 def test_a_child_loads_what_its_parent_loads(tmp_path):

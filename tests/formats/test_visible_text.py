@@ -7,7 +7,6 @@ from hidden_ways import SEEN, hidden_ways, read_web_page
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guardgraph.formats.article import sections_of
 from guardgraph.formats.html import parse_html
 from guardgraph.formats.pool import extract
 from guardgraph.formats.text import without_unseen
@@ -263,14 +262,6 @@ def test_what_stands_apart_is_no_part_of_a_number(written, read):
 def test_what_is_taken_out_joins_no_words(written, read):
     """Where a browser shows it, or may, a line ends; what only listeners are told leaves a sentence whole."""
     assert text_of(f"<div>{written}</div>").split("\n\n")[1:-1] == read
-
-
-def test_a_heading_that_is_parted_names_one_section():
-    """In one line."""
-    parsed = parse_html("<h1>Plans<b class=sr-only>: </b>2026</h1><h2>Fees<b class=sr-only>: </b>Of all</h2>x")
-    assert parsed.text == "Plans\n\n2026\n\nFees\n\nOf all\n\nx"
-    title, sections = sections_of(parsed, "a file")
-    assert (title, [section.name for section in sections]) == ("Plans 2026", ["Fees Of all"])
 
 
 def test_letters_that_are_not_seen_are_taken_out():

@@ -11,13 +11,10 @@ from halted_runs import halt_before
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, StateGraph
 from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
-from runs import MODES, check_result, content, run
-from typing_extensions import TypedDict
+from runs import MODES, check_result, run
 
 from guardgraph import Caller, InputError, RagBudget, replay, report
-from guardgraph.graphs.replay import judge_recording_again
 from guardgraph.guards import rag
 from guardgraph.state.context import Access, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import RAG_REASONS
@@ -127,18 +124,6 @@ def test_nothing_of_a_forbidden_document_is_kept(case, caller):
     assert permitted["text"] not in left
 
 
-@pytest.mark.parametrize(
-    "found", [OTHERS, {"documents": [OTHERS]}, {"found": {"document": {"readers": [], "x": SECRET}}}]
-)
-def test_what_is_no_list_is_not_shown_where_it_has_readers(found):
-    """A retriever that returns another form has its fault shown, but not where a document in it has readers."""
-    result = agent(retriever=scripted_tool(found, loop=True), policy=POLICY).invoke(QUESTION, context=context(ADA))
-    assert result["stop_reason"] == "tool_invalid_output:retrieve"
-    assert SECRET not in json.dumps(result)
-    open_to_all = agent(retriever=scripted_tool({"documents": ["x"]}, loop=True), policy=POLICY).invoke(QUESTION)
-    assert open_to_all["details"]["given"] == '{"documents": ["x"]}'
-
-
 def test_documents_without_readers_are_for_everybody_unless_access_is_required():
     """A retriever that knows no access works as ever; `require_access` refuses it, and a run may only require more."""
     graph = agent_with(CANDIDATE, answer=ANSWER)
@@ -225,36 +210,6 @@ def test_nobody_is_shown_a_stop_that_was_judged_for_another(other):
     assert replay(graph, recording) == result
 
 
-def test_a_stop_is_shown_to_whom_it_was_judged_for():
-    """Resumed by the same caller, or never left, it has its evidence; so it has where nothing is withheld."""
-    graph, thread = stopped(), {"configurable": {"thread_id": "1"}}
-    assert halt_before(graph, QUESTION, thread, STOPPED, context=context(ADA))
-    same = {**ADA, "groups": ["ops", "support"]}
-    resumed = graph.invoke(None, thread, context=context(same))
-    plain = stopped().invoke(QUESTION, {"configurable": {"thread_id": "2"}}, context=context(ADA))
-    assert SECRET in json.dumps(resumed["timeline"])
-    assert content(resumed) == content(plain)
-
-
-def test_a_context_that_cannot_be_read_is_shown_no_stop():
-    """Inside a graph whose context is wrong for the agent, nobody knows who asks."""
-
-    class Around(TypedDict):
-        question: str
-        said: str
-
-    inner = stopped()
-    inner.checkpointer, inner.interrupt_before_nodes = None, [STOPPED]
-    outer = StateGraph(Around)
-    outer.add_node("inner", lambda state: {"said": json.dumps(inner.invoke({"question": state["question"]}))})
-    outer.add_edge(START, "inner")
-    graph, thread = outer.compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
-    graph.invoke(QUESTION, thread, context=context(ADA))
-    said = json.loads(graph.invoke(None, thread, context={"policy": {"nonsense": 1}})["said"])
-    assert (said["stop_reason"].partition(":")[0], said["path"][-1]) == ("invalid_answer", STOPPED)
-    assert SECRET not in json.dumps(said)
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("other", [EVE, {**ADA, "groups": []}, None])
@@ -281,31 +236,6 @@ def test_tenants_users_and_groups_are_letters_and_no_bytes(form):
 
 
 # Runs that are decided again
-
-
-def judged(recording, **settings):
-    """Judge a recording by an agent with another policy."""
-    return judge_recording_again(agent_with(**settings).frame, recording)
-
-
-def test_a_recorded_run_is_judged_again_as_far_as_it_is_known():
-    """Whether documents without readers would do is known of what was kept, and unknown of what was not."""
-    kept = {}
-    for name, policy in (("open", POLICY), ("strict", STRICT)):
-        recorder = InMemoryRecorder()
-        agent_with(CANDIDATE, answer=ANSWER, policy=policy, recorder=recorder).invoke(QUESTION)
-        [kept[name]] = recorder.runs
-    again = {
-        (old, new): judged(kept[old], policy=policy, answer=ANSWER).kind
-        for old in kept
-        for new, policy in (("open", POLICY), ("strict", STRICT))
-    }
-    assert again == {
-        ("open", "open"): "same",
-        ("open", "strict"): "changed",
-        ("strict", "strict"): "same",
-        ("strict", "open"): "unknown",
-    }
 
 
 # Guards

@@ -50,16 +50,6 @@ def test_a_store_finds_what_its_caller_may_read(name, who):
     assert SECRET not in json.dumps(result)
 
 
-@pytest.mark.parametrize("name", STORES)
-def test_the_agent_answers_from_what_its_caller_may_read(name):
-    """A permitted document is cited, and nothing in the result says who else may read it."""
-    make, access = STORES[name]
-    agent = create_rag_agent(retriever=retriever(filled(make(), BASE), access))
-    result = agent.invoke(QUESTION, context={"caller": ADA})
-    assert result["citations"][0] == "ours"
-    assert "group:support" not in json.dumps(result)
-
-
 IDLE = {
     "a filter that does nothing": lambda caller, sources: {},
     "a filter of another tenant": lambda caller, sources: STORES["in memory"][1](Caller(**EVE), sources),
@@ -138,39 +128,6 @@ def test_nobody_who_follows_a_run_hears_what_is_not_judged(name):
     told = repr([heard.said, [run.model_dump() for run in traced.traced_runs], asyncio.run(events())])
     assert "tool_invalid_output:retrieve" in told
     assert SECRET not in told
-
-
-SPOILED = {
-    "without a score": {"score": None},
-    "without an id": {"id": None},
-    "of another source": {"source": SECRET},
-    "with another updated_at": {"updated_at": {SECRET: 1}},
-    "with readers that are none": {"readers": [SECRET]},
-    "with readers that are a text": {"readers": SECRET},
-    "with a tenant that is none": {"tenant": [SECRET]},
-}
-
-
-@pytest.mark.parametrize("case", SPOILED)
-def test_faults_of_a_forbidden_document_are_not_told(case):
-    """Whatever else is wrong with it, the details have nothing of a document that may not be read."""
-    held = {"id": SECRET, "source": "kb", "score": 0.5, "tenant": "other", "readers": ["tenant"]} | SPOILED[case]
-    given = Document(SECRET, metadata={key: value for key, value in held.items() if value is not None})
-    for metadata in (None, {"tenant": lambda document: document.metadata["tenant"]}):
-        access = (lambda caller, sources: {}) if metadata else None
-        found = LangChainRetriever(ListRetriever(found=[given]), sources=["kb"], metadata=metadata, access=access)
-        result = create_rag_agent(retriever=found).invoke(QUESTION, context={"caller": ADA})
-        assert result["stop_reason"] == "tool_invalid_output:retrieve"
-        assert SECRET not in json.dumps(result)
-
-
-def test_with_a_filter_every_document_has_readers():
-    """A document of which nobody said who may read it is refused where a filter is to decide that."""
-    store = in_memory()
-    store.add_documents([Document("P1 incidents are answered at once.", metadata={"id": "a", "source": "kb"})])
-    result = create_rag_agent(retriever=retriever(store, IDLE["a filter that does nothing"])).invoke(QUESTION)
-    assert result["details"]["given"] == "a document without readers"
-    assert create_rag_agent(retriever=retriever(store, None)).invoke(QUESTION)["outcome"] == "grounded_answer"
 
 
 def nothing(caller, sources):

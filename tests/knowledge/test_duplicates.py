@@ -57,21 +57,6 @@ def test_what_is_recent(first, second, newer):
     assert (kept, left_out) == (str(newer), [str(1 - newer)])
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        candidate("b", TEXT.replace("15", "45")),
-        candidate("b", TEXT.replace("is 15", "is not 15")),
-        candidate("b", TEXT, title="Gold"),
-        candidate("b", TEXT, section="P2"),
-        candidate("b", score=0.1),
-    ],
-)
-def test_one_word_or_digit_is_enough(other):
-    """What differs in text, title or section, or is not relevant, is shown as well."""
-    assert shown(candidate("a"), other) == [("a", []), ("b", [])]
-
-
 def test_a_run_shows_and_lists_them():
     """The answerer sees one of them; citation details, trace and history list the ids of the others."""
     found = [

@@ -1,15 +1,11 @@
 """The arithmetic of a search: numpy's, where it is installed, and Python's find the same, to the last digit."""
 
-import gc
 import json
-import os
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
 from array import array
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from math import inf
 
@@ -20,11 +16,7 @@ from test_kb_index import ASKED, CALLERS, CHANGES, PUBLIC, document, replayed, s
 
 from guardgraph.knowledge.indexes import Index
 from guardgraph.knowledge.searching.arithmetic import Held, PostingRow, choose_posting_arithmetic
-from guardgraph.knowledge.searching.memory import PostingSpan, Spans
-from guardgraph.knowledge.searching.views import Latest, read_part_rows, read_scope_view
-from guardgraph.knowledge.storing.file import File
 from guardgraph.knowledge.storing.postings import BLOCK, encode_postings
-from guardgraph.knowledge.storing.scopes import list_index_scopes
 from guardgraph.plain.errors import StoreError
 from guardgraph.state.context import normalize_document_access
 from guardgraph.tools.lexical import LexicalRetriever
@@ -167,51 +159,6 @@ def test_what_others_change_holds_from_the_next_search_on(tmp_path, numpy_from):
     assert reader.search("Flügel Strömung") == []
 
 
-@BOTH
-def test_an_earlier_copy_in_place_of_the_file_is_another_one(tmp_path, numpy_from):
-    """Where a copy is put back and changed, too, nothing is taken for what was in memory of the file before."""
-    before, earlier = filled(tmp_path / "kb.sqlite", ["wing flow"]), tmp_path / "earlier"
-    before.close()
-    shutil.copy(before.path, earlier)
-    reader, changes = Index(before.path, numpy_from=numpy_from), (["wing wing flow heat"], ["mach", "load wing flow"])
-    for texts in changes:  # as many words; what is put back is numbered from the same change on
-        writer = Index(before.path)
-        with writer.together() as batch:
-            for number, text in enumerate(texts):
-                batch.put(stored(f"new{number}", text))
-        writer.close()
-        found = reader.search("wing zebra mach")
-        assert found == Index(before.path, numpy_from=numpy_from).search("wing zebra mach")
-        reader.close()
-        os.replace(shutil.copy(earlier, tmp_path / "copy"), before.path)
-
-
-def test_what_is_kept_in_memory_of_small_bases_is_bounded(tmp_path):
-    """Of a small base that changes all the time, only the last thousand states are kept."""
-    index, spans = filled(tmp_path / "kb.sqlite", ["wing flow"]), Spans(inf)
-    others = [kept for kept in gc.get_objects() if isinstance(kept, PostingSpan)]
-    with File(index.path).reading() as connection:
-        scopes = list_index_scopes(connection)
-        parts = read_scope_view(connection, scopes, read_part_rows(connection, scopes), Latest(9)).parts
-        for average in range(1500):
-            spans.of(connection, parts, float(average))
-    kept = sum(isinstance(kept, PostingSpan) for kept in gc.get_objects()) - len(others)
-    assert 0 < kept <= 1024
-
-
-@BOTH
-def test_many_threads_may_search_one_index(tmp_path, numpy_from):
-    """What they find is what each would find alone, while something that nobody may read is put in."""
-    index = Index(filled(tmp_path / "kb.sqlite", some_texts(300, 5)).path, numpy_from=numpy_from)
-    questions = some_questions(12, 9)
-    alone = [index.search(question) for question in questions]
-    with ThreadPoolExecutor(4) as threads:
-        found = [threads.submit(index.search, question) for question in questions * 5]
-        for number in range(20):
-            index.put(stored(f"hidden{number}", " ".join(WORDS), normalize_document_access("acme", [])))
-        assert [each.result() for each in found] == alone * 5
-
-
 SEARCHED = """
 import json, sys
 {before}
@@ -251,13 +198,3 @@ def test_lengths_that_were_cut_are_damage(tmp_path, numpy_from, left):
     for question in some_questions(3, 1):
         with pytest.raises(StoreError, match="damaged"):
             index.search(question)
-
-
-@BOTH
-@pytest.mark.parametrize("size", [1, 6, 1 << 40, -7])
-def test_postings_of_another_size_are_damage(tmp_path, numpy_from, size):
-    """Postings that are more or fewer than their bytes are an error, however much room they would take."""
-    index = Index(filled(tmp_path / "kb.sqlite", ["wing"] * 4).path, numpy_from=numpy_from)
-    damaged(index, "UPDATE postings SET size = ?", size)
-    with pytest.raises(StoreError, match="damaged"):
-        index.search("wing")

@@ -4,7 +4,6 @@ import json
 import sqlite3
 from contextlib import closing
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_kb_index import ACCESSES, ASKED, CALLERS, PUBLIC, TEXTS, index
@@ -12,7 +11,6 @@ from test_kb_index import ACCESSES, ASKED, CALLERS, PUBLIC, TEXTS, index
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.indexes import Index
-from guardgraph.plain.errors import ConfigurationError
 
 __all__ = ["index"]
 
@@ -96,37 +94,3 @@ def test_what_was_taken_out_neither_answers_nor_counts(index):
     assert index.search("zebra") == []
     assert index.search("wing number3", top_k=50) == before
     assert rows(index.path, "SELECT used, held FROM blocks") == [(10, 9)]
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_a_file_of_an_older_format_names_the_command(tmp_path, number):
-    """A file that an older guardgraph made is refused in a line that says how to make it anew, and stays as it is."""
-    path = tmp_path / "kb.sqlite"
-    KnowledgeBase(path).close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DELETE FROM state WHERE name = 'guardgraph'")
-        connection.execute(f"PRAGMA user_version = {number}")
-        connection.commit()
-    before = path.read_bytes()
-    said = rf"0\.14 or later is required; given: format {number} of .*`guardgraph kb add` into"
-    with pytest.raises(ConfigurationError, match=said):
-        KnowledgeBase(path)
-    assert path.read_bytes() == before
-
-
-def test_a_chunk_that_was_brought_back_is_found(index):
-    """Where a length says again that somebody is in a place that was left, a check finds it, and a rebuild ends it."""
-    index.put(document("kept", ["wing flow", "heat"]))
-    index.put(document("gone", ["wing zebra"]))
-    before = index.search("wing")
-    index.drop(None, ["gone"])
-    after = index.search("wing")
-    with closing(sqlite3.connect(index.path)) as connection, connection:
-        (data,) = connection.execute("SELECT data FROM lengths WHERE length(data) = 12").fetchone()
-        brought_back = data[:8] + data[:4]
-        assert connection.execute("UPDATE lengths SET data = ? WHERE data = ?", [brought_back, data]).rowcount == 1
-    with KnowledgeBase(index.path) as base:
-        assert {finding.kind for finding in base.check().findings} == {"places"}
-        assert base.rebuild().ok
-        assert base.check().findings == ()
-    assert index.search("wing") == after != before

@@ -1,7 +1,6 @@
 """The index of a knowledge base: its ranking is the retriever's over what a caller may read, and nothing else shows."""
 
 import json
-import random
 import sqlite3
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.indexes import Index
-from guardgraph.knowledge.searching.views import Latest, Often
+from guardgraph.knowledge.searching.views import Latest
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
 from guardgraph.tools.knowledge_base import Document, demo_documents
@@ -220,22 +219,6 @@ def test_a_changed_row_is_never_shown(index, change):
     assert "secret" not in str(error.value)
 
 
-def test_a_search_among_many_is_that_of_the_retriever(base):
-    """Where most postings of common words are not read, candidates, order and scores are the same to the last digit."""
-    words = [f"{first}{second}" for first in ("wing", "heat", "flow", "mach", "load") for second in "abcdefgh"]
-    chance = random.Random(7)
-    weights = [1 / (rank + 1) for rank in range(len(words))]
-    texts = [" ".join(chance.choices(words, weights, k=chance.randint(1, 60))) for _ in range(2500)]
-    documents = [document(str(at), text, source=f"s{at % 2}") for at, text in enumerate(texts)]
-    base.add(documents, readers=["public"])
-    retrieve, by_numpy = LexicalRetriever(documents), Index(base.path, numpy_from=0)
-    for number in range(30):
-        question = " ".join(chance.choices(words, k=chance.randint(1, 9)))
-        expected, found = both(retrieve, base, question, top_k=1 + number % 6)
-        assert found == expected
-        assert by_numpy.search(question, top_k=1 + number % 6) == base.search(question, top_k=1 + number % 6)
-
-
 def asked(often, keys, size=1):
     """The keys that are read when they are asked for one after the other, each with so much to keep."""
     read = []
@@ -247,20 +230,6 @@ def asked(often, keys, size=1):
     for key in keys:
         assert often.of([key], made) == {key: str(key)}
     return read
-
-
-def test_what_is_asked_for_often_is_not_read_again_whatever_is_asked_for_once():
-    """Much that is asked for once does not take the room of what is asked for again and again."""
-    often = Often(4)
-    assert asked(often, ["a", "b", "a", "b", "a", "b"]) == ["a", "b"]
-    asked(often, range(8))
-    assert asked(often, ["a", "b"]) == []
-
-
-def test_what_has_no_room_is_read_each_time():
-    """Of values that take more than there is room for none is kept, and each is returned."""
-    assert asked(Often(4), ["a", "a"], size=5) == ["a", "a"]
-    assert asked(Often(4), ["a", "b", "c"] * 2, size=2) == ["a", "b", "c", "c"]
 
 
 def test_the_latest_are_kept_as_far_as_there_is_room():

@@ -77,25 +77,6 @@ def test_every_format_is_read(base, tmp_path):
     )  # fmt: skip
 
 
-def test_what_is_said_of_a_document_goes_before_what_stands_in_it(base, tmp_path):
-    """Title, section path and day are the sidecar's, else the front matter's, as `load_folder` has it."""
-    front = (
-        "---\ntitle: Fruits of 2026\nsection: Food > Sweet\nupdated_at: 2026-01-02\n---\n# Fruits\n\nApples are red.\n"
-    )
-    sidecar = "title: Plums\nsection: Food > Blue\nupdated_at: 2026-03-04\n"
-    pdf = pdf_of("Plums are blue.", title="x")
-    files = {"a.md": front, "b.md": front, "b.meta.yaml": sidecar, "c.pdf": pdf, "c.meta.yaml": sidecar}
-    folder = write(tmp_path / "docs", files)
-    assert base.add(folder, readers=["public"]).ok
-    found = {hit["doc_id"]: (hit["title"], hit["section"], hit["updated_at"]) for hit in base.search("fruits plums")}
-    assert found == {
-        "a.md#fruits.1": ("Fruits of 2026", "Food > Sweet > Fruits", "2026-01-02"),
-        "b.md#fruits.1": ("Plums", "Food > Blue > Fruits", "2026-03-04"),
-        "c.pdf#page-1.1": ("Plums", "Food > Blue > Page 1", "2026-03-04"),
-    }
-    assert [dict(piece)["title"] for piece in load_folder(folder)] == ["Fruits of 2026"] * 2
-
-
 def test_what_is_unchanged_is_not_read_again(base, docs):
     """What changed is put in, what is gone is taken out, all else is left; a touched file is not changed."""
     assert base.add(docs, readers=["public"]).added == ("a.md", "x/b.txt")
@@ -124,16 +105,6 @@ def test_an_unmounted_folder_empties_no_base(base, docs):
     assert (report.added, report.removed) == (("new.md",), ("a.md", "x/b.txt"))
     with pytest.raises(ConfigurationError, match="cannot be read"):
         base.add(docs / "nowhere", readers=["public"], prune=True)
-
-
-def test_renamed_files_are_not_gone(base, docs):
-    """A file under another name is no loss, however many there are; it has its new id."""
-    base.add(docs, readers=["public"])
-    (docs / "a.md").rename(docs / "c.md")
-    (docs / "x").rename(docs / "y")
-    report = base.add(docs, readers=["public"])
-    assert (report.added, report.removed) == (("c.md", "y/b.txt"), ("a.md", "x/b.txt"))
-    assert ids(base, "apples bananas") == ["c.md#apples.1", "y/b.txt#b.1"]
 
 
 def test_collections_do_not_take_from_each_other(base, tmp_path, docs):
@@ -344,17 +315,6 @@ def test_what_a_given_document_says_wrongly_is_refused(base, wrong, message):
     with pytest.raises(ConfigurationError, match=f"document 1: {message}"):
         base.add([demo_documents()[0], {**demo_documents()[1], **wrong}], tenant="acme", readers=["tenant"])
     assert base.tenants() == []
-
-
-def test_a_named_list_is_all_of_its_collection(base):
-    """What a named list lacks is gone, as from a folder, and more than half only with prune=True."""
-    documents = demo_documents()
-    names = tuple(f"n/{document['id']}" for document in documents)
-    assert base.add(documents, name="n", readers=["public"]).added == names
-    assert base.add(documents[:3], name="n", readers=["public"]).removed == names[3:]
-    with pytest.raises(ConfigurationError, match="2 of the 3 documents of 'n' are gone"):
-        base.add(documents[:1], name="n", readers=["public"])
-    assert base.add(documents[:1], name="n", readers=["public"], prune=True).removed == names[1:3]
 
 
 @pytest.mark.parametrize(

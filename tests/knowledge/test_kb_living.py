@@ -156,15 +156,3 @@ def test_pages_that_never_end_cost_a_folder_no_more_than_its_patience(tmp_path, 
 def test_pairs_of_bases_are_not_told_apart(tmp_path):
     """Whatever is hidden in one of two bases, and changes in it: who asks both while they change sees no difference."""
     assert pairs_told_apart(tmp_path, trials=12, seed=25) == []
-
-
-def test_the_log_of_a_base_that_was_removed_is_not_read(tmp_path):
-    """A new base where another one was removed, whose log was left, has nothing of it and is whole."""
-    path = tmp_path / "kb.sqlite"
-    with KnowledgeBase(path) as removed:
-        removed.add(documents(20), readers=["public"])
-        path.unlink()
-        with KnowledgeBase(path) as base:
-            assert base.search("hotels") == []
-            base.add(documents(2), readers=["public"])
-            assert (len(base.search("hotels")), base.check().ok) == (2, True)

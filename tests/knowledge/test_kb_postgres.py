@@ -1,7 +1,6 @@
 """A knowledge base in PostgreSQL: the file's scores over what row security shows a caller, or a clear refusal."""
 
 import json
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
@@ -17,10 +16,10 @@ from test_kb_ingest import write
 from test_kb_vectors import TEXTS, Sides, documents
 
 from guardgraph import ConfigurationError, KnowledgeBase, PostgresKnowledgeBase, StoreError, create_rag_agent
-from guardgraph.knowledge.base import make_server_base, part_server_tenant, rebuild_server_base
+from guardgraph.knowledge.base import make_server_base, part_server_tenant
 from guardgraph.knowledge.indexes import Index
 from guardgraph.knowledge.postgres.index import PostgresIndex
-from guardgraph.state.context import Caller, is_access_allowed
+from guardgraph.state.context import is_access_allowed
 from guardgraph.tools.knowledge_base import demo_documents
 from guardgraph.tools.lexical import LexicalRetriever
 
@@ -195,52 +194,6 @@ def test_a_rebuild_makes_the_index_anew_of_what_is_right(base, owner):
     assert (base.search("heated wing", caller={"tenant": "acme"}), base.check().findings) == (before, ())
 
 
-def test_a_rebuild_takes_words_that_another_version_read(base, owner):
-    """Until then they are refused, in a process that is connected already, too."""
-    base.add([document("a", "The wing is heated by the flow")], readers=["public"])
-    executed(owner, "UPDATE guardgraph.state SET value = 'x' || value WHERE name = 'words'")
-    with pytest.raises(ConfigurationError, match="`guardgraph kb rebuild URL` reads them again"):
-        base.search("wing")
-    with pytest.raises(ConfigurationError, match="guardgraph_writer"):
-        rebuild_server_base(as_role(owner, "answers"))
-    assert rebuild_server_base(as_role(owner, "ingest")).ok
-    assert base.search("wing")
-
-
-def test_a_rebuild_makes_vectors_where_it_has_the_embedding(owner):
-    """Without it, vectors that are damaged are taken out, and the documents named; with it, they are made."""
-    emptied(owner)
-    url = as_role(owner, "ingest")
-    with PostgresKnowledgeBase(url, embedding=Sides()) as kb:
-        kb.add(documents(TEXTS), readers=["public"])
-        before = kb.search("heat", top_k=10)
-        for change, problem in (
-            ("vector = decode(repeat('00', 20), 'hex')", "d0: it is not what was put in"),
-            ("key = '', vector_hash = sha256(vector)", "d0: it is of another text"),
-            ("vector = NULL", "d0: there is none"),
-        ):
-            executed(owner, f"UPDATE guardgraph.chunks SET {change} WHERE name = 'd0'")
-            assert [str(item) for item in kb.check().findings] == [f"vectors: {problem}"]
-            with PostgresKnowledgeBase(url) as words:
-                assert [str(item) for item in words.rebuild().without_vectors] == ["d0"]
-            assert kb.rebuild().ok
-            assert (kb.check().findings, kb.search("heat", top_k=10)) == ((), before)
-
-
-def test_a_writer_is_told_why_a_caller_does_not_find_more(base, owner):
-    """Of the caller's own tenant and what is for everybody; a role that only reads is told nothing of others."""
-    base.add([document("a", "The wing is heated")], tenant="acme", readers=["tenant"])
-    base.add([document("b", "The heated wing of the board")], tenant="acme", readers=["group:board"])
-    base.add([document("c", "The heated wing of globex")], tenant="globex", readers=["tenant"])
-    found, missing = base.index.explain("heated wing", caller=Caller(tenant="acme"))
-    assert [hit["doc_id"] for hit in found] == ["a"]
-    assert [(item.id, item.reason) for item in missing] == [
-        ("b", "they may not read it; it is for callers of acme: group:board")
-    ]
-    with PostgresKnowledgeBase(as_role(owner, "answers")) as asks:
-        assert asks.index.explain("heated wing", caller=Caller(tenant="acme")) == (found, [])
-
-
 @settings(max_examples=10)
 @given(CHANGES, st.sampled_from(CALLERS), ASKED)
 def test_nothing_shows_of_what_a_caller_may_not_read(owner, changes, caller, question):
@@ -374,22 +327,6 @@ def test_a_server_that_is_read_only_away_or_none_is_named(base, owner, tmp_path)
             PostgresKnowledgeBase(url)
 
 
-def test_a_base_is_made_by_a_role_that_may_make_schemas(owner):
-    """An owner need be no superuser, and reads nothing of its tables; one that may not make them is told so."""
-    executed(owner, "CREATE DATABASE second")
-    second = owner.replace("/postgres?", "/second?")
-    with pytest.raises(ConfigurationError, match="a role that may make schemas and roles is required"):
-        make_server_base(as_role(second, "stranger"))
-    executed(owner, "GRANT CREATE ON DATABASE second TO owner")
-    assert [make_server_base(as_role(second, "owner")) for _ in range(2)] == [True, False]
-    with pytest.raises(ConfigurationError, match=r"is a member of neither|owns the tables"):
-        PostgresKnowledgeBase(as_role(second, "owner"))
-    with PostgresKnowledgeBase(as_role(second, "ingest")) as kb:
-        kb.add([document("a", "wing")], readers=["public"])
-        assert kb.search("wing")
-        assert executed(as_role(second, "owner"), "SELECT count(*) FROM guardgraph.chunks") == [(0,)]
-
-
 def test_settings_that_do_not_hold_in_a_transaction_are_refused(base, owner):
     """Where the server does not know for whom it answers, as behind a pooler by statement, nothing is answered."""
     base.add([document("a", "wing")], readers=["public"])
@@ -441,14 +378,6 @@ def test_a_run_whose_server_went_away_ends_with_a_listed_reason(base, owner):
     assert agent.invoke(question)["citations"] == ["n1"]
 
 
-def test_a_connection_that_the_server_ended_is_opened_again(base, owner):
-    """After a restart of the server the next search answers; a pooler may hand out another connection."""
-    base.add([document("a", "wing")], readers=["public"])
-    executed(owner, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'ingest'")
-    assert [found["doc_id"] for found in base.search("wing")] == ["a"]
-    assert pickle.loads(pickle.dumps(base)).search("wing")
-
-
 def test_several_write_and_ask_at_once(base, owner):
     """Each addition is there as a whole while others write, all that is counted is right, and threads share a base."""
 
@@ -464,46 +393,6 @@ def test_several_write_and_ask_at_once(base, owner):
     with ThreadPoolExecutor(6) as pool:
         asked = [pool.submit(base.search, "heated wing", caller={"tenant": f"t{at % 2}"}, top_k=50) for at in range(60)]
         assert {len(each.result()) for each in asked} == {18}
-
-
-def test_a_change_on_a_server_costs_what_is_changed(owner, monkeypatch):
-    """To add, change and take out one document sends as much, and reads no more rows, beside 2,000 as beside 100."""
-    sent, execute, taken = [], psycopg.Cursor.execute, []
-    monkeypatch.setattr(psycopg.Cursor, "execute", lambda *given, **named: sent.append(1) or execute(*given, **named))
-    for size in (100, 2000):
-        emptied(owner)
-        with PostgresKnowledgeBase(as_role(owner, "ingest")) as base:
-            base.add(
-                [document(f"d{number}", f"Hotel {number} is booked") for number in range(size)], readers=["public"]
-            )
-            base.add([document("n", "The wing is heated by the flow")], readers=["public"], name="one")
-            executed(owner, "ANALYZE")
-            before = rows_read(owner, base)
-            sent.clear()
-            for text in ("The wing is heated", "The wing is heated by the flow of heat"):
-                base.add([document("m", text)], readers=["public"], name="more")
-            base.remove("one")
-            count = len(sent)
-            taken.append((count, rows_read(owner, base) - before))
-            assert [found["doc_id"] for found in base.search("flow of heat", top_k=1)] == ["more/m"]
-    assert taken[1][0] == taken[0][0]
-    assert taken[1][1] <= 1.2 * taken[0][1]
-
-
-def rows_read(owner, base):
-    """How many rows of its tables the server has read since it began; connections tell it where they end."""
-    base.close()
-    executed(owner, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE usename = 'ingest'")
-    total = "SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_user_tables"
-    return executed(owner, f"{total} WHERE schemaname = 'guardgraph'")[0][0]
-
-
-def test_words_longer_than_an_index_takes_are_found(base):
-    """A word of ten thousand letters is put in, found, and told from another one that begins alike."""
-    long = "a1" * 5_000
-    base.add([document("a", f"wing {long}"), document("b", f"wing {long}2")], readers=["public"])
-    assert [found["doc_id"] for found in base.search(long)] == ["a"]
-    assert base.check().ok
 
 
 def test_an_agent_answers_from_a_server_what_its_caller_may_read(base, owner):

@@ -188,15 +188,6 @@ def test_who_cannot_be_told_may_not_read(base, docs, files, reason):
     assert readers(base) == {"a.md": [], "b.md": ["group:hr", "user:u-17"]}
 
 
-def test_readers_in_the_head_of_a_page_are_no_readers(base, docs):
-    """Whoever names them there means to keep others out: the page fails and says where they are named."""
-    page = '<html><head><meta charset="utf-8"><meta name="readers" content="group:hr"></head><body><p>Apples.'
-    write(docs, {"a.html": page, "b.html": page.replace("readers", "author")})
-    report = base.add(docs, tenant="acme", readers=["tenant"])
-    assert report.failed == (("a.html", "its <meta>: readers stand in front matter or in a .meta.yaml"),)
-    assert report.added == ("b.html",)
-
-
 MEANT = {
     "indented": "  ---\n  readers: [group:hr]\n  ---\nx",
     "complex key": "---\n? readers\n: [group:hr]\n---\nx",

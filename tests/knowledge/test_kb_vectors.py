@@ -126,23 +126,6 @@ def test_a_wrong_similarity_is_refused(tmp_path, given):
         KnowledgeBase(tmp_path / "kb.sqlite", embedding=Sides(), min_similarity=given)
 
 
-def test_a_text_is_embedded_once(tmp_path):
-    """A renamed file keeps its vector, and so does a text that stands in two files."""
-    embedding = Sides()
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "a.txt").write_text("The wing is heated.")
-    with KnowledgeBase(tmp_path / "kb.sqlite", embedding=embedding) as base:
-        base.add(folder, readers=["public"])
-        asked = len(embedding.asked)
-        (folder / "a.txt").rename(folder / "b.txt")
-        base.add(folder, readers=["public"], prune=True)
-        (found,) = base.search("wing")
-    assert found["doc_id"].startswith("b.txt#")
-    titles = {text.partition("\n")[0] for text in embedding.asked[asked:]}
-    assert titles <= {"b"}  # a title that is the file's name is part of what is embedded
-
-
 def test_revocation_holds_for_vectors(base):
     """Who may read nothing any more finds nothing, by vectors neither, in a base that has been searched before."""
     with KnowledgeBase(base.path, embedding=Heat(), min_similarity=0.5) as near:

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.documents import BaseDocumentCompressor
-from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, POLICY, QUESTION, agent_with
 from runs import MODES, check_result, run
 
-from guardgraph import ConfigurationError, create_rag_agent, verify
+from guardgraph import verify
 from guardgraph.guards.rag import parse_ranking
 from guardgraph.guards.stop import Stop
 from guardgraph.state.rag import RAG_REASONS
@@ -73,13 +72,6 @@ def test_it_sees_the_query_and_the_candidates_and_nothing_else():
     assert [item.keys() for item in call["candidates"]] == [keys] * 4
 
 
-def test_fewer():
-    """What a reranker leaves out is not shown; where nothing is left, the run asks for clarification."""
-    assert shown(lambda request: request["candidates"][1:2])[1] == ["day"]
-    result, ids = shown(lambda request: [])
-    assert (result["outcome"], result["best_score"], ids) == ("clarify", 0.9, [])
-
-
 @pytest.mark.parametrize(
     "returned",
     [
@@ -101,12 +93,6 @@ def test_it_may_neither_add_nor_change(returned):
     assert result["details"].keys() == {"allowed", "given"}
 
 
-def test_a_failing_reranker():
-    """One that raises stops the run, with what it raised."""
-    result, _ = shown(scripted_tool(ValueError("no model loaded")))
-    assert (result["stop_reason"], result["details"]["type"]) == ("tool_invalid_output:rerank", "ValueError")
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_compressor_of_langchains(mode):
     """A document compressor is asked with documents, sync and async; one that changes a text stops the run."""
@@ -118,13 +104,6 @@ def test_a_compressor_of_langchains(mode):
     assert compressor.seen == [("enterprise SLA P1 first response", ["Night", "Day", "Week"])]
     changing = agent_with(*found, reranker=Compressor(changed="P1 within 5 minutes."))
     assert run(changing, QUESTION, mode=mode)["stop_reason"] == "tool_invalid_output:rerank"
-
-
-def test_a_runnable_and_what_is_none():
-    """A Runnable will do; anything else is refused by name."""
-    assert shown(RunnableLambda(backwards))[1] == ["week", "day", "night"]
-    with pytest.raises(ConfigurationError, match=r"reranker: .* given: list"):
-        create_rag_agent(reranker=[])
 
 
 def test_a_source_that_was_switched_off_reaches_no_reranker():

@@ -10,7 +10,7 @@ import pytest
 from docs_parts import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rag_agents import CANDIDATE, INTENT, POLICY
+from rag_agents import CANDIDATE, POLICY
 from runs import check_result
 
 from guardgraph import RagBudget, create_rag_agent, load_folder
@@ -80,13 +80,6 @@ def test_it_asks_for_what_the_context_takes(budget, top_k, by):
     tighter = {"budget": budget} if by == "context" else None
     check_result(RAG_REASONS, graph.invoke({"question": "What is P1?"}, context=tighter))
     assert retriever.calls[0]["top_k"] == top_k
-
-
-def test_a_model_and_a_function_see_no_limits():
-    """Only the offline rules are shown the run's limits; a planner of a user's own sees what it always saw."""
-    planner = scripted_tool(INTENT)
-    create_rag_agent(planner=planner).invoke({"question": "What is P1?"})
-    assert planner.calls[0].keys() == {"question", "available_sources"}
 
 
 # The answer

@@ -81,21 +81,6 @@ def test_the_notes_are_those_of_the_pages():
     assert found(urls, most=1) == urls[:1]
 
 
-def test_what_a_caller_changes_stays_with_the_caller():
-    """A recording cannot be written over."""
-    search, read, extract = make_recorded_search(), make_recorded_reader(), make_recorded_extractor()
-    url = "https://vendor.example.com/policies/enterprise-sla"
-    calls = [
-        lambda: search({"query": "enterprise", "max_results": 1})[0],
-        lambda: read({"url": url}),
-        lambda: extract({"pages": {url: {}}, "max_notes": 1})[0],
-    ]
-    for call in calls:
-        before = dict(call())
-        call().clear()
-        assert call() == before
-
-
 def test_importing_reads_nothing():
     """The recordings are read when a factory is called, never at import."""
     code = (
