@@ -8,10 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from guardgraph.checking.checked import PASSED, CheckedAnswer
-from guardgraph.grounding.check import Checks, Source, check_text
+from guardgraph.grounding.check import Checks, Source, check_text, decide
 from guardgraph.grounding.empty import is_empty_text
 from guardgraph.grounding.marks import CitingSentence, Mark, find_answer_sentences, read_marks
-from guardgraph.grounding.verdicts import decide
 from guardgraph.plain.errors import ConfigurationError, InputError
 
 SETTINGS: Final[Mapping[str, object]] = {

@@ -12,7 +12,7 @@ from functools import cached_property
 from inspect import isclass
 from operator import add
 from types import MappingProxyType
-from typing import Annotated, Any, NotRequired, Required, TypeVar, get_origin
+from typing import Annotated, Any, Final, NotRequired, Required, TypeVar, get_origin
 from unicodedata import category
 
 from langgraph.channels import EphemeralValue, LastValue
@@ -92,18 +92,13 @@ RECORD = get_type_hints(RunRecord, include_extras=True)  # the grammar's own cha
 CALLED = Annotated[list[VisitRecord], add]  # of a node that calls: what it called
 
 
-_SHARED = {f"given_{name}": name for name in RECORDED}
-"""Channels of the input whose fields have the name of a key that says how a run went."""
+INPUT_FIELDS: Final = {f"given_{name}": name for name in RECORDED}
+"""The fields of the input that have the name of a key that says how a run went, by the channels that hold them."""
 
 
 def name_input_channel(field: str) -> str:
     """Return the channel that holds a field of the input: a caller writes no channel of the result."""
     return f"given_{field}" if field in RECORDED else field
-
-
-def name_input_field(channel: str) -> str:
-    """Return the field of the input that a channel holds."""
-    return _SHARED.get(channel, channel)
 
 
 def is_reserved_channel(name: str) -> bool:
@@ -226,6 +221,11 @@ class Declaration:
         """What LangGraph hands to the node: what its body reads, and what the grammar needs."""
         held = [where.partition(".")[0] for _, where in self.held if isinstance(where, str)]
         return deduplicate_names([*self.reads, *KINDS[self.kind].reads, *self.records, *self.licensing, *held])
+
+    @cached_property
+    def record(self) -> str:
+        """The channel that keeps what the node called."""
+        return name_record_channel(self.name)
 
     @cached_property
     def is_calling_node(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
@@ -62,6 +62,8 @@ class Checks(NamedTuple):
     """Active markup that a text may have: ``html``, ``images``, ``scripts``."""
     label_patterns: tuple[str, ...] = ()
     """Regular expressions of an application's own labels and names; each has to stand in a source as it is."""
+    places: bool = True
+    """Whether sentences get the source sentences that are nearest, and their cover; `opposites` and `cover` need it."""
 
 
 ALL_CHECKS: Final = Checks()
@@ -202,7 +204,11 @@ class _Held:
         )
         self.read = read_text(text)
         self.language = self.read.language
-        self.asked = frozenset().union(*(list_stems(said, self.language) for said in beside))
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The stems of what stands beside the sources."""
+        return frozenset().union(*(list_stems(said, self.language) for said in self.beside))
 
     @cached_property
     def beside_values(self) -> ValueIndex:
@@ -245,9 +251,11 @@ class _Held:
     def judge(self, start: int, end: int) -> CheckedSentence:
         """Return a sentence with its verdict."""
         sentence = self.read.text[start:end]
-        stems = list_stems(sentence, self.language)
-        near = self.sources.find_nearest(stems)
-        cover = self.sources.measure_cover(stems, self.asked, self.language)
+        near, cover = list[tuple[float, int]](), 1.0
+        if self.checks.places:
+            stems = list_stems(sentence, self.language)
+            near = self.sources.find_nearest(stems)
+            cover = self.sources.measure_cover(stems, self.asked, self.language)
         values = [value for value in self.read.list_values_between(start, end) if value.mark != "implied"]
         is_statement = not sentence.rstrip("*_ ").endswith(("?", ":")) and not is_heading(sentence)
         findings = list[Finding]()
@@ -258,7 +266,7 @@ class _Held:
             misplaced = list(self._judge_places(start, end, values))
             placed = {finding.start for finding in misplaced}
             findings += misplaced
-            findings += self._judge_values([value for value in values if value.start not in placed], near)
+            findings += self._judge_values([value for value in values if value.start not in placed], sentence)
         if self.checks.names and self.is_same_language:
             findings += self._judge_names(start, end, values)
         if self.checks.opposites and is_statement:
@@ -281,7 +289,7 @@ class _Held:
                 finding = None if is_known else Finding("value", "unsupported", match[0], *match.span())
                 yield match.span(), finding
 
-    def _judge_values(self, values: list[Value], near: Sequence[tuple[float, int]]) -> Iterator[Finding]:
+    def _judge_values(self, values: list[Value], sentence: str) -> Iterator[Finding]:
         told = [(value, self._find_told(value)) for value in values]
         stated = [value for value, hit in told if hit]
         for value, hit in told:
@@ -294,7 +302,7 @@ class _Held:
             return
         beside = [
             (share, place, each)
-            for share, at in near
+            for share, at in self.sources.find_nearest(list_stems(sentence, self.language))
             for place in [self.sources.find_place(at)]
             for each in self.sources.read[place[0]].list_values_between(place[1], place[2])[:_MOST]
         ]
@@ -416,3 +424,47 @@ def _is_conflict(value: Value, source: Value, is_near: bool) -> bool:
     is_unit = value.kind not in ("number", "ordinal") and (value.kind != "quantity" or value.factor == source.factor)
     is_same = value.is_year or is_unit or bool(_list_counted(value) & source.nouns)
     return is_same and (not value.is_small or is_near)
+
+
+WORST_FIRST: Final = ("contradicted", "unsupported", "doubtful")
+"""The verdicts after which a sentence may be refused or marked."""
+
+
+class Decision(NamedTuple):
+    """What becomes of a text."""
+
+    reason: str
+    """``active_markup``, ``unsupported_link``, ``contradicts_source``, ``unsupported_number``, ``unsupported_name`` or
+    ``doubtful``: what its writer is asked again for; "" where nothing is refused or marked."""
+    stops: bool
+    """Whether it is refused where nobody is asked again; else it goes on with its marks."""
+    findings: tuple[Finding, ...]
+    """Those of the sentences that the reason is about."""
+    unsupported: tuple[str, ...]
+    """What of the text the reason is about."""
+    marked: tuple[CheckedSentence, ...]
+    """The sentences that are marked where the text goes on."""
+
+
+def decide(checked: CheckedText, *, on_unsupported: str, on_doubt: str) -> Decision:
+    """Say what becomes of a text whose sentences were held against their sources."""
+    if links := tuple(finding for finding in checked.findings if finding.rule == "link"):
+        return Decision(links[0].told, True, links, tuple(dict.fromkeys(each.text for each in links)), ())
+    ways: Mapping[str, str] = {"contradicted": on_unsupported, "unsupported": on_unsupported, "doubtful": on_doubt}
+    found = [item for item in checked.sentences if ways.get(item.verdict, "ignore") != "ignore"]
+    stops = any(ways[item.verdict] == "stop" for item in found)
+    counted = [item for item in found if not stops or ways[item.verdict] == "stop"]
+    if not counted:
+        return Decision("", False, (), (), ())
+    findings = tuple(each for item in counted for each in item.findings if ways.get(each.verdict, "ignore") != "ignore")
+    worst = min(findings, key=lambda finding: WORST_FIRST.index(finding.verdict))
+    is_doubt = worst.verdict == "doubtful"
+    about = tuple(dict.fromkeys(each.text for each in findings if is_doubt or each.verdict != "doubtful"))
+    marked = tuple(item for item in found if ways[item.verdict] == "mark")
+    return Decision(_name_reason(worst), stops, findings, about, marked)
+
+
+def _name_reason(finding: Finding) -> str:
+    if finding.verdict == "unsupported":
+        return "unsupported_name" if finding.rule == "name" else "unsupported_number"
+    return "contradicts_source" if finding.verdict == "contradicted" else "doubtful"

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -39,17 +39,29 @@ class Evidence(NamedTuple):
     """Of the sentence's words, by how rare they are, which the place has."""
 
 
-class ReadText(NamedTuple):
-    """A text, read once."""
+class ReadText:
+    """A text, each part of which is read once, by whoever needs it first."""
 
-    text: str
-    """With the lines that were only broken to a width joined; of the same length."""
-    language: str
-    spans: tuple[tuple[int, int], ...]
-    stems: tuple[frozenset[str], ...]
-    """Of the content words of each sentence."""
-    values: tuple[Value, ...]
-    names: Names
+    def __init__(self, text: str) -> None:
+        self.text = unwrap_text_lines(text)
+        """With the lines that were only broken to a width joined; of the same length."""
+        self.language = detect_language(text) or DEFAULT_LANGUAGE
+        self.values: tuple[Value, ...] = scan_text(self.text, self.language)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Where its sentences stand."""
+        return tuple(find_sentence_spans(self.text))
+
+    @cached_property
+    def stems(self) -> tuple[frozenset[str], ...]:
+        """The stems of the content words of each sentence."""
+        return tuple(list_stems(self.text[start:end], self.language) for start, end in self.spans)
+
+    @cached_property
+    def names(self) -> Names:
+        """The names that stand in it."""
+        return read_names(self.text)
 
     def list_values_between(self, start: int, end: int) -> tuple[Value, ...]:
         """Return the values of a sentence."""
@@ -60,11 +72,7 @@ class ReadText(NamedTuple):
 @remember_by_text(texts=512, chars=50_000)
 def read_text(text: str) -> ReadText:
     """Return a text as it is held against others."""
-    joined = unwrap_text_lines(text)
-    language = detect_language(text) or DEFAULT_LANGUAGE
-    spans = tuple(find_sentence_spans(joined))
-    stems = tuple(list_stems(joined[start:end], language) for start, end in spans)
-    return ReadText(joined, language, spans, stems, scan_text(joined, language), read_names(joined))
+    return ReadText(text)
 
 
 @remember_by_text(texts=4096, chars=1000)
@@ -88,17 +96,32 @@ class Sources:
         self.ids = ids
         self.read = [read_text(text) for text in texts]
         about = [[read_text(said) for said in each] for each in abouts]
-        extra = [part for parts in about for part in parts]
-        self.index = ValueIndex(value for each in (*self.read, *extra) for value in each.values)
-        self.names = join_names(each.names for each in (*self.read, *extra))
-        self.text = "\n".join(each.text for each in (*self.read, *extra))
-        self._about = [frozenset().union(*(stems for part in parts for stems in part.stems)) for parts in about]
-        self._begins = [0, *accumulate(len(each.spans) for each in self.read)]
-        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        self._parts, self._every = about, (*self.read, *(part for parts in about for part in parts))
+        self.index = ValueIndex(value for each in self._every for value in each.values)
+        self.text = "\n".join(each.text for each in self._every)
+
+    @cached_property
+    def names(self) -> Names:
+        """The names that stand in them."""
+        return join_names(each.names for each in self._every)
+
+    @cached_property
+    def _about(self) -> list[frozenset[str]]:
+        return [frozenset().union(*(stems for part in parts for stems in part.stems)) for parts in self._parts]
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        return [0, *accumulate(len(each.spans) for each in self.read)]
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """The sentences that have a stem, by their numbers."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
         for at, stems in enumerate(stems for each in self.read for stems in each.stems):
             for word in stems:
-                if len(self._places[word]) < _MOST_PLACES:
-                    self._places[word].append(at)
+                if len(places[word]) < _MOST_PLACES:
+                    places[word].append(at)
+        return places
 
     def find_place(self, at: int) -> tuple[int, int, int]:
         """Return which source has a sentence, by its number, and where it stands there."""

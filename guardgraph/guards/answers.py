@@ -6,10 +6,9 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from guardgraph.grounding.check import CheckedSentence, CheckedText, Checks, Finding, Source, check_text
+from guardgraph.grounding.check import CheckedSentence, CheckedText, Checks, Finding, Source, check_text, decide
 from guardgraph.grounding.marks import CitingSentence, Mark, find_answer_sentences
 from guardgraph.grounding.quotes import find_quotes, is_quote_in_text
-from guardgraph.grounding.verdicts import decide
 from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.grounding import AnswerPolicy, FoundIssue, GroundedPolicy, UnverifiedSentence, Verdict

@@ -5,7 +5,7 @@ The request, its follow-ups, the intent, the retrieval, the reranking, the answe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -70,15 +70,6 @@ def read_source_lists(state: JsonObject | RagState, run: RagRun) -> SourceLists:
         for name, listed in zip(RagPolicy.filled, given[:2], strict=True)
     )
     return SourceLists(allowed, read, given.denied)
-
-
-def check_sources_switched_on(sources: Iterable[str], run: RagRun) -> None:
-    """Stop a run that holds something of a source which is denied, or not on both lists now."""
-    held = {*sources}
-    guards.check_denied_sources(held, denied=run.policy.denied_sources)
-    lists = [set(getattr(run.policy, name)) for name in RagPolicy.filled if name in run.policy.model_fields_set]
-    if lists:
-        guards.check_allowed_sources(held, allowed=set.intersection(*lists))
 
 
 def describe_asking_caller(run: RagRun) -> JsonObject:
@@ -170,7 +161,7 @@ def list_usable_sources(state: RagState, run: RagRun) -> list[str]:
 def check_context_chunks(chunks: list[Candidate], run: RagRun) -> None:
     """Stop a run that holds a chunk which whoever asks now may not read, or of a source that has been switched off."""
     guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
-    check_sources_switched_on((chunk["source"] for chunk in chunks), run)
+    guards.check_sources_switched_on({chunk["source"] for chunk in chunks}, run.policy)
 
 
 def make_plan_node(planner: Proposer, listed: Sequence[str] = ()) -> Body:

@@ -6,7 +6,6 @@ says it as JSON Schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Any, Literal, NotRequired, Protocol, TypeAlias
 
@@ -18,7 +17,7 @@ from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.version import find_format_problem
 from guardgraph.state.run import CLOSED, Kind, LiveReading, Moment, Opening, Sha256
-from guardgraph.state.spending import NOTHING, CallUsage, Spending, count_usage
+from guardgraph.state.spending import CallUsage
 
 
 @with_config(CLOSED)
@@ -176,16 +175,6 @@ class RecordedCall(TypedDict):
     that there are."""
     seconds: float
     """How long it took."""
-
-
-def count_recorded_calls(calls: Iterable[RecordedCall]) -> Spending:
-    """Return what recorded calls count for."""
-    spent = NOTHING
-    for call in calls:
-        usage, is_tool = call.get("usage"), call["kind"] == "tool"
-        if (is_tool or usage is not None) and not call.get("unmade"):
-            spent += count_usage(usage, is_tool=is_tool)
-    return spent
 
 
 class VisitRecord(TypedDict):

@@ -11,7 +11,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from textwrap import dedent
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeAlias, TypeVar
@@ -31,7 +31,7 @@ from guardgraph.plain.errors import ConfigurationError, format_given_value, form
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
 from guardgraph.plain.tables import format_html_table
-from guardgraph.state.spending import Price
+from guardgraph.state.spending import LIMITS, Price
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
 MOST_NAMES = 100_000
@@ -487,6 +487,11 @@ class TextPolicy(Policy):
 
 class Budget(Settings):
     """What every pattern's budget has."""
+
+    @cached_property
+    def spending_limits(self) -> dict[str, float]:
+        """The limits of what calls use up that it sets, by their names."""
+        return {name: limit for name in LIMITS if (limit := getattr(self, name)) is not None}
 
     max_seconds: MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""

@@ -8,7 +8,7 @@ record of the call, so a run that is decided again is held to the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
@@ -162,11 +162,6 @@ def compute_token_cost(price: Price | None, input_tokens: int, output_tokens: in
     return round((input_tokens * price["input"] + output_tokens * price["output"]) / PRICED_TOKENS, COST_DIGITS)
 
 
-def list_spending_limits(budget: Any) -> dict[str, float]:
-    """Return those of `LIMITS` that a budget sets."""
-    return {name: limit for name in LIMITS if (limit := getattr(budget, name)) is not None}
-
-
 def find_overspent_limit(
     spent: Spending, reserved: Spending, limits: Mapping[str, float]
 ) -> tuple[str, JsonObject] | None:
@@ -185,7 +180,7 @@ def find_overspent_limit(
 def find_near_limits(before: Spending, after: Spending, budget: Any) -> JsonObject:
     """Return the limits of which a run has now spent `NEAR_SHARE`, and had not before."""
     near: JsonObject = {}
-    for name, limit in list_spending_limits(budget).items():
+    for name, limit in budget.spending_limits.items():
         was, spent = before.get_amount(name), after.get_amount(name)
         if was is None or spent is None or spent == was:
             continue
@@ -199,3 +194,13 @@ def describe_spent_limit(limit: float, spent: float) -> JsonObject:
     """Return a limit and what is spent of it; ``over`` says by how much that is more."""
     over = {"over": round(spent - limit, COST_DIGITS)} if spent > limit else {}
     return {"limit": limit, "spent": spent, **over}
+
+
+def count_recorded_calls(calls: Iterable[Mapping[str, Any]]) -> Spending:
+    """Return what recorded calls count for."""
+    spent = NOTHING
+    for call in calls:
+        usage, is_tool = call.get("usage"), call["kind"] == "tool"
+        if (is_tool or usage is not None) and not call.get("unmade"):
+            spent += count_usage(usage, is_tool=is_tool)
+    return spent

@@ -142,7 +142,9 @@ async def aperform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> 
 
 def _perform_at_once(call: Call, most: int) -> Outcome:
     try:
-        return _read_returned_reply(call, _call_function_target(call), most)
+        return _read_returned_reply(
+            call, _call_function_target(call, call.shown), most
+        )  # it is ours, and needs no copy
     except Exception as error:  # noqa: BLE001 - as in a thread
         return _build_raised_outcome(call, error)
 
@@ -184,7 +186,9 @@ async def _await_call_target(call: Call) -> Any:
             return await target.ainvoke(copy_json(call.shown))
         if inspect.iscoroutinefunction(target):
             return await target(copy_json(call.shown))
-        returned = await await_in_thread(partial(_call_function_target, call), identify_target(call.target))
+        returned = await await_in_thread(
+            partial(_call_function_target, call, copy_json(call.shown)), identify_target(call.target)
+        )
         return await returned if inspect.iscoroutine(returned) else returned
     except PASSING:
         raise
@@ -196,7 +200,7 @@ def _invoke_call_target(call: Call) -> Any:
     try:
         if isinstance(call.target, Runnable):
             return call.target.invoke(copy_json(call.shown))
-        returned = _call_function_target(call)
+        returned = _call_function_target(call, copy_json(call.shown))
         return asyncio.run(returned) if inspect.iscoroutine(returned) else returned
     except PASSING:
         raise
@@ -204,9 +208,9 @@ def _invoke_call_target(call: Call) -> Any:
         raise convert_exit(error) from error
 
 
-def _call_function_target(call: Call) -> Any:
+def _call_function_target(call: Call, shown: JsonObject) -> Any:
     try:
-        return call.target(copy_json(call.shown))  # type: ignore[operator, misc]
+        return call.target(shown)  # type: ignore[operator, misc]
     except PASSING:
         raise
     except BaseException as error:

@@ -54,7 +54,8 @@ def get_call_target(called: Proposer | Outside) -> Outside:
 
 def can_be_asked_again(target: Outside | str | None) -> bool:
     """Say whether somebody may propose something else when asked again: models may, rules say the same."""
-    return isinstance(target, ModelProposer) or is_chat_model(target) or is_said_of_target(target, "asked_again")
+    is_model = isinstance(target, ModelProposer) or (isinstance(target, Runnable) and is_chat_model(target))
+    return is_model or is_said_of_target(target, "asked_again")
 
 
 def tell_call_refusal(call: Call, refused: JsonObject) -> Call:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from guardgraph import RagPolicy, create_rag_agent, create_tool_agent
-from guardgraph.grounding.links.hidden import find_hidden_signs
+from guardgraph.grounding.links.spelling import find_hidden_signs
 from guardgraph.guards.links import check_links
 from guardgraph.guards.stop import Stop
 

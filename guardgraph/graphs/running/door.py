@@ -22,7 +22,7 @@ from langgraph.types import All, Command, Durability, StreamMode
 from pydantic import ValidationError
 from typing_extensions import TypedDict, TypeVar, Unpack
 
-from guardgraph.graphs.declaring import name_input_field
+from guardgraph.graphs.declaring import INPUT_FIELDS
 from guardgraph.graphs.running.checkpoints import (
     admit_durability,
     admit_resume_command,
@@ -355,15 +355,17 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         fields = {
             field: item if field == name else {**item, "title": field.title()}
             for name, item in shown.get("properties", {}).items()
-            for field in [name_input_field(name)]
+            for field in [INPUT_FIELDS.get(name, name)]
         }
-        named = {"required": [name_input_field(name) for name in shown["required"]]} if "required" in shown else {}
+        named = (
+            {"required": [INPUT_FIELDS.get(name, name) for name in shown["required"]]} if "required" in shown else {}
+        )
         return {**shown, "properties": fields, **named}
 
     @property
     def input_fields(self) -> tuple[str, ...]:
         """The fields of the input, such as ``("question", "history")``."""
-        return tuple(map(name_input_field, self.builder.schemas[self.builder.input_schema]))
+        return tuple(INPUT_FIELDS.get(name, name) for name in self.builder.schemas[self.builder.input_schema])
 
     def _enter(self, given: Any, config: Any, context: Any, options: Mapping[str, Any]) -> Needs[_Entered]:
         """Let a call in, or refuse it: one walk for sync and async, before anything of the run is called."""
@@ -469,7 +471,9 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
     def _list_input_fields(self) -> str:
         channels = self.builder.schemas[self.builder.input_schema]
-        return ", ".join(repr(name_input_field(name)) for name in channels if name not in self.frame.optional_inputs)
+        return ", ".join(
+            repr(INPUT_FIELDS.get(name, name)) for name in channels if name not in self.frame.optional_inputs
+        )
 
 
 @lru_cache(maxsize=1000)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from langgraph.errors import GraphInterrupt
 
-from guardgraph.graphs.declaring import KINDS, name_record_channel
+from guardgraph.graphs.declaring import KINDS
 from guardgraph.graphs.running.effects import Needs, is_effect_unknown, list_unasked_writes, perform_write
 from guardgraph.graphs.running.end import build_timeline, read_run_origin, withhold_steps
 from guardgraph.graphs.running.frame import (
@@ -24,12 +24,12 @@ from guardgraph.graphs.running.frame import (
     check_run_time,
     convert_to_stop,
     describe_run_error,
+    find_switch_stop,
     validate_body_writes,
 )
 from guardgraph.graphs.running.judge import describe_refusal, hash_proposal
 from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile, check_call_meanwhile, license_calls
-from guardgraph.graphs.running.live import find_switch_stop
 from guardgraph.graphs.running.recorder import Steps, is_recording_required, note_open_run
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment, run_node_body
 from guardgraph.guards.proposals import build_tool_stop
@@ -47,10 +47,10 @@ from guardgraph.plain.json import (
     make_storable_json,
 )
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import RecordedCall, VisitRecord, count_recorded_calls
+from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.state.review import Identity, Reviewers, ReviewPolicy, find_identity_problem, parse_identity
 from guardgraph.state.run import LogEntry
-from guardgraph.state.spending import NOTHING, find_near_limits, list_spending_limits
+from guardgraph.state.spending import NOTHING, count_recorded_calls, find_near_limits
 from guardgraph.world.call import Asked, Call, Performed, hash_call_value
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.live import identify_target
@@ -109,11 +109,13 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         record["wrote"] = {channel: numbers.get(text) or text for channel, text in update.items()}
     is_askable = bool(calls and calls[-1].get("askable"))
     askable = {"askable": True, "proposed": hash_proposal(calls[-1])} if is_askable else {}
-    return {**update, "log": [visit.write_log_line({**askable, **used})], name_record_channel(item.name): [record]}
+    return {**update, "log": [visit.write_log_line({**askable, **used})], item.record: [record]}
 
 
 def _describe_spending(calls: Sequence[RecordedCall], run: Run[Any, Any], visit: Visit) -> JsonObject:
     """Return what the log keeps of what a node's calls used up: the run's sum, and limits that it has come near to."""
+    if all(call["kind"] != "tool" and "usage" not in call for call in calls):
+        return {}
     if (used := count_recorded_calls(calls)) is NOTHING:
         return {}
     spent = (before := visit.read_spending()) + used
@@ -221,7 +223,7 @@ def _place_node_calls(
     # Answers to interrupts, taken already or not, go by the order in which they are asked for.
     in_turn = pad is not None and (bool(getattr(pad, "resume", None)) or pad.get_null_resume(False) is not None)
     at_once = 1 if any(item.call.effect == "write" for item in group) else len(group)
-    spent, limits = visit.read_spending(), list_spending_limits(budget)
+    spent, limits = visit.read_spending(), budget.spending_limits
     if calls:
         spent += count_recorded_calls(calls)
     for place, item in enumerate(group, len(calls) + 1):

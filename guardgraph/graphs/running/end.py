@@ -37,8 +37,9 @@ from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, RESULT_DIFFERS, SUCCESS
 from guardgraph.state.context import Caller
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import Fingerprints, RecordedVisit, Recording, VisitRecord, count_recorded_calls
+from guardgraph.state.recording import Fingerprints, RecordedVisit, Recording, VisitRecord
 from guardgraph.state.run import AUDITED, Audit, LogEntry, Opening, TimelineEntry
+from guardgraph.state.spending import count_recorded_calls
 from guardgraph.world.call import ObservedSession
 from guardgraph.world.reviews import REJECTED
 

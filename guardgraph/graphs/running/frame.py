@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 from guardgraph.graphs.declaring import KINDS, Declaration
 from guardgraph.guards.stop import Stop
-from guardgraph.nodes.body import Body
+from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import MAX_DEPTH, JsonObject, find_json_problem, make_storable_json, measure_json
 from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
-from guardgraph.state.catalogue import Catalogue
+from guardgraph.state.catalogue import POLICY_UNREADABLE, SWITCHED_OFF, Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.review import Reviewers
@@ -148,6 +148,8 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
         for channel, value in written.items():
             if not isinstance(value, str):
                 raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
+        if all(type(text) is str and text.isascii() and "\0" not in text for text in written.values()):
+            return written  # nearly always
     if not measure_json(written, levels=MAX_DEPTH + 1)[1]:  # all at once: nearly always it is
         for channel, value in written.items():
             if (problem := find_json_problem(value)) is not None:
@@ -160,6 +162,23 @@ def check_run_time(following: Declaration, spent: float, most: float) -> None:
     if following.is_calling_node and spent >= most:
         details = {"max_seconds": most, "spent_seconds": round(spent, 3)}
         raise Stop("max_seconds", phase=following.phase, details=details)
+
+
+def find_switch_stop(run: Run[Any, Any], phase: str) -> Stop | None:
+    """Return the stop of a run that is switched off, or of which nobody knows whether it is; None of any other."""
+    live = run.live
+    if live is not None and "version" not in live:
+        return Stop(POLICY_UNREADABLE, phase=phase, details=dict(live["unreadable"]))
+    if getattr(run.policy, "enabled", True) is False:
+        said = {} if live is None or "switched" not in live else {"details": dict(live["switched"])}
+        return Stop(SWITCHED_OFF, phase=phase, **said)
+    return None
+
+
+def check_run_enabled(run: Run[Any, Any], phase: str) -> None:
+    """Stop a run that is switched off, or of which nobody knows whether it is."""
+    if (stop := find_switch_stop(run, phase)) is not None:
+        raise stop
 
 
 def convert_to_stop(part: Part, error: Exception) -> Stop:

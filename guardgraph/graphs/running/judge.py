@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from guardgraph.graphs.declaring import Declaration, name_input_field, name_record_channel
+from guardgraph.graphs.declaring import INPUT_FIELDS, Declaration, name_record_channel
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
     Part,
     build_stop_verdict,
     check_run_time,
     convert_to_stop,
+    find_switch_stop,
     validate_body_writes,
 )
-from guardgraph.graphs.running.live import find_switch_stop
 from guardgraph.graphs.running.session import REFUSED, Visit, find_ended_line, run_node_body
 from guardgraph.guards.stop import Denial, Stop, build_request_stop
 from guardgraph.nodes.body import PartialRefusal, Pass, Run, Step
@@ -186,7 +186,7 @@ def _refuse_odd_input(part: Part, state: JsonObject) -> None:
     for channel in part.declaration.reads:
         value = state.get(channel)
         if isinstance(value, dict) and REFUSED in value:
-            raise build_request_stop(name_input_field(channel), value[REFUSED], "plain JSON")
+            raise build_request_stop(INPUT_FIELDS.get(channel, channel), value[REFUSED], "plain JSON")
 
 
 def _raise_withholding_stop(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visit) -> None:
@@ -208,7 +208,7 @@ def _refuse_large_input(part: Part, state: JsonObject, most: int) -> None:
     for channel in part.declaration.reads:
         if is_larger_json(state.get(channel), most):
             raise build_request_stop(
-                name_input_field(channel), f"more than {most} bytes (max_input_bytes)", "plain JSON"
+                INPUT_FIELDS.get(channel, channel), f"more than {most} bytes (max_input_bytes)", "plain JSON"
             )
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from guardgraph.graphs.declaring import INPUT, RECORD_PREFIX
-from guardgraph.graphs.running.frame import GrammarBreach, Part
-from guardgraph.graphs.running.live import check_run_enabled
+from guardgraph.graphs.running.frame import GrammarBreach, Part, check_run_enabled
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError

@@ -20,13 +20,11 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 from pydantic import ValidationError
 
 from guardgraph.graphs.running.frame import describe_run_error
-from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, make_configuration_error
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem
 from guardgraph.plain.secrets import format_error_message
-from guardgraph.state.catalogue import POLICY_UNREADABLE, SWITCHED_OFF
 from guardgraph.state.run import LiveReading, LogEntry, Switch
 from guardgraph.state.settings import Settings
 from guardgraph.state.tightening import explain_unknown_name
@@ -260,23 +258,6 @@ LookAgain: TypeAlias = Generator[Looking, PolicyLook, Run[Any, Any]]
 def tighten_by_look(run: Run[Any, Any], base: Run[Any, Any], look: PolicyLook) -> Run[Any, Any]:
     """Return a run as it is under a look at the live policy."""
     return run._replace(policy=base.policy.tightened_by(look.overlay), live=look.reading)
-
-
-def find_switch_stop(run: Run[Any, Any], phase: str) -> Stop | None:
-    """Return the stop of a run that is switched off, or of which nobody knows whether it is; None of any other."""
-    live = run.live
-    if live is not None and "version" not in live:
-        return Stop(POLICY_UNREADABLE, phase=phase, details=dict(live["unreadable"]))
-    if getattr(run.policy, "enabled", True) is False:
-        said = {} if live is None or "switched" not in live else {"details": dict(live["switched"])}
-        return Stop(SWITCHED_OFF, phase=phase, **said)
-    return None
-
-
-def check_run_enabled(run: Run[Any, Any], phase: str) -> None:
-    """Stop a run that is switched off, or of which nobody knows whether it is."""
-    if (stop := find_switch_stop(run, phase)) is not None:
-        raise stop
 
 
 def shorten_reading(reading: LiveReading, noted: list[LiveReading], log: list[LogEntry]) -> LiveReading:

@@ -18,7 +18,7 @@ from inspect import Parameter, signature
 from threading import TIMEOUT_MAX
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from guardgraph.graphs.declaring import UNRECORDED_ENDING, name_input_field
+from guardgraph.graphs.declaring import INPUT_FIELDS, UNRECORDED_ENDING
 from guardgraph.graphs.running.frame import Frame, Part, build_stop_verdict, describe_run_error
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment
 from guardgraph.nodes.body import Run
@@ -239,7 +239,9 @@ def _build_begun_run(frame: Frame, session: Session, given: JsonObject, opening:
 
 def read_run_input(part: Part, state: JsonObject) -> JsonObject:
     """Return the input's fields, as the entry guard read them."""
-    return {name_input_field(channel): state[channel] for channel in part.declaration.reads if channel in state}
+    return {
+        INPUT_FIELDS.get(channel, channel): state[channel] for channel in part.declaration.reads if channel in state
+    }
 
 
 def record_run_input(given: JsonObject) -> tuple[JsonObject, list[list[str | int]]]:

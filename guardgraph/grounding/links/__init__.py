@@ -12,11 +12,10 @@ from itertools import starmap
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.links.finding import Link, find_links, list_licensed_links, make_mail, make_url
-from guardgraph.grounding.links.hidden import find_hidden_signs
 from guardgraph.grounding.links.hosts import is_documentation_host
 from guardgraph.grounding.links.layout import Layout, list_layouts
 from guardgraph.grounding.links.markup import find_active_markup, is_script_address, list_tag_targets
-from guardgraph.grounding.links.spelling import decode_text, list_readings, show_text
+from guardgraph.grounding.links.spelling import decode_text, find_hidden_signs, list_readings, show_text
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.plain.urls import normalise_link, parse_url_target
 

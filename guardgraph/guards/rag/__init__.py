@@ -9,19 +9,18 @@ from guardgraph.guards.rag.answer import (
     parse_citations,
     read_answer,
 )
-from guardgraph.guards.rag.follow_ups import (
-    check_standalone_question,
-    parse_rag_request,
-    read_standalone_question,
-    read_user_words,
-)
 from guardgraph.guards.rag.intent import (
     DEFAULT_TOP_K,
     check_allowed_sources,
     check_denied_sources,
     check_intent_execution,
+    check_sources_switched_on,
+    check_standalone_question,
     parse_intent,
+    parse_rag_request,
     parse_source_names,
+    read_standalone_question,
+    read_user_words,
 )
 from guardgraph.guards.rag.passages import add_citation_spans, cut_to_best_passages, find_best_passage
 from guardgraph.guards.rag.retrieval import (
@@ -46,6 +45,7 @@ __all__ = [
     "check_citations",
     "check_denied_sources",
     "check_intent_execution",
+    "check_sources_switched_on",
     "check_standalone_question",
     "cut_to_best_passages",
     "drop_duplicates",

@@ -13,8 +13,7 @@ from guardgraph.grounding.check import Checks, Source, check_text
 from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.links import may_have_links
 from guardgraph.grounding.links.finding import find_links
-from guardgraph.grounding.links.hidden import find_hidden_signs
-from guardgraph.grounding.links.spelling import list_readings
+from guardgraph.grounding.links.spelling import find_hidden_signs, list_readings
 from guardgraph.grounding.sentences import find_sentence_spans, split_sentences
 from guardgraph.grounding.words import find_verb_stem, load_negations, stem
 from guardgraph.guards.links import check_links
@@ -126,7 +125,14 @@ def check_answer_values(
         turns=turns,
         known_names=[*policy.known_names, *(call["tool"] for call in made)],
         workings=workings,
-        checks=Checks(values=policy.check_values, names=policy.check_names, opposites=False, cover=False, links=False),
+        checks=Checks(
+            values=policy.check_values,
+            names=policy.check_names,
+            opposites=False,
+            cover=False,
+            links=False,
+            places=False,
+        ),
     )
     found: dict[str, list[str]] = {"unsupported_number": [], "unsupported_name": []}
     for finding in checked.findings:

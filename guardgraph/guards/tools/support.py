@@ -50,6 +50,7 @@ from guardgraph.guards.tools.values import (
 )
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.tools import DECIDING, Given, MadeCall, Sighting, ToolCard, ToolPolicy, ToolRule, UnsupportedValue
 
 _QUOTED = re.compile(
@@ -128,11 +129,23 @@ class Source:
         return frozenset(map(squeeze_account, find_accounts(self.leading))) if self.leading else frozenset()
 
 
+@remember_by_text(texts=256, chars=50_000)
+def _read_text_source(text: str, name: str, is_text: bool, keys: tuple[str, ...]) -> Source:
+    return Source(name, text, is_text, keys)
+
+
+def read_source(name: str, value: JsonValue, is_text: bool, keys: Sequence[str] = ()) -> Source:
+    """Return a source; a text is read once for all the calls of a run, wherever they are judged."""
+    if type(value) is str:
+        return _read_text_source(value, name, is_text, tuple(keys))
+    return Source(name, value, is_text, keys)
+
+
 def list_given_sources(given: Given) -> Iterator[Source]:
     """Yield what was given: the task, the user's turns, and what is known of the caller."""
-    yield Source("task", given["task"], True)
-    yield from (Source("history", turn["content"], True) for turn in given["history"] if turn["role"] == "user")
-    yield from (Source("caller", leaf.value, False, leaf.keys) for leaf in list_leaves(given.get("caller")))
+    yield read_source("task", given["task"], True)
+    yield from (read_source("history", turn["content"], True) for turn in given["history"] if turn["role"] == "user")
+    yield from (read_source("caller", leaf.value, False, leaf.keys) for leaf in list_leaves(given.get("caller")))
 
 
 # A value that decides what a call does has to come from somebody who may decide: from whoever gave the task, from the
@@ -214,7 +227,7 @@ class Support:
         for leaf in _list_result_leaves(call):
             if is_trusted_leaf(leaf, rule.trusted) and _says_something(leaf.value):
                 name = f"{call['id']} {leaf.path}".rstrip() + chain
-                self._sources.append(Source(name, leaf.value, is_single_value(leaf.value), leaf.keys))
+                self._sources.append(read_source(name, leaf.value, is_single_value(leaf.value), leaf.keys))
 
     @property
     def texts(self) -> list[str]:
@@ -225,7 +238,7 @@ class Support:
         """Return what would license were the result of a call a part of the task."""
         wider = copy(self)
         found = (
-            Source(f"{document['id']} {leaf.path}".rstrip(), leaf.value, True, leaf.keys)
+            read_source(f"{document['id']} {leaf.path}".rstrip(), leaf.value, True, leaf.keys)
             for leaf in _list_result_leaves(document)
         )
         wider._sources = [*self._sources, *(source for source in found if _says_something(source.value))]

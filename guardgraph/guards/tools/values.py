@@ -185,11 +185,13 @@ class FoldedText(NamedTuple):
 def fold_text(text: str) -> FoldedText:
     """Return a text with its blanks and letters in one form; a letter that only looks like another one stays itself."""
     written = _BLANKS.sub(" ", compose_letters(text))
-    return FoldedText(written, "".join(map(_fold_case, written)))
+    return FoldedText(written, written.lower() if written.isascii() else "".join(map(_fold_case, written)))
 
 
 def compose_letters(text: str) -> str:
     """Return a text with its marks joined to their letters; signs such as that of Kelvin become no letter."""
+    if text.isascii():
+        return text
     return "".join(
         part if len(part) == 1 and len(unicodedata.normalize("NFC", part)) == 1 else unicodedata.normalize("NFC", part)
         for part in _LETTER_AND_MARKS.findall(text)

@@ -134,11 +134,13 @@ class _Block(NamedTuple):
 
 
 class _Skimmed(NamedTuple):
-    """A chunk as a person skims it: its blocks that the guards let pass, and the question's terms in its headings."""
+    """A chunk as a person skims it: its blocks that the guards let pass, and what its headings have of the question."""
 
     chunk: ContextChunk
     blocks: list[_Block]
     headed: frozenset[str]
+    likeness: float
+    """How nearly a heading is the question: the Dice coefficient of their terms, 0 to 1."""
 
 
 @mark_as_instant
@@ -155,9 +157,7 @@ def write_offline_answer(view: JsonObject) -> JsonObject:
     weights = {term: math.log(1 + sum(map(len, texts)) / (holders[term] + 0.5)) for term in terms}
     asked = _Asked(weights, language, _QUANTITY.search(question) is not None, _STEPS.match(question) is not None)
     skimmed = [
-        _Skimmed(
-            chunk, [_Block(text, _name_form(text), own[text]) for text in each], asked.find_terms(_headings(chunk))
-        )
+        _skim_chunk(asked, chunk, [_Block(text, _name_form(text), own[text]) for text in each])
         for chunk, each in zip(chunks, texts, strict=True)
     ]
     rated = [_rate_chunk(asked, each) * (_RANKED - rank) for rank, each in enumerate(skimmed)]
@@ -206,18 +206,23 @@ def _may_be_said(text: str, chunk: ContextChunk, question: str | None = None) ->
 
 def _keep_sayable(block: str, chunk: ContextChunk) -> str:
     """Return a block, or else those of its sentences that the guards let pass."""
-    if _may_be_said(block, chunk):
+    if "[" not in block or _may_be_said(block, chunk):  # which may be a mark
         return "" if _BARE_LINKS.fullmatch(block) else block
     return " ".join(said for said in split_sentences(unwrap_text_lines(block)) if _may_be_said(said, chunk))
 
 
-def _headings(chunk: ContextChunk) -> str:
-    return f"{chunk['title']}\n{chunk['section']}"
+def _skim_chunk(asked: _Asked, chunk: ContextChunk, blocks: list[_Block]) -> _Skimmed:
+    path = chunk["section"].split(" > ")
+    told = [frozenset(read_terms(heading, asked.language)) for heading in (chunk["title"], *path)]
+    headings = [*told, told[-1].union(*told[-2:-1])] if len(path) > 1 else told
+    own = asked.weights.keys()
+    likeness = max(2 * len(terms & own) / (len(terms) + len(own) or 1) for terms in headings)
+    return _Skimmed(chunk, blocks, frozenset(own).intersection(frozenset().union(*told)), likeness)
 
 
 def _rate_chunk(asked: _Asked, given: _Skimmed) -> float:
     """Return how well a chunk answers, by its best block and as a whole, with its headings; 0 where it does not."""
-    chunk, blocks, headed = given
+    chunk, blocks, headed, likeness = given
     said = headed.union(*(block.terms for block in blocks if block.form in _SPOKEN))
     shown = frozenset[str]().union(*(block.terms for block in blocks)) - said
     least = _LEAST_COVER if len(chunk["text"]) > SHORT_CHARS else _LEAST_COVER / 2
@@ -228,14 +233,7 @@ def _rate_chunk(asked: _Asked, given: _Skimmed) -> float:
     shows = asked.wants_steps and any(block.form == "code" for block in blocks)
     preferred = (_FITTING if fits else 1.0) * (_PREFERRED if shows else 1.0)
     whole = asked.weigh(said) + _WEAK * asked.weigh(shown)
-    return (best + whole + _rate_headings(asked, chunk)) * preferred if best else 0.0
-
-
-def _rate_headings(asked: _Asked, chunk: ContextChunk) -> float:
-    """Return how nearly a heading above a chunk is the question: the Dice coefficient of their terms, 0 to 1."""
-    path = chunk["section"].split(" > ")
-    told = [frozenset(read_terms(heading, asked.language)) for heading in {*path, " ".join(path[-2:]), chunk["title"]}]
-    return max(2 * len(terms & asked.weights.keys()) / (len(terms) + len(asked.weights) or 1) for terms in told)
+    return (best + whole + likeness) * preferred if best else 0.0
 
 
 def _rate_block(asked: _Asked, block: _Block, headed: frozenset[str]) -> float:
@@ -249,7 +247,7 @@ def _rate_block(asked: _Asked, block: _Block, headed: frozenset[str]) -> float:
 
 def _take_passage(asked: _Asked, given: _Skimmed) -> str:
     """Return the blocks of a chunk that are shown, or the sentences of a short one."""
-    chunk, blocks, headed = given
+    chunk, blocks, headed, _ = given
     if len(chunk["text"]) <= SHORT_CHARS and all(block.form == "text" for block in blocks):
         return _take_sentences(asked, given)
     rates = [_rate_block(asked, block, headed) for block in blocks]
