@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from tables import each_row
 
 from guardgraph.formats.article import Heading
 from guardgraph.formats.html import parse_html
@@ -18,7 +19,7 @@ def parts(page: str) -> list[Heading | str]:
     return [part if isinstance(part, Heading) else parsed.text[part.start : part.end] for part in parsed.parts]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("page", "expected"),
     [
         ("<h2><button aria-expanded=false>Fees</button></h2><p>None.", [Heading(2, "Fees"), "None."]),
@@ -71,7 +72,7 @@ def test_buttons_of_a_row_head_what_follows_each():
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "control",
     [
         f"<button>Copy</button><pre>{TOLD}</pre>",
@@ -91,7 +92,7 @@ def test_a_button_that_is_only_a_control_is_not_read(control):
     assert [line for line in text.split("\n") if line and line != "or not"] == [TEXT, TOLD]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("page", "expected"),
     [
         ("<table><tr><th>a<th>b<tr><td>c<td>d</table>", "| a | b\n\n| c | d"),
@@ -145,7 +146,7 @@ def test_a_page_that_is_nested_without_end_is_read(tags):
     assert time.process_time() - started < 20  # minutes, if every tag looked at all that are open
 
 
-@pytest.mark.parametrize(
+@each_row(
     "tags",
     [
         "<main>x</main>" * 6_000,
@@ -163,7 +164,7 @@ def test_a_long_page_that_is_not_nested_is_read_to_its_end(tags):
     assert TEXT in parse_html(f"{tags}<section><p>x</p></section></main><main><p>{TEXT}</p>").text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "hiding",
     [
         "<div hidden>canary",

@@ -9,6 +9,7 @@ import pytest
 from pdf_files import pdf_of
 from pypdf import PdfWriter
 from pypdf.generic import NameObject, TextStringObject
+from tables import each_row
 
 from guardgraph.formats.article import Heading
 from guardgraph.formats.extraction import ExtractionFailed
@@ -34,7 +35,7 @@ def test_labels_are_those_of_the_web(label, encoding):
     assert encoding_named(label) == encoding
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("page", "labels"),
     [
         (b"<meta charset='latin1'>", ["latin1"]),

@@ -6,6 +6,7 @@ import pytest
 from hidden_ways import SEEN, hidden_ways, read_web_page
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.formats.html import parse_html
 from guardgraph.formats.pool import extract
@@ -116,7 +117,7 @@ def test_what_no_attribute_hides_is_read():
     assert [each for each in SHOWING if "canary" not in text_of(f"<div {each}>{HIDDEN}</div>")] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         f"<!-- {HIDDEN} -->",
@@ -158,7 +159,7 @@ def test_what_a_browser_does_not_show_is_not_read(body):
     assert "canary" not in text_of(body)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         f"<details><summary>More</summary><p>{HIDDEN}</p></details>",
@@ -180,7 +181,7 @@ def test_what_a_browser_shows_is_read(body):
 WAYS = hidden_ways()
 
 
-@pytest.mark.parametrize("kind", sorted(WAYS.keys() - {"open"}))
+@each_row("kind", sorted(WAYS.keys() - {"open"}))
 def test_a_text_that_is_hidden_is_not_read(kind):
     """In no way that an attribute, a style, or a rule of the page names; what stays open stands in docs/web.md."""
     assert [way for way in WAYS[kind] if "canary" in text_of(way.replace("{x}", HIDDEN))] == []
@@ -203,7 +204,7 @@ def test_a_text_that_is_seen_is_read():
     assert [body for body in SEEN if "canary" not in said_by_folder(body.replace("{x}", HIDDEN))] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "read"),
     [
         ("15<a style='vertical-align:super'>3</a>", "15³"),
@@ -227,7 +228,7 @@ def test_what_stands_apart_is_no_part_of_a_number(written, read):
     assert text_of(f"<p>{written}</p>").split("\n\n")[1] == read
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "read"),
     [
         ("It costs<b class=hidden> at least</b> 5 euros.", ["It costs", "5 euros."]),

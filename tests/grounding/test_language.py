@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.words import detect_language
 
@@ -32,7 +33,7 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize("language", SENTENCES)
+@each_row("language", SENTENCES)
 def test_a_sentence_tells_its_language(language):
     """Script, stop words and letters tell it, in capitals too, and names in Latin letters do not hide it."""
     sentence = SENTENCES[language]

@@ -13,6 +13,7 @@ from link_spellings import GOOD, HOST, SPELLINGS
 from rag_agents import ANSWER, CANDIDATE, QUESTION, agent_with
 from recorded_runs import Kept
 from reported_runs import page
+from tables import each_row
 
 from guardgraph import (
     RagPolicy,
@@ -138,13 +139,13 @@ PASSES = [
 ]
 
 
-@pytest.mark.parametrize("text", PASSES)
+@each_row("text", PASSES)
 def test_what_a_source_has_and_what_is_no_link_passes(text):
     """A URL licenses its host, and files, attributes, types, versions and documentation hosts are no links."""
     assert refused(text, SOURCE) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "source"),
     [
         (f"https://{HOST}", HOST),
@@ -172,7 +173,7 @@ def test_a_link_stands_by_its_identity(text, source):
     assert refused(text, source, text) is None or text.startswith("[")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "source"),
     [
         ("evil.com", "evil.com"),
@@ -227,7 +228,7 @@ def test_a_policy_allows_markup(text, markup):
     assert refused(text, SOURCE, markup=tuple(markup.split())) is None
 
 
-@pytest.mark.parametrize("name", ["https://", "a b.io", "a.io/x", "*.a.io", "", "a@", "a@b@c.io", "x:y@a.io"])
+@each_row("name", ["https://", "a b.io", "a.io/x", "*.a.io", "", "a@", "a@b@c.io", "x:y@a.io"])
 def test_what_names_no_link_is_refused(name):
     """A list of known links has hosts, URLs and addresses; the error names the field."""
     with pytest.raises(ConfigurationError, match=r"policy\.known_links: a host alone, a URL"):

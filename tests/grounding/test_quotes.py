@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.quotes import find_quote_place, find_quotes, is_quote_in_text, normalise_quote_text
 
@@ -46,7 +46,7 @@ def test_a_quote_that_cuts_a_word_does_not(parts, joint, data):
     assert not is_quote_in_text(behind, sentence) or parts[at][cut:] in parts
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quote", "place"),
     [
         ("Answers come in a day.", "Answers come in a day."),
@@ -109,9 +109,7 @@ def test_a_quote_stands_where_it_stands_beside_other_letters(text, start, length
     assert find_quote_place(quote, text) == find_quote_place(quote, f"{text} é")
 
 
-@pytest.mark.parametrize(
-    ("opening", "closing"), ["“”", "„“", "””", "«»", "»«", "‹›", "›‹", "「」", "『』", "‘’", '""', "''"]
-)
+@each_row(("opening", "closing"), ["“”", "„“", "””", "«»", "»«", "‹›", "›‹", "「」", "『』", "‘’", '""', "''"])
 def test_every_pair_of_quotation_marks_quotes(opening, closing):
     """What stands between any two that belong together is found, alone in a text."""
     assert [quote.text for quote in find_quotes(f"It said {opening}all is well{closing} then.")] == ["all is well"]

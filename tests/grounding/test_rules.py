@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.check import VERDICTS, Source, check_text
 from guardgraph.grounding.json_texts import write_json_text
@@ -23,7 +24,7 @@ RULES = {"table": ("value", "count"), "count": ("count", "value")}
 """A value of a table's other row is a finding of its own rule."""
 
 
-@pytest.mark.parametrize(("rule", "said", "is_for"), CASES)
+@each_row(("rule", "said", "is_for"), CASES)
 def test_a_rule_finds_what_it_is_for_and_nothing_else(rule, said, is_for):
     """A rule has a finding in each sentence that it is for, and in none that it is not."""
     findings = check_text(said, [Source("s", CORPUS[rule]["source"])]).findings
@@ -58,7 +59,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("said", VALUES)
+@each_row("said", VALUES)
 def test_a_value_supports_itself(said):
     """Whatever the scanner reads, the same text supports, and places are those of the text."""
     text = f"It was {said} then."
@@ -69,7 +70,7 @@ def test_a_value_supports_itself(said):
     assert all(text[value.start : value.end].strip() == value.text for value in values)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "source"),
     [
         ("1.5 miles", "one and one-half miles"),
@@ -103,7 +104,7 @@ def test_a_number_is_not_another_one(amount, unit):
     assert find_unsupported_values(f"It was {amount * 1.1 + 1:.2f}{unit}.", [text]) != []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("working", "holds"),
     [
         ("10 * 0.22 + 1.00 = 3.20", True),

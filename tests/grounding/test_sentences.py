@@ -7,11 +7,12 @@ from textwrap import fill
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.sentences import find_sentence_spans, split_sentences, unwrap_text_lines
 
 
-@pytest.mark.parametrize(
+@each_row(
     "parts",
     [
         ["Uptime is 99.95 %.", "P1 is answered in 15 minutes, 24/7.", "Is it?", "Yes!"],

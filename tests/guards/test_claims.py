@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph import ConfigurationError, SelfCritiquePolicy, load_policy
 from guardgraph.guards.self_critique import forbidden_claims, restricted_claims
@@ -60,7 +61,7 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     assert [sentence for sentence in said if restricted_claims(sentence)] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "claims"),
     [
         ("The incident is resolved.", ["resolved"]),
@@ -83,7 +84,7 @@ def test_claims_are_named(text: str, claims: list[str]) -> None:
     assert restricted_claims(text) == claims
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("context", "strict", "mild"),
     [
         ({}, ["over", "guarantee"], ["over", "guarantee"]),

@@ -10,6 +10,7 @@ import pytest
 from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.words import has_phrase, list_word_keys, split_words
 from guardgraph.guards.self_critique.critique import (
@@ -120,7 +121,7 @@ def test_any_value_is_a_critique_or_a_stop(raw: Any) -> None:
         assert read(dict(verdict["value"])) == verdict["value"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "change"),
     [
         ('ADD "may change"', Change("include", "may change")),
@@ -155,7 +156,7 @@ def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: C
     assert parse_required_change(item) == change
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "phrase", "present"),
     [
         ("Timing MAY change, as we learn more.", "may change as we", True),

@@ -6,6 +6,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from self_critique_cases import GIVEN
+from tables import each_row
 
 from guardgraph import ToolPolicy, ToolRule, create_rag_agent, create_self_critique_agent, create_tool_agent
 from guardgraph.grounding.empty import is_empty_text
@@ -57,7 +58,7 @@ def test_a_text_that_says_nothing_is_no_answer(text):
     assert result["outcome"] == "grounded_answer"
 
 
-@pytest.mark.parametrize("text", SAID)
+@each_row("text", SAID)
 def test_a_short_text_may_say_something(text):
     """A name, a sum or a measure is an answer, however short."""
     assert not is_empty_text(text, echoes=[QUESTION, SLA], told=list_prompt_texts())

@@ -8,6 +8,7 @@ import pytest
 from growth import assert_linear
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tables import each_row
 from test_plain import JSON, VALUES, same
 
 from guardgraph.grammar import Outcome, Stop, evidence, found, proposal, proposed_object, proposed_text
@@ -109,7 +110,7 @@ def test_any_other_text_around_a_fence_is_invalid_json(fence, content, said, com
     assert stopped(proposed_object, text(said_beside))[0] == "llm_invalid_json"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         '```json\n[1]\n```', "```\nnull\n```", "```json\n```", "```\n\n```", '```{"a": 1}```', '```json\n{"a": 1}',
@@ -181,7 +182,7 @@ def test_a_text_that_is_no_object_is_invalid_json(content):
     assert len(shown["details"]["text"]) <= 120
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "reason", "details"),
     [
         ("{}", "llm_invalid_schema", {"fields": ["draft", "citations"], "given": "{}"}),

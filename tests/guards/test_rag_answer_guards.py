@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from guard_cases import outcome, reference_cases, stop_of
+from tables import each_row
 
 from guardgraph.guards import rag
 
@@ -42,7 +42,7 @@ BAD_CANDIDATES = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_CANDIDATES)
+@each_row("case", BAD_CANDIDATES)
 def test_a_bad_candidate(case):
     """A malformed candidate is left out by name beside others; alone, or of a source not asked for, it is a fault."""
     bad = BAD_CANDIDATES[case]

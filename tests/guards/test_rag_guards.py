@@ -6,6 +6,7 @@ import math
 
 import pytest
 from guard_cases import outcome, reference_cases, stop_of
+from tables import each_row
 
 from guardgraph.guards import rag
 
@@ -26,7 +27,7 @@ def test_the_question_is_stripped():
     assert rag.parse_rag_request(" What is P1?\n") == {"question": "What is P1?"}
 
 
-@pytest.mark.parametrize("question", [None, "", " \t\n", "\u2003", 5, True, ["q"], {"question": "q"}, math.nan])
+@each_row("question", [None, "", " \t\n", "\u2003", 5, True, ["q"], {"question": "q"}, math.nan])
 def test_a_question_that_is_none(question):
     """What is no text, or blank, is invalid_request:question, and details show what was given."""
     stop = stop_of(rag.parse_rag_request, question)

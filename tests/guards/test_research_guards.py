@@ -10,6 +10,7 @@ import pytest
 from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.guards.research.request import (
     HINTED_LIMITS,
@@ -44,7 +45,7 @@ def test_a_request_is_read():
     assert bare == {"goal": "goal", "question": "why", "policy_hints": {}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("goal", "request_", "field"),
     [
         (None, None, "goal"),

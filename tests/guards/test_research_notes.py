@@ -9,6 +9,7 @@ import pytest
 from guard_cases import DATA, json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.quotes import is_quote_in_text
 from guardgraph.guards.answers import judge_answer
@@ -76,7 +77,7 @@ def test_the_demo_is_verified():
     assert select_cited_notes(notes, ["n2", "n1"]) == notes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "issues"),
     [
         ({"quote": "Failed" + " " * 20 + "payment"}, ["quote_too_short", "number_not_in_quote"]),
@@ -122,7 +123,7 @@ def test_checks_can_be_switched_off():
     assert stop.reason == "verification_failed:url_not_read"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quote", "text", "expected"),
     [
         ('it\'s "up" now', "It said it’s “up” \n\u00a0now.", True),

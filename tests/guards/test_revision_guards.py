@@ -11,6 +11,7 @@ import pytest
 from guard_cases import json_values, outcome, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.guards.self_critique.request import parse_self_critique_request
 from guardgraph.guards.self_critique.revision import (
@@ -58,7 +59,7 @@ def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
     return stop.reason, stop.evidence
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reason"),
     [
         (" \n", "invalid_draft:empty"),
@@ -106,7 +107,7 @@ def test_labels_are_patterns_of_the_policy(text: str, reason: str | None) -> Non
     assert drafted(text, context=context, policy=SUPPORT).get("stop") == reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "limits", "reason"),
     [
         (" ", {}, "invalid_revised:empty"),
@@ -177,7 +178,7 @@ def test_a_revision_may_keep_a_claim_that_was_allowed() -> None:
 SHORT = "Payments fail."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "revised", "reason"),
     [
         (ASKED, f"{SHORT} {NOTE}", None),
@@ -259,7 +260,7 @@ def test_similarity_is_that_of_the_textbook(old: list[str], new: list[str]) -> N
     assert measure_patch_similarity(" ".join(old), " ".join(new)) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hints", "field"),
     [
         (None, ""),

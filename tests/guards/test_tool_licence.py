@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given as generated
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.graphs.running.licensing import keep_recorded
 from guardgraph.guards.stop import Stop
@@ -117,7 +118,7 @@ def test_before_others_were_read_a_call_needs_no_support():
     assert not judge("send_money", args, before=[trusted]).needs_approval
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("task", "args"),
     [
         ("Send Ada Byron 50 euros", {"to": "Ada Byron", "amount": 50}),
@@ -155,7 +156,7 @@ def test_what_the_task_says_is_licensed(task, args):
     assert set(licence.supported_by.values()) == {"task"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("task", "args"),
     [
         ("Tidy up by May 13, 2024", {"id": "13"}),
@@ -554,7 +555,7 @@ def test_a_listed_host_is_allowed(value):
     judge("send_money", {"to": value}, before=[], rule=ToolRule(arguments={"to": HOSTS}))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         "https://corp.example.org\\@evil.example.com/x",
@@ -639,7 +640,7 @@ def test_another_value_is_another_write_and_reads_compare_as_written():
     assert reason("read_bill", {"id": "B7"}, before=read) == "loop_detected:read_bill"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "is_seen"),
     [
         ({}, False),
@@ -751,7 +752,7 @@ LEADING = [
 ]
 
 
-@pytest.mark.parametrize("part", LEADING)
+@each_row("part", LEADING)
 def test_accounts_and_links_are_seen_however_they_are_written(part):
     """In a free text an account or a link needs support in any spelling, and what the task has so is licensed."""
     body = part if isinstance(part, int) else f"Pay to {part} now"
@@ -776,7 +777,7 @@ def test_dates_years_and_amounts_lead_nowhere(text):
     assert list_leading_parts(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "is_single"),
     [
         ("c-17", True),
@@ -817,7 +818,7 @@ def test_known_links_license_no_argument_that_decides():
     assert unsupported("send_mail", args, policy=policy) == [args["url"]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("own", "value", "is_licensed"),
     [
         ({"default": "Mallory"}, "Mallory", False),
@@ -849,7 +850,7 @@ def test_defaults_that_name_nobody_license(own, value, is_licensed):
     assert licence.needs_approval is not is_licensed
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "task", "is_licensed"),
     [
         ("file_id", 13, "Delete file 13", True),

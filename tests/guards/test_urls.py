@@ -7,6 +7,7 @@ from time import thread_time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.guards.urls import dedupe_found_urls, explain_url_denial, list_allowed_hosts
 from guardgraph.plain.urls import identify_url, normalise_host
@@ -30,7 +31,7 @@ URLS = st.one_of(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "expected"),
     [
         ("HTTPS://Vendor.Example.COM/Path", "https://vendor.example.com/Path"),
@@ -61,7 +62,7 @@ def test_identity_is_one_spelling(url, expected):
     assert identify_url(url) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         *("", "example.com/a", "/a", "//example.com/a", "?a=1", "not a url", "http://", "http://a b/"),
@@ -99,7 +100,7 @@ def test_dedupe_keeps_each_once(urls, max_urls):
     assert all(isinstance(text, str) and len(text) <= 200 for text in dropped)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "expected"),
     [
         ("https://vendor.example.com/a", None),
@@ -145,7 +146,7 @@ def test_both_lists_are_needed():
     assert explain_url_denial(url, policy=POLICY, execution=[]) == "source_denied_execution"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "expected"),
     [
         ("Vendor.Example.COM", "vendor.example.com"),

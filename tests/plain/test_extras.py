@@ -5,15 +5,15 @@ from __future__ import annotations
 import shlex
 from importlib import metadata
 
-import pytest
 from packaging.requirements import Requirement
+from tables import each_row
 
 from guardgraph.plain.extras import explain_extra
 
 EXTRAS = metadata.metadata("guardgraph").get_all("Provides-Extra")
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
+@each_row("extra", EXTRAS)
 def test_a_missing_extra_is_installed_by_its_own_packages(extra):
     """The command names what the extra needs, each with its version, and no package called guardgraph."""
     said, _, command = explain_extra(extra).partition(": ")

@@ -7,13 +7,14 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.plain.urls import make_text_fragment_url
 
 URL = "https://docs.example.com/a?b=c"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quote", "directive"),
     [
         ("within 15 minutes", "within%2015%20minutes"),

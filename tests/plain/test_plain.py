@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from tables import each_row
 
 from guardgraph.plain.json import (
     MAX_DEPTH,
@@ -146,7 +147,7 @@ def test_any_text_is_a_value_that_can_be_kept_or_no_json(text):
         assert can_be_kept(parse_json(text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "shown"),
     [
         (10**1000, "inf"),
@@ -180,7 +181,7 @@ def test_what_json_cannot_say_is_named_or_left_out(value, shown):
     assert type(make_storable_json(value)) is type(shown)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value"),
     [
         ("18446744073709551616", 2.0**64),
@@ -202,7 +203,7 @@ def test_odd_texts_become_values_that_no_guard_takes_for_right(text, value):
     assert type(parse_json(text)) is type(value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text", ["", "x", "{", '"\x00"', "{'a': 1}", "[1,]", "NaN1", "[" * 100_000, "[" * 5000 + "]" * 5000, "\ufeff1"]
 )
 def test_no_json_is_said_to_be_none(text):
@@ -242,7 +243,7 @@ def test_a_value_that_contains_itself_is_cut_at_once():
     assert find_json_problem([shared, shared]) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "problem"),
     [
         (2**63, "a whole number of more than 64 bits"),

@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableLambda
 from rag_agents import POLICY, QUESTION, agent
 from research_cases import hits, research, vendor
 from runs import run
+from tables import each_row
 from ticket_pattern import TICKET, triage
 
 from guardgraph.plain.secrets import MARK, cut_and_mask_text, mask_secrets
@@ -72,7 +73,7 @@ def test_a_failed_tool_tells_no_secret(name, mode):
     assert MARK in str(results[0]["details"])
 
 
-@pytest.mark.parametrize("text", KEPT)
+@each_row("text", KEPT)
 def test_what_is_no_secret_stays(text):
     """A message is of use, or nobody would read it."""
     assert mask_secrets(text) == text

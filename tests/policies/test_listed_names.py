@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rag_agents import QUESTION
 from research_cases import GOAL, REQUEST
 from self_critique_cases import GIVEN
+from tables import each_row
 from ticket_pattern import TICKET, Policy, triage
 
 from guardgraph import (
@@ -101,7 +102,7 @@ def test_a_host_may_be_spelled_as_a_browser_reads_it(name):
     assert find_host_problem(name) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "meant"),
     [
         *((f"{scheme}vendor.example.com", "vendor.example.com") for scheme in ("https://", "http://", "ftp://")),

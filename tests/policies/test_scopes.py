@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from research_cases import denied, hits, lists, quotes, read_urls, reads, research
 from runs import check_result
+from tables import each_row
 
 from guardgraph import ConfigurationError, LangChainSearch, ResearchPolicy, create_research_agent, load_policy
 from guardgraph.grammar import Tightens
@@ -17,7 +18,7 @@ from guardgraph.state.research import RESEARCH_REASONS
 CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entry", "meant", "others"),
     [
         ("docs.example.com", ["docs.example.com"], ["example.com", "a.docs.example.com", "docs.example.com."]),
@@ -47,7 +48,7 @@ def test_an_entry_means_these_hosts_and_no_others(entry, meant, others):
     assert [host for host in [*meant, *others] if found.has_host(host)] == meant
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entry", "said"),
     [
         ("*.example.com", "a host, domain:NAME or suffix:NAME is required"),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from recorded_runs import Kept
+from tables import each_row
 from ticket_pattern import TICKET, Policy, pattern, triage
 
 from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
@@ -67,7 +68,7 @@ def test_tightening_twice_changes_nothing_more(ours, theirs):
     assert ours.tightened_by(ours) == ours
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "value"),
     [
         ("most", "5"),

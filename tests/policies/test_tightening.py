@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field, ValidationError
+from tables import each_row
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, RagPolicy
@@ -114,7 +115,7 @@ def test_the_settings_of_a_user_tighten_by_their_kinds():
     assert Prices(severity="high").tightened_by(Prices(severity="medium")).severity == "high"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "value", "allowed"),
     [
         ("severity", "urgent", "one of 'low', 'medium', 'high' is required; given: 'urgent'"),
@@ -138,7 +139,7 @@ def test_a_value_that_its_kind_does_not_know_is_refused(field, value, allowed):
     assert str(make_configuration_error("policy", raised.value)) == f"policy.{field}: {allowed}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hint", "default", "problem"),
     [
         (Annotated[str, Tightens.ordered(*ORDER)], "urgent", "one of 'low', 'medium', 'high' is required"),

@@ -9,6 +9,7 @@ import sys
 
 import lanes
 import pytest
+from tables import each_row
 
 
 @pytest.fixture
@@ -80,3 +81,15 @@ def test_paired_tables_go_side_by_side(request, first, second, third):
     mine = [item.callspec.params for item in request.session.items if item.originalname == request.function.__name__]
     assert {"first": first, "second": second, "third": third} in mine
     assert len(mine) == len({case["first"] for case in mine}) == len({(case["second"], case["third"]) for case in mine})
+
+
+def test_a_table_in_one_test_names_the_row_that_fails():
+    """All rows of a pure function are one test, which is as sure to fail as one of each row."""
+
+    @each_row("one,other", [(1, 1), (1, 2), (3, 3)])
+    def compare(one, other):
+        assert one == other
+
+    with pytest.raises(AssertionError) as raised:
+        compare()
+    assert raised.value.__notes__ == ["row: (1, 2)"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.formats.article import Heading, Span
 from guardgraph.formats.by_ending import FORMATS
@@ -90,7 +91,7 @@ def test_rst_is_read_in_sections(tmp_path):
     assert load_folder(tmp_path)[1]["id"] == "a.rst#rules.1"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("A paragraph\nof two lines\n------\n", "A paragraph\nof two lines\n------"),
@@ -140,7 +141,7 @@ def test_html_is_read_as_a_browser_shows_it(tmp_path):
     assert [found["updated_at"] for found in load_folder(tmp_path)] == ["2026-02-03"] * 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("page", "expected"),
     [
         ("<header>Menu</header><main><p>Text</main><footer>Imprint</footer>", "Text"),

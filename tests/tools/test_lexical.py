@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.words import list_content_words, read_terms
 from guardgraph.plain.errors import ConfigurationError
@@ -190,7 +191,7 @@ def test_threads_and_hash_seeds_change_nothing():
     assert len(outputs) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [
         "respond responded responds response responses responsive",

@@ -6,6 +6,7 @@ from itertools import islice, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.words import list_content_words, read_terms
 from guardgraph.tools.knowledge_base import Document
@@ -120,7 +121,7 @@ def ask(retrieve, query, top_k=3):
     return retrieve({"query": query, "sources": ["s"], "top_k": top_k})
 
 
-@pytest.mark.parametrize("language", BASES)
+@each_row("language", BASES)
 def test_a_question_finds_its_sentence_in_its_language(language):
     """In other forms of its words, with vowel signs, without blanks: the sentence is the best, and relevant."""
     retrieve = retriever(language)
@@ -129,7 +130,7 @@ def test_a_question_finds_its_sentence_in_its_language(language):
         assert (best["doc_id"], best["score"] >= MIN_SCORE) == (f"{language}{at}", True), (question, best)
 
 
-@pytest.mark.parametrize("language", GREETINGS)
+@each_row("language", GREETINGS)
 def test_a_greeting_is_no_part_of_a_question(language):
     """Whoever greets and thanks gets what he would have got without, to the last digit."""
     retrieve, (before, after) = retriever(language), GREETINGS[language]
@@ -137,7 +138,7 @@ def test_a_greeting_is_no_part_of_a_question(language):
         assert ask(retrieve, before + question + after) == ask(retrieve, question)
 
 
-@pytest.mark.parametrize("language", BASES)
+@each_row("language", BASES)
 def test_a_question_about_something_else_is_not_relevant(language):
     """What the sentences of a language share with any question does not make one relevant."""
     others = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.words import has_phrase, split_words
 from guardgraph.guards.self_critique.critique import find_unapplied_changes, list_enforceable_changes
@@ -13,7 +13,7 @@ from guardgraph.guards.self_critique.editing import apply_required_changes
 TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (later).\n\n- Status page\n- Next: wait"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "old", "new"),
     [
         (['REMOVE "with an estimate of 45 minutes"'], ", with an estimate of 45 minutes", ""),

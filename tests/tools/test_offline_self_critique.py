@@ -12,6 +12,7 @@ from guard_cases import json_values, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 from self_critique_cases import checked
+from tables import each_row
 
 from guardgraph import create_self_critique_agent
 from guardgraph.guards.self_critique.critique import parse_critique
@@ -81,7 +82,7 @@ def reviewed(text: str, context: Any = CONTEXT) -> Any:
     return parse_critique(raw, policy=SelfCritiquePolicy(), max_risks=5, max_required_changes=5)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "context",
     [
         with_fields(),

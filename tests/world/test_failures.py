@@ -21,6 +21,7 @@ from langchain_core.exceptions import (
 )
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langgraph.errors import GraphInterrupt
+from tables import each_row
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptExhausted
@@ -97,7 +98,7 @@ def test_what_is_no_failure_of_a_model(error: BaseException) -> None:
     assert classify_model_error(error) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metadata", "reason"),
     [
         ({}, None),
@@ -133,7 +134,7 @@ def test_refusals(message: AIMessage) -> None:
     assert classify_model_message(message) == ("llm_refused", {"type": "AIMessage", "message": "no"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "text"),
     [
         (AIMessage(" {} "), " {} "),

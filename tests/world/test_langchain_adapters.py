@@ -14,6 +14,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_finds import QUESTION, ROWS, SOURCES, ListRetriever, WordEmbedding, documents, scored_store, store
+from tables import each_row
 
 from guardgraph import ConfigurationError, LangChainRetriever, create_rag_agent, create_research_agent
 from guardgraph.tools.demo import load_research_demo
@@ -261,7 +262,7 @@ def test_a_tool_that_wants_more_is_refused_at_once():
         create_research_agent(search=look)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "said"),
     [
         ({"sources": ["pay"]}, "sources: .* the demo base"),

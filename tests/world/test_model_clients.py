@@ -18,6 +18,7 @@ from openai import DefaultHttpxClient
 from openai_server import OpenAIServer, answer, choice, completion, drip, drip_headers, flood, redirect
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import check_result, run
+from tables import each_row
 
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
@@ -92,7 +93,7 @@ def test_no_redirect_leads_to_a_connection_elsewhere(environ, location):
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("here", "there", "followed"),
     [
         ("https://a.example/v1", "https://a.example/v2?x=1", True),

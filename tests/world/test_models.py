@@ -17,6 +17,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_openai import ChatOpenAI
 from prompt_limits import LIMITS
 from self_critique_cases import CONTEXT, REVISE
+from tables import each_row
 
 from guardgraph import (
     SelfCritiquePolicy,
@@ -50,7 +51,7 @@ MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 FORMS = [name for name in PROMPTS if not name.endswith(("_as_text", "_as_calls"))]
 
 
-@pytest.mark.parametrize("name", FORMS)
+@each_row("name", FORMS)
 def test_schemas_are_strict(name: str) -> None:
     """OpenAI's strict mode accepts every schema but that with the tools' own: all is required, and nothing else."""
     schema = load_prompt(name, LIMITS).fit(VIEW)
@@ -78,7 +79,7 @@ def test_a_schema_fits_the_call() -> None:
     assert not is_strict_schema(fitted)
 
 
-@pytest.mark.parametrize("name", FORMS)
+@each_row("name", FORMS)
 def test_prompts_state_their_form_and_show_no_placeholder(name: str) -> None:
     """Of the reply they name every key, and give an example of one; no ``<text>`` that a model could send back."""
     prompt = load_prompt(name, LIMITS)
@@ -139,9 +140,7 @@ def test_openai_settings() -> None:
     assert (default.request_timeout, default.openai_api_base) == (60.0, "https://api.openai.com/v1")
 
 
-@pytest.mark.parametrize(
-    "wrong", ["", "openai:", "openai: ", "OpenAI", "OpenAI:x", "gpt-4.1", ":x", "a b:x", 7, None, []]
-)
+@each_row("wrong", ["", "openai:", "openai: ", "OpenAI", "OpenAI:x", "gpt-4.1", ":x", "a b:x", 7, None, []])
 def test_wrong_models(wrong: Any) -> None:
     """A model that cannot be meant is a configuration error that says what is allowed."""
     with pytest.raises(ConfigurationError, match=r'^model: a chat model .+, "openai" or "PROVIDER:NAME" is required'):

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent
 from runs import run
+from tables import each_row
 
 from guardgraph.plain.conversion import Unreturnable, convert_to_plain_json
 from guardgraph.plain.json import is_plain_json
@@ -123,7 +124,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", CONVERTED)
+@each_row("name", CONVERTED)
 def test_what_says_the_same_in_json_is_converted(name):
     """Each kind has one form, wherever it stands."""
     value, plain = CONVERTED[name]
@@ -132,7 +133,7 @@ def test_what_says_the_same_in_json_is_converted(name):
     assert is_plain_json(convert_to_plain_json(value))
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each_row("name", REFUSED)
 def test_what_json_cannot_say_is_refused_by_name_and_place(name):
     """Nothing turns into something else."""
     value, named = REFUSED[name]
