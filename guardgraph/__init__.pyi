@@ -11,7 +11,6 @@ from guardgraph.evidence.document import export_run as export_run
 from guardgraph.evidence.evaluation import Evaluation as Evaluation
 from guardgraph.evidence.evaluation import EvaluationRow as EvaluationRow
 from guardgraph.evidence.evaluation import evaluate as evaluate
-from guardgraph.evidence.lines import LinesStore as LinesStore
 from guardgraph.evidence.measuring import measure_open_runs as measure_open_runs
 from guardgraph.evidence.measuring import measure_what_if as measure_what_if
 from guardgraph.evidence.recorders import Recorders as Recorders
@@ -109,9 +108,9 @@ from guardgraph.state.tools import ToolStopped as ToolStopped
 from guardgraph.state.tools import hash_tool as hash_tool
 from guardgraph.tools.knowledge_base import Document as Document
 from guardgraph.tools.knowledge_base import load_folder as load_folder
+from guardgraph.tools.langchain.judges import LangChainVerifier as LangChainVerifier
 from guardgraph.tools.langchain.retriever import LangChainRetriever as LangChainRetriever
 from guardgraph.tools.langchain.search import LangChainSearch as LangChainSearch
-from guardgraph.tools.langchain.verifier import LangChainVerifier as LangChainVerifier
 from guardgraph.tools.lexical import LexicalRetriever as LexicalRetriever
 from guardgraph.web.limits import WebLimits as WebLimits
 from guardgraph.web.reader import web_reader as web_reader

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""
-DATABASES = ("sqlite", "postgresql", "postgres")
-"""What the URL of a database begins with."""
 HEAD = re.compile("([0-9]{1,18}):([0-9a-f]{64})")
 
 app = typer.Typer(
@@ -176,7 +174,7 @@ def erase(
 ) -> None:
     """Erase a run, or all runs that a tenant or a user began or resumed; the chain stays."""
     inputs.load_dotenv_file()
-    _print_erasure_and_exit(_open_erasing_store(store).erase(run, tenant=tenant, user=user, by=by), as_json)
+    _print_erasure_and_exit(open_store_option(store).erase(run, tenant=tenant, user=user, by=by), as_json)
 
 
 @app.command()
@@ -208,25 +206,16 @@ def retain(
 ) -> None:
     """Erase what was recorded more than some days ago, but for runs that are open; the chain stays."""
     inputs.load_dotenv_file()
-    _print_erasure_and_exit(_open_erasing_store(store).retain(days, by=by), as_json)
+    _print_erasure_and_exit(open_store_option(store).retain(days, by=by), as_json)
 
 
-def open_store_option(given: str | None) -> Any:
+def open_store_option(given: str | None) -> guardgraph.SqlStore:
     """Return the store of ``--store``, or of the environment, which has to be there already."""
     url = given or os.environ.get(VARIABLE, "").strip()
     if not url:
         raise ConfigurationError(f"--store: a URL, such as sqlite:///runs.db, is required, or {VARIABLE}")
-    is_database = url.partition(":")[0].partition("+")[0] in DATABASES or "://" not in url
-    store = guardgraph.sql_store(url) if is_database else guardgraph.LinesStore(url)
+    store = guardgraph.sql_store(url)
     store.check()
-    return store
-
-
-def _open_erasing_store(given: str | None) -> guardgraph.SqlStore:
-    """Return a store that erases."""
-    store = open_store_option(given)
-    if not isinstance(store, guardgraph.SqlStore):
-        raise ConfigurationError(f"--store: a database is required; of {store!r}, delete the object of the run")
     return store
 
 
@@ -234,10 +223,7 @@ def select_store_runs(
     store: str | None, *, pattern: str | None, tenant: str | None, since: str | None
 ) -> guardgraph.Runs:
     """Return the runs of a store that options select."""
-    runs: guardgraph.Runs = open_store_option(store).runs(
-        pattern=pattern, tenant=tenant, since=_parse_since_option(since)
-    )
-    return runs
+    return open_store_option(store).runs(pattern=pattern, tenant=tenant, since=_parse_since_option(since))
 
 
 def make_run_row(stored: guardgraph.StoredRun) -> JsonObject:
@@ -342,7 +328,7 @@ def _show_closed_run(run: str, entries: list[Entry], as_json: bool) -> None:
     _print_run_entries(screen, entries)
 
 
-def _read_run_entries(store: guardgraph.SqlStore | guardgraph.LinesStore, run: str) -> list[Entry]:
+def _read_run_entries(store: guardgraph.SqlStore, run: str) -> list[Entry]:
     """Return what the chain says of a run; an entry that was changed is for `verify` to name."""
     from guardgraph.evidence.chain import read_chain_entry
 

@@ -20,9 +20,10 @@ from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.knowledge.base import AnyKnowledgeBase
-    from guardgraph.knowledge.checking.checked import CheckedBase
+    from guardgraph.knowledge.checking import CheckedBase
+    from guardgraph.knowledge.database import Database
     from guardgraph.knowledge.ingest.collection import Report
-    from guardgraph.knowledge.storing.scopes import Scope
+    from guardgraph.knowledge.scopes import Scope
     from guardgraph.state.context import Caller
 
 _SHOWN: Final = 5
@@ -84,7 +85,6 @@ def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
     for items, became in (
         (checked.refused, "not what was put in; add it again"),
         (checked.without_vectors, "it has no vectors"),
-        (checked.lost, "add the documents again"),
     ):
         for item in items:
             screen.print_text((f"{item}: {became}", "red"), hang=2)
@@ -298,32 +298,31 @@ def check(file: File, *, as_json: Json = False) -> None:
     That is the file, each document and chunk, who may read it, and all that is counted of words. Nothing is changed.
     Exit code 3 if something is not.
     """
-    from guardgraph.knowledge.checking.checked import check_file
+    from guardgraph.knowledge.base import check_knowledge_base
 
     inputs.load_dotenv_file()
-    if is_server_url(file):
-        with _open_base(file) as kb:
-            checked = kb.check()
-            shown = kb.shown
-    else:
-        checked, shown = check_file(_require_own_file(file)), file
-    _show_checked(shown, checked, as_json)
+    database = _open_to_check(file)
+    _show_checked(database.shown, check_knowledge_base(database), as_json)
 
 
 @app.command()
 def rebuild(file: File, *, as_json: Json = False) -> None:
     """Make the index again from the stored texts that are what was put in.
 
-    That takes a base that another version read, too. Texts that are not what was put in stay out of the index and are
+    That takes a base that another version read, too. Documents that are not what was put in are taken out and
     named. Exit code 3 if documents have to be added again.
     """
-    from guardgraph.knowledge.base import rebuild_server_base
-    from guardgraph.knowledge.checking.checked import rebuild_file
+    from guardgraph.knowledge.base import rebuild_knowledge_base
 
     inputs.load_dotenv_file()
-    if is_server_url(file):
-        _show_checked("the database", rebuild_server_base(file), as_json)
-    _show_checked(file, rebuild_file(_require_own_file(file)), as_json)
+    database = _open_to_check(file)
+    _show_checked(database.shown, rebuild_knowledge_base(database), as_json)
+
+
+def _open_to_check(file: str) -> Database:
+    from guardgraph.knowledge.base import open_to_check
+
+    return open_to_check(file if is_server_url(file) else _require_own_file(file))
 
 
 def _show_checked(file: str, checked: CheckedBase, as_json: bool) -> NoReturn:

@@ -28,7 +28,7 @@ Model = Annotated[
     ),
 ]
 Policy = Annotated[
-    str | None, typer.Option("--policy", metavar="FILE", help="Policy and budget: YAML or TOML.", show_default=False)
+    str | None, typer.Option("--policy", metavar="FILE", help="Policy and budget: YAML.", show_default=False)
 ]
 Tenant = Annotated[
     str | None, typer.Option("--tenant", metavar="TENANT", help="Whose overlay in --policy.", show_default=False)

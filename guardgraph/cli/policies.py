@@ -58,7 +58,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and 
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Ends in .yaml, .yml or .toml.", show_default=False)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Ends in .yaml or .yml.", show_default=False)],
     tenant: Tenant = None,
     graph: Graph = None,
     as_json: Json = False,

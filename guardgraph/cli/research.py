@@ -37,10 +37,7 @@ Allow = Annotated[
 Evidence = Annotated[
     str | None,
     typer.Option(
-        "--evidence",
-        metavar="FOLDER|FILE",
-        help="Texts of the pages that were read, by their hash; or, ending with .warc.gz, a WARC file of what came.",
-        show_default=False,
+        "--evidence", metavar="FOLDER", help="Texts of the pages that were read, by their hash.", show_default=False
     ),
 ]
 Cache = Annotated[
@@ -78,38 +75,16 @@ def load_report_option(report: bool, policy: str | None) -> dict[str, Any]:
     return {"budget": guardgraph.ResearchBudget.report()} if report else {}
 
 
-def load_reader_option(reader: str | None, cache: str | None, evidence: str | None = None) -> Outside:
+def load_reader_option(reader: str | None, cache: str | None) -> Outside:
     """Return who reads pages: what ``--reader`` makes, else a `web_reader`."""
     _silence_retry_output()
     if reader is None:
-        kept = None if cache is None else inputs.check_path_option("--cache", cache)
-        archive = None if evidence is None else inputs.check_path_option("--evidence", evidence)
-        return guardgraph.web_reader(cache=kept, evidence=archive)
-    if evidence is not None:
-        raise ConfigurationError("--evidence: a WARC file is for the reader of ours; --reader makes one with its own")
+        return guardgraph.web_reader(cache=None if cache is None else inputs.check_path_option("--cache", cache))
     if cache is not None:
         raise ConfigurationError("--cache: for the reader of ours; --reader makes one with a cache of its own")
     from guardgraph.world.proposers import validate_call_target
 
     return validate_call_target("--reader", load_named_graph(reader, "--reader"))
-
-
-def _names_warc_file(evidence: str | None) -> bool:
-    from guardgraph.web.warc import is_warc_name
-
-    return evidence is not None and is_warc_name(evidence)
-
-
-def _load_kept_texts(evidence: str) -> Any:
-    """Return the texts of the folder or the WARC file of ``--evidence``."""
-    from guardgraph.web import recheck as core
-
-    if not _names_warc_file(evidence):
-        return core.make_kept_page_reader(inputs.require_folder_option("--evidence", evidence))
-    try:
-        return core.make_archived_page_reader(inputs.check_path_option("--evidence", evidence))
-    except ReadFailure as failure:
-        raise ConfigurationError(f"--evidence {evidence!r:.200}: {failure}") from failure
 
 
 def _silence_retry_output() -> None:
@@ -228,8 +203,7 @@ def research(
     settings |= policies.load_world_option(world)
     search: Any = guardgraph.searx_search(searx) if searx is not None else guardgraph.listed_search(urls or "")
     shown = None if as_json or as_markdown else partial(_print_page_line, Screen(), Lock())
-    archive, folder = (evidence, None) if _names_warc_file(evidence) else (None, evidence)
-    pages = print_pages_of_reader(load_reader_option(reader, cache, archive), folder, shown)
+    pages = print_pages_of_reader(load_reader_option(reader, cache), evidence, shown)
     run_and_exit(
         runs.prepare_web_command(question, goal=goal, model=model, search=search, reader=pages, **settings),
         as_json,
@@ -269,7 +243,7 @@ def recheck(
         given = {"--allow": allow, "--policy": policy, "--cache": cache, "--reader": reader}
         if beside := [option for option, value in given.items() if value]:
             raise ConfigurationError(f"{beside[0]}: to be left out beside --evidence, which reads nothing from the web")
-        texts = _load_kept_texts(evidence)
+        texts = core.make_kept_page_reader(inputs.require_folder_option("--evidence", evidence))
     else:
         settings = load_web_settings_options(policy, tenant, allow)
         lists, budget = settings["policy"], settings.get("budget", guardgraph.ResearchBudget())

@@ -122,7 +122,7 @@ def what_if(
     ] = None,
     policy: Annotated[
         str | None,
-        typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML or TOML.", show_default=False),
+        typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML.", show_default=False),
     ] = None,
     since: Annotated[
         str | None,
@@ -236,7 +236,7 @@ def evaluate(
     *,
     policy: Annotated[
         str | None,
-        typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML or TOML.", show_default=False),
+        typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML.", show_default=False),
     ] = None,
     recordings: Annotated[
         str | None,

@@ -179,15 +179,7 @@ OpenEntry: TypeAlias = BeginEntry | NoteEntry | CloseEntry
 
 def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
     """Return the text of the entry of a run."""
-    before, between, behind = build_run_entry_parts(at, run_id=run_id, content=content)
-    return f"{before}{previous}{between}{seq}{behind}"
-
-
-def build_run_entry_parts(at: str, *, run_id: str, content: str) -> tuple[str, str, str]:
-    """Return what is in the text of a run's entry before the previous hash, between it and the number, and behind."""
-    # Whoever holds the end of the chain fills in these two, which nobody knows before.
-    first = canonical_json({"at": at, "content": content, "format": FORMAT, "kind": "run"})
-    return f'{first[:-1]},"previous":"', f'",{canonical_json({"run_id": run_id})[1:-1]},"seq":', "}"
+    return _write_entry(seq, previous, at, kind="run", run_id=run_id, content=content)
 
 
 def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased: Iterable[int]) -> str:

@@ -19,7 +19,7 @@ from guardgraph.nodes.added import (
 )
 from guardgraph.nodes.body import Body
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.tools.langchain.verifier import LangChainVerifier, is_cross_encoder
+from guardgraph.tools.langchain.judges import LangChainVerifier, is_cross_encoder
 from guardgraph.world.call import Outside
 from guardgraph.world.models import ModelProposer, prepare_chat_model
 from guardgraph.world.prompts import load_prompt

@@ -37,7 +37,7 @@ from guardgraph.state.settings import choose_settings
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
 from guardgraph.tools.langchain.asking import is_from_langchain
-from guardgraph.tools.langchain.reranker import LangChainReranker, is_document_compressor
+from guardgraph.tools.langchain.judges import LangChainReranker, is_document_compressor
 from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import choose_retriever_sources

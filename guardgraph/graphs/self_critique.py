@@ -27,7 +27,7 @@ from guardgraph.state.self_critique import (
 )
 from guardgraph.state.settings import choose_settings
 from guardgraph.state.tenants import Ledger
-from guardgraph.tools.langchain.similarity import LangChainSimilarity
+from guardgraph.tools.langchain.judges import LangChainSimilarity
 from guardgraph.world.call import Outside, World
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
-from guardgraph.knowledge.checking.checked import CheckedBase, check_file, rebuild_file
-from guardgraph.knowledge.indexes import AnyIndex, Index
+from guardgraph.knowledge.database import Database
+from guardgraph.knowledge.file import File
 from guardgraph.knowledge.ingest.adding import GIVEN, add_folder, add_given_documents
 from guardgraph.knowledge.ingest.collection import Collection, Report
 from guardgraph.knowledge.ingest.folder import find_folder_documents
 from guardgraph.knowledge.ingest.rules import read_access_list
 from guardgraph.plain.errors import ConfigurationError, StoreError, make_configuration_error
+from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.context import Caller, normalise_tenant
@@ -26,6 +28,10 @@ from guardgraph.tools.lexical import SearchRequest
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
+    from guardgraph.knowledge.checking import CheckedBase
+    from guardgraph.knowledge.index import Index
+    from guardgraph.knowledge.vectors import Embedder
+
 
 class AnyKnowledgeBase(ABC):
     """Documents of tenants, searched by those who may read them, while they change; in a file or on a server.
@@ -34,9 +40,19 @@ class AnyKnowledgeBase(ABC):
     retriever, too: call it with ``{"query", "sources", "top_k"}`` and, of a run that has one, the ``"caller"``.
     """
 
-    index: AnyIndex[Any, Any]
-    shown: str
-    """How messages call it."""
+    def __init__(self, database: Database, embedding: Embeddings | None, min_similarity: float | None) -> None:
+        is_share = isinstance(min_similarity, int | float) and not isinstance(min_similarity, bool)
+        if min_similarity is not None and not (is_share and 0 <= min_similarity <= 1):
+            raise ConfigurationError(
+                f"min_similarity: a number in 0..1 is required, or None; given: {min_similarity!r:.80}"
+            )
+        require_numpy()
+        from guardgraph.knowledge.index import Index
+
+        self.shown = database.shown
+        """How messages call it."""
+        self.index: Index = Index(database, embedding=embedding, min_similarity=min_similarity)
+        self.index.check_embedding()  # a file, a server or a role that is none is refused at once
 
     def __enter__(self) -> Self:
         return self
@@ -89,7 +105,7 @@ class AnyKnowledgeBase(ABC):
         _check_collection_name("tenant", tenant)
         _check_collection_name("name", name)
         self.index.check_embedding(to_write=True)
-        tenant = self.index.spell_tenant(tenant)
+        tenant = normalise_tenant(tenant)
         allowed = None if readers is None else _read_collection_readers(readers)
         prefix = "" if name is None else f"{name}/"
         if isinstance(documents, str | Path):
@@ -120,7 +136,7 @@ class AnyKnowledgeBase(ABC):
         _check_collection_name("tenant", tenant)
         if not isinstance(name, str):
             raise ConfigurationError(f"name: the name of a collection is required; given: {name!r:.80}")
-        tenant = self.index.spell_tenant(tenant)
+        tenant = normalise_tenant(tenant)
         if removed := self.index.drop_collection(tenant, name):
             return removed
         there_are = [of for whose, of in self.index.collections() if whose == tenant]
@@ -157,12 +173,37 @@ class AnyKnowledgeBase(ABC):
         return self.index.search(query, sources=sources, caller=_read_asking_caller(request.get("caller")), top_k=top_k)
 
     @abstractmethod
+    def _open_to_check(self) -> Database:
+        """Return the database, opened so that damage ends no reading."""
+
     def check(self) -> CheckedBase:
-        """Check whether each row and all that is counted are what was put in; nothing is changed.
+        """Check whether the file, each row and all that is counted are what was put in; nothing is changed.
 
         Raises:
+            ConfigurationError: the role is no member of ``guardgraph_writer``.
             StoreError: it cannot be read.
         """
+        return check_knowledge_base(self._open_to_check())
+
+    def rebuild(self) -> CheckedBase:
+        """Make the index anew from the stored texts whose hash is right, in one transaction.
+
+        Words, postings and statistics are counted anew, and vectors that are right are kept. Those that are missing or
+        damaged are made where the base has its embedding; else they are taken out. Documents of which something has
+        another hash than it was put in with are taken out and named, until they are added again. Others may search
+        meanwhile; those who add wait.
+
+        A base whose words another version read is refused here; ``guardgraph kb rebuild`` takes it.
+
+        Returns:
+            What was found before, and what the index does not have.
+
+        Raises:
+            ConfigurationError: the embedding returned no vectors, or the role is no member of ``guardgraph_writer``;
+                nothing was changed.
+            StoreError: it cannot be read or written, or is damaged where no index is; likewise.
+        """
+        return rebuild_knowledge_base(self._open_to_check(), self.index.embedder)
 
     def tenants(self) -> list[str | None]:
         """Return the tenants that have documents, None first where documents have none."""
@@ -209,11 +250,8 @@ class KnowledgeBase(AnyKnowledgeBase):
         if not isinstance(path, str | Path) or not str(path).strip():
             raise ConfigurationError(f"knowledge base: the path of a file is required; given: {path!r}")
         self.path = Path(path)
-        _check_min_similarity(min_similarity)
         self._opened_with = (self.path, embedding, min_similarity)
-        self.shown = str(self.path)
-        self.index: Index = Index(self.path, embedding=embedding, min_similarity=min_similarity)
-        self.index.check_embedding()  # a file that is none is refused at once
+        super().__init__(File(self.path), embedding, min_similarity)
 
     def __repr__(self) -> str:
         return f"KnowledgeBase({str(self.path)!r})"
@@ -221,36 +259,8 @@ class KnowledgeBase(AnyKnowledgeBase):
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return _open_knowledge_file, self._opened_with
 
-    def check(self) -> CheckedBase:
-        """Check whether the file, each row and all that is counted are what was put in.
-
-        Nothing is changed.
-
-        Returns:
-            What was found.
-
-        Raises:
-            StoreError: the file cannot be read.
-        """
-        return check_file(self.path)
-
-    def rebuild(self) -> CheckedBase:
-        """Make the index anew from the stored texts whose hash is right, in one transaction.
-
-        Words, postings and statistics are counted anew, and vectors that are right are kept. Those that are missing or
-        damaged are made where the base has its embedding; else they are taken out. What has another hash than it was
-        put in with stays in the file and is shown to nobody until it is added again. Others may search meanwhile.
-
-        A base whose words another version read is refused here; ``guardgraph kb rebuild FILE`` takes it.
-
-        Returns:
-            What was found before, and what the index does not have.
-
-        Raises:
-            ConfigurationError: the embedding returned no vectors; nothing was changed.
-            StoreError: the file cannot be read or written, or is damaged where no index is; likewise.
-        """
-        return rebuild_file(self.path, self.index.embedder)
+    def _open_to_check(self) -> Database:
+        return File(self.path, to_check=True)
 
 
 class PostgresKnowledgeBase(AnyKnowledgeBase):
@@ -272,13 +282,10 @@ class PostgresKnowledgeBase(AnyKnowledgeBase):
     """
 
     def __init__(self, url: str, *, embedding: Embeddings | None = None, min_similarity: float | None = None) -> None:
-        from guardgraph.knowledge.postgres.index import PostgresIndex
+        from guardgraph.knowledge.server import Server
 
-        _check_min_similarity(min_similarity)
         self._opened_with = (url, embedding, min_similarity)
-        self.index: PostgresIndex = PostgresIndex(url, embedding=embedding, min_similarity=min_similarity)
-        self.shown = self.index.server.shown
-        self.index.check_embedding()  # a server or a role that is none is refused at once
+        super().__init__(Server(url), embedding, min_similarity)
 
     def __repr__(self) -> str:
         return f"PostgresKnowledgeBase({self.shown!r})"
@@ -286,26 +293,44 @@ class PostgresKnowledgeBase(AnyKnowledgeBase):
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return _open_server_base, self._opened_with
 
-    def check(self) -> CheckedBase:
-        """Check whether each row and all that is counted are what was put in; nothing is changed.
+    def _open_to_check(self) -> Database:
+        from guardgraph.knowledge.server import Server
 
-        Raises:
-            ConfigurationError: the role is no member of ``guardgraph_writer``.
-            StoreError: it cannot be read.
-        """
-        return self.index.check()
+        return Server(self._opened_with[0])
 
-    def rebuild(self) -> CheckedBase:
-        """Make the index anew from the stored texts whose hash is right, in one transaction, as a writer.
 
-        It does what `KnowledgeBase.rebuild` does. Others may search meanwhile; those who add wait.
+def require_numpy() -> None:
+    """Refuse to open a knowledge base without the packages of its extra."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        raise ConfigurationError(f"a knowledge base needs numpy: {explain_extra('kb')}") from None
 
-        Raises:
-            ConfigurationError: the role is no member of ``guardgraph_writer``, or the embedding returned no vectors;
-                nothing was changed.
-            StoreError: it cannot be read or written; likewise.
-        """
-        return self.index.rebuild()
+
+def open_to_check(given: str | Path) -> Database:
+    """Return the database of a file or of a URL, whatever became of it, whichever version read its words."""
+    require_numpy()
+    if is_server_url(given):
+        from guardgraph.knowledge.server import Server
+
+        return Server(str(given))
+    return File(Path(given), to_check=True)
+
+
+def check_knowledge_base(database: Database) -> CheckedBase:
+    """Check what `open_to_check` returned, and close it."""
+    from guardgraph.knowledge.checking import check_base
+
+    with closing(database):
+        return check_base(database)
+
+
+def rebuild_knowledge_base(database: Database, embedder: Embedder | None = None) -> CheckedBase:
+    """Make the index of what `open_to_check` returned anew, and close it."""
+    from guardgraph.knowledge.checking import rebuild_base
+
+    with closing(database):
+        return rebuild_base(database, embedder)
 
 
 def open_knowledge_base(given: str | Path) -> AnyKnowledgeBase:
@@ -315,8 +340,8 @@ def open_knowledge_base(given: str | Path) -> AnyKnowledgeBase:
 
 def make_server_base(url: str) -> bool:
     """Make an empty knowledge base in a database, and its two roles; say whether there was none."""
-    from guardgraph.knowledge.postgres.schema import make_database
-    from guardgraph.knowledge.postgres.server import Server
+    from guardgraph.knowledge.row_security import make_database
+    from guardgraph.knowledge.server import Server
 
     server = Server(url)
     with server.making() as connection:
@@ -325,24 +350,13 @@ def make_server_base(url: str) -> bool:
 
 def part_server_tenant(url: str, tenant: str) -> bool:
     """Move a large tenant of a database into partitions of its own; say whether it shared them with others."""
-    from guardgraph.knowledge.postgres.schema import part_tenant
-    from guardgraph.knowledge.postgres.server import Server
+    from guardgraph.knowledge.row_security import part_tenant
+    from guardgraph.knowledge.server import Server
 
     _check_collection_name("tenant", tenant)
     server = Server(url)
     with server.making() as connection:
         return part_tenant(connection, normalise_tenant(tenant) or "", server.shown)
-
-
-def rebuild_server_base(url: str) -> CheckedBase:
-    """Make the index of a knowledge base in a database anew, whichever version read its words."""
-    from guardgraph.knowledge.postgres.index import PostgresIndex
-
-    index = PostgresIndex(url)
-    try:
-        return index.rebuild()
-    finally:
-        index.close()
 
 
 def _open_knowledge_file(path: Path, embedding: Embeddings | None, min_similarity: float | None) -> KnowledgeBase:
@@ -351,12 +365,6 @@ def _open_knowledge_file(path: Path, embedding: Embeddings | None, min_similarit
 
 def _open_server_base(url: str, embedding: Embeddings | None, min_similarity: float | None) -> PostgresKnowledgeBase:
     return PostgresKnowledgeBase(url, embedding=embedding, min_similarity=min_similarity)
-
-
-def _check_min_similarity(given: object) -> None:
-    is_share = isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= 1
-    if given is not None and not is_share:
-        raise ConfigurationError(f"min_similarity: a number in 0..1 is required, or None; given: {given!r:.80}")
 
 
 def _read_asking_caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:

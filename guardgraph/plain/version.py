@@ -11,7 +11,7 @@ from typing import Final, Literal
 FORMAT: Final[Literal[1]] = 1
 """The form of all that is kept: recordings, documents, stores, knowledge bases and runs that wait."""
 
-FORMAT_SINCE: Final = (0, 14)  # the version that brought it
+FORMAT_SINCE: Final = (0, 16)  # the version that brought it
 
 BEFORE_FORMATS: Final = "0.13 or older"  # what made something that does not say what made it
 

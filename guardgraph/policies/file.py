@@ -11,7 +11,15 @@ from typing import Any, Generic, TypeAlias, overload
 
 from pydantic import ValidationError
 
-from guardgraph.formats.settings_file import PARSERS, SHOWN_FINDINGS, Place, SettingsDocument, WrongText, text_of
+from guardgraph.formats.settings_file import (
+    ENDINGS,
+    SHOWN_FINDINGS,
+    Place,
+    SettingsDocument,
+    WrongText,
+    parse_yaml,
+    text_of,
+)
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.errors import ConfigurationError, list_validation_findings
 from guardgraph.plain.json import JsonObject, find_json_problem
@@ -80,10 +88,10 @@ def load_policy(
     budget: type[Budget] | None = None,
     pattern: str | None = None,
 ) -> PolicyFile[Any, Any]:
-    """Read the settings of a pattern from a YAML or TOML file.
+    """Read the settings of a pattern from a YAML file.
 
     Args:
-        path: a file that ends in .yaml, .yml or .toml: UTF-8, at most 1 MB. A list of names may stand in a file of its
+        path: a file that ends in .yaml or .yml: UTF-8, at most 1 MB. A list of names may stand in a file of its
             own, beside it.
         policy: the class of a pattern's own policy; a shipped pattern has its own.
         budget: the class of a pattern's own budget.
@@ -119,19 +127,18 @@ def read_policy_in_folder(folder: str | Path, pattern: str) -> PolicyFile[Any, A
         names = sorted(entry.name for entry in Path(folder).iterdir())
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"a folder that can be read is required: {error}") from None
-    found = [name for name in names if Path(name).stem == pattern and Path(name).suffix.lower() in PARSERS]
+    found = [name for name in names if Path(name).stem == pattern and Path(name).suffix.lower() in ENDINGS]
     if len(found) > 1:
         raise ConfigurationError(f"{str(folder)!r}: one file of {pattern} is required; given: {', '.join(found)}")
     return read_policy(Path(folder) / found[0], pattern=pattern) if found else None
 
 
 def _parse_policy_file(path: str | Path) -> SettingsDocument:
-    parse = PARSERS.get(Path(path).suffix.lower())
     name = repr(str(path))[1:-1][:200]
-    if parse is None:
-        raise ConfigurationError(f"{name}: a file that ends in .yaml, .yml or .toml is required")
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise ConfigurationError(f"{name}: a file that ends in .yaml or .yml is required")
     try:
-        value, lines = parse(text_of(path))
+        value, lines = parse_yaml(text_of(path))
     except WrongText as error:
         where = name if error.line is None else f"{name}:{error.line}"
         raise ConfigurationError(f"{where}: {error}") from None
@@ -270,12 +277,12 @@ class _PolicyFileReader:
 
 
 def load_trust(path: str | Path) -> tuple[TrustEntry, ...]:
-    """Read how far hosts are trusted from a YAML or TOML file, for `ResearchPolicy.trust`.
+    """Read how far hosts are trusted from a YAML file, for `ResearchPolicy.trust`.
 
     The file has one key, ``trust``: a list of ``{scope, tier, owner?, source?, date?}``.
 
     Args:
-        path: a file that ends in .yaml, .yml or .toml: UTF-8, at most 1 MB.
+        path: a file that ends in .yaml or .yml: UTF-8, at most 1 MB.
 
     Raises:
         ConfigurationError: the file cannot be read, or something in it is wrong: a line for every finding, with file,

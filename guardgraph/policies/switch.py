@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from guardgraph.formats.settings_file import PARSERS, WrongText, text_of
+from guardgraph.formats.settings_file import ENDINGS, WrongText, parse_yaml, text_of
 from guardgraph.graphs.running.live import LONGEST_SAID, SWITCHED
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, find_json_problem
 
 ENABLED: Final = "enabled"
-_OURS = re.compile(rf"""^["']?({ENABLED}|{SWITCHED})["']?[ \t]*[:=]""")
+_OURS = re.compile(rf"""^["']?({ENABLED}|{SWITCHED})["']?[ \t]*:""")
 """How a line begins that a switch replaces, with the indented lines behind it."""
 
 
@@ -28,7 +28,7 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
     that is not there is made.
 
     Args:
-        file: ends in .yaml, .yml or .toml.
+        file: ends in .yaml or .yml.
         on: whether the agents are on.
         by: who says so.
         why: why.
@@ -42,8 +42,8 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
     path = Path(file)
     if not isinstance(on, bool):
         raise ConfigurationError(f"on: True or False is required; given: {on!r:.80}")
-    if (parse := PARSERS.get(path.suffix.lower())) is None:
-        raise ConfigurationError(f"{str(file)!r:.200}: a file that ends in .yaml, .yml or .toml is required")
+    if path.suffix.lower() not in ENDINGS:
+        raise ConfigurationError(f"{str(file)!r:.200}: a file that ends in .yaml or .yml is required")
     for name, given in {"by": by, "why": why}.items():
         is_text = isinstance(given, str) and find_json_problem(given) is None
         if not is_text or not given.strip() or len(given) > LONGEST_SAID:
@@ -54,10 +54,10 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
     said: JsonObject = {ENABLED: on, SWITCHED: {"by": by.strip(), "why": why.strip(), "at": at}}
     try:
         text = text_of(path) if path.exists() else ""
-        before = parse(text)[0] or {}
-        changed = _write_switch(said, is_toml=path.suffix.lower() == ".toml") + _drop_switch(text)
+        before = parse_yaml(text)[0] or {}
+        changed = _write_switch(said) + _drop_switch(text)
         expected = {**before, **said} if isinstance(before, dict) else None
-        if expected is None or parse(changed)[0] != expected:
+        if expected is None or parse_yaml(changed)[0] != expected:
             raise ConfigurationError(f"{str(file)!r:.200}: fields at the left edge are required, a line for each")
         _replace_file(path, changed)
     except OSError as error:  # names a file beside this one, of which nobody has heard
@@ -67,13 +67,11 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
     return expected
 
 
-def _write_switch(said: JsonObject, *, is_toml: bool) -> str:
-    """Return the lines of a switch; a text of JSON is one of YAML and of TOML."""
-    sign, equals = ("=", " = ") if is_toml else (":", ": ")
+def _write_switch(said: JsonObject) -> str:
+    """Return the lines of a switch; a text of JSON is one of YAML."""
     texts = {name: json.dumps(text, ensure_ascii=False) for name, text in said[SWITCHED].items()}
-    switched = ", ".join(f"{name}{equals}{text}" for name, text in texts.items())
-    blank = " " if is_toml else ""
-    return f"{ENABLED}{blank}{sign} {json.dumps(said[ENABLED])}\n{SWITCHED}{blank}{sign} {{{switched}}}\n"
+    switched = ", ".join(f"{name}: {text}" for name, text in texts.items())
+    return f"{ENABLED}: {json.dumps(said[ENABLED])}\n{SWITCHED}: {{{switched}}}\n"
 
 
 def _drop_switch(text: str) -> str:

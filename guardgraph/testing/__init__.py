@@ -19,11 +19,11 @@ from guardgraph.testing.doubles import (
     ScriptedClock,
     ScriptedTool,
     ScriptExhausted,
+    assert_grounded,
     replays,
     scripted_tool,
     scripted_verifier,
 )
-from guardgraph.testing.grounded import assert_grounded
 from guardgraph.testing.retriever import RETRIEVER_CHECKS, GuardedBase, GuardedDocument, check_retriever
 from guardgraph.testing.store import STORE_CHECKS, check_store
 

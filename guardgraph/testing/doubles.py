@@ -27,6 +27,8 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, PrivateAttr
 
+from guardgraph.checking.answer import check_answer
+from guardgraph.checking.checked import CheckedAnswer
 from guardgraph.graphs.replay import judge_recording_again
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import ConfigurationError, InputError
@@ -465,3 +467,23 @@ def _choose_reply_parser(schema: dict[str, Any] | type) -> BaseOutputParser[Any]
     if isinstance(schema, type) and issubclass(schema, BaseModel):
         return PydanticOutputParser(pydantic_object=schema)
     return JsonOutputParser()
+
+
+def assert_grounded(answer: str, sources: Iterable[object], **settings: Any) -> CheckedAnswer:
+    """Fail where an answer does not rest on its sources; the failure shows its sentences with their verdicts.
+
+    Args:
+        answer: its text.
+        sources: what it rests on; as for `check_answer`.
+        settings: the other arguments of `check_answer`.
+
+    Returns:
+        The checked answer.
+
+    Raises:
+        AssertionError: an agent would refuse the answer.
+    """
+    __tracebackhide__ = True
+    checked = check_answer(answer, sources, **settings)
+    assert checked.ok, checked.to_text()
+    return checked

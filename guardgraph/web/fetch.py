@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx2
 from ada_url import URL
@@ -36,10 +36,6 @@ from guardgraph.web.transport import (
     make_system_ssl_context,
     unpack_content_encoding,
 )
-
-if TYPE_CHECKING:
-    from guardgraph.web.warc import WarcFile
-
 
 MOST_BYTES = 512 * 1024 * 1024
 """How large the file may become; what was not read for longest goes first."""
@@ -281,7 +277,6 @@ class Fetching:
     context: ssl.SSLContext | None
     user_agent: str
     cache: Cache | None
-    evidence: WarcFile | None = None
     """Where every answer that a page is made of is kept, those that lead on too."""
     proxy: Proxy | None = None
     """Through which all pages are read."""
@@ -303,8 +298,6 @@ class Fetching:
             answer = retry_page_fetch(
                 partial(self._request_cached_page, place, meter, self.cache if kept else None), meter
             )
-            if self.evidence is not None and kept:
-                self.evidence.add_answer(place.url, answer.status, answer.headers, answer.body)
             location = answer.headers.get("location")
             if answer.status in READ:
                 kind = answer.headers.get("content-type", "")

@@ -31,7 +31,6 @@ from guardgraph.world.deadline import deadline
 if TYPE_CHECKING:
     from guardgraph.web.fetch import Fetched, Fetching
     from guardgraph.web.network import Resolve
-    from guardgraph.web.warc import WarcFile
 
 
 DAY = 24 * 60 * 60.0
@@ -194,7 +193,6 @@ def web_reader(
     robots: bool = True,
     limits: WebLimits | None = None,
     render: bool | str | os.PathLike[str] = False,
-    evidence: str | os.PathLike[str] | None = None,
     proxy: str | None = None,
 ) -> WebReader:
     """Return a reader of the real web, for `create_research_agent`. It needs guardgraph's extra `web`.
@@ -216,8 +214,6 @@ def web_reader(
         render: whether a browser tells what of an HTML page is seen, by the extra `render`; a path is that of Chromium,
             and True means the one of Playwright. No script runs, and what the page asks for is read as the page is, or
             refused.
-        evidence: a WARC file (``.warc``, ``.warc.gz``) to which each answer is added that a page was made of, without
-            cookies, authorization and credentials, by the extra `warc`; made where there is none.
         proxy: a proxy of the company, ``"http://proxy.example.com:3128"``, through which all pages are read. It looks
             names up, so nobody here judges their addresses; addresses and private names are refused before.
 
@@ -232,7 +228,6 @@ def web_reader(
     agent = _check_user_agent(user_agent)
     limits = choose_settings(WebLimits(), limits, "limits")
     fetching = _make_fetching(cache, resolve, networks, _check_ssl_context(ssl_context), agent)
-    fetching.evidence = _open_evidence(evidence)
     if proxy is not None:
         from guardgraph.web.network import parse_proxy
 
@@ -354,16 +349,6 @@ def _make_fetching(
     except ImportError as error:
         raise ConfigurationError(f"web_reader: {explain_extra('web')} ({error})") from error
     return Fetching(resolve, networks, context, agent, Cache(cache) if cache is not None else None)
-
-
-def _open_evidence(evidence: object) -> WarcFile | None:
-    if evidence is None:
-        return None
-    if not isinstance(evidence, str | os.PathLike):
-        raise ConfigurationError(f"evidence: the path of a file is required; given: {evidence!r:.80}")
-    from guardgraph.web.warc import WarcFile
-
-    return WarcFile(evidence)
 
 
 def _make_renderer(render: object) -> Renderer | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,6 @@ from guardgraph.guards.stop import Stop
 from guardgraph.guards.urls import explain_url_denial, make_host_scope
 from guardgraph.plain.errors import InputError, ReadFailure
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.web.reader import page_of
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.live import perform_call
 
@@ -170,27 +168,6 @@ def make_kept_page_reader(folder: str | os.PathLike[str]) -> Text:
         return kept.decode()
 
     return read_kept_page
-
-
-def make_archived_page_reader(file: str | os.PathLike[str]) -> Text:
-    """Return the texts of pages as a WARC file has them, made of its answers as a reader makes them."""
-    from guardgraph.web.warc import iterate_kept_answers
-
-    texts: dict[str, str] = {}
-    for answer in iterate_kept_answers(file):
-        if answer.status == 200:
-            with suppress(ReadFailure):
-                text = page_of(answer.body, answer.content_type, url=answer.url, seconds=ARCHIVED_PAGE_SECONDS)["body"]
-                texts[_hash_page_text(text)] = text
-
-    def read_archived_page(note: Cited) -> str:
-        if note.text_sha256 is None:
-            raise ReadFailure("no_hash")
-        if note.text_sha256 not in texts:
-            raise ReadFailure("not_kept", {"cause": "no answer in the file is this page"})
-        return texts[note.text_sha256]
-
-    return read_archived_page
 
 
 def keep_page_body(folder: str | os.PathLike[str], text: str) -> str:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import partial
 
 import pytest
 from cli_runs import empty_folder, refused, run
-from warcio.archiveiterator import ArchiveIterator
-from web_server import LOOPBACK, WebServer, answer, redirect
-
-import guardgraph
+from web_server import WebServer, answer, redirect
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
@@ -125,23 +121,6 @@ def test_a_run_with_evidence_is_rechecked_without_a_network(here, web):
     text.unlink()
     assert rechecked("--evidence", "kept")[0][0][1].startswith("not_kept")
     assert len(web.log) == asked
-
-
-def test_a_run_whose_answers_stand_in_a_file_is_rechecked_from_it(here, web, monkeypatch):
-    """The answer that the cited page was made of stands in the WARC file, no other host's; nothing is asked again."""
-    found = partial(guardgraph.web_reader, resolve=web.resolve, allowed_addresses=LOOPBACK)
-    monkeypatch.setattr(guardgraph, "web_reader", found)  # our own reader, which finds every name at the server
-    done = run("research", QUESTION, "--urls", "urls.txt", *HOSTS, "--evidence", "kept.warc.gz", "--json")
-    assert done.exit_code == 0
-    (here / "run.json").write_text(done.stdout)
-    with (here / "kept.warc.gz").open("rb") as file:
-        named = [record.rec_headers.get_header("WARC-Target-URI") for record in ArchiveIterator(file)]
-    assert {"http://docs.example.com/sla", "http://status.example.com/now"} < {*named}
-    assert not [url for url in named if url and "evil.example" in url]
-    asked = len(web.log)
-    assert rechecked("--evidence", "kept.warc.gz") == ([("same", "")], 0)
-    assert len(web.log) == asked
-    assert not [line for line in web.log if "evil.example" in line]
 
 
 @pytest.mark.parametrize(

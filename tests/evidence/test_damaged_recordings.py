@@ -24,10 +24,10 @@ DEAD = (dead("the proposer"), dead("the tool"))
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (None, "recording: format 1 of guardgraph 0.14 or later is required; given: none"),
-        ([], "recording: format 1 of guardgraph 0.14 or later is required; given: none"),
-        ({"format": 2}, "recording: format 1 of guardgraph 0.14 or later is required; given: format 2"),
-        ({"format": "1"}, "recording: format 1 of guardgraph 0.14 or later is required; given: format '1'"),
+        (None, "recording: format 1 of guardgraph 0.16 or later is required; given: none"),
+        ([], "recording: format 1 of guardgraph 0.16 or later is required; given: none"),
+        ({"format": 2}, "recording: format 1 of guardgraph 0.16 or later is required; given: format 2"),
+        ({"format": "1"}, "recording: format 1 of guardgraph 0.16 or later is required; given: format '1'"),
         ({"format": 1}, "recording.guardgraph: Field required; given: {'format': 1}"),
     ],
 )

@@ -203,8 +203,8 @@ def _torn(file):
     [
         (_foreign, "a store of guardgraph is required; it holds other tables"),
         (_text, "an SQLite database is required; file is not a database"),
-        (_newer, "format 1 of guardgraph 0.14 or later is required; given: format 3 of guardgraph 1.5.0"),
-        (_older, "format 1 of guardgraph 0.14 or later is required; given: none"),
+        (_newer, "format 1 of guardgraph 0.16 or later is required; given: format 3 of guardgraph 1.5.0"),
+        (_older, "format 1 of guardgraph 0.16 or later is required; given: none"),
         (_torn, "it lacks tables: guardgraph_callers"),
         (_watched, "a store without triggers, rules, inheritance and row security is required; it has keeps_a_copy"),
     ],

@@ -13,7 +13,7 @@ from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
 from guardgraph.grounding.words import list_content_words, list_word_beginnings
-from guardgraph.knowledge.storing.schema import WORDS_VERSION
+from guardgraph.knowledge.database import WORDS_VERSION
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.tools.knowledge_base import demo_documents
 

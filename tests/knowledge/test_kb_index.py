@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
-from guardgraph.knowledge.indexes import Index
-from guardgraph.knowledge.searching.views import Latest
+from guardgraph.knowledge.file import File
+from guardgraph.knowledge.index import Index
+from guardgraph.knowledge.views import Latest
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
 from guardgraph.tools.knowledge_base import Document, demo_documents
@@ -71,7 +72,7 @@ def base(tmp_path):
 @pytest.fixture
 def index(tmp_path):
     """An empty index."""
-    made = Index(tmp_path / "kb.sqlite")
+    made = Index(File(tmp_path / "kb.sqlite"))
     yield made
     made.close()
 
@@ -124,7 +125,7 @@ def test_nothing_shows_of_what_a_caller_may_not_read(tmp_path_factory, changes, 
     found = []
     for name, is_kept in (("all", lambda access: True), ("his", lambda access: is_access_allowed(access, caller))):
         # A document that is moved out of sight is dropped from what he sees, and put there when it is moved into it.
-        index = Index(folder / name)
+        index = Index(File(folder / name))
         replayed(index, changes, is_kept)
         found.append(json.dumps(index.search(question, caller=caller)))
         index.close()
@@ -211,25 +212,12 @@ def test_an_id_of_another_collection_is_refused(index):
 def test_a_changed_row_is_never_shown(index, change):
     """A chunk that is not what was put in is an error, which has nothing of it."""
     index.put(stored("a", "wing flow"))
-    with sqlite3.connect(index.path) as connection:
+    with sqlite3.connect(index.database.path) as connection:
         connection.execute(f"UPDATE chunks SET {change}")
     connection.close()
     with pytest.raises(StoreError, match="damaged") as error:
         index.search("wing")
     assert "secret" not in str(error.value)
-
-
-def asked(often, keys, size=1):
-    """The keys that are read when they are asked for one after the other, each with so much to keep."""
-    read = []
-
-    def made(missing):
-        read.extend(missing)
-        return {key: (str(key), size) for key in missing}
-
-    for key in keys:
-        assert often.of([key], made) == {key: str(key)}
-    return read
 
 
 def test_the_latest_are_kept_as_far_as_there_is_room():

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from policy_files import PLAIN, SECTIONS, TEXTS, Desk, Effort, as_toml, as_yaml
+from policy_files import PLAIN, SECTIONS, TEXTS, Desk, Effort, as_yaml
 
 from guardgraph import ConfigurationError, PolicyFile, RagBudget, RagPolicy, create_rag_agent, load_policy
 from guardgraph.policies.file import build_policy_schema
@@ -56,28 +56,11 @@ def test_tenants_only_tighten(tmp_path):
         read.settings("acne")
 
 
-def test_toml_says_the_same(tmp_path):
-    """TOML has the same fields, in tables or inline."""
-    text = """
-pattern = "rag"
-budget = { max_seconds = 20 }
-[policy]
-allowed_sources_policy = ["billing_policy", "support_policy"]
-allowed_sources_execution = ["billing_policy", "support_policy"]
-known_names = ["NO", "yes", "2024-01-01"]
-[tenants.acme]
-policy.allowed_sources_execution = ["billing_policy", "security_policy"]
-budget = { max_seconds = 50, max_top_k = 2 }
-[tenants.globex]
-"""
-    assert load_policy(_written(tmp_path, text, "rag.toml")) == load_policy(_written(tmp_path, PLAIN))
-
-
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("name", ["rag.yaml", "rag.YML", "rag.toml"])
+@pytest.mark.parametrize("name", ["rag.yaml", "rag.YML"])
 def test_bom_and_line_ends_of_windows_change_nothing(bom, name, tmp_path):
     """A file that an editor on Windows wrote says the same."""
-    text = 'pattern = "rag"\n[budget]\nmax_top_k = 2\n' if "toml" in name else "pattern: rag\nbudget:\n  max_top_k: 2\n"
+    text = "pattern: rag\nbudget:\n  max_top_k: 2\n"
     written = _written(tmp_path, bom + text.replace("\n", "\r\n").encode(), name)
     assert load_policy(written).budget == RagBudget(max_top_k=2)
 
@@ -185,54 +168,6 @@ def test_what_is_wrong_in_yaml_is_said_with_its_line(text, said, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "rag.toml:1: pattern: a name is required"),
-        ('pattern = "rag"\npattern = "rag"', "rag.toml:2: not TOML: Cannot overwrite a value"),
-        ("pattern = NO", "rag.toml:1: not TOML: Invalid value"),
-        (
-            'pattern = "rag"\n\n[budget]\n# x\nmax_topk = 2',
-            "rag.toml:5: budget.max_topk: no such field; there are max_sec",
-        ),
-        (
-            'pattern = "rag"\n[ "budget" ]\n\'max_top_k\' = "2"',
-            "rag.toml:3: budget.max_top_k: Input should be a valid in",
-        ),
-        (
-            'pattern = "rag"\nbudget."max\\u005ftop_k" = "2"',
-            "rag.toml:2: budget.max_top_k: Input should be a valid int",
-        ),
-        (
-            'pattern = "rag"\nbudget = { max_top_k = "2" }',
-            "rag.toml:2: budget.max_top_k: Input should be a valid integer",
-        ),
-        (
-            'pattern = "rag"\n[budget]\nmax_seconds = 1979-05-27',
-            "rag.toml:3: budget.max_seconds: Input should be a valid nu",
-        ),
-        (
-            'pattern = "rag"\n[budget]\nmax_seconds = inf',
-            "rag.toml:3: budget.max_seconds: Input should be a finite number",
-        ),
-        ('pattern = "rag"\n[[tenants.a]]', "rag.toml:2: tenants.a: a mapping is required; given: list"),
-        (
-            'pattern = "rag"\n[policy]\nknown_names = [\n "]", # ]\n """\nbudget = 1\n[budget]""",\n]\n[budget]\nx = 1',
-            "rag.toml:10: budget.x: no such field",
-        ),
-        (f"a = {'[' * 100_000}", "rag.toml:1: at most 16 levels of nesting are allowed"),
-        (f"{'a.' * 100_000}a = 1", "rag.toml:1: at most 16 levels of nesting are allowed"),
-        (f"a = {'9' * 5000}", "rag.toml: not TOML: a number of fewer digits is required"),
-        (b"\xff", "rag.toml:1: UTF-8 text is required; given: the byte 0xff"),
-    ],
-)
-def test_what_is_wrong_in_toml_is_said_with_its_line(text, said, tmp_path):
-    """As of YAML; of an inline table the line is its own."""
-    error = _said(tmp_path, text, "rag.toml")
-    assert said in error
-    assert "\n" not in error
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
         (
             "tenants: {a: {policy: {currency: USD}}}",
             "tenants.a.policy.currency: the deployment fixed 'EUR'; given: 'USD'",
@@ -284,14 +219,14 @@ def test_what_is_no_file_is_refused(tmp_path):
 
 @settings(deadline=None, max_examples=150)
 @given(SECTIONS, st.dictionaries(TEXTS.filter(str.strip), SECTIONS, max_size=2))
-def test_settings_come_back_from_yaml_and_toml(ours, tenants):
+def test_settings_come_back_from_yaml_and_json(ours, tenants):
     """Random settings and overlays: both forms say the same, with the fingerprints of the settings made in Python."""
     for overlay in tenants.values():
         overlay["policy"] = {**overlay["policy"], "currency": ours["policy"].get("currency", "EUR")}
     document = {"pattern": "desk", **ours, "tenants": tenants}
     policy, budget = Desk(**ours["policy"]), Effort(**ours["budget"])
     with TemporaryDirectory() as folder:
-        forms = {"desk.yaml": as_yaml(document), "desk.toml": as_toml(document), "json.yaml": json.dumps(document)}
+        forms = {"desk.yaml": as_yaml(document), "json.yaml": json.dumps(document)}
         for name, text in forms.items():
             read = load_policy(_written(folder, text, name), policy=Desk, budget=Effort)
             assert read.policy.fingerprint == policy.fingerprint
@@ -345,14 +280,11 @@ PIECES = st.sampled_from(
 
 
 @settings(deadline=None, max_examples=300)
-@given(
-    st.lists(PIECES, max_size=30).map("".join).map(str.encode) | st.binary(max_size=60),
-    st.sampled_from(["yaml", "toml"]),
-)
-def test_any_bytes_are_settings_or_one_error(content, form):
+@given(st.lists(PIECES, max_size=30).map("".join).map(str.encode) | st.binary(max_size=60))
+def test_any_bytes_are_settings_or_one_error(content):
     """Whatever stands in a file, it is a `PolicyFile` or a ConfigurationError whose every line names the file."""
     with TemporaryDirectory() as folder:
-        path = _written(folder, content, f"x.{form}")
+        path = _written(folder, content, "x.yaml")
         try:
             read = load_policy(path)
         except ConfigurationError as raised:

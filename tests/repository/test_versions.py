@@ -37,7 +37,7 @@ def test_a_version_is_read_by_its_numbers(given, numbers):
     assert parse_version(given) == numbers
 
 
-@pytest.mark.parametrize("version", ["0.14.0", "0.14.0.dev1", "1.0", HUGE, "unknown", "", None, read_package_version()])
+@pytest.mark.parametrize("version", ["0.16.0", "0.16.0.dev1", "1.0", HUGE, "unknown", "", None, read_package_version()])
 def test_this_format_is_read_whatever_version_wrote_it_since(version):
     """A version of five thousand digits, or none, is no error."""
     assert find_format_problem(1, version) is None
@@ -55,7 +55,7 @@ def test_another_format_is_refused_in_one_line_that_names_both_versions(number, 
     with pytest.raises(InputError) as refused:
         replay(graph, {**recorder.runs[0], "format": number, "guardgraph": version})
     said = str(refused.value)
-    assert said.startswith("recording: format 1 of guardgraph 0.14 or later is required; given: ")
+    assert said.startswith("recording: format 1 of guardgraph 0.16 or later is required; given: ")
     assert said.endswith(f" of guardgraph {version}") is bool(parse_version(version))
     assert "\n" not in said
 

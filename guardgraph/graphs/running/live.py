@@ -33,7 +33,7 @@ from guardgraph.world.deadline import Handover, run_in_call_thread, start_thread
 LOGGER = logging.getLogger("guardgraph")
 
 SWITCHED = "switched"  # key of what a live policy says of who changed it last
-ENDINGS = (".yaml", ".yml", ".toml")
+ENDINGS = (".yaml", ".yml")
 LONGEST_SAID = 1000  # characters of who changed a live policy, why, and when
 
 
@@ -116,11 +116,11 @@ class LivePolicy:
     def _load_source(self) -> JsonObject:
         """Return what the source says now."""
         if isinstance(self._source, Path):
-            from guardgraph.formats.settings_file import PARSERS, text_of  # for files alone
+            from guardgraph.formats.settings_file import parse_yaml, text_of  # for files alone
 
             if not (text := text_of(self._source)).strip():  # one that is written in place is empty at first
                 raise ConfigurationError("a file that says something is required; given: an empty one")
-            given, _ = PARSERS[self._source.suffix.lower()](text)
+            given, _ = parse_yaml(text)
         else:
             given = self._source()
         if not isinstance(given, Mapping):
@@ -162,7 +162,7 @@ def live_policy(
     ``{by, why, at}`` who changed it last. A factory is given it as `live`.
 
     Args:
-        source: a file that ends in .yaml, .yml or .toml, or a plain function that returns a mapping. Nothing is read
+        source: a file that ends in .yaml or .yml, or a plain function that returns a mapping. Nothing is read
             before a run.
         every: seconds after which it is read again, in each process; 0 for every time that it counts.
         stale_for: seconds for which what was read last still counts when it cannot be read.
@@ -173,7 +173,7 @@ def live_policy(
     """
     if isinstance(source, str | Path):
         if Path(source).suffix.lower() not in ENDINGS:
-            raise ConfigurationError(f"source: a file that ends in .yaml, .yml or .toml; given: {str(source)!r:.200}")
+            raise ConfigurationError(f"source: a file that ends in .yaml or .yml; given: {str(source)!r:.200}")
         source = Path(source)
     elif not callable(source) or asyncio.iscoroutinefunction(source):
         raise ConfigurationError(f"source: a file's name or a plain function is required; given: {source!r:.80}")

@@ -35,9 +35,8 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.context import Access, normalise_tenant
 from guardgraph.state.rag import PASSAGE_CHARS
-from guardgraph.tools.chunks import split_document_into_chunks
 from guardgraph.tools.folder import find_file_name_problem, name_source_of_file
-from guardgraph.tools.knowledge_base import Document
+from guardgraph.tools.knowledge_base import Document, split_document_into_chunks
 
 if TYPE_CHECKING:
     from guardgraph.formats.extraction import Extracted

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection as Ids
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from guardgraph.knowledge.documents import Stamp, StoredDocument
-from guardgraph.knowledge.indexes import AnyIndex, Listed
 from guardgraph.knowledge.ingest.rules import RULES_VERSION, is_within_readers
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Access
 from guardgraph.tools.folder import LeftOut, describe_left_out_files
+
+if TYPE_CHECKING:
+    from guardgraph.knowledge.index import Index, Listed
 
 
 class Unusable(ValueError):
@@ -59,7 +61,7 @@ _SHOWN = 3
 class Collection:
     """What the base has of a collection, and what became of it."""
 
-    def __init__(self, index: AnyIndex[Any, Any], tenant: str | None, name: str) -> None:
+    def __init__(self, index: Index, tenant: str | None, name: str) -> None:
         self.tenant = tenant
         self.name = name
         self.listed: dict[str, Listed] = {}

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from guardgraph.knowledge.postgres.schema import WRITER, check_database, require_writer
-from guardgraph.knowledge.storing.schema import name_words_version
-from guardgraph.knowledge.storing.scopes import make_scope_key
+from guardgraph.knowledge.database import Connection, Database, find_words_problem
+from guardgraph.knowledge.row_security import WRITER, check_database
+from guardgraph.knowledge.scopes import make_caller_key, make_scope_key
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.files import SERVER_URLS
-from guardgraph.state.context import Caller, normalise_tenant
+from guardgraph.state.context import Caller
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    import psycopg
 
 _TIMEOUT: Final = 60
 """Seconds for which a writer waits for others of its tenant."""
@@ -26,17 +26,40 @@ _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _WORDS: Final = "(SELECT value FROM guardgraph.state WHERE name = 'words')"
 _WAIT: Final = f"SET LOCAL lock_timeout = '{_TIMEOUT}s'"
+_FOUND_FIRST: Final = {"search_path": "guardgraph, pg_temp"}
+"""Statements that both databases take name no schema."""
 _ALL_WRITERS: Final = "7305437213966885"
 """By this lock a rebuild waits for all writers, and they for it."""
 
 
-class Server:
-    """A database of PostgreSQL. What is read or written is done on a connection that nothing else uses meanwhile."""
+class ServerConnection:
+    """A connection of psycopg's that takes the statements of both databases."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> psycopg.Cursor[Any]:
+        """As `Connection.execute`."""
+        return self._connection.execute(statement.replace("?", "%s"), values, binary=True)
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """As `Connection.executemany`."""
+        with self._connection.cursor() as cursor:
+            cursor.executemany(statement.replace("?", "%s"), rows)
+
+    def take_numbers(self, count: int) -> list[int]:
+        """As `Connection.take_numbers`."""
+        rows = self.execute("SELECT nextval('guardgraph.changes') FROM generate_series(1, ?)", [count])
+        return [number for (number,) in rows]
+
+
+class Server(Database):
+    """A database of PostgreSQL. The server shows a connection what its transaction says for whom it is."""
 
     # All that is set is set for a transaction, so a pooler that hands connections out by transaction is no danger.
 
     def __init__(self, url: str) -> None:
-        self._idle: list[tuple[int, Connection[Any]]] = []
+        self._idle: list[tuple[int, psycopg.Connection[Any]]] = []
         try:
             from psycopg import Error
             from psycopg.conninfo import conninfo_to_dict
@@ -60,35 +83,33 @@ class Server:
         self.close()
 
     @contextmanager
-    def reading(self, caller: Caller | None) -> Iterator[Connection[Any]]:
-        """Yield a connection that sees one state of what a caller may read, and nothing else."""
-        # No tenant has the key "-": who is unknown has none, not even that of callers without one.
-        key = "-" if caller is None else make_scope_key(normalise_tenant(caller.tenant))
+    def reading(self, caller: Caller | None) -> Iterator[ServerConnection]:
+        """As `Database.reading`: nothing else is shown."""
         readers = "{}" if caller is None else _format_array(caller.readers)
-        with self._transacting(_READ, {"tenant": f"={key}", "readers": readers}) as connection:
+        with self._transacting(_READ, {"tenant": f"={make_caller_key(caller)}", "readers": readers}) as connection:
             yield connection
 
     @contextmanager
-    def reading_tenant(self, tenant: str | None) -> Iterator[Connection[Any]]:
-        """Yield a connection that sees all that a tenant has, for any reader; as a writer only."""
+    def reading_tenant(self, tenant: str | None) -> Iterator[ServerConnection]:
+        """As `Database.reading_tenant`."""
         with self._transacting(_READ, {"writes": f"={make_scope_key(tenant)}"}) as connection:
             yield connection
 
     @contextmanager
-    def reading_all(self) -> Iterator[Connection[Any]]:
-        """Yield a connection that sees all rows as a writer; what is for everybody as a reader."""
+    def reading_all(self) -> Iterator[ServerConnection]:
+        """As `Database.reading_all`."""
         with self._transacting(_READ, {"checks": "all"}) as connection:
             yield connection
 
     @contextmanager
-    def writing(self, tenant: str | None) -> Iterator[Connection[Any]]:
-        """Yield a connection whose changes of a tenant are committed together where the block ends, or not at all."""
+    def writing(self, tenant: str | None) -> Iterator[ServerConnection]:
+        """As `Database.writing`."""
         key = make_scope_key(tenant)
         with self._transacting(_WRITE, {"writes": f"={key}"}) as connection:
             connection.execute(_WAIT)
             connection.execute(
                 f"SELECT pg_advisory_xact_lock_shared({_ALL_WRITERS}), "
-                "pg_advisory_xact_lock(hashtextextended(%s, 7305437213966884))",
+                "pg_advisory_xact_lock(hashtextextended(?, 7305437213966884))",
                 [key],
             )
             # Another version may have rebuilt all while this one waited.
@@ -96,20 +117,31 @@ class Server:
             yield connection
 
     @contextmanager
-    def rebuilding(self) -> Iterator[Connection[Any]]:
-        """Yield a connection that sees all rows, in a transaction in which nobody else writes, as a writer."""
+    def rebuilding(self) -> Iterator[ServerConnection]:
+        """As `Database.rebuilding`."""
         with self._transacting(_WRITE, {"checks": "all"}, any_words=True) as connection:
-            require_writer(connection, self.shown)
+            self.require_writer(connection)
             connection.execute(_WAIT)
             connection.execute(f"SELECT pg_advisory_xact_lock({_ALL_WRITERS})")
             yield connection
 
-    def write_for(self, connection: Connection[Any], key: str) -> None:
-        """Let a connection that rebuilds change the rows of a tenant, by its key."""
-        connection.execute("SELECT set_config('guardgraph.writes', %s, true)", [f"={key}"])
+    def write_for(self, connection: Connection, key: str) -> None:
+        """As `Database.write_for`."""
+        connection.execute("SELECT set_config('guardgraph.writes', ?, true)", [f"={key}"])
+
+    def is_writer(self, connection: Connection) -> bool:
+        """As `Database.is_writer`: whether the role is a member of the writers."""
+        return bool(connection.execute("SELECT pg_has_role(current_user, ?, 'USAGE')", [WRITER]).fetchone() == (True,))
+
+    def require_writer(self, connection: Connection) -> None:
+        """As `Database.require_writer`."""
+        if not self.is_writer(connection):
+            raise ConfigurationError(
+                f"{self.shown}: a member of {WRITER} is required; this role only reads for callers"
+            )
 
     @contextmanager
-    def making(self) -> Iterator[Connection[Any]]:
+    def making(self) -> Iterator[psycopg.Connection[Any]]:
         """Yield a connection of the owner, in a transaction; nothing is checked."""
         from psycopg.errors import InsufficientPrivilege
 
@@ -126,15 +158,15 @@ class Server:
                 connection.close()
 
     def close(self) -> None:
-        """Close the connections that are not in use; others are opened when they are needed."""
+        """As `Database.close`."""
         for connection in self._take_idle():
             connection.close()
 
     @contextmanager
     def _transacting(
         self, begin: str, settings: Mapping[str, str], *, any_words: bool = False
-    ) -> Iterator[Connection[Any]]:
-        settings = {f"guardgraph.{name}": given for name, given in settings.items()}
+    ) -> Iterator[ServerConnection]:
+        settings = {f"guardgraph.{name}": given for name, given in settings.items()} | _FOUND_FIRST
         with self._naming_errors():
             connection = self._begin(begin)
             try:
@@ -149,19 +181,18 @@ class Server:
                     )
                 if not any_words:
                     self._check_words(words)
-                yield connection
+                yield ServerConnection(connection)
                 connection.execute("COMMIT")
             finally:
                 self._give_back(connection)
 
     def _check_words(self, words: object) -> None:
-        if words != (own := name_words_version()):
+        if (problem := find_words_problem(words)) is not None:
             raise ConfigurationError(
-                f"{self.shown}: its words were read otherwise than this guardgraph reads them ({words!r}, "
-                f"not {own!r}); `guardgraph kb rebuild URL` reads them again, as a writer"
+                f"{self.shown}: {problem}; `guardgraph kb rebuild URL` reads them again, as a writer"
             )
 
-    def _begin(self, begin: str) -> Connection[Any]:
+    def _begin(self, begin: str) -> psycopg.Connection[Any]:
         """Return a connection in a transaction: one that the server has closed meanwhile is none."""
         from psycopg import OperationalError
 
@@ -181,7 +212,7 @@ class Server:
         self._was_there = True
         return connection
 
-    def _take_idle(self) -> Iterator[Connection[Any]]:
+    def _take_idle(self) -> Iterator[psycopg.Connection[Any]]:
         """Yield connections of this process that are not in use; no other thread gets them."""
         with suppress(IndexError):
             while True:
@@ -189,7 +220,7 @@ class Server:
                 if process == os.getpid():
                     yield connection
 
-    def _connect(self) -> Connection[Any]:
+    def _connect(self) -> psycopg.Connection[Any]:
         import psycopg
 
         # Without prepared statements, a pooler may hand out another connection for each transaction.
@@ -197,7 +228,7 @@ class Server:
             self._conninfo, autocommit=True, prepare_threshold=None, client_encoding="utf8", **self._options
         )
 
-    def _give_back(self, connection: Connection[Any]) -> None:
+    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
         from psycopg import Error
         from psycopg.pq import TransactionStatus
 

@@ -1,121 +1,32 @@
-"""What is in the database, who may see and change which rows, and which databases and roles are refused."""
+"""PostgreSQL: who may see and change which rows of the tables, and which databases and roles are refused."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from guardgraph.knowledge.storing.schema import name_words_version
-from guardgraph.knowledge.storing.scopes import make_scope_key
-from guardgraph.knowledge.vectors import FLOAT_BYTES, EmbeddedTexts, Embedder, refuse_other_embedding, refuse_other_size
+from guardgraph.knowledge.database import TABLES, list_table_statements, name_words_version
+from guardgraph.knowledge.scopes import make_scope_key
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-
-_WORDS_ONLY: Final = EmbeddedTexts("", 0)
-"""What is noted of a base without vectors."""
-
-
-def read_server_embedding(connection: Connection[Any]) -> EmbeddedTexts | None:
-    """Return by what vectors were made; one without a name in a base of words, None before the first addition."""
-    row = connection.execute("SELECT value FROM guardgraph.state WHERE name = 'embedding'").fetchone()
-    if row is None:
-        return None
-    size, _, name = row[0].partition(" ")
-    return EmbeddedTexts(name, int(size))
-
-
-def check_server_embedding(
-    connection: Connection[Any], embedder: Embedder | None, shown: str, *, to_write: bool
-) -> None:
-    """Refuse another embedding than that of the base."""
-    made = read_server_embedding(connection)
-    refuse_other_embedding(
-        None if made == _WORDS_ONLY else made, embedder, shown, has_words_only=made == _WORDS_ONLY, to_write=to_write
-    )
-
-
-def note_server_embedding(
-    connection: Connection[Any], embedder: Embedder | None, vectors: Iterable[bytes], shown: str
-) -> None:
-    """Note by what the first vectors are made, or that there are none, and hold later ones against it."""
-    held = [*vectors]
-    if read_server_embedding(connection) is None and (held or embedder is None):
-        made = EmbeddedTexts(embedder.name, len(held[0]) // FLOAT_BYTES) if embedder else _WORDS_ONLY
-        note = "INSERT INTO guardgraph.state VALUES ('embedding', %s) ON CONFLICT DO NOTHING"
-        connection.execute(note, [f"{made.size} {made.name}"])
-    check_server_embedding(connection, embedder, shown, to_write=True)
-    noted = read_server_embedding(connection)
-    for vector in held:
-        refuse_other_size(noted or _WORDS_ONLY, vector, shown)
-
-
-def read_known_vectors(connection: Connection[Any], tenant: str | None, keys: list[bytes]) -> list[tuple[Any, ...]]:
-    """Return key, vector and hash of those texts of a tenant that have vectors."""
-    select = (
-        "SELECT DISTINCT ON (key) key, vector, vector_hash FROM guardgraph.chunks WHERE tenant = %s AND key = ANY (%s)"
-    )
-    return connection.execute(select, [make_scope_key(tenant), keys]).fetchall()
-
-
 READER: Final = "guardgraph_reader"
 WRITER: Final = "guardgraph_writer"
 
-_TABLES: Final = """
-CREATE SCHEMA guardgraph;
-CREATE SEQUENCE guardgraph.changes;
-CREATE TABLE guardgraph.state (name text PRIMARY KEY, value text NOT NULL);
-CREATE TABLE guardgraph.scopes (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text COLLATE "C" NOT NULL, source text NOT NULL,
-    readers text[] NOT NULL, used bigint NOT NULL DEFAULT 0,
-    everybody boolean NOT NULL GENERATED ALWAYS AS ('public' = ANY (readers)) STORED,
-    UNIQUE (tenant, source, readers)
-);
-CREATE INDEX ON guardgraph.scopes (id) WHERE everybody;
-CREATE TABLE guardgraph.parts (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, scope bigint NOT NULL, language text NOT NULL,
-    told boolean NOT NULL, passages bigint NOT NULL DEFAULT 0, words bigint NOT NULL DEFAULT 0,
-    changed bigint NOT NULL DEFAULT 0, UNIQUE (scope, language, told)
-);
-CREATE TABLE guardgraph.documents (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text COLLATE "C" NOT NULL,
-    name text COLLATE "C" NOT NULL, collection text COLLATE "C" NOT NULL, title text NOT NULL,
-    updated_at text NOT NULL, scope bigint NOT NULL, place bigint NOT NULL, size bigint NOT NULL,
-    modified bigint NOT NULL, sha256 text NOT NULL, seal bytea NOT NULL, UNIQUE (tenant, name)
-);
-CREATE INDEX ON guardgraph.documents (tenant, collection);
-CREATE INDEX ON guardgraph.documents (scope);
-CREATE TABLE guardgraph.collections (
-    tenant text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, rules bigint NOT NULL, PRIMARY KEY (tenant, name)
-);
-CREATE TABLE guardgraph.chunks (
-    scope bigint NOT NULL, at bigint NOT NULL, document bigint NOT NULL, number bigint NOT NULL,
-    tenant text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, section text NOT NULL, start bigint NOT NULL,
-    stop bigint NOT NULL, language text NOT NULL, hash bytea NOT NULL, text text NOT NULL,
-    key bytea, vector bytea, vector_hash bytea, PRIMARY KEY (scope, at, tenant), UNIQUE (name, tenant)
-) PARTITION BY LIST (tenant);
-CREATE INDEX ON guardgraph.chunks (document, number);
-CREATE INDEX ON guardgraph.chunks (tenant, key) WHERE key IS NOT NULL;
-CREATE TABLE guardgraph.lengths (
-    tenant text COLLATE "C" NOT NULL, part bigint NOT NULL, block bigint NOT NULL, data bytea NOT NULL,
-    PRIMARY KEY (part, block, tenant)
-) PARTITION BY LIST (tenant);
-CREATE TABLE guardgraph.postings (
-    tenant text COLLATE "C" NOT NULL, part bigint NOT NULL, block bigint NOT NULL, term text COLLATE "C" NOT NULL,
-    size bigint NOT NULL, total bigint NOT NULL, data bytea NOT NULL, PRIMARY KEY (part, term, block, tenant)
-) PARTITION BY LIST (tenant);
-"""
-
+_TYPES: Final = {
+    "id": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "number": "bigint", "text": 'text COLLATE "C"',
+    "bytes": "bytea", "json": "jsonb",
+    "everybody": "boolean NOT NULL GENERATED ALWAYS AS (readers ? 'public') STORED",
+}  # fmt: skip
 _PARTED: Final = ("chunks", "lengths", "postings")
 """Tables that are in partitions."""
 _SHARES: Final = 8
 """Partitions that tenants share who have none of their own."""
 
-_HOLDING: Final = ("scopes", "parts", "documents", "collections", "chunks", "lengths", "postings")
+_HOLDING: Final = tuple(table for table in TABLES if table != "state")
 """Tables whose rows are somebody's."""
 
 _ASKING: Final = "substr(nullif(current_setting('guardgraph.tenant', true), ''), 2)"
@@ -133,7 +44,7 @@ _WRITTEN_PARTS: Final = f"part = ANY (ARRAY(SELECT id FROM guardgraph.parts WHER
 _OWN: Final = f"tenant = {_WRITING}"
 
 _RULES: Final = {
-    "scopes": (f"everybody OR (tenant = {_ASKING} AND readers && {_ASKING_READERS})", _OWN),
+    "scopes": (f"everybody OR (tenant = {_ASKING} AND readers ?| {_ASKING_READERS})", _OWN),
     "parts": (f"scope = {_SEEN}", f"scope = {_WRITTEN}"),
     "documents": (f"scope = {_SEEN}", f"scope = {_WRITTEN} AND {_OWN}"),
     "collections": ("false", _OWN),
@@ -193,8 +104,10 @@ def make_database(connection: Connection[Any], shown: str) -> bool:
     for role in (READER, WRITER):
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
             connection.execute(f"CREATE ROLE {role} NOLOGIN")
-    connection.execute(_TABLES)
-    for statement in [*_list_partition_statements(), *_list_protecting_statements()]:
+    making = ["CREATE SCHEMA guardgraph", "CREATE SEQUENCE guardgraph.changes"]
+    making += list_table_statements("guardgraph.", _TYPES, dict.fromkeys(_PARTED, " PARTITION BY LIST (tenant)"))
+    making.append("CREATE INDEX ON guardgraph.scopes (id) WHERE everybody")
+    for statement in [*making, *_list_partition_statements(), *_list_protecting_statements()]:
         connection.execute(statement)
     state = {"format": str(FORMAT), "guardgraph": read_package_version(), "words": name_words_version()}
     for item in state.items():
@@ -256,17 +169,6 @@ def _require_database(connection: Connection[Any], shown: str) -> None:
         raise ConfigurationError(
             f"{shown}: there is no knowledge base; `guardgraph kb init URL`, as a role that may make one, makes it"
         )
-
-
-def is_writer(connection: Connection[Any]) -> bool:
-    """Say whether a role is a member of the writers, to whom all rows of a tenant may be shown."""
-    return connection.execute("SELECT pg_has_role(current_user, %s, 'USAGE')", [WRITER]).fetchone() == (True,)
-
-
-def require_writer(connection: Connection[Any], shown: str) -> None:
-    """Refuse a role to which the rows that it asks for would not be shown."""
-    if not is_writer(connection):
-        raise ConfigurationError(f"{shown}: a member of {WRITER} is required; this role only reads for callers")
 
 
 def _is_database_made(connection: Connection[Any]) -> bool:

@@ -1,0 +1,469 @@
+"""Whether a knowledge base is what was put in, by hashes and by counting again; and its index made anew of what is."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy
+
+from guardgraph.grounding.words import DETECTED_LANGUAGES, detect_language
+from guardgraph.knowledge.database import Connection, Database, find_words_problem, name_words_version
+from guardgraph.knowledge.documents import hash_stored_row, hash_stored_rows
+from guardgraph.knowledge.postings import BLOCK, KINDS, MOST_OF_TERM, NAME, choose_word_reader, decode_lengths
+from guardgraph.knowledge.scopes import Scope, parse_scope_row, read_scope_tenant, show_scope_tenant
+from guardgraph.knowledge.vectors import (
+    FLOAT_BYTES,
+    EmbeddedTexts,
+    Embedder,
+    embed_new_texts,
+    hash_embedding_text,
+    hash_vector,
+    make_embedding_text,
+    read_embedding,
+    refuse_other_size,
+)
+from guardgraph.knowledge.views import SCOPE_COLUMNS
+from guardgraph.knowledge.writing import TenantWriter, WrittenChunk
+from guardgraph.plain.json import JsonObject
+from guardgraph.tools.relevance import list_unmeasured_languages
+
+MOST_FINDINGS: Final = 100
+"""Of a kind that are kept; one says enough, and a base that is all wrong has one for each row."""
+
+_AT_ONCE: Final = 256
+"""Documents that are in memory together."""
+
+_CHUNKS_AT_ONCE: Final = 4096
+"""Chunks whose words are in memory together where they are counted anew."""
+
+BaseFindingKind: TypeAlias = Literal["file", "version", "row", "vectors", "words"]
+"""What is wrong: the file itself; the version that read its words; a row that is not what was put in, or belongs to
+nothing; its vector; what is counted of its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFinding:
+    """Something in a knowledge base that is not as it was written."""
+
+    kind: BaseFindingKind
+    place: str
+    """The table, and what in it: an id, or a number."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """A document that is not as it was put in, or a chunk of which no document is there."""
+
+    tenant: str | None
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.id} of {self.tenant}" if self.tenant else self.id
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedBase:
+    """What came of checking a knowledge base, or of making its index anew."""
+
+    documents: int
+    chunks: int
+    findings: tuple[BaseFinding, ...]
+    """What was found, before the index was made anew; the first hundred of each kind."""
+    rebuilt: bool = False
+    """Whether the index was made anew."""
+    refused: tuple[Doubtful, ...] = ()
+    """Documents of which something was not what was put in, or was gone. They were taken out; to add them again brings
+    them back."""
+    without_vectors: tuple[Doubtful, ...] = ()
+    """Documents whose vectors were taken out, or were not there; to add them again with the embedding, or to make the
+    index anew with it, makes them."""
+    unmeasured: tuple[str, ...] = ()
+    """Where more than half of the chunks that tell their language are in languages for which the default
+    `min_chunk_score` was not measured: the codes of these, the most frequent first. It is no finding."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the base is what was put in: nothing was found, or an index that was made anew has all of it."""
+        return not any((self.refused, self.without_vectors)) if self.rebuilt else not self.findings
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON."""
+        plain: JsonObject = json.loads(json.dumps(asdict(self)))
+        return {"ok": self.ok, **plain}
+
+
+def check_base(database: Database) -> CheckedBase:
+    """Check a base, as a writer; nothing is changed."""
+    with database.reading_all() as connection:
+        database.require_writer(connection)
+        return _check(database, connection)
+
+
+def rebuild_base(database: Database, embedder: Embedder | None = None) -> CheckedBase:
+    """Make the index of a base anew from the stored texts whose hash is right, as a writer, in one transaction."""
+    with database.rebuilding() as connection:
+        before, refused, lacking = _check(database, connection), set[Doubtful](), set[Doubtful]()
+        database.repair(connection)
+        for key in _list_tenant_keys(connection):
+            database.write_for(connection, key)
+            tenant = _Tenant(connection, key, _Findings())
+            refused |= tenant.take_out_unsound()
+            tenant.count_anew()
+            lacking |= tenant.make_vectors(embedder, database.shown)
+        note = "INSERT INTO state VALUES ('words', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+        connection.execute(note, [name_words_version()])
+        named, without = (tuple(sorted(each, key=lambda of: (of.tenant or "", of.id))) for each in (refused, lacking))
+        documents, chunks, unmeasured = _describe(connection)
+        counted = replace(before, documents=documents, chunks=chunks, unmeasured=unmeasured)
+        return replace(counted, rebuilt=True, refused=named, without_vectors=without)
+
+
+class _Findings(list[BaseFinding]):
+    """Keeps the first findings of each kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counts = Counter[BaseFindingKind]()
+
+    def note(self, kind: BaseFindingKind, place: str, message: str) -> None:
+        """Note what is wrong."""
+        self._counts[kind] += 1
+        if self._counts[kind] <= MOST_FINDINGS:
+            self.append(BaseFinding(kind, place, message))
+
+
+def _check(database: Database, connection: Connection) -> CheckedBase:
+    """Look at the file, then at rows, then at what is counted of them; what stands on damage says nothing."""
+    findings = _Findings()
+    for message in database.find_damage(connection):
+        findings.note("file", "SQLite", message)
+    if not findings:
+        tenants = [_Tenant(connection, key, findings) for key in _list_tenant_keys(connection)]
+        row = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
+        if (problem := find_words_problem(row and row[0])) is not None:
+            findings.note("version", "state: words", problem)
+        else:
+            counted = _Recount(connection, findings)
+            for tenant in tenants:
+                counted.take(tenant)
+            counted.end()
+    documents, chunks, unmeasured = _describe(connection)
+    return CheckedBase(documents, chunks, tuple(findings), unmeasured=unmeasured)
+
+
+def _list_tenant_keys(connection: Connection) -> list[str]:
+    tables = ("scopes", "documents", "chunks", "lengths", "postings")
+    rows = connection.execute(" UNION ".join(f"SELECT tenant FROM {table}" for table in tables) + " ORDER BY 1")
+    return [key for (key,) in rows.fetchall()]
+
+
+def _describe(connection: Connection) -> tuple[int, int, tuple[str, ...]]:
+    """Return how many documents and chunks there are, and the languages that were not measured."""
+    [(documents,)] = connection.execute("SELECT count(*) FROM documents").fetchall()
+    languages = dict(connection.execute("SELECT language, count(*) FROM chunks GROUP BY language").fetchall())
+    return documents, sum(languages.values()), list_unmeasured_languages(languages)
+
+
+class _Chunk(NamedTuple):
+    """A chunk with its document, as they are read."""
+
+    document: int
+    number: int
+    language: str
+    hash: bytes
+    name: str
+    section: str
+    start: int
+    stop: int
+    text: str
+    of: str
+    """The document's id."""
+    title: str
+    updated_at: str
+    scope: int
+    collection: str
+    seal: bytes
+    key: str | None
+    vector: bytes | None
+    vector_hash: bytes | None
+
+    def holds(self, scope: Scope | None) -> bool:
+        """Say whether it is what was put in, in a scope."""
+        if scope is None:
+            return False
+        document = (self.of, scope.source, self.title, self.updated_at)
+        chunk = (self.name, self.section, self.start, self.stop, self.text)
+        return hash_stored_row(scope.access, document, chunk) == self.hash
+
+    def find_vector_problem(self, made: EmbeddedTexts | None) -> str | None:
+        """Say what is wrong with its vector; None where nothing is, and where there should be none."""
+        if self.vector is None or self.key is None:
+            return "there is none" if made is not None and made.name else None
+        if made is None or not made.name:
+            return "it belongs to nothing"
+        text = hash_embedding_text(make_embedding_text(self.title, self.section, self.text))
+        if self.vector_hash != hash_vector(bytes.fromhex(self.key), self.vector):
+            return "it is not what was put in"
+        if len(self.vector) != FLOAT_BYTES * made.size:
+            return f"it has {len(self.vector) // FLOAT_BYTES} numbers, others {made.size}"
+        return None if self.key == text.hex() else "it is of another text"
+
+
+_ROWS: Final = (
+    "SELECT document, number, language, hash, chunks.name, section, start, stop, text, documents.name, title, "
+    "updated_at, chunks.scope, collection, seal, key, vector, vector_hash FROM chunks "
+    "JOIN documents ON documents.id = document AND documents.tenant = chunks.tenant AND documents.scope = chunks.scope "
+    "WHERE chunks.tenant = ? AND document = ANY (?) ORDER BY document, number, at"
+)
+_STRAYS: Final = (
+    "FROM chunks WHERE tenant = ? AND NOT EXISTS (SELECT 1 FROM documents "
+    "WHERE documents.id = document AND documents.tenant = chunks.tenant AND documents.scope = chunks.scope)"
+)
+_READ_AGAIN: Final = "UPDATE documents SET size = -1, modified = 0, sha256 = '' WHERE tenant = ? AND name = ANY (?)"
+"""Gives documents a stamp that no file has, so that the next addition reads them again."""
+_WORDS: Final = (
+    "SELECT at, chunks.scope, language, title, section, text FROM chunks JOIN documents ON documents.id = document "
+    "WHERE chunks.tenant = ? AND chunks.scope = ? AND at >= ? AND at < ? ORDER BY at"
+)
+
+
+class _Tenant:
+    """What a tenant has: which of its rows are what was put in."""
+
+    def __init__(self, connection: Connection, key: str, findings: _Findings) -> None:
+        self.key = key
+        self.scopes: dict[int, Scope] = {}
+        """Those that can be read."""
+        self._connection = connection
+        self._findings = findings
+        self._made = read_embedding(connection)
+        self._unsound = dict[int, str]()
+        """By number the ids of documents that are not what was put in."""
+        self._languages: list[tuple[str, str]] = []
+        """The language of chunks that are noted with another one, and their ids."""
+        self._wrong_vectors: list[str] = []
+        for row in connection.execute(f"SELECT {SCOPE_COLUMNS} FROM scopes WHERE tenant = ? ORDER BY 1", [key]):
+            if (scope := parse_scope_row(*row)) is None:
+                findings.note("row", f"scopes: {row[0]}", "no tenant, source and readers")
+            else:
+                self.scopes[scope.id] = scope
+        for name, document in connection.execute(f"SELECT name, document {_STRAYS} ORDER BY 1", [key]).fetchall():
+            self._note("chunks", name, f"its document {document} is not there, or of another tenant or for others")
+        select = "SELECT id, name FROM documents WHERE tenant = ? ORDER BY 1"
+        documents = dict(connection.execute(select, [key]).fetchall())
+        numbers = [*documents]
+        for begin in range(0, len(numbers), _AT_ONCE):
+            some = numbers[begin : begin + _AT_ONCE]
+            rows = map(_Chunk._make, connection.execute(_ROWS, [key, some]))
+            sound = {number for number, held in groupby(rows, key=attrgetter("document")) if self._check([*held])}
+            self._unsound |= {number: documents[number] for number in some if number not in sound}
+            for number in some:
+                if number not in sound:
+                    message = "it is not what was put in: chunks of it are missing or wrong, or its collection"
+                    self._note("documents", documents[number], message)
+
+    def _note(self, table: str, name: str, message: str, kind: BaseFindingKind = "row") -> None:
+        self._findings.note(kind, f"{table}: {show_scope_tenant(name, self.key)}", message)
+
+    def _check(self, rows: Sequence[_Chunk]) -> bool:
+        """Say whether a document's chunks are those that it was put in with."""
+        is_sound = True
+        for at, row in enumerate(rows):
+            if not row.holds(self.scopes.get(row.scope)):
+                is_sound = False
+                message = "it is not what was put in: its text, what is shown with it, or who may read it"
+                self._note("chunks", row.name, message)
+                continue
+            is_sound &= row.number == at
+            if row.language != (language := detect_language(row.text)):
+                self._languages.append((language, row.name))
+                self._note("chunks", row.name, f"its language is not {row.language!s:.20}")
+            if (problem := row.find_vector_problem(self._made)) is not None:
+                self._wrong_vectors.append(row.name)
+                self._note("vectors", row.name, problem, "vectors")
+        return is_sound and rows[0].seal == hash_stored_rows(rows[0].collection, [row.hash for row in rows])
+
+    def take_out_unsound(self) -> set[Doubtful]:
+        """Take out what is not what was put in, and name it."""
+        connection, key = self._connection, self.key
+        strays = connection.execute(f"DELETE {_STRAYS} RETURNING name", [key]).fetchall()
+        connection.execute("DELETE FROM chunks WHERE tenant = ? AND document = ANY (?)", [key, [*self._unsound]])
+        connection.execute("DELETE FROM documents WHERE id = ANY (?)", [[*self._unsound]])
+        names = [*self._unsound.values(), *(name for (name,) in strays)]
+        tenant = read_scope_tenant(key)
+        return {Doubtful(tenant, name.encode(errors="replace").decode()) for name in names}
+
+    def count_anew(self) -> None:
+        """Give chunks places without gaps, and count their words."""
+        connection, key = self._connection, self.key
+        for statement in (
+            "DELETE FROM postings WHERE tenant = ?",
+            "DELETE FROM lengths WHERE tenant = ?",
+            "DELETE FROM parts WHERE scope IN (SELECT id FROM scopes WHERE tenant = ?)",
+            "DELETE FROM scopes WHERE tenant = ? AND id NOT IN (SELECT scope FROM documents)",
+        ):
+            connection.execute(statement, [key])
+        connection.execute("DELETE FROM parts WHERE scope NOT IN (SELECT id FROM scopes)")
+        update = "UPDATE chunks SET language = ? WHERE tenant = ? AND name = ?"
+        connection.executemany(update, [(language, key, name) for language, name in self._languages])
+        writer = TenantWriter(connection, read_scope_tenant(key))
+        scopes = connection.execute("SELECT id FROM scopes WHERE tenant = ?", [key]).fetchall()
+        for (scope,) in scopes:
+            count = self._number_anew(scope)
+            for begin in range(0, count, _CHUNKS_AT_ONCE):
+                for row in connection.execute(_WORDS, [key, scope, begin, begin + _CHUNKS_AT_ONCE]).fetchall():
+                    writer.count(WrittenChunk(*row), 1)
+                writer.flush()
+
+    def _number_anew(self, scope: int) -> int:
+        connection, where = self._connection, "WHERE tenant = ? AND scope = ?"
+        rows = connection.execute(
+            "SELECT chunks.name FROM chunks JOIN documents ON documents.id = document "
+            "WHERE chunks.tenant = ? AND chunks.scope = ? ORDER BY place, number",
+            [self.key, scope],
+        ).fetchall()
+        [(least,)] = connection.execute(
+            f"SELECT coalesce(min(at), 0) FROM chunks {where}", [self.key, scope]
+        ).fetchall()
+        below = min(least, 0) - 1  # no chunk has a place from here downwards, where none is in the way of another one
+        update = "UPDATE chunks SET at = ? WHERE tenant = ? AND name = ?"
+        connection.executemany(update, [(below - at, self.key, name) for at, (name,) in enumerate(rows)])
+        connection.execute(f"UPDATE chunks SET at = ? - at {where}", [below, self.key, scope])
+        connection.execute("UPDATE scopes SET used = ? WHERE id = ?", [len(rows), scope])
+        return len(rows)
+
+    def make_vectors(self, embedder: Embedder | None, shown: str) -> set[Doubtful]:
+        """Make vectors that are missing or damaged; without the embedding take them out, and name their documents."""
+        connection, key = self._connection, self.key
+        rows = connection.execute(
+            "SELECT documents.name, chunks.name, title, section, text FROM chunks "
+            "JOIN documents ON documents.id = document WHERE chunks.tenant = ? AND chunks.name = ANY (?)",
+            [key, self._wrong_vectors],
+        ).fetchall()
+        tenant, vectors = read_scope_tenant(key), dict[bytes, bytes]()
+        if embedder is not None and self._made is not None and embedder.name == self._made.name:
+            vectors = embed_new_texts(connection, embedder, tenant, [make_embedding_text(*row[2:]) for row in rows])
+            for vector in vectors.values():
+                refuse_other_size(self._made, vector, shown)
+        changes = list[tuple[Any, ...]]()
+        for _, name, *texts in rows:
+            text = hash_embedding_text(make_embedding_text(*texts))
+            made = (text.hex(), vectors[text], hash_vector(text, vectors[text])) if vectors else (None, None, None)
+            changes.append((*made, key, name))
+        update = "UPDATE chunks SET key = ?, vector = ?, vector_hash = ? WHERE tenant = ? AND name = ?"
+        connection.executemany(update, changes)
+        if vectors or self._made is None or not self._made.name:
+            return set()
+        lacking = sorted({row[0] for row in rows})
+        connection.execute(_READ_AGAIN, [key, lacking])
+        return {Doubtful(tenant, name) for name in lacking}
+
+
+class _Recount:
+    """Counts the words of chunks again, and holds parts, lengths and postings against them."""
+
+    def __init__(self, connection: Connection, findings: _Findings) -> None:
+        self._connection = connection
+        self._findings = findings
+        rows = connection.execute("SELECT scope, language, told, id FROM parts").fetchall()
+        self._parts = {(scope, language, told): number for scope, language, told, number in rows}
+        self._counts = defaultdict[int, Counter[str]](Counter)
+        """By part how many passages and words it has, and how many of its terms occur once, by kind."""
+        self._blocks = set[tuple[str, int, int]]()
+        """Tenant, part and block of what was looked at."""
+
+    def take(self, tenant: _Tenant) -> None:
+        """Count what a tenant has."""
+        for scope in tenant.scopes:
+            totals = defaultdict[int, Counter[str]](Counter)
+            where = [tenant.key, scope]
+            blocks = "SELECT DISTINCT at >> 14 FROM chunks WHERE tenant = ? AND scope = ? ORDER BY 1"
+            for (block,) in self._connection.execute(blocks, where).fetchall():
+                rows = self._connection.execute(_WORDS, [*where, block * BLOCK, (block + 1) * BLOCK])
+                self._check_block(tenant.key, block, map(WrittenChunk._make, rows), totals)
+            for part, terms in totals.items():
+                for term, total in terms.items():
+                    for kind in (KINDS if term[0] == NAME else term[0]) if total == 1 else ():
+                        self._counts[part][kind] += 1
+            [(used, most)] = self._connection.execute(
+                "SELECT used, (SELECT coalesce(max(at), -1) FROM chunks WHERE chunks.tenant = scopes.tenant "
+                "AND scope = scopes.id) FROM scopes WHERE tenant = ? AND id = ?",
+                where,
+            ).fetchall()
+            if most >= used:
+                self._findings.note("words", f"scopes: {scope}", f"{used} places are used; a chunk has place {most}")
+
+    def _check_block(
+        self, key: str, block: int, chunks: Iterable[WrittenChunk], totals: dict[int, Counter[str]]
+    ) -> None:
+        lengths = defaultdict[int, dict[int, int]](dict)
+        cells: defaultdict[int, defaultdict[str, array[int]]] = defaultdict(lambda: defaultdict(_no_cells))
+        for chunk in chunks:
+            for language in [chunk.language] if chunk.language else DETECTED_LANGUAGES:
+                part = self._parts.get((chunk.scope, language, int(bool(chunk.language))))
+                if part is None:
+                    self._findings.note("words", f"parts: of scope {chunk.scope}", f"there is none of {language:.20}")
+                    continue
+                length, terms = choose_word_reader(language).count(chunk.title, chunk.section, chunk.text)
+                self._counts[part].update({"passages": 1, "words": length})
+                totals[part].update(terms)
+                lengths[part][chunk.at % BLOCK] = length
+                for term, times in terms.items():
+                    cells[part][term].extend((chunk.at % BLOCK, min(times, MOST_OF_TERM)))
+        for part, expected in lengths.items():
+            self._blocks.add((key, part, block))
+            where, values = "WHERE part = ? AND block = ? AND tenant = ?", [part, block, key]
+            [data] = self._connection.execute(f"SELECT data FROM lengths {where}", values).fetchone() or [b""]
+            if _read_lengths(data) != {place: length for place, length in expected.items() if length}:
+                self._findings.note("words", f"lengths: {part}", "chunks are longer or shorter than is noted")
+            rows = self._connection.execute(f"SELECT term, total, data FROM postings {where}", values)
+            held = {term: (total, data) for term, total, data in rows}
+            counted = {term: _encode_cells(column) for term, column in cells[part].items()}
+            if held != counted:
+                wrong = {*dict({*held.items()} ^ {*counted.items()})}
+                shown = ", ".join(sorted(f"{term[1:]!r:.40}" for term in wrong)[:3])
+                self._findings.note("words", f"postings: {part}", f"chunks have {shown} otherwise than is noted")
+
+    def end(self) -> None:
+        """Look at what is counted of parts, and at what belongs to none."""
+        columns = ("passages", "words", "stems_once", "words_once", "beginnings_once")
+        for part, *said in self._connection.execute(f"SELECT id, {', '.join(columns)} FROM parts ORDER BY 1"):
+            counts = self._counts[part]
+            expected = [counts["passages"], counts["words"], *(counts[kind] for kind in KINDS)]
+            for column, given, counted in zip(columns, said, expected, strict=True):
+                if given != counted:
+                    self._findings.note("words", f"parts: {part}", f"{column} is {given}; the texts give {counted}")
+        for key, part, block, data in self._connection.execute("SELECT tenant, part, block, data FROM lengths"):
+            if (key, part, block) not in self._blocks and _read_lengths(data):
+                self._findings.note("words", f"lengths: {part}", "they are of no chunks")
+        for row in self._connection.execute("SELECT DISTINCT tenant, part, block FROM postings").fetchall():
+            if tuple(row) not in self._blocks:
+                self._findings.note("words", f"postings: {row[1]}", "they are of no chunks")
+
+
+def _no_cells() -> array[int]:
+    return array("H")
+
+
+def _encode_cells(column: array[int]) -> tuple[int, bytes]:
+    """Return the sum of counts, and postings."""
+    return sum(column[1::2]), numpy.asarray(column).astype("<u2").tobytes()
+
+
+def _read_lengths(data: bytes) -> dict[int, int]:
+    """Return how long chunks are, by place; of a row that nobody wrote so, what no chunk is."""
+    try:
+        return {place: int(length) for place, length in enumerate(decode_lengths(data)) if length}
+    except ValueError:
+        return {-1: -1}

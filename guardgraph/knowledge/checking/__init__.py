@@ -1,1 +1,0 @@
-"""Whether a knowledge base is what was put in, and its index made anew."""
