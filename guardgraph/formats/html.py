@@ -134,6 +134,8 @@ class Block(NamedTuple):
     """Line ends before it, where another text stands before it in its section."""
     linked: int
     """How many of its characters are links; in a heading, links to other pages."""
+    is_code: bool = False
+    """Whether it stands as it is written, and is no item and no cell."""
 
 
 class Element(NamedTuple):
@@ -172,8 +174,9 @@ def parse_html(text: str) -> Parsed:
     """Read a page: headings, and the text between them as a browser shows it."""
     root = tree_of(text)
     page = _shown_page(root)
-    main = [page.blocks[at] for at in page.main_blocks()]
-    parts = parts_of(main or page.blocks)
+    main = [page.blocks[at] for at in page.main_blocks()] or page.blocks
+    fenced = (block._replace(text=f"```text\n{block.text}\n```") if block.is_code else block for block in main)
+    parts = parts_of(fenced)
     return assembled(parts, updated_at=changed_in(root), page_title=title_in(root))
 
 
@@ -359,7 +362,8 @@ class BlockReader:
             text = plain_text(written)
             if text != written and not self._in_pre:  # what is not seen stood between two blanks
                 text = _PARTED.join(_BLANKS.sub(" ", line).strip(" ") for line in text.split(_PARTED))
-            self._blocks.append(Block(text.rstrip(" \n"), self._heading, self._before, self._linked))
+            is_code = self._in_pre and not self._heading and not text.startswith(("- ", "| "))
+            self._blocks.append(Block(text.rstrip(" \n"), self._heading, self._before, self._linked, is_code))
             self._text, self._speaks, self._in_pre, self._linked = [], False, False, 0
 
 

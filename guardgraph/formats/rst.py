@@ -124,7 +124,7 @@ class _RstReader:
             kept = line[:-1] if line[-3:-2].strip(": ") else line[:-2]
             self._block.append(kept[self._margin :])
             self._end_block()
-            self._keep_literal(indent)
+            self._keep_literal(indent, "text")
         else:
             self._block.append(line[self._margin :])
 
@@ -145,7 +145,7 @@ class _RstReader:
                 break
             self._at += 1
         if name in _LITERAL:
-            self._keep_literal(indent)
+            self._keep_literal(indent, argument.partition(" ")[0] or "text")
             return
         if name in _TITLED:
             self._block += [argument, ""]
@@ -167,10 +167,14 @@ class _RstReader:
         for _ in self._body(indent):
             pass
 
-    def _keep_literal(self, indent: int) -> None:
+    def _keep_literal(self, indent: int, kind: str) -> None:
+        """Keep lines letter by letter, between fences, so that a reader of the text knows them as code."""
         lines = list(self._body(indent))
+        while lines and not lines[-1]:
+            lines.pop()
         margin = min((_indent(line) for line in lines if line), default=0)
-        self._text += [line[margin:] for line in lines]
+        if code := [line[margin:] for line in lines]:
+            self._text += ["", f"```{kind}", *code[not code[0] :], "```", ""]
 
     def _body_indent(self, indent: int) -> int:
         following = next((line for line in self._lines[self._at : self._at + 2] if line.strip()), "")

@@ -84,8 +84,8 @@ def test_rst_is_read_in_sections(tmp_path):
     assert loaded(tmp_path, "a.rst", RST) == [
         ("Manual", "Manual", ":date: 2026-01-05\n\nSee the rules, our site and `code`\nof Client."),
         ("Manual", "Rules", "Note: Mind the gap.\n\nReally.\n\nUnknown thing: An argument\n\nIts body."),
-        ("Manual", "Rules > Special", "Run:\n\n# no heading\n----------\n  run"),
-        ("Manual", "More rules", "x = [1]\n\n[1] A footnote."),
+        ("Manual", "Rules > Special", "Run:\n\n```text\n# no heading\n----------\n  run\n```"),
+        ("Manual", "More rules", "```python\nx = [1]\n```\n\n[1] A footnote."),
     ]
     assert load_folder(tmp_path)[0]["updated_at"] == "2026-01-05"
     assert load_folder(tmp_path)[1]["id"] == "a.rst#rules.1"
@@ -136,7 +136,11 @@ def test_html_is_read_as_a_browser_shows_it(tmp_path):
     """Headings make sections; markup, scripts, styles, navigation and what is hidden are not read."""
     assert loaded(tmp_path, "a.html", HTML) == [
         ("Returns", "Returns", "A refund takes 14 days.\n\nUp to 10⁹ cents, not 30.\nAsk us."),
-        ("Returns", "Prices", "| Plan | Price\n\n| Basic |\n\n| Pro | $5\n\n- one\n- two\n\nquoted\n\n  a\n    b"),
+        (
+            "Returns",
+            "Prices",
+            "| Plan | Price\n\n| Basic |\n\n| Pro | $5\n\n- one\n- two\n\nquoted\n\n```text\n  a\n    b\n```",
+        ),
     ]
     assert [found["updated_at"] for found in load_folder(tmp_path)] == ["2026-02-03"] * 2
 
