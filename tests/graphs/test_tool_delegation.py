@@ -83,6 +83,15 @@ def test_a_value_that_the_question_did_not_show_is_asked_about():
     assert answer_question(agent, waiting)["outcome"] == "answered"
 
 
+def test_shown_calls_are_licensed_once_each_and_no_others_of_their_values():
+    """Two payments were shown: neither may be made again, nor be paid to the other's name."""
+    for more in (pay("Ines Brand", 420), pay("Jon Falk", 310), INES):
+        agent, waiting, office = asked(calls(INES, JON), calls(more), DONE, budget=ToolBudget(max_same_call=2))
+        waiting = answer_question(agent, waiting)
+        assert waiting["waiting_for"]["shown"]["call"] == more
+        assert paid(office) == [INES, JON]
+
+
 def test_another_tool_is_not_licensed():
     """What may be paid may not be written to; the person is asked once more."""
     mail = {"tool": "send_mail", "args": {"to": "Kim Sato", "body": "Paid."}}

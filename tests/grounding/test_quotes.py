@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
@@ -155,3 +156,15 @@ def test_a_quote_inside_a_quote_has_marks_of_its_own(parts, source, answer):
 def test_marks_of_feet_and_inches_are_no_quote_marks():
     """Five feet are no five inches."""
     assert not is_quote_in_text("a 5' board", 'It has a 5" board.')
+
+
+def test_marks_that_nothing_closes_take_linear_time():
+    """A text of opening marks alone is read in a moment."""
+
+    def read(chars):
+        for mark in ("'90 ", "`\"' ", "‚", "„", "«", "‚a„"):
+            text = mark * (chars // len(mark))
+            assert len(list(find_quotes(text))) <= len(text)
+            assert normalise_quote_text(text)
+
+    assert_linear(read, 4_000, 64_000)
