@@ -16,14 +16,17 @@ _MARK: Final = re.compile(r"(?<![ \t])([ \t]*+)(?<![\w\]\)])\[((?:\d{1,3})(?:\s*
 """Numbers in square brackets that stand alone; a link of Markdown is none, nor is an index."""
 _NUMBER: Final = re.compile(r"\[?(\d{1,3})\]?")
 _NOT_FOUND: Final = re.compile(
-    r"\W*(?:\w+\W+){0,3}not found(?:\W+(?:in|by|within)(?:\W+[a-z]+){1,4})?\W*", re.IGNORECASE
+    r"\W*(?:\w+\W+){0,6}not found(?:\W+(?:in|by|within)(?:\W+[a-z]+){1,4})?\W*", re.IGNORECASE
 )
 """What a model writes that is asked for a text, and finds no answer."""
 
 
 def is_not_found(text: str) -> bool:
-    """Say whether a model that was asked for a text says that it finds nothing."""
-    return _NOT_FOUND.fullmatch(text) is not None
+    """Say whether a model that was asked for a text says, alone or among other sentences, that it finds no answer."""
+    return any(
+        _NOT_FOUND.fullmatch(sentence) and (sentence == text.strip() or "NOT FOUND" in sentence or "answer" in sentence)
+        for sentence in split_sentences(text)
+    )
 
 
 def is_by_number(given: Proposal) -> bool:

@@ -109,7 +109,7 @@ def read_text_reply(given: Proposal) -> str | None:
     return _drop_repetitions(_unwrap_proposal_fence(text) or text).strip()
 
 
-_LISTED = re.compile(r"\W*\d{1,3}[.)]\s+")
+_LISTED = re.compile(r"\W*\d{1,3}[.)\]]\s+")
 """What stands in front of an item of a list."""
 
 
@@ -119,7 +119,7 @@ def _drop_repetitions(text: str) -> str:
     for line in text.splitlines():
         item = line[mark.end() :] if (mark := _LISTED.match(line)) else line
         if _is_new(item, known):
-            lines.append(line[: len(line) - len(item)] + _drop_sentences(item))
+            lines.append(line[: len(line) - len(item)].lstrip("[").replace("]", ".") + _drop_sentences(item))
     return "\n".join(lines)
 
 

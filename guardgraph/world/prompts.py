@@ -19,6 +19,8 @@ from typing import Any, Final, TypeAlias
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.utils.json_schema import dereference_refs
 
+from guardgraph.grounding.sentences import find_sentence_spans
+from guardgraph.grounding.words import detect_language, find_nearest_texts, read_terms
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem
 
@@ -163,12 +165,31 @@ def write_refusal(template: str, refused: JsonObject, shown: JsonObject) -> str:
     evidence = {name: item for name, item in (refused.get("evidence") or {}).items() if name not in _PLACED}
     if said := [f"{name.replace('_', ' ')}: {json.dumps(item, ensure_ascii=False)}" for name, item in evidence.items()]:
         why += f" ({'; '.join(said)})"
-    return Template(template).safe_substitute({"why": " ".join(_list_corrections(refused, shown)) or why})
-
-
-def _list_corrections(refused: JsonObject, shown: JsonObject) -> Iterator[str]:
-    """Yield a sentence on each text that no source bears out: what they say in its place, or where they have it."""
     items = next((value for name in NUMBERED if isinstance(value := shown.get(name), list)), [])
+    told = [*_list_corrections(refused, items)] or [why]
+    if not refused["reason"].startswith("llm_") and (nearest := _find_nearest_sentence(shown.get("question"), items)):
+        told.append(f"Nearest to the question they say: {json.dumps(nearest, ensure_ascii=False)}")
+    return Template(template).safe_substitute({"why": " ".join(told)})
+
+
+def _find_nearest_sentence(question: JsonValue, items: Sequence[JsonObject]) -> str | None:
+    """Return the sentence of numbered items that shares most words with a question; their heads count for each."""
+    heads = [" ".join(str(item.get(name) or "") for name in _HEAD) for item in items]
+    said = [
+        (f"{head}. {text[start:end]}", " ".join(text[start:end].split()))
+        for item, head in zip(items, heads, strict=True)
+        for text in (item[name] for name in _BODY if isinstance(item.get(name), str))
+        for start, end in find_sentence_spans(text)
+    ]
+    if not isinstance(question, str) or not said:
+        return None
+    language = detect_language(question)
+    [found] = find_nearest_texts([question], [read for read, _ in said], language=language, terms=read_terms)
+    return said[found[0]][1] if found else None
+
+
+def _list_corrections(refused: JsonObject, items: Sequence[JsonObject]) -> Iterator[str]:
+    """Yield a sentence on each text that no source bears out: what they say in its place, or where they have it."""
     evidence = refused.get("evidence") or {}
     texts, findings = evidence.get("unsupported"), evidence.get("findings") or ()
     if not items or not isinstance(texts, list):

@@ -245,7 +245,7 @@ def _drop_lengths(schema: Any) -> Any:
         return [_drop_lengths(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    is_text = schema.get("type") == "string"
+    is_text = "string" in (schema.get("type") or ())
     return {key: _drop_lengths(item) for key, item in schema.items() if not (is_text and key == "maxLength")}
 
 

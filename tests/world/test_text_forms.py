@@ -95,7 +95,9 @@ def test_notes_are_sentences_of_pages(run, notes):
     assert passage["quote"] == "The trial lasts 21 days and needs no credit card."
 
 
-@pytest.mark.parametrize("notes", ["NOT FOUND", "Our offices are in Paris and in Rome."])
+@pytest.mark.parametrize(
+    "notes", ["NOT FOUND", "[1] Trial\n\nThe answer is not found.", "Our offices are in Paris and in Rome."]
+)
 def test_where_no_page_says_it_there_are_no_notes(run, notes):
     """What no page says is no note, whatever the model writes."""
     assert research(run, notes)["stop_reason"].startswith("no_")
