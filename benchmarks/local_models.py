@@ -260,7 +260,7 @@ def main() -> None:
     parser.add_argument("--seen", type=Path, help="a file for every run, what came of it, and the model's replies")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--part", choices=("all", "even", "odd"), default="all", help="of what is asked")
-    parser.add_argument("--ways", default="chain,text,again,warm,tools,research,critique,drafts")
+    parser.add_argument("--ways", default="chain,again,warm,tools,research,critique,drafts")
     given = parser.parse_args()
     if given.base_url is not None:
         measure(given, given.base_url)

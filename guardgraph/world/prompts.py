@@ -168,8 +168,8 @@ def write_refusal(template: str, refused: JsonObject, shown: JsonObject) -> str:
     items = next((value for name in NUMBERED if isinstance(value := shown.get(name), list)), [])
     told = [*_list_corrections(refused, items)] or [why]
     if not refused["reason"].startswith("llm_") and (nearest := _find_nearest_sentence(shown.get("question"), items)):
-        told.append(f"Nearest to the question they say: {json.dumps(nearest, ensure_ascii=False)}")
-    return Template(template).safe_substitute({"why": " ".join(told)})
+        told.append(f"Nearest to the question, a source says: {json.dumps(nearest, ensure_ascii=False)}")
+    return write_view(template, {"why": " ".join(told), "question": shown.get("question")})
 
 
 def _find_nearest_sentence(question: JsonValue, items: Sequence[JsonObject]) -> str | None:
@@ -206,7 +206,7 @@ def _list_corrections(refused: JsonObject, items: Sequence[JsonObject]) -> Itera
         elif at:
             yield f"{quoted} stands in {' and '.join(at[:MOST_TOLD])}: cite it there."
         else:
-            yield f"{quoted} stands nowhere: leave it out."
+            yield f"No source has {quoted}."
 
 
 PromptFiles: TypeAlias = "str | Path | Mapping[str, str]"  # A folder of prompts, or their texts by name

@@ -67,7 +67,7 @@ def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
     assert [message.type for message in model.calls[2].messages] == ["system", "human", "ai", "human"]
     assert json.loads(second[2]) == WRONG
     assert 'It is not "20 minutes": the source says "15 minutes".' in second[3]
-    assert 'Nearest to the question they say: "For P1 incidents, first response target is 15 minutes' in second[3]
+    assert 'Nearest to the question, a source says: "For P1 incidents, first response target is 15 minutes' in second[3]
     sent_back = [line for line in result["timeline"] if line.get("verdict") == "again"]
     assert [(line["node"], line["to"], line["reason"]) for line in sent_back] == [("answer_guard", "generate", OTHER)]
     [again] = [call for call in recorder.runs[0]["calls"] if call["node"] == "generate" and call["visit"] == 2]

@@ -67,7 +67,7 @@ def test_a_short_text_may_say_something(text):
 def test_what_the_prompt_says_is_no_answer():
     """A sentence of a prompt, that of the repeated ask too, says nothing; a text that says more does."""
     told = list_prompt_texts()
-    echoed = "What cannot be mended is left out."
+    echoed = "Write the whole reply again, in the same form, with this put right or left out."
     assert is_empty_text(echoed, told=told)
     assert not is_empty_text(f"{echoed} The P1 target is 15 minutes.", told=told)
 
