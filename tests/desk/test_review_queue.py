@@ -12,16 +12,15 @@ from uuid import uuid4
 import pytest
 from cli_runs import run
 from langgraph.checkpoint.memory import InMemorySaver
-from office_agents import STOLEN, Office
-from queued_runs import begin_critique, begin_payment, critique_agent, open_saver, queue_of, staff, tool_agent
+from office_agents import Office
+from queued_runs import begin_critique, begin_payment, critique_agent, queue_of, staff, tool_agent
 from self_critique_cases import DRAFT, REVISED, WAIT, agent
-from stored_runs import new_database, running_server
+from stored_runs import new_database
 
 from guardgraph import Caller, ConfigurationError, InputError, sql_store
 from guardgraph.desk.queue import AlreadyDecided, AnotherQuestion
 from guardgraph.state.recording import RunNote
 
-server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 
@@ -187,18 +186,6 @@ def test_what_is_missing_is_said(tmp_path, url):
         queue_of(url, graph).decide("nobody", "approve", by="ada")
 
 
-def test_an_edited_call_of_the_queue_is_made(tmp_path, url):
-    """The arguments that a person wrote are those of the call, once."""
-    office = Office()
-    graph = tool_agent(tmp_path, url, office=office)
-    run_id = begin_payment(graph)
-    queue = queue_of(url, graph)
-    assert queue.read(run_id).editable == STOLEN["args"]
-    less = {"to": "Mallory", "amount": 3}
-    assert queue.decide(run_id, "edit", by="ada", edited=less)["outcome"] == "answered"
-    assert office.writes == [("send_money", less)]
-
-
 FACTORY = """
 from queued_runs import critique_agent
 from pathlib import Path
@@ -304,34 +291,6 @@ def test_an_edit_is_read_from_a_file(office):
     assert done.exit_code == 0, done.stdout
 
 
-def test_a_graph_of_ones_own_goes_on_by_its_factory(office, url):
-    """`--graph module:factory` brings its own checkpointer and store; a text is edited as a text, a no exits with 3."""
-    graph = critique_agent(office, url)
-    begin_critique(graph)
-    (office / "text.txt").write_text(f"{REVISED}\n", encoding="utf-8")
-    [row] = listed()
-    edited = run("review", "edit", row["run_id"], "text.txt", "--by", "ada", "--graph", "drafts:create", "--json")
-    assert json.loads(edited.stdout)["answer"] == REVISED
-    begin_critique(graph, "2")
-    [row] = listed()
-    rejected = run("review", "reject", row["run_id"], "--by", "ada", "--graph", "drafts:create", "--comment", "no")
-    assert (rejected.exit_code, "review_rejected" in rejected.stdout) == (3, True)
-
-
-@pytest.mark.unreplayable
-def test_an_update_that_escalates_waits_and_is_gone_on_with(office, url):
-    """`guardgraph critique` plans a run that can wait where its policy says so, and keeps it where it is told to."""
-    waiting = "pattern: self_critique\npolicy: {escalation: wait}\n"
-    (office / "critique.yaml").write_text(waiting, encoding="utf-8")
-    assert run("critique", "--policy", "critique.yaml").exit_code == 0
-    [row] = sql_store(url).runs()
-    assert row.recording["policy"]["escalation"] == "wait"
-    run_id = begin_critique(critique_agent(office, url), "2")
-    done = run("review", "approve", run_id, "--by", "ada", "--graph", "critique", "--policy", "critique.yaml")
-    assert done.exit_code == 0, done.stderr
-    assert "approved_by_person" in done.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -359,24 +318,3 @@ def test_what_is_wrong_is_said_in_one_line(office, url, arguments, said):
     told = run(*arguments)
     assert (told.exit_code, len(told.stderr.splitlines())) == (2, 1)
     assert said in told.stderr
-
-
-def test_store_and_checkpoints_go_together(office, monkeypatch):
-    """A run that one of them lacks could not be gone on with."""
-    monkeypatch.delenv("GUARDGRAPH_CHECKPOINTS")
-    told = run("tools", "--store", "sqlite:///runs.db")
-    assert (told.exit_code, "--checkpoints: a URL is required beside --store" in told.stderr) == (2, True)
-    monkeypatch.delenv("GUARDGRAPH_AUDIT")
-    told = run("tools", "--checkpoints", "sqlite:///t.db")
-    assert (told.exit_code, "--store: a URL is required beside --checkpoints" in told.stderr) == (2, True)
-
-
-def test_checkpoints_may_stand_in_postgresql(office, database, tmp_path):
-    """The same commands on a server."""
-    plain = database.replace("postgresql+psycopg", "postgresql")
-    kept = ("--checkpoints", plain, "--store", database)
-    assert run("tools", "--policy", "tools.yaml", *kept).exit_code == 4
-    [row] = json.loads(run("review", "list", "--store", database, "--json").stdout)
-    done = run("review", "approve", row["run_id"], "--by", "ada", *TOOLS, *kept)
-    assert done.exit_code == 0, done.stderr
-    assert open_saver(tmp_path).get_tuple({"configurable": {"thread_id": row["thread"]}}) is None

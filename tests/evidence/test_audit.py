@@ -6,12 +6,6 @@ from guardgraph.grounding.words import hash_normalised_text
 from guardgraph.nodes.self_critique import audit_draft_change, list_changed_sentences
 
 
-def test_a_text_has_one_hash() -> None:
-    """12 hexadecimal digits that white space does not change and any text has."""
-    assert hash_normalised_text(" a\n b ") == hash_normalised_text("a b") == "c8687a08aa5d"
-    assert len(hash_normalised_text("\ud800")) == 12
-
-
 def test_an_audit_says_what_changed() -> None:
     """Its keys, its lengths and its excerpt are the contract's."""
     record = audit_draft_change("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 
 import pytest
 import refund_pattern
@@ -14,8 +13,8 @@ from recorded_runs import AGENTS, Beginning, Failing, Kept
 from runs import MODES, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, State, triage
 
-from guardgraph import CATALOGUES, ConfigurationError, GrammarError, create_rag_agent, verify
-from guardgraph.grammar import Budget, Ok, Pattern, Policy, Stop, Stopped
+from guardgraph import CATALOGUES, ConfigurationError
+from guardgraph.grammar import Budget, Ok, Pattern, Policy, Stopped
 from guardgraph.state.run import Audit
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
@@ -32,19 +31,6 @@ class Approved(refund_pattern.Policy, Policy):
     """The policy of the tests' pattern that asks a person."""
 
 
-class Hanging(Beginning):
-    """A recorder that does not return in its time when a run ends."""
-
-    timeout = 0.05
-
-    def __init__(self):
-        self.released = threading.Event()
-
-    def record(self, run):
-        """Wait until the test is over."""
-        self.released.wait(20)
-
-
 class Receipts(Beginning, Kept):
     """A recorder that returns what it is told to."""
 
@@ -56,14 +42,6 @@ class Receipts(Beginning, Kept):
         """Keep a recording and return the receipt."""
         super().record(run)
         return self.receipt
-
-
-@pytest.fixture
-def hanging():
-    """Return a recorder that hangs until the test is over."""
-    recorder = Hanging()
-    yield recorder
-    recorder.released.set()
 
 
 def audited(**kwargs):
@@ -125,14 +103,6 @@ def test_a_timeout_that_cannot_be_read_any_more_loses_no_result(mode):
     graph = triage(recorder=recorder)
     recorder.timeout = "soon"
     assert run(graph, TICKET, mode)["audit"]["error"]["type"] == "TypeError"
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_recorder_that_hangs_is_left_after_its_timeout(mode, hanging):
-    """Its run ends with its answer, and says that it is not recorded."""
-    result = run(triage(recorder=hanging), TICKET, mode)
-    assert result.pop("audit")["error"]["type"] == "TimeoutError"
-    assert masked(result) == masked(triage().invoke(TICKET))
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), "5", True, lambda: 5])
@@ -258,35 +228,3 @@ def test_no_body_says_that_a_run_was_recorded(audit):
     result = check_result(REASONS, ending(Own | Stopped, audit).invoke(TICKET))
     assert result["stop_reason"] == "guard_error:done"
     assert "audit" not in result
-
-
-def test_no_guard_stops_a_run_past_its_recorder():
-    """The family is the grammar's: a guard can neither declare it nor raise it."""
-    p = ticket_pattern.pattern()
-    p.guard(
-        "extra", ticket_pattern.check_request, phase="label", reads=["task"], to="spam", stops=["audit_unavailable"]
-    )
-    with pytest.raises(GrammarError, match=r"node 'extra', stops: given audit_unavailable; allowed: "):
-        p.compile(name="x")
-
-    def raising(state, run):
-        reason = "audit_unavailable"  # what stands in the Stop itself, `compile` refuses
-        raise Stop(reason)
-
-    recorder = Kept()
-    result = triage(bodies={"label_guard": raising}, recorder=recorder).invoke(TICKET)
-    assert result["stop_reason"] == "guard_error:label_guard"
-    assert recorder.only["result"] == result
-
-
-@pytest.mark.parametrize("graph", [triage, audited, create_rag_agent, refund_pattern.refund])
-def test_every_terminal_but_one_leads_to_the_stop(graph):
-    """So does the entry guard; the edges are drawn for every pattern, and the proof holds."""
-    made = graph()
-    edges = {(edge.source, edge.target) for edge in made.get_graph().edges}
-    kinds = {name: spec.metadata["kind"] for name, spec in made.builder.nodes.items()}
-    terminals = {name for name, kind in kinds.items() if kind == "terminal"} - {"stop_audit_unavailable"}
-    [entry] = [edge.target for edge in made.get_graph().edges if edge.source == "__start__"]
-    assert {start for start, end in edges if end == "stop_audit_unavailable"} == {*terminals, entry}
-    assert ("stop_audit_unavailable", "__end__") in edges
-    assert verify(made) == []

@@ -45,15 +45,6 @@ def asking(state, run):
 # Who is given what, and when
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_finished_run_is_recorded_before_its_result_is_returned(mode):
-    """One recording for a run, with the very result, in every way of running."""
-    kept = Kept()
-    result = run(triage(recorder=kept), TICKET, mode)
-    assert kept.only["result"] == result
-    assert kept.only["run_id"] == result["run_id"]
-
-
 @pytest.mark.parametrize("timeout", [None, 20])
 def test_a_recorder_of_an_async_run_never_blocks_the_event_loop(timeout):
     """It works in a thread of its own, with a timeout or without, and all else in that of the run."""

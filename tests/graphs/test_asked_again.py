@@ -17,7 +17,6 @@ from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
 from ticket_pattern import TICKET, triage
 
 from guardgraph import RagBudget, RagPolicy, create_rag_agent, create_self_critique_agent
-from guardgraph.evidence.what_if import what_if
 from guardgraph.grammar import Pass, Stop
 from guardgraph.nodes.body import PartialRefusal
 from guardgraph.state.rag import RAG_REASONS
@@ -195,30 +194,6 @@ def test_a_model_is_told_no_raw_proposal_and_no_long_evidence():
     wordy = ScriptedChatModel(PLAN, {"answer": "7" * 9999, "citations": [SLA]}, loop=True)
     ask(wordy)
     assert len(texts(wordy.calls[2])[-1]) < 900
-
-
-def recorded(*script, **parts):
-    """Return the recording of a run, and the agent."""
-    recorder = InMemoryRecorder()
-    agent = create_rag_agent(ScriptedChatModel(*script), recorder=recorder, **parts)
-    agent.invoke(QUESTION)
-    return recorder.runs[0], agent
-
-
-def test_a_what_if_that_would_ask_again_is_unknown():
-    """Nobody knows what the model would have said; without asking again the ending is known."""
-    stopped, _ = recorded(PLAN, WRONG, budget=RagBudget(max_attempts=1))
-    mended, _ = recorded(PLAN, WRONG, RIGHT)
-    judged = [
-        what_if(create_rag_agent(ScriptedChatModel("{}"), **parts), [recording]).rows[0].kind
-        for recording, parts in [
-            (stopped, {}),
-            (stopped, {"budget": RagBudget(max_attempts=1)}),
-            (mended, {"budget": RagBudget(max_attempts=1)}),
-            (mended, {"budget": RagBudget(max_attempts=9)}),
-        ]
-    ]
-    assert judged == ["unknown", "same", "changed", "same"]
 
 
 def test_a_reviser_is_asked_three_times_and_once_more():

@@ -16,7 +16,6 @@ from guardgraph.guards.research.agreement import (
     compare_claims,
     compare_notes,
 )
-from guardgraph.guards.research.risk import find_high_risks
 from guardgraph.guards.research.trust import TrustTable, choose_reference_day, order_by_trust, rate_page
 from guardgraph.state.trust import TIERS
 
@@ -127,14 +126,6 @@ def test_pages_that_are_one_source(one, other, why):
     assert judged.count_sources([one.url, other.url]) == (2 if why is None else 1)
 
 
-def test_what_hangs_together_over_a_third_page_is_one_source():
-    """Two that both link to one are one source with it, though neither links the other."""
-    pages = [source("a.test", linked=["c.test"]), source("b.test", linked=["c.test"], body="B"), source("c.test")]
-    judged = Independence({page.url: page for page in pages})
-    assert judged.count_sources([page.url for page in pages[:2]]) == 2
-    assert judged.count_sources([page.url for page in pages]) == 1
-
-
 @given(st.sampled_from([*TIERS.values(), 0.0]), st.text(max_size=12) | st.dates().map(str), st.dates().map(str))
 def test_trust_is_a_number_from_0_to_what_the_tier_is_worth(worth, dated, as_of):
     """Whatever the dates say; a page of the future and one of no date have half of it."""
@@ -164,20 +155,3 @@ def test_the_day_of_the_question_is_that_of_the_report_or_of_the_run():
     assert choose_reference_day("2026-03-14", "2026-11-01T10:00:00Z") == "2026-03-14"
     assert choose_reference_day("last week", "2026-11-01T10:00:00Z") == "2026-11-01"
     assert choose_reference_day(None, "") == ""
-
-
-def test_risks_are_told_each_once():
-    """Terms without case, as whole words; hosts by scopes; tiers by URL."""
-    found = find_high_risks(
-        ["Is the VACCINE safe?", "vaccine"],
-        ["https://a.example.com/1", "https://a.example.com/2", "no url"],
-        {"https://a.example.com/1": "doubtful"},
-        risky_terms=["vaccine", "vac"],
-        risky_scopes=["domain:example.com"],
-        risky_tiers=["doubtful"],
-    )
-    assert found == [
-        {"term": "vaccine"},
-        {"host": "a.example.com"},
-        {"tier": "doubtful", "url": "https://a.example.com/1"},
-    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from guard_cases import stop_of
 from langchain_core.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
@@ -37,8 +36,7 @@ from self_critique_cases import (
 )
 
 from guardgraph import SelfCritiqueBudget, create_self_critique_agent
-from guardgraph.guards.self_critique.revision import check_final_draft
-from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS, SelfCritiquePolicy
+from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
 
 DETAILS = {"details": ...}
@@ -360,9 +358,3 @@ def test_a_run_stops(entry):
 def test_a_run_stops_in_each_phase(entry, case):
     """The same stop, wherever the run can be."""
     check_stop(SELF_CRITIQUE_REASONS, entry, case)
-
-
-def test_a_blank_answer_is_stopped_by_the_final_guard():
-    """No run gets there: the draft guard and the patch guard let no blank text pass."""
-    limits = {"context": {}, "max_chars": 980, "avoid_absolute_guarantees": True, "policy": SelfCritiquePolicy()}
-    assert stop_of(check_final_draft, " ", **limits).reason == "invalid_answer:empty"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from recorded_runs import Kept, recorded
-from runs import MODES, masked, run
+from runs import MODES
 from ticket_pattern import TICKET, TIGHT, triage
 
 from guardgraph import ConfigurationError, create_self_critique_agent, what_if
@@ -57,18 +57,6 @@ def test_every_shadow_judges_a_run_once_more(mode):
     assert seen["strict"]["kind"] == "changed"
     assert seen["strict"]["guard"] == "label_guard"
     assert seen["strict"]["ending"] == {"status": "stopped", "stop_reason": "invalid_label", "phase": "label"}
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_nothing_of_a_shadow_shows_in_the_result(mode):
-    """Whatever shadows say or do, the result and the rest of the recording are those without them."""
-    kept = Kept()
-    result = run(triage(recorder=kept, shadow={"strict": strict(), "broken": broken()}), TICKET, mode)
-    assert masked(result) == masked(triage().invoke(TICKET))
-    assert kept.only["result"] == result
-    assert "shadows" not in recorded(triage)
-    left = {key: value for key, value in kept.only.items() if key != "shadows"}
-    assert left.keys() == recorded(triage).keys()
 
 
 def test_a_shadow_that_fails_is_recorded_as_failed():

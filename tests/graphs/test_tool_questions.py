@@ -70,14 +70,3 @@ def test_a_call_behind_one_that_failed_is_not_made():
     assert (result["stop_reason"], done) == ("tool_invalid_output:move", ["first", "move"])
     assert [(call["tool"], call.get("failed")) for call in result["tool_calls"]] == [("first", None), ("move", True)]
     assert replay(agent, kept.recordings[0]) == result
-
-
-def test_what_is_switched_off_between_two_calls_is_not_made():
-    """Each call is held against the lists of the moment in which it is made."""
-    office = Office()
-    agent, waiting = wait(calls(READ), calls(STOLEN, DELETE), office=office)
-    off = {"policy": {"tools_execution": ["read_bill", "send_money", "search", "send_mail"]}}
-    result = answer_question(agent, waiting, context=off)
-    if result["status"] == "waiting":  # under other settings it is another question
-        result = answer_question(agent, result, context=off)
-    assert (result["stop_reason"], office.writes) == ("tool_denied_execution:delete_file", [])

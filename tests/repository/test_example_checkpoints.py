@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import asyncio
 
-import human_approval
 import postgres_checkpoints
 import psycopg
 import pytest
 import sqlite_checkpoints
 from example_runs import ENDINGS, EXAMPLES, ran
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.types import Command
-from runs import masked, run
-from self_critique_cases import DRAFT, ESCALATE, GIVEN, REVISE, REVISED, agent
+from runs import masked
 
 from guardgraph import create_rag_agent
-from guardgraph.testing import ScriptedChatModel
 
 
 @pytest.fixture(scope="module")
@@ -143,75 +138,3 @@ def test_a_run_survives_the_death_of_its_process(kind, saver, tmp_path, address)
         graph = create_rag_agent(planner=sqlite_checkpoints.plan, checkpointer=checkpointer)
         assert graph.get_state(sqlite_checkpoints.THREAD).next == ("retrieve",)
         assert masked(sqlite_checkpoints.resume(graph)) == masked(uninterrupted)
-
-
-WRITERS = {
-    "approved_direct": agent,
-    "revised_once": lambda: agent(critique=REVISE),
-    "stop_escalation": lambda: agent(critique=ESCALATE),
-    "stop_invalid_draft": lambda: agent(f"{DRAFT} It is a P7 now, 99% are affected."),
-    "stop_patch_violation": lambda: agent(critique=REVISE, revised=("All is resolved, we guarantee it.",)),
-    "stop_denied_execution": lambda: agent(policy={"allowed_decisions_execution": ["escalate"]}),
-    "stop_llm": lambda: agent(drafter=ScriptedChatModel(TimeoutError("late"), loop=True)),
-}
-"""Self-critique agents, by how their runs end."""
-
-
-ASKED = {"request": GIVEN}
-
-
-def decided(waiting, decision="approve", by="Ada"):
-    """Return what goes on with a run that waits, by somebody who saw its text."""
-    return Command(resume={"hash": waiting["waiting_for"]["hash"], "decision": decision, "by": by})
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("decision", ["approve", "reject"])
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("ending", WRITERS)
-def test_a_person_approves_what_is_published(ending, mode, decision):
-    """A text is published if a person approved it; a stopped run reaches no person, and its result is kept."""
-    expected = masked(WRITERS[ending]().invoke(GIVEN))
-    desk = human_approval.create_press_desk(WRITERS[ending](), InMemorySaver())
-    state = run(desk, ASKED, mode, config=human_approval.THREAD)
-    assert ("__interrupt__" in state) == (expected["status"] == "ok")
-    if expected["status"] == "ok":
-        assert expected["outcome"] == ending
-        assert state["waiting_for"]["shown"]["answer"] == expected["answer"]
-        state = run(desk, decided(state, decision), mode, config=human_approval.THREAD)
-        assert state.get("published") == (expected["answer"] if decision == "approve" else None)
-        [told] = [entry for entry in state["timeline"] if entry["kind"] == "review"]
-        assert (told["answer"]["decision"], told["answer"]["by"]) == (decision, "Ada")
-    else:
-        assert expected["path"][-1] == ending
-        assert state["stop_reason"] == f"not_written:{expected['stop_reason']}"
-        assert "published" not in state
-    if "written" in state:
-        assert masked(state["written"]) == expected
-    else:
-        assert state["stop_reason"] == "review_rejected"
-
-
-@pytest.mark.parametrize("answer", [True, "approve", {"decision": "approve"}, {"decision": "maybe", "by": "Ada"}])
-def test_only_a_decision_is_a_decision(answer):
-    """Anything but approve or reject of the text that was shown is refused, and the run still waits."""
-    desk = human_approval.create_press_desk(agent(), InMemorySaver())
-    desk.invoke(ASKED, human_approval.THREAD)
-    still = desk.invoke(Command(resume=answer), human_approval.THREAD)
-    assert "problem" in still["waiting_for"]
-    assert desk.get_state(human_approval.THREAD).next == ("approve",)
-    assert desk.invoke(decided(still), human_approval.THREAD)["published"] == DRAFT
-
-
-def test_an_approval_is_for_one_text():
-    """An approval counts once: a stray one changes nothing, and a new text on the thread waits for its own."""
-    drafts = iter([DRAFT, REVISED])
-    desk = human_approval.create_press_desk(agent(drafter=lambda view: {"draft": next(drafts)}), InMemorySaver())
-    first = desk.invoke(ASKED, human_approval.THREAD)
-    rejected = desk.invoke(decided(first, "reject"), human_approval.THREAD)
-    stray = desk.invoke(decided(first, by="Eve"), human_approval.THREAD)
-    assert stray == rejected
-    again = desk.invoke(ASKED, human_approval.THREAD)
-    assert again["waiting_for"]["shown"]["answer"] == REVISED
-    late = desk.invoke(decided(first, by="Eve"), human_approval.THREAD)
-    assert (late["waiting_for"]["changed"], "published" in late) == (["place"], False)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from guard_cases import DATA
-from runs import content, run
+from runs import run
 
 from guardgraph import create_research_agent
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
@@ -110,11 +110,6 @@ def lists(policy=None, execution=None):
     """Make a context that tightens the domain lists."""
     given = {"allowed_domains_policy": policy, "allowed_domains_execution": execution}
     return {"policy": {name: hosts for name, hosts in given.items() if hosts is not None}}
-
-
-def brief(result):
-    """Return what came of a run, beside the passages that it rests on."""
-    return {key: value for key, value in content(result).items() if key != "passages"}
 
 
 def note_pages(request):
