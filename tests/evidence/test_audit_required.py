@@ -10,7 +10,7 @@ import refund_pattern
 import ticket_pattern
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import AGENTS, Beginning, Failing, Kept
-from runs import MODES, check_result, content, masked, run
+from runs import BOTH, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, State, triage
 
 from guardgraph import CATALOGUES, ConfigurationError
@@ -85,7 +85,7 @@ def test_a_receipt_stands_in_the_result(given, shown):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("error", [OSError("the disk is full"), KeyError(), asyncio.CancelledError("gone")])
 def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
     """The answer stays; the result says why there is no record of it."""
@@ -96,7 +96,7 @@ def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
     assert masked(result) == masked(triage().invoke(TICKET))
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_timeout_that_cannot_be_read_any_more_loses_no_result(mode):
     """What became of the recorder since the graph was made is the recorder's failure."""
     recorder = Receipts({"seq": 1})
@@ -131,7 +131,7 @@ ENDINGS = {
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_run_that_is_not_recorded_ends_stopped(ending, mode):
     """From every terminal, in every way of running; the recorder is asked once."""
@@ -145,7 +145,7 @@ def test_a_run_that_is_not_recorded_ends_stopped(ending, mode):
     assert recorder.asked == 1
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
     """Nobody to record is no reason to answer: the run ends behind its entry guard, and calls nobody."""
     called = []

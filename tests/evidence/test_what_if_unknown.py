@@ -9,7 +9,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from recorded_runs import recorded
-from runs import MODES, run
+from runs import BOTH, run
 from ticket_pattern import TICKET, Policy, triage
 
 from guardgraph import reply_bytes
@@ -42,7 +42,7 @@ def shrinks(request):
     return "Ada" if reply_bytes() < 20 else "x" * 100
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_refused_reply_is_unknown_under_a_smaller_limit_that_somebody_asked_for(mode):
     """Whoever asks how much is allowed may bring what fits; of one that nobody asked, it is refused again."""
     recorder = InMemoryRecorder()

@@ -9,7 +9,7 @@ from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
-from runs import MODES, check_result, masked, run
+from runs import BOTH, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, In, triage
 
 from guardgraph import ConfigurationError, InputError, sql_store
@@ -52,7 +52,7 @@ def is_new(result, before=None):
 
 @pytest.mark.paired
 @pytest.mark.parametrize("name", WAYS_BACK)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("moment", [{}, {"interrupt_before": ["lookup"]}], ids=["ended", "interrupted"])
 def test_a_new_input_begins_a_run(name, mode, moment):
     """Neither an ended run nor one that waits is returned or resumed when there is a new input."""
@@ -86,7 +86,7 @@ NO_THREADS = [
 
 @pytest.mark.paired
 @pytest.mark.parametrize(("config", "shown"), NO_THREADS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_checkpointer_needs_a_thread(config, shown, mode):
     """Without a thread, runs of strangers would share one: it is one clear error, with nothing run."""
     called = []

@@ -12,7 +12,7 @@ import ticket_pattern
 from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
-from runs import MODES, content, run
+from runs import BOTH, content, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, InputError, LiveWorld, verify
@@ -57,7 +57,7 @@ class Telling(InMemoryRecorder):
         return "ann"
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_recorder_is_told_before_anything_is_called(mode):
     """Once for each run, in every way of running; the ending has the same id."""
     kept = Telling()
@@ -86,7 +86,7 @@ FAILURES = {
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("how", FAILURES)
 def test_a_run_that_must_be_recorded_does_not_begin_unrecorded(how, mode):
     """It ends before any call, says why, and nothing of what was let in is shown."""
@@ -103,7 +103,7 @@ def test_a_run_that_must_be_recorded_does_not_begin_unrecorded(how, mode):
     assert (called, content(result).keys()) == ([], {"details", "audit"})
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_another_run_goes_on_and_says_that_its_beginning_is_not_on_record(mode, caplog):
     """In the result's audit, and in the log of the process."""
     kept = Telling(OSError("the disk is full"))
@@ -130,7 +130,7 @@ class Hanging(InMemoryRecorder):
         self.released.wait(20)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_recorder_that_hangs_is_left_after_its_timeout(mode):
     """A run that must be recorded ends, another goes on."""
     kept = Hanging()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from langgraph.graph import START, StateGraph
-from runs import MODES, run
+from runs import BOTH, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import Caller, ConfigurationError, RagContext, ResearchContext
@@ -159,7 +159,7 @@ def test_on_a_server_whoever_is_signed_in_asks():
 
 @pytest.mark.paired
 @pytest.mark.parametrize("caller", [ADA, {"user": "root"}])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_client_of_a_server_cannot_say_who_asks(mode, caller):
     """A caller in a client's context is refused before the run, whatever else its configuration claims."""
     for more in ({}, {"__pregel_task_id": "x"}, {"__pregel_read": "x"}, {"langgraph_auth_user": Attributes(**FIELDS)}):

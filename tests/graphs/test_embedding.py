@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA
-from runs import MODES, masked, run
+from runs import BOTH, masked, run
 from ticket_pattern import TICKET, TIGHT, Policy, triage
 from typing_extensions import TypedDict
 
@@ -76,7 +76,7 @@ PARENT_CONTEXTS = [
 
 @pytest.mark.paired
 @pytest.mark.parametrize(("schema", "context"), PARENT_CONTEXTS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_graph_can_be_a_node_of_another_graph(schema, context, mode):
     """A parent's context is its own affair: the subgraph runs under its deployment's settings."""
     parent = StateGraph(Mine, context_schema=schema)

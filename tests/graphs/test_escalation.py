@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from runs import MODES, run
+from runs import BOTH, run
 from self_critique_cases import DRAFT, ESCALATE, REVISED, THREAD, WAIT, agent, checked, decided, escalated
 
 from guardgraph import replay
@@ -18,7 +18,7 @@ GUARANTEED = f"{DRAFT} We guarantee that this will not happen again."
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize(("decision", "outcome", "answer"), [
     ("approve", "approved_by_person", DRAFT), ("edit", "edited_by_person", REVISED)
 ])  # fmt: skip

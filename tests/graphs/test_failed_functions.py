@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from langchain_core.runnables import RunnableLambda
 from rag_agents import QUESTION, agent
-from runs import MODES, run
+from runs import BOTH, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError
@@ -56,7 +56,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_tool_that_fails_is_named_by_its_own_line(name, mode, caplog):
     """Not by the line of the library that it called; the log has the way there."""
@@ -147,7 +147,7 @@ LEAVING = {
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("name", LEAVING)
 def test_a_tool_that_would_end_the_process_has_failed(name, mode):
     """A server has other runs: `SystemExit` of a tool, a proposer or a guard is its own failure."""

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from runs import MODES, check_result, run
+from runs import BOTH, check_result, run
 from ticket_pattern import (
     PHASES,
     REASONS,
@@ -142,7 +142,7 @@ def test_an_ok_terminal_that_stops_closes_the_run():
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize(
     ("node", "reads", "channel"),
     [

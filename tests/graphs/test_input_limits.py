@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from rag_agents import QUESTION
 from recorded_runs import Kept
 from research_cases import asked
-from runs import MODES, run
+from runs import BOTH, run
 from self_critique_cases import GIVEN
 from ticket_pattern import TICKET, triage
 
@@ -74,7 +74,7 @@ def test_what_is_too_large_or_too_deep_is_refused_by_name(field, mode):
     assert len(kept.texts[0]) < (len(json.dumps(given)) + 20_000 if len(str(given)) < 10**6 else 20_000)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_budget_bounds_what_a_run_is_given(mode):
     """`max_input_bytes` is for each field; a context tightens it, and a field of just this size is let in."""
     size = len(json.dumps(TICKET["ticket"]))

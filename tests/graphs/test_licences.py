@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
-from runs import MODES, run
+from runs import BOTH, run
 from tool_pattern import (
     BILL,
     DELETE,
@@ -55,7 +55,7 @@ def trusted(*steps, mode="invoke", recorder=None, context=None, **given):
     return run(graph, TASK, mode, config=THREAD, context=context), desk
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_what_is_licensed_is_done(mode):
     """A read, then a write whose values the task has: the record has both calls, each by its licence."""
     desk, recorder = Desk(), InMemoryRecorder()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from runs import MODES, run
+from runs import BOTH, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, GrammarError
@@ -28,7 +28,7 @@ def asking(proposer, calls=None):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("calls", [lambda proposer: proposer, lambda proposer: proposer.target], ids=["it", "target"])
 def test_a_declared_model_is_opened_before_the_run(calls, mode, monkeypatch):
     """Without a key there is an error before anything runs, and no run that ends at the node that asks."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rag_agents import QUESTION, SLA
 from research_cases import GOAL, asked
 from research_cases import QUESTION as RESEARCHED
-from runs import MODES, run
+from runs import BOTH, run
 from self_critique_cases import GIVEN
 
 from guardgraph import (
@@ -80,7 +80,7 @@ def test_a_guard_of_ones_own_stands_behind_the_answer_guard_and_is_proved(name):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("name", FACTORIES)
 def test_what_it_refuses_ends_in_its_own_reason(name, mode):
     """The stop has the reason, the phase of the answer, and the evidence."""

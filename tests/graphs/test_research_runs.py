@@ -22,7 +22,7 @@ from research_cases import (
     research,
     vendor,
 )
-from runs import MODES, check_result, masked, run
+from runs import BOTH, check_result, masked, run
 
 from guardgraph import create_research_agent
 from guardgraph.state.research import RESEARCH_REASONS
@@ -36,7 +36,7 @@ DEMO_PATH = [
 ]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_the_demo(mode):
     """The demo's result is the sample's, but for what it says beyond it, such as path, times and passages."""
     result = check_result(RESEARCH_REASONS, run(create_research_agent(), {"goal": GOAL, "request": REQUEST}, mode))

@@ -7,7 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 from refund_pattern import MINUTE, ORDER, PAID, REASONS, SHOWN, THREAD, TIGHT, answering, begun, refund, waiting
-from runs import MODES, check_result, content, masked, run
+from runs import BOTH, MODES, check_result, content, masked, run
 from savers import SAVERS, memory, sqlite
 
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
@@ -153,7 +153,7 @@ def test_an_answer_is_to_what_would_be_shown_now():
     assert (again["changed"], again["shown"]["amount"]) == (["shown"], 31)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_nobody_is_asked_where_no_answer_could_come_back(mode):
     """Without a checkpointer a review is a stop; nothing waits, and the run has a whole result."""
     result = check_result(REASONS, run(refund(), ORDER, mode))

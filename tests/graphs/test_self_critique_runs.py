@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
-from runs import MODES, content, masked, run
+from runs import BOTH, content, masked, run
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED, THANKS, checked, result_of, revise
 
 from guardgraph import ConfigurationError, create_self_critique_agent
@@ -21,7 +21,7 @@ def hash_of(text):
     return sha256(" ".join(text.split()).encode()).hexdigest()[:12]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_the_demo_ends_revised_once(mode):
     """Offline, in each of LangGraph's ways: result, trace and history are the contract's, entry by entry."""
     result = checked(run(create_self_critique_agent(), GIVEN, mode))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from recorded_runs import Kept, recorded
-from runs import MODES
+from runs import BOTH
 from ticket_pattern import TICKET, TIGHT, triage
 
 from guardgraph import ConfigurationError, create_self_critique_agent, what_if
@@ -48,7 +48,7 @@ def broken():
     return graph
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_every_shadow_judges_a_run_once_more(mode):
     """From the same outcomes, in every way of running; who decides otherwise says how, and by which guard."""
     seen = shadows(recorded(lambda **kw: triage(shadow={"as it is": triage(), "strict": strict()}, **kw), mode=mode))

@@ -6,7 +6,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from rag_agents import QUESTION
-from runs import MODES, check_result, content, masked, run
+from runs import BOTH, check_result, content, masked, run
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label
 
 from guardgraph import create_rag_agent, report
@@ -49,7 +49,7 @@ def is_stray(result, given, path):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("given", [None, Command(resume="x")], ids=["None", "an answer"])
 def test_a_run_whose_next_node_was_renamed_is_stopped(mode, given):
     """The run ends with a stop reason, its id and its record, and the thread is free for the next one."""
@@ -66,7 +66,7 @@ def test_a_run_whose_next_node_was_renamed_is_stopped(mode, given):
     assert after.invoke(TICKET, THREAD)["outcome"] == "labelled"
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_another_pattern_s_run_is_stopped(mode):
     """Patterns that share a thread do not answer for one another's runs, whichever came first."""
     saver = InMemorySaver()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rag_agents import QUESTION, agent
-from runs import ASKED_ONCE, MODES, check_result, run
+from runs import ASKED_ONCE, BOTH, check_result, run
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph.testing import ScriptedChatModel
@@ -16,7 +16,7 @@ def at(result, node):
     return {key: value for key, value in entry.items() if key != "elapsed_ms"}
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_timeline_tells_the_whole_run(mode):
     """One entry a node, in order: proposals as they came, each guard's verdict and way, the steps it completed."""
     result = check_result(REASONS, run(triage(), TICKET, mode))

@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from office_agents import READ, THREAD, calls, office_agent
 from rag_agents import CANDIDATE, QUESTION, SLA, agent, agent_with
 from research_cases import NOTES, research
-from runs import MODES, check_result, run
+from runs import BOTH, check_result, run
 
 from guardgraph import (
     ConfigurationError,
@@ -47,7 +47,7 @@ UNSUPPORTED = "invalid_answer:unsupported_claim"
 ALL_TRUE = {"claims": [{"number": number, "supported": True} for number in (1, 2)]}
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_claim_that_is_not_supported_stops_the_run(mode):
     """The stop names the sentences, and nobody is asked again: a writer must not try until a verifier gives in."""
     verifier = scripted_verifier(["15 minutes"])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
-from runs import MODES, check_result, run
+from runs import BOTH, check_result, run
 
 from guardgraph import Caller, InputError, RagBudget, replay, report
 from guardgraph.guards import rag
@@ -68,7 +68,7 @@ def test_who_may_read(access, readers):
     )
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_the_retriever_is_told_who_asks(mode):
     """The request has the caller, groups in one order; without one it is what it was."""
     retriever = scripted_tool([], loop=True)
@@ -211,7 +211,7 @@ def test_nobody_is_shown_a_stop_that_was_judged_for_another(other):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("other", [EVE, {**ADA, "groups": []}, None])
 def test_a_finished_answer_is_for_the_caller_it_was_made_for(other, mode):
     """Of a thread whose run is over, the same caller gets the result again, and another one an error."""

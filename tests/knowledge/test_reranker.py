@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.documents import BaseDocumentCompressor
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, POLICY, QUESTION, agent_with
-from runs import MODES, check_result, run
+from runs import BOTH, check_result, run
 
 from guardgraph import verify
 from guardgraph.guards.rag import parse_ranking
@@ -93,7 +93,7 @@ def test_it_may_neither_add_nor_change(returned):
     assert result["details"].keys() == {"allowed", "given"}
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_compressor_of_langchains(mode):
     """A document compressor is asked with documents, sync and async; one that changes a text stops the run."""
     compressor = Compressor(seen=[])

@@ -36,6 +36,8 @@ EDITED = set()
 """Ids of runs whose state somebody edited: nobody recorded what was written there, so they cannot be replayed."""
 
 MODES = ("invoke", "ainvoke", "stream", "astream", "batch")
+BOTH = ("invoke", "astream")
+"""For a promise that hangs on whether a run is awaited: one way that is, and streams, and one that is not."""
 
 
 def run(graph, input, mode="invoke", **kwargs):

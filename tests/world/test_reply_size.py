@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableLambda
 from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent, agent_with
 from recorded_runs import Kept, recorded
 from research_cases import asked
-from runs import MODES, run
+from runs import BOTH, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import (
@@ -83,7 +83,7 @@ def test_a_large_reply_is_a_bad_response(name, mode):
     assert len(kept.texts[0]) < 20_000
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", BOTH)
 def test_a_large_result_of_a_tool_is_invalid(mode):
     """A retriever and a search that bring too much are stopped, however they are run."""
     check(run(agent_with({**CANDIDATE, "text": LARGE}), QUESTION, mode), "tool_invalid_output:retrieve")
