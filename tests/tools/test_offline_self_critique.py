@@ -19,7 +19,6 @@ from guardgraph.guards.self_critique.critique import parse_critique
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.nodes.offline.self_critique import (
     critique_offline_draft,
-    has_file_path,
     revise_offline_draft,
     shorten_offline_draft,
     write_offline_draft,
@@ -102,8 +101,7 @@ def test_an_update_says_status_what_happened_and_what_is_affected(context: dict[
     assert "Current status: " in text
     assert re.search(r"certificate|failing card payments", text)
     assert "Affected: checkout and refunds." in text
-    assert not has_file_path(text)
-    assert not re.search(r"[*#`<>|]|\]\(|https?:|_|Path|Label|Call Jo", text)
+    assert not re.search(r"[*#`<>|]|\]\(|https?:|_|Path|Label|Call Jo|\w/|\.(?:md|sh)\b", text)
     assert len(text) <= 900
     assert text == update(context)
 

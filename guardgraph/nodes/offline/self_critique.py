@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -32,11 +33,11 @@ _SECTION, _SHORT, _READ, _MOST = 450, 120, 20_000, 200
 
 _TAG = re.compile(r"<(h[1-6]|script|style|pre)\b[^<]{0,2000}</\1\s*>|<!--[^>]{0,2000}-->|</?[a-zA-Z][^<>]{0,400}>")
 _PATH = re.compile(
-    r"(?<![\w:.@-])[a-zA-Z]:\\\S|(?<![\w/:.@-])(?:~|\.{1,2})?/(?:var|etc|opt|home|usr|srv|tmp|root|mnt|dev|data|app)/[\w.@-]"
-    r"|[/\\]?[\w@-]{1,100}\.(?:mdx?|rst|txt|log|csv|json|ya?ml|toml|ini|cfg|conf|sql|sh|xml|html?|py|js|ts|go|rb|zip|pdf)"
-    r"\b(?![.-]\w)"
+    r"(?<![\w/:.@-])(?:~|\.{1,2}|[a-zA-Z]:)?[/\\]\w|\w\.(?:mdx?|rst|txt|log|csv|json|ya?ml|toml|ini|cfg|conf|sql|sh|xml"
+    r"|html?|py|js|ts|go|rb|zip|pdf)\b(?![.-]\w)"
 )
-"""An absolute path (the directories of the Filesystem Hierarchy Standard), or a name that ends like a file's."""
+"""A path from the root, the home or the folder, or a name that ends like a file's."""
+_UNSPACED_END = re.compile(r"(?<=[。！？।])(?=\w)")
 _END: Final = (".", "!", "?", "…", "。", "！", "？", "।")
 
 
@@ -45,71 +46,53 @@ def _get_parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def has_file_path(text: str) -> bool:
-    """Say whether a text names a file."""
-    return _PATH.search(text) is not None
-
-
-def read_prose_sentences(text: str) -> Iterator[str]:
-    """Yield what a text of a record says, sentence by sentence: no markup, headings, tables, code, links or files."""
-    before = ""
-    for token in _get_parser().parse(_TAG.sub("\n\n", text[:_READ]).lstrip("-\n ")):
-        if token.type == "inline" and before in ("paragraph_open", "list_item_open"):
-            said = "".join(
-                child.content if child.type in ("text", "code_inline") else " " if child.type == "softbreak" else ""
-                for child in token.children or ()
-            )
-            for sentence in split_sentences(re.sub(r"(?<=[。！？।])(?=\w)", "\n", said)):
-                if (
-                    split_words(sentence)
-                    and not sentence.endswith(":")
-                    and "://" not in sentence
-                    and not has_file_path(sentence)
-                ):
-                    yield _end_sentence(sentence.strip(" ,;-–—"))
-        before = token.type
+def _read_sentences(text: str) -> list[str]:
+    """Return what a text of a record says: no markup, headings, tables, code, links or files."""
+    said = list[str]()
+    for before, token in pairwise(_get_parser().parse(_TAG.sub("\n\n", text[:_READ]).lstrip("-\n "))):
+        if token.type == "inline" and before.type in ("paragraph_open", "list_item_open"):
+            shown = (child for child in token.children or () if child.type in ("text", "code_inline", "softbreak"))
+            pieces = (child.content or " " for child in shown)  # a soft break has no content
+            said += split_sentences(_UNSPACED_END.sub("\n", "".join(pieces)))
+    plain = (item for item in said if split_words(item) and "://" not in item and not _PATH.search(item))
+    return [_end_sentence(item.strip(" ,;-–—")) for item in plain if not item.endswith(":")]
 
 
 def _end_sentence(text: str) -> str:
     return text if not text or text.rstrip("\"')]”’»").endswith(_END) else f"{text}."
 
 
-def _read_short(value: JsonValue) -> str:
-    """Return a text of a sentence's length without markup and full stop, of an object or a list the longest."""
-    if isinstance(value, dict | list):
-        return max(
-            map(_read_short, [*(value.values() if isinstance(value, dict) else value)][:_MOST]), key=len, default=""
-        )
-    said = " ".join(read_prose_sentences(value)) if isinstance(value, str) and len(value) < 4 * _SHORT else ""
-    return said.rstrip(".!") if len(said) <= _SHORT else ""
+def _read_shorts(value: JsonValue) -> list[str]:
+    """Return the texts of a sentence's length, without markup and full stop; of an object its name or its longest."""
+    if isinstance(value, list):
+        return [said for item in value[:_MOST] for said in _read_shorts(item)]
+    if isinstance(value, dict):
+        inner = {name: " ".join(_read_shorts(item)[:1]) for name, item in [*value.items()][:_MOST]}
+        named = next(filter(None, map(inner.get, _WORDS["name"])), max(inner.values(), key=len, default=""))
+        return [named] if named else []
+    said = " ".join(_read_sentences(value)) if isinstance(value, str) and len(value) < 4 * _SHORT else ""
+    return [said.rstrip(".!")] if 0 < len(said) <= _SHORT else []
 
 
 def _list_shorts(fields: JsonObject, *names: str) -> list[str]:
-    """Return the short texts of fields that are one or a list of them; of objects their names."""
-    values = [item for name in names for item in _list_items(fields.get(name))]
-    named = (_first_short(item, _WORDS["name"]) if isinstance(item, dict) else _read_short(item) for item in values)
-    return list(dict.fromkeys(filter(None, named)))
+    return list(dict.fromkeys(said for name in names for said in _read_shorts(fields.get(name)) if said))
 
 
-def _list_items(value: JsonValue) -> list[JsonValue]:
-    return value[:_MOST] if isinstance(value, list) else [value]
-
-
-def _first_short(fields: JsonObject, names: Iterable[str]) -> str:
-    return next((said for name in names if (said := _read_short(fields.get(name)))), "")
+def _first_short(fields: JsonObject, *names: str) -> str:
+    return next(iter(_list_shorts(fields, *names)), "")
 
 
 def _read_story(value: JsonValue, depth: int = 4) -> list[str]:
     """Return the sentences of a text, of a list, or of the message of an object: by name, else its longest text."""
     if isinstance(value, str):
-        return [*read_prose_sentences(value)]
+        return _read_sentences(value)
     if isinstance(value, list) and depth:
         return [said for item in value[:_MOST] for said in _read_story(item, depth - 1)]
     if not isinstance(value, dict) or not depth:
         return []
     longest = max((text for text in value.values() if isinstance(text, str)), key=len, default="")
     told = (_read_story(value.get(name), depth - 1) for name in _WORDS["story"])
-    return next(filter(None, told), [*read_prose_sentences(longest)] if len(longest.split()) > 2 else [])
+    return next(filter(None, told), _read_sentences(longest) if len(longest.split()) > 2 else [])
 
 
 def _join(items: list[str]) -> str:
@@ -119,7 +102,7 @@ def _join(items: list[str]) -> str:
 
 def _describe_amount(value: JsonValue, factor: int = 1) -> str:
     """Return a number as it is read, without an exponent and rounding; blank for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e7 or 0 < value < 1e-6:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (value == 0 or 1e-6 <= value < 1e7):
         return ""
     said = f"{Decimal(str(value)) * factor:f}"
     return said.rstrip("0").rstrip(".") if "." in said else said
@@ -143,19 +126,19 @@ class _Update:
         self.fields: JsonObject = {**self.context, **incident} if isinstance(incident, dict) else self.context
         self.hints: JsonObject = hints if isinstance(hints, dict) else {}
         self.required = _list_texts(self.hints.get("required_sections"))
-        self.updates = self._list_updates()
+        given: JsonValue = next((told for name in _WORDS["updates"] if (told := self.fields.get(name))), [])
+        updates = [*given.values()] if isinstance(given, dict) else given if isinstance(given, list) else [given]
+        times = [_first_short(item, *_WORDS["time"]) if isinstance(item, dict) else "" for item in updates]
+        # In the order of their times where each has one, else as they stand.
+        self.updates = (
+            [updates[at] for at in sorted(range(len(times)), key=times.__getitem__)] if all(times) else updates
+        )
         latest = self.updates[-1] if self.updates else None
         told = latest.get("status") if isinstance(latest, dict) else None
-        self.status = (_first_short(self.fields, _WORDS["status"]) or _read_short(told)).replace("_", " ")
+        status = _first_short(self.fields, *_WORDS["status"]) or next(iter(_read_shorts(told)), "")
+        self.status = status.replace("_", " ")
         over: JsonObject = {"incident": {"status": self.status}}
         self.is_over = guards.is_licensed("closures", over, avoid_absolute_guarantees=True)
-
-    def _list_updates(self) -> list[JsonValue]:
-        """Return the updates in the order of their times where each has one, else as they stand."""
-        given: JsonValue = next((told for name in _WORDS["updates"] if (told := self.fields.get(name))), [])
-        items = _list_items([*given.values()] if isinstance(given, dict) else given)
-        times = [_first_short(item, _WORDS["time"]) if isinstance(item, dict) else "" for item in items]
-        return [items[at] for at in sorted(range(len(times)), key=times.__getitem__)] if all(times) else items
 
     def is_allowed(self, text: str) -> bool:
         """Say whether a text may stand in an update, as a sentence or several."""
@@ -182,56 +165,48 @@ class _Update:
     def write_section(self, name: str, room: int = _SECTION) -> str:
         """Return one section of the update: a known one, or what the context says under its name."""
         if name == "current_status" and self.status:
-            unsure = [line.format(self.status) for line in _LINES["unsure"]] if self.list_claims(self.status) else []
-            return self.choose(_LINES["status"].format(self.status), *unsure)
+            return self.choose(*(line.format(self.status) for line in (_LINES["status"], *_LINES["unsure"])))
         if name == "customer_impact":
             shares = [said for field, value in self.fields.items() if (said := _describe_share(field, value))]
-            impact = [*_list_shorts(self.fields, *_WORDS["impact"]), *shares]
-            return self.fill("impact", impact, room) or self.fill(
-                "affected", _list_shorts(self.fields, *_WORDS["affected"]), room
-            )
+            impact = self.fill("impact", [*_list_shorts(self.fields, *_WORDS["impact"]), *shares], room)
+            return impact or self.fill("affected", _list_shorts(self.fields, *_WORDS["affected"]), room)
         if name == "next_actions":
             actions = _list_shorts(self.fields, *_WORDS["actions"])
             first = [text[:1].lower() + text[1:] if text[1:2].islower() else text for text in actions]
-            lead = [] if first[:1] and first[0].startswith("we ") else ["we will "]
-            return self.fill("actions", ["".join([*lead, first[0]]), *first[1:]] if first else [], room)
+            lead = "" if first[:1] and first[0].startswith("we ") else "we will "
+            return self.fill("actions", [f"{lead}{first[0]}", *first[1:]] if first else [], room)
         label = name.replace("_", " ").capitalize()
-        return self.choose(
-            *(f"{label}: {said}" for said in _list_shorts(self.fields, name) if len(said) + len(label) < room)
-        )
+        said = _list_shorts(self.fields, name)
+        return self.choose(*(f"{label}: {item}" for item in said if len(item) + len(label) < room))
 
     def write_opening(self) -> str:
         """Say for whom the update is, what it is about and as of when."""
-        title, number = _first_short(self.fields, _WORDS["name"]), _first_short(self.fields, _WORDS["number"])
-        whom, what = (
-            _join(_list_shorts(self.fields, "region")),
-            f"incident {number}" if number else "the current incident",
-        )
-        level, when = _first_short(self.fields, ["severity"]), _first_short(self.fields, ["report_date"])
+        title, number = _first_short(self.fields, *_WORDS["name"]), _first_short(self.fields, *_WORDS["number"])
+        whom, level, when = (_join(_list_shorts(self.fields, name)) for name in ("region", "severity", "report_date"))
+        what = f"incident {number}" if number else "the current incident"
         start = f"This is an update{f' for our {whom} customers' if whom else ''} on"
         rest = f"{f' (severity {level})' if level else ''}{f' as of {when}' if when else ''}"
-        named = [f"{start} {f'{what}, ' if number else 'the incident '}“{title}”{rest}"] if title else []
-        return self.choose(*named, f"{start} {what}{rest}", "This is an update on the current incident")
+        named = f"{start} {f'{what}, ' if number else 'the incident '}“{title}”{rest}" if title else ""
+        return self.choose(named, f"{start} {what}{rest}", "This is an update on the current incident")
 
     def write_story(self, room: int) -> list[str]:
         """Return what was reported and the latest update, in whole sentences."""
         told = next(filter(None, (_read_story(self.fields.get(name)) for name in _WORDS["story"])), [])
         reported = told or _read_story(self.updates[:1])
         news = [said for said in _read_story(self.updates[-1:]) if said not in reported]
-        latest = self._tell("latest", news, room // 2)
-        return [line for line in (self._tell("reported", reported, room - len(latest)), latest) if line]
+        latest = self._tell(_LINES["latest"], news, room // 2)
+        return [self._tell(_LINES["reported"], reported, room - len(latest)), latest]
 
     def _tell(self, line: str, sentences: list[str], room: int) -> str:
         told = ""
         for sentence in sentences[:_MOST]:
-            longer = f"{told} {sentence}".strip()
-            if len(_LINES[line].format(longer)) <= room:
-                told = longer if self.is_allowed(_LINES[line].format(sentence)) else told
+            if len(line.format(f"{told} {sentence}".strip())) <= room:
+                told = f"{told} {sentence}".strip() if self.is_allowed(line.format(sentence)) else told
             elif told:
                 break
             else:
-                return self.choose(_LINES[line].format(sentence)[: room - 1].rpartition(" ")[0].rstrip(",;:–—-") + "…")
-        return _LINES[line].format(told) if told else ""
+                return self.choose(line.format(sentence)[: room - 1].rpartition(" ")[0].rstrip(",;:–—-") + "…")
+        return line.format(told) if told else ""
 
     def write_estimate(self) -> str:
         """Say how long recovery is estimated to take; nothing of what is over."""
@@ -257,10 +232,9 @@ def write_offline_draft(view: JsonObject) -> JsonObject:
     impact = [line for line in dict.fromkeys((update.write_section("customer_impact"), affected)) if line]
     actions, estimate = update.write_section("next_actions"), update.write_estimate()
     after = [*impact, _LINES["apology"] if impact else "", actions, estimate]
-    story = update.write_story(
-        _ROOM - sum(len(line) + 2 for line in (opening, status, *after, *_LINES["no_status"][:60]))
-    )
-    told = [opening, status or _LINES["no_status"] if story or status or affected else "", *story, *after]
+    taken = sum(len(line) + 2 for line in (opening, status or _LINES["no_status"], *after, _LINES["more"]))
+    story = update.write_story(_ROOM - taken)
+    told = [opening, status or _LINES["no_status"] if any((*story, status, affected)) else "", *story, *after]
     if not any(told[2:]):
         told.append(_LINES["more"])
     elif told[1] and not actions and not estimate and not update.is_over:
@@ -278,13 +252,11 @@ def shorten_offline_draft(view: JsonObject) -> JsonObject:
     limit, text = view.get("max_chars"), _read_text(view.get("draft"))
     if not isinstance(limit, int) or len(text) <= limit:
         return {"draft": text}
-    ends = [0]
+    kept, end = "", 0
     for sentence in split_sentences(text):
-        ends.append(text.index(sentence, ends[-1]) + len(sentence))
-    head = text[: max(limit, 0) + 1]
-    return {
-        "draft": text[: max(end for end in ends if end <= max(limit, 0))] or " ".join(head.split()[:-1]) or head[:-1]
-    }
+        end = text.index(sentence, end) + len(sentence)
+        kept = text[:end] if end <= limit else kept
+    return {"draft": kept or text[: max(limit + 1, 0)].rpartition(" ")[0] or text[: max(limit, 0)]}
 
 
 @mark_as_instant
