@@ -37,25 +37,20 @@ app = typer.Typer(
     context_settings=HELP,
 )
 
-Store = Annotated[
-    str | None, typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.", show_default=False)
-]
+Store = Annotated[str | None, typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who erases; it stays in the chain.", show_default=False)]
-Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Of this tenant.", show_default=False)]
+By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who erases; it stays in the chain.")]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Of this tenant.")]
 
 
 @app.command(name="list")
 def list_(
     *,
     store: Store = None,
-    pattern: Annotated[
-        str | None, typer.Option("--pattern", metavar="NAME", help="Of this pattern.", show_default=False)
-    ] = None,
+    pattern: Annotated[str | None, typer.Option("--pattern", metavar="NAME", help="Of this pattern.")] = None,
     tenant: Tenant = None,
     since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="WHEN", help="Recorded then or later: ISO 8601, UTC.", show_default=False),
+        str | None, typer.Option("--since", metavar="WHEN", help="Recorded then or later: ISO 8601, UTC.")
     ] = None,
     only_open: Annotated[bool, typer.Option("--open", help="Those that began and have no ending.")] = False,
     only_waiting: Annotated[bool, typer.Option("--waiting", help="Those that wait for a person.")] = False,
@@ -79,9 +74,7 @@ def list_(
 
 @app.command()
 def show(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)],
-    store: Store = None,
-    as_json: Json = False,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")], store: Store = None, as_json: Json = False
 ) -> None:
     """Show a run: where it stands in the chain, and how it ended or that it is open; with --json all that is kept."""
     inputs.load_dotenv_file()
@@ -124,7 +117,7 @@ def verify(
     *,
     store: Store = None,
     head: Annotated[
-        str | None, typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.", show_default=False)
+        str | None, typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.")
     ] = None,
     checkpointer: Annotated[
         str | None,
@@ -132,13 +125,11 @@ def verify(
             "--checkpointer",
             metavar="MODULE:NAME",
             help="The checkpointer of the runs, or what makes it: open runs that it does not have are found.",
-            show_default=False,
         ),
     ] = None,
     replay: Annotated[bool, typer.Option("--replay", help="Decide the runs again, and name those that part.")] = False,
     agent: Annotated[
-        list[str] | None,
-        typer.Option("--agent", metavar="MODULE:NAME", help="Who replays, if no shipped agent.", show_default=False),
+        list[str] | None, typer.Option("--agent", metavar="MODULE:NAME", help="Who replays, if no shipped agent.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -162,13 +153,11 @@ def verify(
 
 @app.command()
 def erase(
-    run: Annotated[str | None, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)] = None,
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="The run's id.")] = None,
     *,
     by: By,
     tenant: Tenant = None,
-    user: Annotated[
-        str | None, typer.Option("--user", metavar="USER", help="Of this user.", show_default=False)
-    ] = None,
+    user: Annotated[str | None, typer.Option("--user", metavar="USER", help="Of this user.")] = None,
     store: Store = None,
     as_json: Json = False,
 ) -> None:
@@ -179,12 +168,10 @@ def erase(
 
 @app.command()
 def close(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")],
     *,
-    by: Annotated[
-        str, typer.Option("--by", metavar="WHO", help="Who closes; it stays in the chain.", show_default=False)
-    ],
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it stays in the chain.", show_default=False)],
+    by: Annotated[str, typer.Option("--by", metavar="WHO", help="Who closes; it stays in the chain.")],
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it stays in the chain.")],
     store: Store = None,
     as_json: Json = False,
 ) -> None:
@@ -199,7 +186,7 @@ def close(
 
 @app.command()
 def retain(
-    days: Annotated[float, typer.Option("--days", metavar="N", help="What is older is erased.", show_default=False)],
+    days: Annotated[float, typer.Option("--days", metavar="N", help="What is older is erased.")],
     by: By,
     store: Store = None,
     as_json: Json = False,
@@ -450,15 +437,13 @@ KEY_BYTES = 64 * 1024
 
 @app.command()
 def export(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")],
     store: Store = None,
     out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="The file; printed if left out.", show_default=False),
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="The file; printed if left out.")
     ] = None,
     sign: Annotated[
-        str | None,
-        typer.Option("--sign", metavar="KEY.pem", help="An Ed25519 private key, PKCS #8.", show_default=False),
+        str | None, typer.Option("--sign", metavar="KEY.pem", help="An Ed25519 private key, PKCS #8.")
     ] = None,
 ) -> None:
     """Write a run as one JSON document: recording, result, place in the chain; signed if a key is given.
@@ -483,22 +468,15 @@ def export(
 
 @app.command()
 def check(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A document; - reads it from a pipe.", show_default=False)
-    ],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A document; - reads it from a pipe.")],
     agent: Annotated[
-        str,
-        typer.Option(
-            "--agent", metavar="MODULE:FACTORY", help="Makes the agent that decides again.", show_default=False
-        ),
+        str, typer.Option("--agent", metavar="MODULE:FACTORY", help="Makes the agent that decides again.")
     ],
     head: Annotated[
-        str | None,
-        typer.Option("--head", metavar="N:HASH", help="The run's entry, as it was kept elsewhere.", show_default=False),
+        str | None, typer.Option("--head", metavar="N:HASH", help="The run's entry, as it was kept elsewhere.")
     ] = None,
     public_key: Annotated[
-        str | None,
-        typer.Option("--public-key", metavar="PEM", help="An Ed25519 public key: it has signed.", show_default=False),
+        str | None, typer.Option("--public-key", metavar="PEM", help="An Ed25519 public key: it has signed.")
     ] = None,
     as_json: Json = False,
 ) -> None:

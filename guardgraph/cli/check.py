@@ -39,10 +39,7 @@ def _alone() -> None:
 @app.command()
 def check(
     answer: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ANSWER", help="A text, Markdown or HTML file; - is the standard input.", show_default=False
-        ),
+        str | None, typer.Argument(metavar="ANSWER", help="A text, Markdown or HTML file; - is the standard input.")
     ] = None,
     *,
     source: Annotated[
@@ -51,7 +48,6 @@ def check(
             "--source",
             metavar="PATH|URL",
             help="A file, a folder or a page that it rests on; several times for several.",
-            show_default=False,
         ),
     ] = None,
     question: Annotated[str, typer.Option("--question", help="What was asked; its words may be repeated.")] = "",
@@ -61,21 +57,13 @@ def check(
             "--data",
             metavar="FILE",
             help='Many answers instead, {"answer", "sources", "question"?, "label"?} in each line.',
-            show_default=False,
         ),
     ] = None,
     fail_under: Annotated[
         float | None,
-        typer.Option(
-            "--fail-under",
-            metavar="PERCENT",
-            help="With --data: exit with 3 if fewer are let through.",
-            show_default=False,
-        ),
+        typer.Option("--fail-under", metavar="PERCENT", help="With --data: exit with 3 if fewer are let through."),
     ] = None,
-    html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="Write it as a page.", show_default=False)
-    ] = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
     as_json: Json = False,
 ) -> None:

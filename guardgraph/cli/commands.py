@@ -31,7 +31,7 @@ app.command()(recheck)
 
 GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
 
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -62,7 +62,6 @@ def rag(
             "--kb",
             metavar="FOLDER|FILE|URL",
             help="A folder of .md, .rst, .html, .txt files, or a base of `guardgraph kb`; the demo's if left out.",
-            show_default=False,
         ),
     ] = None,
     history: Annotated[
@@ -71,7 +70,6 @@ def rag(
             "--history",
             metavar="FILE",
             help='The conversation before the question, {"role": "user" | "assistant", "content": TEXT} in each line.',
-            show_default=False,
         ),
     ] = None,
     model: Model = None,
@@ -105,9 +103,7 @@ def critique(
     *,
     context: Annotated[
         str | None,
-        typer.Option(
-            "--context", metavar="FILE", help="A JSON object: the incident; the demo's if left out.", show_default=False
-        ),
+        typer.Option("--context", metavar="FILE", help="A JSON object: the incident; the demo's if left out."),
     ] = None,
     goal: Goal = None,
     model: Model = None,
@@ -132,8 +128,7 @@ def critique(
 @app.command()
 def tools(
     task: Annotated[
-        str | None,
-        typer.Argument(metavar="TASK", help="What is to be done; the demo's if left out.", show_default=False),
+        str | None, typer.Argument(metavar="TASK", help="What is to be done; the demo's if left out.")
     ] = None,
     *,
     model: Model = None,
@@ -174,8 +169,7 @@ def demo(model: Model = None, as_json: Json = False) -> None:
 @app.command()
 def verify(
     target: Annotated[
-        str | None,
-        typer.Argument(metavar="MODULE:FACTORY", help="Your own graph; ours if left out.", show_default=False),
+        str | None, typer.Argument(metavar="MODULE:FACTORY", help="Your own graph; ours if left out.")
     ] = None,
     behind: Annotated[
         list[str] | None,
@@ -183,14 +177,11 @@ def verify(
             "--behind",
             metavar="GUARD:NODE",
             help="Of any LangGraph graph: every way from NODE to the end passes GUARD; several times for several.",
-            show_default=False,
         ),
     ] = None,
     before: Annotated[
         list[str] | None,
-        typer.Option(
-            "--before", metavar="NODE", help="With --behind: a node to be reached only past GUARD.", show_default=False
-        ),
+        typer.Option("--before", metavar="NODE", help="With --behind: a node to be reached only past GUARD."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -206,22 +197,13 @@ def verify(
 
 @app.command()
 def draw(
-    target: Annotated[str, typer.Argument(metavar=GRAPH, help="The graph.", show_default=False)],
-    out: Annotated[
-        str,
-        typer.Option("--out", "-o", metavar="FILE", help="Ends in .svg, .png or .mmd (Mermaid).", show_default=False),
-    ],
+    target: Annotated[str, typer.Argument(metavar=GRAPH, help="The graph.")],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .svg, .png or .mmd (Mermaid).")],
     run: Annotated[
-        str | None,
-        typer.Option(
-            "--run", metavar="FILE", help="A run's result, as --json prints it: shows its way.", show_default=False
-        ),
+        str | None, typer.Option("--run", metavar="FILE", help="A run's result, as --json prints it: shows its way.")
     ] = None,
     earlier: Annotated[
-        str | None,
-        typer.Option(
-            "--earlier", metavar="FILE", help="Another run's result: shows where the two part.", show_default=False
-        ),
+        str | None, typer.Option("--earlier", metavar="FILE", help="Another run's result: shows where the two part.")
     ] = None,
 ) -> None:
     """Draw a graph to a file, and the way that a run took through it."""
@@ -240,21 +222,12 @@ def report(
             help="A run's result, as --json prints it, or its document; - for a pipe; of --store, a run's id.",
         ),
     ],
-    out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .html; in .md for a brief.", show_default=False)
-    ],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .html; in .md for a brief.")],
     graph: Annotated[
-        str | None,
-        typer.Option(
-            "--graph", metavar=GRAPH, help="The graph of the run; a run of ours needs none.", show_default=False
-        ),
+        str | None, typer.Option("--graph", metavar=GRAPH, help="The graph of the run; a run of ours needs none.")
     ] = None,
-    asked: Annotated[
-        str | None, typer.Option("--asked", metavar="TEXT", help="What the run was asked.", show_default=False)
-    ] = None,
-    store: Annotated[
-        str | None, typer.Option("--store", metavar="URL", help="The store that has the run.", show_default=False)
-    ] = None,
+    asked: Annotated[str | None, typer.Option("--asked", metavar="TEXT", help="What the run was asked.")] = None,
+    store: Annotated[str | None, typer.Option("--store", metavar="URL", help="The store that has the run.")] = None,
 ) -> None:
     """Make a page of a run: how it ended, every proposal beside its verdict, the path, the sources.
 
@@ -274,9 +247,7 @@ def report(
 
 @app.command(name="reasons")
 def list_reasons(
-    pattern: Annotated[
-        str | None, typer.Argument(metavar="|".join(COMMANDS), help="All if left out.", show_default=False)
-    ] = None,
+    pattern: Annotated[str | None, typer.Argument(metavar="|".join(COMMANDS), help="All if left out.")] = None,
     as_json: Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table of the docs.")] = False,
 ) -> None:
@@ -294,7 +265,7 @@ def list_reasons(
 
 @app.command()
 def prompts(
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where they are written.", show_default=False)],
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where they are written.")],
     pattern: Annotated[str, typer.Option("--pattern", metavar="|".join(COMMANDS), help="Whose.")] = "rag",
 ) -> None:
     """Write out what the models of an agent are told, to be changed and given to its factory as `prompts`."""

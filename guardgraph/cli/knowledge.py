@@ -115,28 +115,22 @@ app = typer.Typer(
 SHOWN_TEXT = 160
 """Characters of a chunk that a person is shown."""
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="The knowledge base, or the URL of one.", show_default=False)]
-Of = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose documents.", show_default=False)]
-Asking = Annotated[
-    str | None, typer.Option("--tenant", metavar="TENANT", help="For whom the caller asks.", show_default=False)
-]
-User = Annotated[str | None, typer.Option("--user", metavar="USER", help="Who asks.", show_default=False)]
+File = Annotated[str, typer.Argument(metavar="FILE", help="The knowledge base, or the URL of one.")]
+Of = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose documents.")]
+Asking = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="For whom the caller asks.")]
+User = Annotated[str | None, typer.Option("--user", metavar="USER", help="Who asks.")]
 Group = Annotated[
     list[str] | None,
-    typer.Option(
-        "--group", metavar="GROUP", help="A group of whoever asks, without group:, more than once.", show_default=False
-    ),
+    typer.Option("--group", metavar="GROUP", help="A group of whoever asks, without group:, more than once."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @app.command()
 def init(
-    url: Annotated[
-        str, typer.Argument(metavar="URL", help="postgresql://USER:PASSWORD@HOST/DATABASE.", show_default=False)
-    ],
+    url: Annotated[str, typer.Argument(metavar="URL", help="postgresql://USER:PASSWORD@HOST/DATABASE.")],
     tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="TENANT", help="Gets partitions of its own.", show_default=False)
+        str | None, typer.Option("--tenant", metavar="TENANT", help="Gets partitions of its own.")
     ] = None,
 ) -> None:
     """Make an empty knowledge base in a database of PostgreSQL, and its two roles.
@@ -160,14 +154,9 @@ def init(
 @app.command()
 def add(
     file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="The knowledge base, made if it is not there; or its URL.", show_default=False
-        ),
+        str, typer.Argument(metavar="FILE", help="The knowledge base, made if it is not there; or its URL.")
     ],
-    folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", help=".md, .rst, .html, .txt and .pdf files.", show_default=False)
-    ],
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help=".md, .rst, .html, .txt and .pdf files.")],
     *,
     tenant: Of = None,
     reader: Annotated[
@@ -176,12 +165,10 @@ def add(
             "--reader",
             metavar="READER",
             help="public, tenant, user:ID or group:ID; more than once. Without any, access.yaml says it, else nobody.",
-            show_default=False,
         ),
     ] = None,
     name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Of the collection; it stands before each id.", show_default=False),
+        str | None, typer.Option("--name", metavar="NAME", help="Of the collection; it stands before each id.")
     ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove what is gone, even if it is more than half.")] = False,
     as_json: Json = False,
@@ -212,9 +199,7 @@ def add(
 @app.command(name="list")
 def list_(
     file: File,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="The documents of this one.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="The documents of this one.")] = None,
     tenant: Of = None,
     as_json: Json = False,
 ) -> None:
@@ -244,9 +229,7 @@ def list_(
 
 @app.command()
 def remove(
-    file: File,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The collection.", show_default=False)],
-    tenant: Of = None,
+    file: File, name: Annotated[str, typer.Argument(metavar="NAME", help="The collection.")], tenant: Of = None
 ) -> None:
     """Remove a collection with all its documents."""
     inputs.load_dotenv_file()
@@ -258,7 +241,7 @@ def remove(
 @app.command()
 def search(
     file: File,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked.", show_default=False)],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked.")],
     *,
     tenant: Asking = None,
     user: User = None,

@@ -24,22 +24,16 @@ Model = Annotated[
         "--model",
         metavar="PROVIDER:NAME",
         help='Who proposes, such as "openai:gpt-4.1-mini"; offline rules if left out.',
-        show_default=False,
     ),
 ]
-Policy = Annotated[
-    str | None, typer.Option("--policy", metavar="FILE", help="Policy and budget: YAML.", show_default=False)
-]
-Tenant = Annotated[
-    str | None, typer.Option("--tenant", metavar="TENANT", help="Whose overlay in --policy.", show_default=False)
-]
+Policy = Annotated[str | None, typer.Option("--policy", metavar="FILE", help="Policy and budget: YAML.")]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose overlay in --policy.")]
 Live = Annotated[
     str | None,
     typer.Option(
         "--live",
         metavar="FILE",
         help="A live policy, such as `policy switch` writes; it is read again before each guard and call.",
-        show_default=False,
     ),
 ]
 World = Annotated[
@@ -48,12 +42,9 @@ World = Annotated[
         "--world",
         metavar="MODULE:FACTORY",
         help="Makes what performs the calls, such as a ResilientWorld, a TenantWorld or a TelemetryWorld.",
-        show_default=False,
     ),
 ]
-Goal = Annotated[
-    str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.", show_default=False)
-]
+Goal = Annotated[str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.")]
 
 
 def run_and_exit(run: runs.PlannedRun, as_json: bool, as_markdown: bool = False) -> NoReturn:

@@ -46,19 +46,16 @@ STYLES = {"tighter": "green", "looser": "red", "other": "yellow"}
 Graph = Annotated[
     str | None,
     typer.Option(
-        "--graph",
-        metavar="MODULE:FACTORY",
-        help="The graph whose settings they are; one of ours needs none.",
-        show_default=False,
+        "--graph", metavar="MODULE:FACTORY", help="The graph whose settings they are; one of ours needs none."
     ),
 ]
-Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose settings.", show_default=False)]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose settings.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Ends in .yaml or .yml.", show_default=False)],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Ends in .yaml or .yml.")],
     tenant: Tenant = None,
     graph: Graph = None,
     as_json: Json = False,
@@ -78,14 +75,13 @@ def check(
 
 @app.command()
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A policy file.", show_default=False)],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Another one of its pattern.", show_default=False)],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A policy file.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Another one of its pattern.")],
     *,
     tenant: Tenant = None,
     graph: Graph = None,
     fail_on: Annotated[
-        list[str] | None,
-        typer.Option("--fail-on", metavar="KIND", help="tighter, looser or other; more than once.", show_default=False),
+        list[str] | None, typer.Option("--fail-on", metavar="KIND", help="tighter, looser or other; more than once.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -122,34 +118,25 @@ def diff(
 
 @app.command()
 def review(
-    old: Annotated[
-        str, typer.Argument(metavar="OLD", help="The policy that holds, or git:REF:PATH.", show_default=False)
-    ],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The proposed one, or git:REF:PATH.", show_default=False)],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The policy that holds, or git:REF:PATH.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The proposed one, or git:REF:PATH.")],
     *,
     store: Annotated[
-        str | None,
-        typer.Option("--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file.", show_default=False),
+        str | None, typer.Option("--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file.")
     ] = None,
     since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="WHEN", help="Runs since then: 30d, 12h or ISO 8601.", show_default=False),
+        str | None, typer.Option("--since", metavar="WHEN", help="Runs since then: 30d, 12h or ISO 8601.")
     ] = None,
     graph: Graph = None,
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
-            "--fail-on",
-            metavar="LIMIT",
-            help="newly-allowed, newly-refused, unsubsumed or unknown>2%; more than once.",
-            show_default=False,
+            "--fail-on", metavar="LIMIT", help="newly-allowed, newly-refused, unsubsumed or unknown>2%; more than once."
         ),
     ] = None,
     as_json: Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a comment, nothing else.")] = False,
-    out: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="A page, ends in .html.", show_default=False)
-    ] = None,
+    out: Annotated[str | None, typer.Option("--html", metavar="FILE", help="A page, ends in .html.")] = None,
 ) -> None:
     """Say what a new policy changes: its settings, what it newly allows, how kept runs would have ended.
 
@@ -189,22 +176,13 @@ def review(
 def suggest(
     *,
     store: Annotated[
-        str | None,
-        typer.Option("--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file.", show_default=False),
+        str | None, typer.Option("--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file.")
     ] = None,
     good: Annotated[
-        str,
-        typer.Option(
-            "--good", metavar="FILE", help="Ids of runs that ended as they should, a line each.", show_default=False
-        ),
+        str, typer.Option("--good", metavar="FILE", help="Ids of runs that ended as they should, a line each.")
     ],
-    graph: Annotated[
-        str,
-        typer.Option("--graph", metavar="|".join([*COMMANDS, "MODULE:FACTORY"]), help="The agent.", show_default=False),
-    ],
-    policy: Annotated[
-        str | None, typer.Option("--policy", metavar="FILE", help="Where to begin.", show_default=False)
-    ] = None,
+    graph: Annotated[str, typer.Option("--graph", metavar="|".join([*COMMANDS, "MODULE:FACTORY"]), help="The agent.")],
+    policy: Annotated[str | None, typer.Option("--policy", metavar="FILE", help="Where to begin.")] = None,
 ) -> None:
     """Print the tightest policy file under which all good runs still end as they did; it loosens nothing.
 
@@ -227,9 +205,7 @@ def suggest(
 
 @app.command()
 def schema(
-    graph: Annotated[
-        str, typer.Argument(metavar="|".join([*COMMANDS, "MODULE:FACTORY"]), help="The graph.", show_default=False)
-    ],
+    graph: Annotated[str, typer.Argument(metavar="|".join([*COMMANDS, "MODULE:FACTORY"]), help="The graph.")],
 ) -> None:
     """Print the JSON Schema of the policy files of a pattern, for editors."""
     from guardgraph.policies.file import build_policy_schema
@@ -244,9 +220,7 @@ def schema(
 
 @app.command()
 def pin(
-    graph: Annotated[
-        str, typer.Argument(metavar="tools|MODULE:FACTORY", help="The graph whose tools they are.", show_default=False)
-    ],
+    graph: Annotated[str, typer.Argument(metavar="tools|MODULE:FACTORY", help="The graph whose tools they are.")],
     as_json: Json = False,
 ) -> None:
     """Print a policy file with the rules of a graph's tools and their pins: a tool that changes later is not called.
@@ -278,16 +252,13 @@ def pin(
 
 @app.command()
 def switch(
-    to: Annotated[str, typer.Argument(metavar="off|on", help="What the agents become.", show_default=False)],
+    to: Annotated[str, typer.Argument(metavar="off|on", help="What the agents become.")],
     file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="The live policy of the agents; it is made if there is none.", show_default=False
-        ),
+        str, typer.Argument(metavar="FILE", help="The live policy of the agents; it is made if there is none.")
     ],
     *,
-    by: Annotated[str, typer.Option("--by", metavar="WHO", help="Who switches.", show_default=False)],
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; stopped runs say it.", show_default=False)],
+    by: Annotated[str, typer.Option("--by", metavar="WHO", help="Who switches.")],
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; stopped runs say it.")],
     as_json: Json = False,
 ) -> None:
     """Switch the agents of a live policy off or on.

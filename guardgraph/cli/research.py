@@ -31,26 +31,15 @@ Allow = Annotated[
         "--allow",
         metavar="HOST",
         help="May be read, or domain:NAME, or suffix:NAME, instead of --policy; more than once.",
-        show_default=False,
     ),
 ]
 Evidence = Annotated[
-    str | None,
-    typer.Option(
-        "--evidence", metavar="FOLDER", help="Texts of the pages that were read, by their hash.", show_default=False
-    ),
+    str | None, typer.Option("--evidence", metavar="FOLDER", help="Texts of the pages that were read, by their hash.")
 ]
-Cache = Annotated[
-    str | None, typer.Option("--cache", metavar="FILE", help="Keeps pages that were read.", show_default=False)
-]
+Cache = Annotated[str | None, typer.Option("--cache", metavar="FILE", help="Keeps pages that were read.")]
 Reader = Annotated[
     str | None,
-    typer.Option(
-        "--reader",
-        metavar="MODULE:FACTORY",
-        help="Makes the reader, such as a web_reader of your own.",
-        show_default=False,
-    ),
+    typer.Option("--reader", metavar="MODULE:FACTORY", help="Makes the reader, such as a web_reader of your own."),
 ]
 
 
@@ -138,8 +127,7 @@ def _save_evidence_text(folder: Path, text: str) -> str:
 
 
 Question = Annotated[
-    str | None,
-    typer.Argument(metavar="QUESTION", help="What you want to know; the demo's if left out.", show_default=False),
+    str | None, typer.Argument(metavar="QUESTION", help="What you want to know; the demo's if left out.")
 ]
 
 
@@ -147,12 +135,10 @@ def research(
     question: Question = None,
     *,
     searx: Annotated[
-        str | None,
-        typer.Option("--searx", metavar="URL", help="Search the web by this SearXNG server.", show_default=False),
+        str | None, typer.Option("--searx", metavar="URL", help="Search the web by this SearXNG server.")
     ] = None,
     urls: Annotated[
-        str | None,
-        typer.Option("--urls", metavar="FILE", help="Read these pages of the web, a URL a line.", show_default=False),
+        str | None, typer.Option("--urls", metavar="FILE", help="Read these pages of the web, a URL a line.")
     ] = None,
     allow: Allow = None,
     cache: Cache = None,

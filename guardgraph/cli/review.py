@@ -28,41 +28,30 @@ app = typer.Typer(
     context_settings=HELP,
 )
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.", show_default=False)]
-By = Annotated[
-    str, typer.Option("--by", metavar="WHO", help="Who decides; it stays in the record.", show_default=False)
-]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
+By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who decides; it stays in the record.")]
 Graph = Annotated[
     str,
     typer.Option(
         "--graph",
         metavar="|".join([*COMMANDS, "MODULE:FACTORY"]),
         help="What goes on with the run: with its checkpointer, and the store as its recorder.",
-        show_default=False,
     ),
 ]
 Hash = Annotated[
     str | None,
-    typer.Option(
-        "--hash",
-        metavar="HASH",
-        help="Of the question that you looked at; refused if it asks another.",
-        show_default=False,
-    ),
+    typer.Option("--hash", metavar="HASH", help="Of the question that you looked at; refused if it asks another."),
 ]
-Group = Annotated[
-    list[str] | None, typer.Option("--group", metavar="GROUP", help="A group of who decides.", show_default=False)
-]
+Group = Annotated[list[str] | None, typer.Option("--group", metavar="GROUP", help="A group of who decides.")]
 Context = Annotated[
     str | None,
     typer.Option(
         "--context",
         metavar="FILE",
         help="The context under which the run goes on; that under which it began if left out.",
-        show_default=False,
     ),
 ]
-Comment = Annotated[str, typer.Option("--comment", metavar="TEXT", help="Kept with the decision.", show_default=False)]
+Comment = Annotated[str, typer.Option("--comment", metavar="TEXT", help="Kept with the decision.")]
 
 
 @app.command(name="list")
@@ -153,9 +142,7 @@ def edit(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE",
-            help="The edited text, or the edited arguments as a JSON object; - reads a pipe.",
-            show_default=False,
+            metavar="FILE", help="The edited text, or the edited arguments as a JSON object; - reads a pipe."
         ),
     ],
     *,
@@ -327,17 +314,11 @@ def desk(
     tokens: Annotated[
         str | None,
         typer.Option(
-            "--tokens",
-            metavar="FILE",
-            help="Who may sign in: NAME TOKEN in each line. Required beyond this machine.",
-            show_default=False,
+            "--tokens", metavar="FILE", help="Who may sign in: NAME TOKEN in each line. Required beyond this machine."
         ),
     ] = None,
     origin: Annotated[
-        str | None,
-        typer.Option(
-            "--origin", metavar="URL", help="Under which browsers reach it, where that differs.", show_default=False
-        ),
+        str | None, typer.Option("--origin", metavar="URL", help="Under which browsers reach it, where that differs.")
     ] = None,
     model: Model = None,
     policy: Policy = None,

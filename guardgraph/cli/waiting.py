@@ -28,7 +28,6 @@ Checkpoints = Annotated[
         "--checkpoints",
         metavar="URL",
         help=f"What keeps a run that waits: sqlite:///FILE or postgresql://...; {VARIABLE} if left out.",
-        show_default=False,
     ),
 ]
 
@@ -38,7 +37,6 @@ Store = Annotated[
         "--store",
         metavar="URL",
         help=f"The store that records the run; {audit.VARIABLE} if left out, beside --checkpoints.",
-        show_default=False,
     ),
 ]
 

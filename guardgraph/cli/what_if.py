@@ -98,9 +98,7 @@ LINES = ".jsonl"
 
 
 def what_if(
-    candidate: Annotated[
-        str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the other agent.", show_default=False)
-    ],
+    candidate: Annotated[str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the other agent.")],
     *,
     store: Annotated[
         str | None,
@@ -108,25 +106,17 @@ def what_if(
             "--store",
             metavar="URL|FILE",
             help="The store, or a .jsonl file with a recording a line; GUARDGRAPH_AUDIT if left out.",
-            show_default=False,
         ),
     ] = None,
-    pattern: Annotated[
-        str | None, typer.Option("--pattern", metavar="NAME", help="Runs of this pattern.", show_default=False)
-    ] = None,
+    pattern: Annotated[str | None, typer.Option("--pattern", metavar="NAME", help="Runs of this pattern.")] = None,
     tenant: Annotated[
-        str | None,
-        typer.Option(
-            "--tenant", metavar="TENANT", help="Runs of this tenant, by its overlay in --policy.", show_default=False
-        ),
+        str | None, typer.Option("--tenant", metavar="TENANT", help="Runs of this tenant, by its overlay in --policy.")
     ] = None,
     policy: Annotated[
-        str | None,
-        typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML.", show_default=False),
+        str | None, typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML.")
     ] = None,
     since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="WHEN", help="Recorded then or later: ISO 8601, UTC.", show_default=False),
+        str | None, typer.Option("--since", metavar="WHEN", help="Recorded then or later: ISO 8601, UTC.")
     ] = None,
     assume: Annotated[
         bool, typer.Option("--assume", help="Show too how unknown runs might end; it counts nowhere.")
@@ -135,12 +125,9 @@ def what_if(
         bool, typer.Option("--ignore-live", help="As if nobody had switched anything off by a live policy.")
     ] = False,
     fail_on: Annotated[
-        list[str] | None,
-        typer.Option("--fail-on", metavar="LIMIT", help="Such as stopped>ok:0; more than once.", show_default=False),
+        list[str] | None, typer.Option("--fail-on", metavar="LIMIT", help="Such as stopped>ok:0; more than once.")
     ] = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="A page, ends in .html.", show_default=False)
-    ] = None,
+    out: Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="A page, ends in .html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, run by run.")] = False,
 ) -> None:
     """Judge the runs of a store again by another agent: what would it have made of them?
@@ -229,14 +216,11 @@ def _print_what_if(screen: Screen, judged: guardgraph.WhatIf, exceeded: list[Fai
 
 
 def evaluate(
-    agent: Annotated[str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the agent.", show_default=False)],
-    dataset: Annotated[
-        str, typer.Argument(metavar="FILE", help="A .jsonl file with an object a line.", show_default=False)
-    ],
+    agent: Annotated[str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the agent.")],
+    dataset: Annotated[str, typer.Argument(metavar="FILE", help="A .jsonl file with an object a line.")],
     *,
     policy: Annotated[
-        str | None,
-        typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML.", show_default=False),
+        str | None, typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML.")
     ] = None,
     recordings: Annotated[
         str | None,
@@ -244,19 +228,14 @@ def evaluate(
             "--recordings",
             metavar="URL|FILE",
             help="A store, or a .jsonl file with a recording a line: decide these again and call nothing.",
-            show_default=False,
         ),
     ] = None,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(
-            "--fail-under", metavar="RATE=SHARE", help="Such as answered=0.9; more than once.", show_default=False
-        ),
+        typer.Option("--fail-under", metavar="RATE=SHARE", help="Such as answered=0.9; more than once."),
     ] = None,
     at_once: Annotated[int, typer.Option("--at-once", metavar="N", min=1, help="Runs at work at once.")] = 4,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="A page, ends in .html.", show_default=False)
-    ] = None,
+    out: Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="A page, ends in .html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, row by row.")] = False,
 ) -> None:
     """Ask an agent every row of a dataset, and hold what it answers against what the row expects.
