@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import BoundedSemaphore
 from time import monotonic
-from typing import Final
+from typing import Final, Generic, TypeVar
 from weakref import finalize
 
 from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, Kind, read_answer
@@ -36,37 +37,36 @@ FIND_LIBRARIES: Final = (
     "sys.path[at:at] = sys.argv[2:]; "
 )
 """Makes a child load what its parent loads: not another version that is installed, and no library for Python's own."""
-_BOOT: Final = FIND_LIBRARIES + "from guardgraph.formats.worker import main; main(int(sys.argv[1]))"
+_BOOT: Final = "from guardgraph.formats.worker import main; main(int(sys.argv[1]))"
 
 
-class Child:
-    """A process that reads one content after another. One thread at a time may ask it."""
+class PipedProcess:
+    """A process of this Python that is asked over pipes. One thread at a time may ask it."""
 
-    # It is started in isolated mode with an empty environment in the root directory, so that neither the working
+    # It is started in isolated mode with an environment of few names in the root directory, so that neither the working
     # directory nor the environment can put another module in a library's place.
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, code: str, argument: str, libraries: Iterable[str], env: Mapping[str, str]) -> None:
         if os.name != "posix":
             raise ConfigurationError(f"os.name: {os.name!r}; pages are read within limits that posix systems have")
         if not sys.executable:
             raise ConfigurationError("sys.executable is empty; pages are read in a process of this Python")
-        command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, str(memory), *list_library_paths(_LIBRARIES)]
+        boot = FIND_LIBRARIES + code
         self._process = subprocess.Popen(
-            command,
+            [sys.executable, "-I", "-B", "-X", "utf8", "-c", boot, argument, *list_library_paths(libraries)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
             cwd="/",
-            env={},
+            env=env,
             start_new_session=True,  # a terminal's Ctrl-C is the library's affair
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._asks = self._process.stdin.fileno()
-        self._answers = self._process.stdout.fileno()
-        os.set_blocking(self._asks, False)
-        os.set_blocking(self._answers, False)
+        self.asks, self.answers = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self.asks, False)
+        os.set_blocking(self.answers, False)
         self.asked = 0
         """How often it was asked."""
 
@@ -75,20 +75,6 @@ class Child:
         """Whether it can be asked."""
         return self._process.poll() is None
 
-    def ask(self, head: bytes, content: bytes, *, most: int, deadline: float) -> bytes:
-        """Return the answer to a question. After any exception the child cannot be asked again."""
-        self.asked += 1
-        try:
-            send(self._asks, head, deadline)
-            send(self._asks, content, deadline)
-            return receive(self._answers, most, deadline)
-        except TimeoutError:
-            raise ExtractionFailed("timeout", {"limit": "seconds"}) from None
-        except FrameTooLong:
-            raise ExtractionFailed("too_large", {"limit": "max_chars"}) from None
-        except (EOFError, BrokenPipeError):
-            raise self._death() from None
-
     def close(self) -> None:
         """End it."""
         self._process.kill()
@@ -96,6 +82,74 @@ class Child:
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
+
+
+Lent = TypeVar("Lent", bound=PipedProcess)
+
+
+class Lender(Generic[Lent]):
+    """Processes that are started when they are needed. Threads may use it side by side."""
+
+    def __init__(self, start: Callable[[], Lent], most: int, asked: int) -> None:
+        self._start = start
+        self._free = BoundedSemaphore(most)
+        self._asked = asked
+        self._idle: list[Lent] = []
+        finalize(self, _end, self._idle, os.getpid())
+
+    def close(self) -> None:
+        """End the processes that wait. One that is at work ends with its work."""
+        _end(self._idle, os.getpid())
+
+    @contextmanager
+    def lend(self, deadline: float) -> Iterator[Lent]:
+        """Lend a process, which waits for more work afterwards unless something went wrong, or it was asked often.
+
+        Raises:
+            TimeoutError: none is free in time.
+        """
+        if not self._free.acquire(timeout=max(0.0, deadline - monotonic())):
+            raise TimeoutError
+        lent = None
+        try:
+            lent = self._take_idle() or self._start()
+            yield lent
+            if lent.asked < self._asked:
+                self._idle.append(lent)
+                lent = None
+        finally:
+            if lent is not None:
+                lent.close()
+            self._free.release()
+
+    def _take_idle(self) -> Lent | None:
+        while True:
+            try:
+                waiting = self._idle.pop()
+            except IndexError:
+                return None
+            if waiting.is_alive:
+                return waiting
+            waiting.close()
+
+
+class Child(PipedProcess):
+    """A process that reads one content after another."""
+
+    def __init__(self, memory: int) -> None:
+        super().__init__(_BOOT, str(memory), _LIBRARIES, {})
+
+    def ask(self, head: bytes, content: bytes, *, most: int, deadline: float) -> bytes:
+        """Return the answer to a question. After any exception the child cannot be asked again."""
+        self.asked += 1
+        try:
+            send(self.asks, head, deadline)
+            send(self.asks, content, deadline)
+            return receive(self.answers, most, deadline)
+        except FrameTooLong:
+            raise ExtractionFailed("too_large", {"limit": "max_chars"}) from None
+        except (EOFError, BrokenPipeError):
+            raise self._death() from None
 
     def _death(self) -> ExtractionFailed:
         try:
@@ -142,14 +196,11 @@ _BYTES_PER_CHAR: Final = 12
 _BYTES_AROUND: Final = 100_000
 
 
-class Pool:
+class Pool(Lender[Child]):
     """Children that are started when they are needed. Threads may use it side by side."""
 
     def __init__(self, *, children: int | None = None, memory: int = MEMORY) -> None:
-        self._free = BoundedSemaphore(children or min(os.cpu_count() or 1, _MOST_CHILDREN))
-        self._memory = memory
-        self._idle: list[Child] = []
-        finalize(self, _end, self._idle, os.getpid())
+        super().__init__(partial(Child, memory), children or min(os.cpu_count() or 1, _MOST_CHILDREN), _ASKED)
 
     def extract(
         self, content: bytes, kind: Kind, *, charset: str | None = None, url: str = "", seconds: float, max_chars: int
@@ -176,39 +227,11 @@ class Pool:
     def _ask(
         self, head: bytes, content: bytes, most: int, deadline: float
     ) -> Extracted | ExtractionFailed | ConfigurationError:
-        with self._child(deadline) as child:
-            return read_answer(child.ask(head, content, most=most, deadline=deadline))
-
-    def close(self) -> None:
-        """End the children that wait. One that is at work ends with its work."""
-        _end(self._idle, os.getpid())
-
-    @contextmanager
-    def _child(self, deadline: float) -> Iterator[Child]:
-        """Lend a child, which waits for more work afterwards unless something went wrong."""
-        if not self._free.acquire(timeout=max(0.0, deadline - monotonic())):
-            raise ExtractionFailed("timeout", {"limit": "seconds"})
-        child = None
         try:
-            child = self._waiting() or Child(self._memory)
-            yield child
-            if child.asked < _ASKED:
-                self._idle.append(child)
-                child = None
-        finally:
-            if child is not None:
-                child.close()
-            self._free.release()
-
-    def _waiting(self) -> Child | None:
-        while True:
-            try:
-                child = self._idle.pop()
-            except IndexError:
-                return None
-            if child.is_alive:
-                return child
-            child.close()
+            with self.lend(deadline) as child:
+                return read_answer(child.ask(head, content, most=most, deadline=deadline))
+        except TimeoutError:
+            raise ExtractionFailed("timeout", {"limit": "seconds"}) from None
 
 
 _POOLS: Final[dict[int, Pool]] = {}
@@ -241,7 +264,7 @@ def _require(kind: Kind) -> None:
             )
 
 
-def _end(idle: list[Child], owner: int) -> None:
-    """End the children of a process, if it is this one."""
+def _end(idle: list[Lent], owner: int) -> None:
+    """End the processes that a process started, if it is this one."""
     while idle and os.getpid() == owner:
         idle.pop().close()

@@ -10,15 +10,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from threading import BoundedSemaphore
 from typing import Any, Final, NamedTuple
-from weakref import finalize
 
 from guardgraph.formats.frames import FrameTooLong, receive, send
-from guardgraph.formats.pool import FIND_LIBRARIES, list_library_paths
+from guardgraph.formats.pool import Lender, PipedProcess
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.extras import explain_extra
 
@@ -29,7 +28,7 @@ _MOST_BYTES: Final = 30_000_000
 _MOST_BROWSERS: Final = 4
 _SHOWN: Final = 200
 """A browser that showed so many pages is replaced."""
-_BOOT: Final = FIND_LIBRARIES + "from guardgraph.web.browser import main; main(sys.argv[1])"
+_BOOT: Final = "from guardgraph.web.browser import main; main(sys.argv[1])"
 _LIBRARIES: Final = ("guardgraph", "playwright", "greenlet", "pyee", "typing_extensions")
 
 
@@ -44,7 +43,7 @@ Fetch = Callable[[str], Asset]
 """Answers what a page asks for, or raises a `ReadFailure`."""
 
 
-class Renderer:
+class Renderer(Lender["_Browser"]):
     """Browsers that are started when they are needed. Threads may use it side by side."""
 
     def __init__(self, executable: str = "") -> None:
@@ -54,91 +53,34 @@ class Renderer:
             raise ConfigurationError(f"os.name: {os.name!r}; a browser is ended in a way that posix systems have")
         if executable and not os.access(executable, os.X_OK):
             raise ConfigurationError(f"render: a browser that can be executed is required; given: {executable!r:.80}")
-        self._executable = executable
-        self._free = BoundedSemaphore(max(1, min(os.cpu_count() or 1, _MOST_BROWSERS)))
-        self._idle: list[_Browser] = []
-        finalize(self, _end, self._idle, os.getpid())
+        super().__init__(partial(_Browser, executable), max(1, min(os.cpu_count() or 1, _MOST_BROWSERS)), _SHOWN)
 
     def show(self, url: str, body: bytes, content_type: str, fetch: Fetch, *, seconds: float) -> bytes:
         """Return the page that is seen, without what is not, in UTF-8."""
         deadline = time.monotonic() + seconds
-        with self._browser(deadline, seconds) as browser:
-            return browser.show(url, body, content_type, fetch, deadline)
-
-    def close(self) -> None:
-        """End the browsers that wait."""
-        _end(self._idle, os.getpid())
-
-    @contextmanager
-    def _browser(self, deadline: float, seconds: float) -> Iterator[_Browser]:
-        if not self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            raise _make_hung_failure(seconds)
-        browser = None
         try:
-            browser = self._waiting() or _Browser(self._executable)
-            yield browser
-            if browser.shown < _SHOWN:
-                self._idle.append(browser)
-                browser = None
+            with self.lend(deadline) as browser:
+                return browser.show(url, body, content_type, fetch, deadline)
         except TimeoutError:
-            raise _make_hung_failure(seconds) from None
+            cause = {"cause": "it took too long", "seconds": round(seconds, 3)}
+            raise ReadFailure("browser", cause) from None
         except (EOFError, BrokenPipeError):
             raise ReadFailure("browser", {"cause": "it was ended, or cannot be started"}) from None
-        finally:
-            if browser is not None:
-                browser.close()
-            self._free.release()
-
-    def _waiting(self) -> _Browser | None:
-        while True:
-            try:
-                browser = self._idle.pop()
-            except IndexError:
-                return None
-            if browser.is_alive:
-                return browser
-            browser.close()
 
 
-def _make_hung_failure(seconds: float) -> ReadFailure:
-    return ReadFailure("browser", {"cause": "it took too long", "seconds": round(seconds, 3)})
-
-
-class _Browser:
+class _Browser(PipedProcess):
     """One process with one Chromium; after any exception it cannot be asked again."""
 
     def __init__(self, executable: str) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="guardgraph-browser-", ignore_cleanup_errors=True)
-        command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, executable, *list_library_paths(_LIBRARIES)]
         kept = {name: os.environ[name] for name in ("PATH", "PLAYWRIGHT_BROWSERS_PATH") if name in os.environ}
         if not executable:
             kept["PLAYWRIGHT_BROWSERS_PATH"] = kept.get("PLAYWRIGHT_BROWSERS_PATH") or _playwright_browsers()
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            cwd="/",
-            env={**kept, "HOME": self._home.name, "TMPDIR": self._home.name},
-            start_new_session=True,
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._asks, self._answers = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._asks, False)
-        os.set_blocking(self._answers, False)
-        self.shown = 0
-        """How many pages it showed."""
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether it can be asked."""
-        return self._process.poll() is None
+        super().__init__(_BOOT, executable, _LIBRARIES, {**kept, "HOME": self._home.name, "TMPDIR": self._home.name})
 
     def show(self, url: str, body: bytes, content_type: str, fetch: Fetch, deadline: float) -> bytes:
         """Return the page that is seen."""
-        self.shown += 1
+        self.asked += 1
         seconds = max(0.1, deadline - time.monotonic())
         self._send({"url": url, "content_type": content_type, "seconds": seconds}, body, deadline)
         asked = 0
@@ -161,23 +103,20 @@ class _Browser:
 
     def close(self) -> None:
         """End it, and all that it started."""
-        for started in [*_list_descendants(self._process.pid), self._process.pid]:
+        for started in _list_descendants(self._process.pid):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(started, signal.SIGKILL)
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        super().close()
         self._home.cleanup()
 
     def _send(self, said: dict[str, Any], body: bytes, deadline: float) -> None:
-        send(self._asks, json.dumps(said).encode(), deadline)
-        send(self._asks, body, deadline)
+        send(self.asks, json.dumps(said).encode(), deadline)
+        send(self.asks, body, deadline)
 
     def _receive(self, deadline: float) -> tuple[Any, bytes]:
         try:
-            head = receive(self._answers, _MOST_BYTES, deadline)
-            return json.loads(head), receive(self._answers, _MOST_BYTES, deadline)
+            head = receive(self.answers, _MOST_BYTES, deadline)
+            return json.loads(head), receive(self.answers, _MOST_BYTES, deadline)
         except FrameTooLong:
             raise ReadFailure("too_large", {"limit": "bytes", "bytes": _MOST_BYTES}) from None
         except ValueError:
@@ -222,9 +161,3 @@ def _list_processes() -> Iterator[tuple[int, int]]:
         if place.name.isdigit():
             with suppress(OSError, ValueError, IndexError):
                 yield int(place.name), int((place / "stat").read_text().rpartition(")")[2].split()[1])
-
-
-def _end(idle: list[_Browser], owner: int) -> None:
-    """End the browsers of a process, if it is this one."""
-    while idle and os.getpid() == owner:
-        idle.pop().close()

@@ -18,7 +18,7 @@ import guardgraph
 from guardgraph.formats import worker
 from guardgraph.formats.extraction import read_answer
 from guardgraph.formats.frames import receive_all, send_all
-from guardgraph.formats.pool import _BOOT, _LIBRARIES, _LIBRARIES_FOR, list_library_paths
+from guardgraph.formats.pool import _LIBRARIES, _LIBRARIES_FOR, FIND_LIBRARIES, list_library_paths
 from guardgraph.plain.errors import ConfigurationError
 
 PAGE = b"<title>Fees</title><main><h1>Fees</h1><p>None at all.</p></main>"
@@ -116,9 +116,8 @@ def test_a_child_finds_what_it_reads_with():
 def test_a_child_loads_no_more_than_it_reads_with():
     """Neither Pydantic nor LangGraph and LangChain, whose start costs a second and memory that pages could use."""
     questions = {"html": PAGE, "pdf": pdf_of("Fees"), "text": b"Fees \xe9"}
-    begin, _, _ = _BOOT.partition("from guardgraph")
     code = (
-        f"{begin}\nfrom guardgraph.formats.worker import _answer\n"
+        f"{FIND_LIBRARIES}\nfrom guardgraph.formats.worker import _answer\n"
         f"for kind, content in {questions!r}.items():\n"
         f"    libraries = {_LIBRARIES_FOR!r}[kind]\n"
         "    head = {'kind': kind, 'libraries': libraries, 'charset': None, 'url': '', 'seconds': 9, 'max_chars': 99}\n"
