@@ -16,7 +16,7 @@ _MARK: Final = re.compile(r"(?<![ \t])([ \t]*+)(?<![\w\]\)])\[((?:\d{1,3})(?:\s*
 """Numbers in square brackets that stand alone; a link of Markdown is none, nor is an index."""
 _NUMBER: Final = re.compile(r"\[?(\d{1,3})\]?")
 _NOT_FOUND: Final = re.compile(
-    r"\W*(?:\w+\W+){0,6}not found(?:\W+(?:in|by|within)(?:\W+[a-z]+){1,4})?\W*", re.IGNORECASE
+    r"\W*(?:\w+\W+){0,8}not found(?:\W+(?:in|by|within)(?:\W+[a-z]+){1,4})?\W*", re.IGNORECASE
 )
 """What a model writes that is asked for a text, and finds no answer."""
 

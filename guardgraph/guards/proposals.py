@@ -106,21 +106,26 @@ def read_text_reply(given: Proposal) -> str | None:
     if given.text is None or given.about.get("form") != AS_TEXT or isinstance(given.value, dict):
         return None
     text = skip_thinking(given.text)
-    return _drop_repetitions(_unwrap_proposal_fence(text) or text).strip()
+    return _drop_repetitions(_unwrap_proposal_fence(text) or text)
 
 
 _LISTED = re.compile(r"\W*\d{1,3}[.)\]]\s+")
 """What stands in front of an item of a list."""
 
 
+_ASKED = "Question:"
+"""What the line with the question begins with in what a model is asked; it may go on with that line."""
+
+
 def _drop_repetitions(text: str) -> str:
-    """Return a text without the lines and sentences that stand in it before: small models go round in circles."""
+    """Return a text without the line that it was asked, and what stands in it before: small models go in circles."""
     lines, known = list[str](), set[str]()
     for line in text.splitlines():
         item = line[mark.end() :] if (mark := _LISTED.match(line)) else line
-        if _is_new(item, known):
+        if not item.startswith(_ASKED) and _is_new(item, known):
             lines.append(line[: len(line) - len(item)].lstrip("[").replace("]", ".") + _drop_sentences(item))
-    return "\n".join(lines)
+    kept = "\n".join(lines).strip()
+    return kept or text.replace(_ASKED, "", 1).strip()
 
 
 def _drop_sentences(line: str) -> str:

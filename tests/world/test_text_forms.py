@@ -85,6 +85,7 @@ def research(run, *texts):
         "The trial lasts 21 days and needs no credit card.",
         "- The trial lasts 21 days. [1]\n- Our offices are in Paris and in Rome.",
         "1. The trial lasts 30 days and needs no credit card!",
+        "Question: How long is it?\nThe trial lasts 21 days and needs no credit card.\n\nQuestion: Is it free?",
     ],
 )
 def test_notes_are_sentences_of_pages(run, notes):
@@ -103,7 +104,8 @@ def test_where_no_page_says_it_there_are_no_notes(run, notes):
     assert research(run, notes)["stop_reason"].startswith("no_")
 
 
-def test_a_question_is_rewritten_as_a_text(run):
+@pytest.mark.parametrize("label", ["", "Question: "])
+def test_a_question_is_rewritten_as_a_text(run, label):
     """The reply is the question."""
     history = [
         {"role": "user", "content": "What is the P1 first response target of the Enterprise plan?"},
@@ -113,7 +115,7 @@ def test_a_question_is_rewritten_as_a_text(run):
     result, _ = run(
         create_rag_agent,
         {"question": "And P2?", "history": history},
-        rewritten,
+        label + rewritten,
         "The target is 1 hour.",
         planner="rules",
     )
