@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stored_runs import asked, everything_written, recording, recordings
+from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, Redaction, create_rag_agent, report, sql_store
 from guardgraph.evidence.redaction import MARKER, redact_recording
@@ -18,7 +19,7 @@ from guardgraph.testing import InMemoryRecorder, scripted_tool
 SECRET = "sk-canary-1234567890"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "patterns", "message"),
     [
         (["run_id"], [], "redact.fields: a recording needs what stands there; given: 'run_id'"),

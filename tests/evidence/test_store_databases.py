@@ -21,6 +21,7 @@ import psycopg
 import pytest
 from docs_parts import ROOT
 from stored_runs import everything_written, new_database, opened, recording, running_server
+from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, StoreError, sql_store
 
@@ -123,7 +124,7 @@ def test_a_file_that_took_the_place_of_another_is_written_to(url, tmp_path):
     assert sql_store(url).read(recording(2)["run_id"]).recording == recording(2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "message"),
     [
         (7, "url: a text, sqlite:///FILE or postgresql"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from langgraph.graph import START, StateGraph
 from runs import BOTH, run
+from tables import each_row
 from ticket_pattern import TICKET, triage
 
 from guardgraph import Caller, ConfigurationError, RagContext, ResearchContext
@@ -84,7 +85,7 @@ def test_fields_of_other_types_say_nothing(form, tenant, groups):
     )
 
 
-@pytest.mark.parametrize("user", [None, Nobody(), Attributes(), {}, {"identity": ""}, object(), "ada", 5])
+@each_row("user", [None, Nobody(), Attributes(), {}, {"identity": ""}, object(), "ada", 5])
 def test_nobody_is_no_caller(user):
     """Without a user, or without authentication, nobody asks."""
     assert build_server_caller(user) is None
@@ -99,7 +100,7 @@ def test_a_user_that_cannot_be_stored_is_refused(fields):
         build_server_caller(fields)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "problem"),
     [
         ({"user": 5}, "user: a text is required; given: 5"),

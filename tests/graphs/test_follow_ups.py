@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, SLA, agent
 from recorded_runs import Kept
 from runs import ASKED_ONCE, check_result, run
+from tables import each_row
 
 from guardgraph import InputError, MessagesAgent, create_rag_agent
 from guardgraph.guards.rag import check_standalone_question, parse_rag_request
@@ -146,7 +147,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reason"),
     [
         ("When was William Shakespeare born?", None),
@@ -257,7 +258,7 @@ CONDENSED = [
 ]
 
 
-@pytest.mark.parametrize(("before", "question", "standalone"), CONDENSED)
+@each_row(("before", "question", "standalone"), CONDENSED)
 def test_the_offline_condenser(before, question, standalone):
     """A fragment goes on, what refers to something has it in brackets, any other question stays as it is."""
     view = {"question": question, "history": [{"role": "user", "content": before}, BEFORE[1]]}

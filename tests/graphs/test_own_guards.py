@@ -12,6 +12,7 @@ from research_cases import GOAL, asked
 from research_cases import QUESTION as RESEARCHED
 from runs import BOTH, run
 from self_critique_cases import GIVEN
+from tables import each_row
 
 from guardgraph import (
     ConfigurationError,
@@ -194,7 +195,7 @@ WRONG_GUARDS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_GUARDS)
+@each_row("name", WRONG_GUARDS)
 def test_wrong_guards_are_refused_by_place(name):
     """A factory says which guard is wrong, what was given and what is allowed."""
     guards, message = WRONG_GUARDS[name]

@@ -8,6 +8,7 @@ from typing import NotRequired
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
+from tables import each_row
 from ticket_pattern import PHASES, REASONS, In, Out, Policy, State, check_request, triage
 from typing_extensions import TypedDict
 
@@ -109,7 +110,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("declare", "message"), REFUSED)
+@each_row(("declare", "message"), REFUSED)
 def test_what_cannot_work_is_refused_while_building(declare, message):
     """An unknown name, a name taken twice, a body that cannot run, or a broken rule never becomes a graph."""
 

@@ -7,6 +7,7 @@ from guard_cases import DATA
 from prompt_limits import LIMITS
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, SOURCES
 from runs import MODES, check_result, masked, run
+from tables import each_row
 
 from guardgraph import ConfigurationError, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.grounding.sentences import split_sentences
@@ -228,7 +229,7 @@ def test_sources_that_are_no_list_of_names_are_an_error(sources):
         create_rag_agent(retriever=Shelf(sources))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "named"),
     [
         ({"policy": {}}, "policy"),

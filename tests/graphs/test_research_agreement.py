@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grammar import Stop
 from guardgraph.guards.research.agreement import (
@@ -28,7 +29,7 @@ def differ(one, other):
 BASE = "The Halden mill employed 320 people in March 2024."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("other", "values"),
     [
         ("The Halden mill employed 230 people in March 2024.", ("320", "230")),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from recorded_runs import Kept
 from research_cases import QUESTION, RUMORS, SLA, research
 from runs import check_result
+from tables import each_row
 from web_server import WebServer, after, answer, drip, redirect
 
 from guardgraph import ConfigurationError, listed_search, searx_search
@@ -49,7 +50,7 @@ def test_a_server_is_asked_by_its_json_api():
     assert server.headers[0]["x-key"] == "s3cret"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("page", "reason", "details"),
     [
         (answer("<html>", "403 Forbidden", content_type="text/html"), "http_status", {"status": 403}),
@@ -95,7 +96,7 @@ def test_any_query_can_be_asked(query):
     assert server.log[0].endswith("&format=json")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         *("", "localhost:8080", "/search", "ftp://localhost", "http://", "http://user:s3cret@localhost:8080"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from recorded_runs import Kept, recorded
 from runs import BOTH
+from tables import each_row
 from ticket_pattern import TICKET, TIGHT, triage
 
 from guardgraph import ConfigurationError, create_self_critique_agent, what_if
@@ -121,7 +122,7 @@ NOT_SHADOWS = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_SHADOWS)
+@each_row("name", NOT_SHADOWS)
 def test_what_is_no_shadow_is_refused(name):
     """One clear line for each, before any run."""
     given, message = NOT_SHADOWS[name]

@@ -31,6 +31,7 @@ from office_agents import (
     script,
 )
 from recorded_runs import Kept
+from tables import each_row
 
 from guardgraph import ArgumentRule, ConfigurationError, ToolBudget, ToolPolicy, ToolRule, create_tool_agent, replay
 from guardgraph.grammar import NamedTool
@@ -332,7 +333,7 @@ def test_functions_get_values_of_their_types():
     assert got == [(date(2024, 5, 13), 1, 64)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         ({"tools": [wrong_bill]}, "model, planner: one of them is required"),

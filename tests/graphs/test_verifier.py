@@ -16,6 +16,7 @@ from office_agents import READ, THREAD, calls, office_agent
 from rag_agents import CANDIDATE, QUESTION, SLA, agent, agent_with
 from research_cases import NOTES, research
 from runs import BOTH, check_result, run
+from tables import each_row
 
 from guardgraph import (
     ConfigurationError,
@@ -255,7 +256,7 @@ def test_every_word_of_a_plain_answer_stands_in_a_claim(text):
     assert sum(map(str.isalnum, written)) <= sum(map(str.isalnum, said)) <= sum(map(str.isalnum, text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "claims"),
     [
         ("- Shoes are paid.\n* Hats are not.", ["Shoes are paid.", "Hats are not."]),

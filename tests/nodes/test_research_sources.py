@@ -25,6 +25,7 @@ from research_cases import (
     vendor,
 )
 from runs import check_result
+from tables import each_row
 
 from guardgraph import ResearchBudget, create_research_agent
 from guardgraph.nodes.offline.research import write_offline_brief as offline_answer
@@ -94,7 +95,7 @@ def test_what_cannot_be_read_does_not_count():
     assert "dropped_urls" not in {**result, **result["aggregate"]}
 
 
-@pytest.mark.parametrize("page", [None, "text", 5, [], {}, {"body": None}, {"body": ["text"]}, float("nan")])
+@each_row("page", [None, "text", 5, [], {}, {"body": None}, {"body": ["text"]}, float("nan")])
 def test_a_reader_that_returns_no_page_has_broken_its_contract(page):
     """What is no page ends the run, even when other pages were read."""
     reader = reads(b=page)

@@ -19,11 +19,12 @@ from self_critique_cases import (
     result_of,
     revise,
 )
+from tables import each_row
 
 from guardgraph import create_self_critique_agent
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "input"),
     [
         ("goal", {"incident_context": {}}),

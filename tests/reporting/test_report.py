@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rag_agents import CANDIDATE, QUESTION, agent, agent_with
 from reported_runs import page, result_of, said, tree, with_class
+from tables import each_row
 
 import guardgraph
 from guardgraph import ConfigurationError, InputError, create_rag_agent, report
@@ -140,7 +141,7 @@ def test_cited_sentences_and_their_evidence_are_marked():
     assert "cited by the answer" in said(long)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "spans", [None, 5, [5], [[0]], [[-1, 3]], [[0, 9_999]], [["0", "1"]], [[0, 9], [4, 12]], [[3, 3]], [[True, 5]]]
 )
 def test_places_that_are_none_mark_nothing(spans):
@@ -252,7 +253,7 @@ def test_a_page_is_saved_as_html_alone(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["run.html"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("run", "message"),
     [
         (None, "run: the result of a finished run is required, with path, a list of node names, and stop_reason"),

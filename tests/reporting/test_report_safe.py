@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reported_runs import ADDRESS, HOSTILE, RUNS, page, record, result_of, said, shown, texts_in, tree, with_class
 from runs import RECORD
+from tables import each_row
 
 from guardgraph import report
 from guardgraph.reporting.values import render_link
@@ -32,7 +33,7 @@ LAID_OUT += ("answer_spans", "spans_by", "document_span", "passage_span", "link"
 """Keys that the layout of a page stands for."""
 
 
-@pytest.mark.parametrize("name", RUNS)
+@each_row("name", RUNS)
 def test_a_page_has_known_elements_only_and_links_to_the_web_alone(name):
     """Whatever a run says, no element, attribute or link comes of it but those of the page itself."""
     root = page(result_of(name))
@@ -44,7 +45,7 @@ def test_a_page_has_known_elements_only_and_links_to_the_web_alone(name):
     assert all(item.get("rel") == "noopener noreferrer nofollow" for item in links if item.get("target"))
 
 
-@pytest.mark.parametrize("name", RUNS)
+@each_row("name", RUNS)
 def test_nothing_of_a_result_is_lost(name):
     """The record at the end is the result again, and what came of a run, or stopped it, stands above it too."""
     result = result_of(name)

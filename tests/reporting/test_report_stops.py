@@ -12,6 +12,7 @@ from rag_agents import CANDIDATE, QUESTION, agent, agent_with
 from refund_pattern import THREAD, TIGHT, answering, begun
 from reported_runs import page, result_of, said, tree, with_class
 from self_critique_cases import GIVEN
+from tables import each_row
 
 import guardgraph
 from guardgraph import InputError, report
@@ -49,7 +50,7 @@ STOPS = {
 """Runs that a guard stopped for words of a proposal, and these words."""
 
 
-@pytest.mark.parametrize("name", STOPS)
+@each_row("name", STOPS)
 def test_the_refused_words_are_marked_in_what_was_proposed(name):
     """In the head, and again beside the guard's verdict, the proposal stands whole with the refused words marked."""
     make, words = STOPS[name]

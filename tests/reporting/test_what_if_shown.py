@@ -11,6 +11,7 @@ from drawn_graphs import elements, shown_nodes, words
 from rag_agents import QUESTION, agent
 from recorded_runs import recorded
 from stored_runs import opened
+from tables import each_row
 from ticket_pattern import Policy, triage
 
 from guardgraph import ConfigurationError, RagBudget, RagPolicy, create_rag_agent, draw, report, sql_store, what_if
@@ -45,7 +46,7 @@ def answers():
 # Limits
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("limit", "found", "exceeded"),
     [
         ("ok>ok:0", 1, True),
@@ -70,7 +71,7 @@ def test_a_limit_counts_changes_or_a_class(limit, found, exceeded):
     assert (parsed.count_what_if_runs(found_in), parsed.is_exceeded(found_in)) == (found, exceeded)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("limit", "message"),
     [
         ("stopped>ok", "a whole number or a percentage behind the last colon; given: 'stopped>ok'"),
