@@ -187,26 +187,6 @@ def test_an_async_call_that_goes_on_is_left_behind(hanging):
     assert took < 60
 
 
-def test_a_run_that_is_cancelled_leaves_such_a_call_behind_too(hanging):
-    """Whoever cancels a run has it back, whatever its tool does."""
-
-    async def cancelled():
-        begun = asyncio.Event()
-        graph = triage(tool=stubborn(hanging, begun), budget=Budget(max_seconds=600.0))
-        running = asyncio.create_task(graph.ainvoke(TICKET))
-        await begun.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        left = count_abandoned_work()[0]
-        hanging.set()
-        await _all_ended()
-        return left
-
-    began = time.monotonic()
-    assert (asyncio.run(cancelled()), time.monotonic() - began < 60) == (1, True)
-
-
 def test_what_a_closed_loop_left_behind_counts_no_more(hanging):
     """A task whose event loop is gone will never end, and takes no room."""
     loop = asyncio.new_event_loop()

@@ -62,18 +62,6 @@ def test_what_a_served_model_says_that_it_used_up_is_in_result_page_and_recordin
     assert "0.0022" in page
 
 
-def test_a_served_model_that_counts_nothing_is_settled_at_its_reservation():
-    """Without usage the reservation counts: the estimated input and the bound of the output, marked as an estimate."""
-    with OpenAIServer(answer(INTENT, usage=None), answer(ANSWER, usage=None)) as server:
-        result, recording = served(server, max_output_tokens=200)
-        sent = [request["body"]["max_completion_tokens"] for request in server.requests]
-    usages = [call["usage"] for call in recording["calls"] if call["kind"] == "proposer"]
-    assert all(usage["estimated"] and usage["tokens"] == usage["reserved"] > 200 == usage["bound"] for usage in usages)
-    assert sent == [200, 200]
-    assert result["usage"]["estimated"] == 2
-    assert result["usage"]["tokens"] == sum(usage["reserved"] for usage in usages)
-
-
 @pytest.mark.parametrize("behaviour", [status(500), drip()], ids=["error", "cut off"])
 def test_a_call_that_failed_or_was_cut_off_is_settled_at_its_reservation(behaviour):
     """Nobody knows what a call cost that brought nothing; it counts as much as was reserved for it."""

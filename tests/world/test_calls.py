@@ -18,7 +18,6 @@ from pydantic import BaseModel
 from guardgraph import InputError
 from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.errors import ExpectedFailure
-from guardgraph.testing import Reply, ScriptedChatModel
 from guardgraph.world.call import Call
 from guardgraph.world.live import aperform_call, perform_call
 
@@ -88,17 +87,6 @@ def test_what_a_call_returns_becomes_a_text_or_a_value(returned, form, content, 
     """A message is a model's text; everything else is the value of a Runnable."""
     came = outcome(lambda request: returned, mode, about={"proposer": "p"})
     assert (came.form, came.content, came.about) == (form, content, {"proposer": "p"})
-
-
-@MODES
-def test_a_message_brings_its_usage(mode):
-    """What a model's answer cost is kept beside who gave it, also when the answer is a failure."""
-    usage = {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}
-    model = ScriptedChatModel(Reply("{}", usage=usage), Reply("{", usage=usage, finish_reason="length"))
-    target = RunnableLambda(lambda request: model.invoke("x"), afunc=lambda request: model.ainvoke("x"))
-    good, cut = (outcome(target, mode, about={"proposer": "m"}) for _ in range(2))
-    assert good.about == cut.about == {"proposer": "m", "model": "scripted", "usage": usage}
-    assert (cut.form, cut.content["reason"]) == ("failure", "llm_truncated")
 
 
 @MODES
@@ -176,26 +164,6 @@ def test_without_time_nothing_is_called(seconds, mode):
     came = outcome(called.append, mode, "tool", seconds=seconds)
     assert came.content["details"]["seconds"] == 0.0
     assert called == []
-
-
-@MODES
-def test_a_timeout_of_the_target_s_own_is_not_the_run_s(mode):
-    """A client that gave up says so; the run's own limit is not blamed."""
-
-    def target(request):
-        raise TimeoutError("client")
-
-    async def async_target(request):
-        raise TimeoutError("client")
-
-    for called in (target, async_target):
-        model, tool = outcome(called, mode), outcome(called, mode, "tool")
-        assert model.content["reason"] == "llm_timeout"
-        assert model.content["details"]["limit"] == "model"
-        details = tool.content["details"]
-        assert details.pop("at")["function"].endswith(called.__name__)
-        assert tool.content["reason"] == "tool_error"
-        assert details == {"type": "TimeoutError", "message": "client", "cause": "timeout"}
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])

@@ -64,17 +64,6 @@ def test_a_redirect_to_another_host_is_not_followed(environ, mode, code):
 
 
 @MODES
-def test_a_redirect_on_the_same_host_is_followed(environ, mode):
-    """A server may move its endpoint; the same request is sent there, once."""
-    with OpenAIServer(redirect("/v2/chat/completions"), answer(INTENT)) as server:
-        environ(server.environ())
-        assert asked(mode)["outcome"] == "grounded_answer"
-    first, second = server.requests
-    assert (first["path"], second["path"]) == ("/v1/chat/completions", "/v2/chat/completions")
-    assert first["body"] == second["body"]
-
-
-@MODES
 def test_redirects_that_lead_nowhere_end(environ, mode):
     """A circle is left after a few rounds."""
     with OpenAIServer(redirect("/v1/chat/completions", 308)) as server:

@@ -16,16 +16,9 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_openai import ChatOpenAI
 from prompt_limits import LIMITS
-from self_critique_cases import CONTEXT, REVISE
 from tables import each_row
 
-from guardgraph import (
-    SelfCritiquePolicy,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    create_tool_agent,
-)
+from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.world.failures import read_model_text
@@ -203,12 +196,6 @@ def test_models_that_propose_by_tool_call() -> None:
     assert read_model_text(ModelProposer(Caller(responses=[]), PLAN).invoke({})) == '{"kind": "retrieve"}'
 
 
-def test_long_prose_is_not_parsed() -> None:
-    """100,000 characters that are no JSON come back as they are; LangChain's parser would take a minute."""
-    proposer = ModelProposer(ScriptedChatModel("word " * 20_000), PLAN)
-    assert len(read_model_text(proposer.invoke({}))) == 100_000
-
-
 QUESTION = {"question": "What is the P1 first response target?"}
 ANSWER = {"answer": "The target is 15 minutes.", "citations": [1]}
 OWN = "Answer like a pirate, in JSON.\n\n---\n\n$context_chunks\n\nAhoy: $question"
@@ -271,18 +258,3 @@ def test_a_rule_beside_a_model():
     assert [entry["proposer"] for entry in result["history"]] == ["offline", "scripted"]
     with pytest.raises(ConfigurationError, match="planner: a Runnable or a function of one dictionary; given: 'rule'"):
         create_rag_agent(model, planner="rule")
-
-
-def test_markers_of_a_policy_are_told_to_critic_and_reviser():
-    """Of its own, each with what it asks for; those of the prompt are not told twice."""
-    told = {"STREICHE": "remove", "NENNE": "include"}
-    for markers, expected in ((told, "STREICHE: remove\nNENNE: include"), (None, "")):
-        policy = SelfCritiquePolicy() if markers is None else SelfCritiquePolicy(markers=markers)
-        changes = [f'{"REMOVE" if markers is None else "STREICHE"} "on it"']
-        replies = {"draft": "We are on it. It is slow."}, {**REVISE, "required_changes": changes}
-        model = ScriptedChatModel(*replies, {"revised_answer": "We are. It is slow."})
-        create_self_critique_agent(model, policy=policy).invoke({"goal": "Write.", "incident_context": CONTEXT})
-        for call in model.calls[1:]:
-            text = call.messages[-1].content
-            assert (expected in text) if expected else ("Markers" not in text)
-        assert len(model.calls) > 2

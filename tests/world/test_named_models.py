@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from cli_runs import run as run_command
-from openai_server import OpenAIServer, answer, status
+from openai_server import OpenAIServer, answer
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import ASKED_ONCE, check_result, run
 
@@ -48,22 +46,6 @@ def test_a_provider_that_langchain_knows(azure, mode):
     assert not body["stream"]
 
 
-def test_a_provider_makes_no_attempts_of_its_own(azure):
-    """Retries belong to one layer, and a client's own are switched off."""
-    with OpenAIServer(status(500)) as server:
-        azure(server)
-        result = create_rag_agent(AZURE).invoke(QUESTION)
-    assert (result["stop_reason"], len(server.requests)) == ("llm_unavailable", 1)
-
-
-def test_the_command_line_takes_the_same_names(azure):
-    """`--model PROVIDER:NAME` asks that model."""
-    with OpenAIServer(status(401)) as server:
-        azure(server)
-        done = run_command("rag", "What is the P1 target?", "--model", AZURE, "--json")
-    assert (done.exit_code, json.loads(done.stdout)["stop_reason"]) == (3, "llm_auth")
-
-
 def test_nothing_is_opened_before_the_first_live_run(monkeypatch):
     """A graph can be built and drawn without the provider's package; the first run says what to install."""
     pytest.importorskip("langchain")
@@ -92,14 +74,6 @@ def test_what_langchain_cannot_open(name, monkeypatch):
         chat_model(name)
     assert "secret" not in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_the_command_line_says_what_is_missing(monkeypatch):
-    """A model that cannot be opened ends with 2 and one message."""
-    monkeypatch.setitem(sys.modules, "langchain_anthropic", None)
-    done = run_command("rag", "What is the P1 target?", "--model", "anthropic:claude-x")
-    assert done.exit_code == 2
-    assert "langchain-anthropic" in " ".join(done.stderr.split())
 
 
 def test_langchain_is_imported_late():

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from langchain_openai import ChatOpenAI
-from openai_server import OpenAIServer, answer, choice, completion, drip, payload, refusal
+from openai_server import OpenAIServer, choice, completion, drip, payload, refusal
 
 from guardgraph import RagBudget, ToolPolicy, create_rag_agent, create_tool_agent, replay
 from guardgraph.testing import InMemoryRecorder
-from guardgraph.world.deadline import count_abandoned_work
 
 QUESTION = {"question": "What is the P1 first response target of the Enterprise plan?"}
 SAID = "The P1 first response target is 15 minutes"
@@ -141,19 +139,6 @@ def test_what_a_reply_may_have_is_bounded_by_what_it_proposes():
         with OpenAIServer(says(JSON)) as server:
             create_rag_agent(ChatOpenAI(**plain, base_url=server.url, **given), planner="rules").invoke(QUESTION)
         assert server.requests[0]["body"].get("max_completion_tokens") == bound
-
-
-def test_a_call_of_a_users_client_ends_with_its_run():
-    """A sync call cannot be cancelled from outside: its client is told when the run is over."""
-    others = count_abandoned_work(None)[0]
-    with OpenAIServer(answer(JSON, delay=30.0)) as server:
-        model = ChatOpenAI(model="test-model", api_key="sk-0", max_retries=0, timeout=60, base_url=server.url)
-        agent = create_rag_agent(model, planner="rules", budget=RagBudget(max_seconds=0.3))
-        assert agent.invoke(QUESTION)["details"]["limit"] == "max_seconds"
-        ends = time.monotonic() + 20
-        while (left := count_abandoned_work(None)[0]) > others:
-            assert time.monotonic() < ends, f"{left} calls are still at work"
-            time.sleep(0.02)
 
 
 CALL = {"name": "find_order", "arguments": {"number": 7}}

@@ -8,21 +8,13 @@ import json
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
-from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent, agent_with
+from rag_agents import CANDIDATE, INTENT, QUESTION, agent, agent_with
 from recorded_runs import Kept, recorded
 from research_cases import asked
 from runs import BOTH, run
 from ticket_pattern import TICKET, triage
 
-from guardgraph import (
-    RagBudget,
-    ResearchBudget,
-    SelfCritiqueBudget,
-    create_rag_agent,
-    create_research_agent,
-    replay,
-    reply_bytes,
-)
+from guardgraph import create_research_agent, replay, reply_bytes
 from guardgraph.grammar import Budget
 from guardgraph.plain.json import REPLY_BYTES
 from guardgraph.testing import scripted_tool
@@ -89,20 +81,6 @@ def test_a_large_result_of_a_tool_is_invalid(mode):
     check(run(agent_with({**CANDIDATE, "text": LARGE}), QUESTION, mode), "tool_invalid_output:retrieve")
     search = create_research_agent(search=scripted_tool([{"url": LARGE}], loop=True))
     check(run(search, asked(), mode), "tool_invalid_output:search_sources")
-
-
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_context_tightens_the_cap(mode):
-    """The smaller of the deployment's and the context's holds; the exact size passes, a byte less does not."""
-    size = len(json.dumps(INTENT, separators=(",", ":")))
-    for deployed, own, reason in ((size, None, "success"), (size - 1, REPLY_BYTES, "llm_bad_response")):
-        budget, context = RagBudget(max_reply_bytes=deployed), own and {"budget": {"max_reply_bytes": own}}
-        parts = {"planner": scripted_tool(INTENT), "retriever": scripted_tool([], loop=True)}
-        graph = create_rag_agent(**parts, policy=POLICY, budget=budget)
-        assert run(graph, QUESTION, mode, context=context)["stop_reason"] == reason
-    tight = {"budget": {"max_reply_bytes": size - 1}}
-    assert run(agent(), QUESTION, mode, context=tight)["stop_reason"] == "llm_bad_response"
-    assert {budget().max_reply_bytes for budget in (Budget, RagBudget, ResearchBudget, SelfCritiqueBudget)} == {2**22}
 
 
 def test_a_replay_under_a_smaller_cap_refuses_what_was_recorded():

@@ -327,18 +327,3 @@ def test_circuits_are_bounded_and_those_that_failed_stay():
         circuit.settle(circuit.admit(), failed=False)
     assert isinstance(breakers.get_breaker(("host", "bad")).admit(), Refusal)
     assert len(breakers._circuits) == MAX_CIRCUITS
-
-
-def test_a_read_that_counts_is_made_once():
-    """A tool that says `made_once` is not tried again, and another one is."""
-    for once in (True, False):
-        calls = []
-
-        def count(request, calls=calls):
-            calls.append(request)
-            raise ConnectionError("lost")
-
-        count.made_once = once
-        [performed] = ResilientWorld(attempts=2, **QUICK).perform([ask(count, request={"n": 1})], 20)
-        assert performed.outcome.form == "failure"
-        assert len(calls) == (1 if once else 2)

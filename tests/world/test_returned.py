@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent
-from runs import run
 from tables import each_row
 
 from guardgraph.plain.conversion import Unreturnable, convert_to_plain_json
@@ -158,17 +157,6 @@ def test_any_value_is_plain_or_refused(value):
         plain = convert_to_plain_json(value)
         assert is_plain_json(plain)
         assert convert_to_plain_json(plain) is plain
-
-
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_score_of_another_library_is_a_score(mode):
-    """A retriever may return numpy's numbers, and a date where a text is asked for is its text."""
-    candidate = {**CANDIDATE, "score": Score(), "updated_at": date(2026, 3, 6)}
-
-    answer = {"answer": "P1 within 15 minutes.", "citations": ["a"]}
-    result = run(agent(INTENT, answer, retriever=lambda request: [candidate], policy=POLICY), QUESTION, mode)
-    [cited] = result["citation_details"]
-    assert (cited["score"], cited["updated_at"]) == (0.5, "2026-03-06")
 
 
 @pytest.mark.parametrize("value", [b"x", math.inf, {1}, 10**30])

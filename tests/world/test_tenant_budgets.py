@@ -166,24 +166,6 @@ def test_each_attempt_is_charged_by_the_price_of_whom_it_asks(is_async, tmp_path
     assert replay(agent, recorder.runs[0]) == result
 
 
-def test_a_budget_that_ends_between_attempts_ends_the_run(tmp_path):
-    """The attempt for which there is no room is not made, with no other model either, and the run says why."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    first, second = (ScriptedChatModel(ConnectionError("reset"), loop=True) for _ in range(2))
-    world = ResilientWorld(
-        TenantWorld(store, [TenantBudget(max_llm_calls=2)]), attempts=3, wait=0.001, fallbacks=[second]
-    )
-    recorder = InMemoryRecorder()
-    agent = create_rag_agent(first, planner=lambda view: INTENT, world=world, recorder=recorder)
-    result = ask(agent)
-    assert (result["stop_reason"], len(first.calls), len(second.calls)) == ("tenant_budget:max_llm_calls", 2, 0)
-    assert result["usage"]["calls"] == 1
-    call = recorder.runs[0]["calls"][-1]
-    assert [attempt["reason"] for attempt in call["attempts"]][-1] == "tenant_budget:max_llm_calls"
-    assert "unmade" not in call
-    assert replay(agent, recorder.runs[0]) == result
-
-
 def test_a_store_that_fails_lets_nothing_be_called():
     """Where nobody knows what is left, no call begins, and the stop says why."""
 

@@ -60,16 +60,6 @@ def test_every_fallback_is_held_to_the_schema(mode):
     assert all(form_of(call)["strict"] for model in (first, second, third) for call in model.calls)
 
 
-@MODES
-def test_bound_arguments_are_kept(mode):
-    """`bind` reaches the model beside the schema, through other wrappers too."""
-    model = ScriptedChatModel(ConnectionError("gone"), INTENT)
-    wrapped = model.bind(stop=["END"], temperature=0.3).with_retry(stop_after_attempt=2, **QUICKLY)
-    assert asked(wrapped.with_config(tags=["mine"]), mode)["outcome"] == "grounded_answer"
-    assert [call.kwargs["temperature"] for call in model.calls] == [0.3, 0.3]
-    assert all(form_of(call)["strict"] for call in model.calls)
-
-
 def test_a_form_of_the_users_own_is_left_alone():
     """A model that is bound to JSON mode is asked by JSON mode, for servers that know no schema."""
     with OpenAIServer(answer(INTENT)) as server:
