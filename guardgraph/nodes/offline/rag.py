@@ -66,9 +66,9 @@ _LEAST_GAIN: Final = 0.2
 """What a further sentence has of the question that none before it has, as a share of its weight."""
 _RANKED: Final = 20
 """From which a chunk's rank is taken: what was found first is preferred a little."""
-_WEAK, _PREFERRED, _FITTING, _RUNNER_UP = 0.5, 1.2, 1.5, 0.6
-"""What words of code count; by how much a chunk with code, and a number for a quantity, is preferred; and how well a
-row or a passage answers beside the best one at least."""
+_LIKE, _WEAK, _PREFERRED, _FITTING, _RUNNER_UP = 1.5, 0.5, 1.2, 1.5, 0.6
+"""What a heading that is the question counts, and words of code; by how much a chunk with code, and a number for a
+quantity, is preferred; and how well a row or a passage answers beside the best one at least."""
 _FENCES: Final = ("```", "~~~")
 _FENCE: Final = re.compile(r"^ *((?:```|~~~).*?) *$", re.MULTILINE)
 _ROW_GAP: Final = re.compile(r"^(\|.*)\n\n(?=\|)", re.MULTILINE)
@@ -208,7 +208,8 @@ def _read_section(asked: _Asked, chunk: JsonObject, texts: list[str]) -> _Sectio
 
 
 def _read_block(asked: _Asked, text: str, headed: frozenset[str]) -> _Block:
-    form, own = _name_form(text), asked.find_terms(text)
+    form = _name_form(text)
+    own = asked.find_terms(text.partition("\n")[2] if text.startswith(_FENCES) else text)
     best = max(map(asked.find_terms, text.split("\n")), key=asked.weigh) if form == "table" else own
     return _Block(text, form, own, _rate(asked, text, best, headed) * (_WEAK if form == "code" else 1.0))
 
@@ -245,7 +246,7 @@ def _rate_section(asked: _Asked, section: _Section) -> float:
     fits = asked.wants_number and any(_NUMBER.search(block.text) for block in section.blocks)
     shows = any(block.form == "code" for block in section.blocks)
     preferred = (_FITTING if fits else 1.0) * (_PREFERRED if shows else 1.0)
-    return (best + asked.weigh(said) + _WEAK * asked.weigh(coded) + alike) * preferred
+    return (best + asked.weigh(said) + _WEAK * asked.weigh(coded) + _LIKE * alike) * preferred
 
 
 def _rate(asked: _Asked, text: str, own: frozenset[str], headed: frozenset[str]) -> float:
@@ -300,7 +301,8 @@ def _cut_block(asked: _Asked, block: _Block) -> str:
     else:
         rows, head = _ITEM_START.split(block.text), int(block.form != "list")
     if len(rows) == 1:
-        return unwrap_text_lines(block.text)[:PASSAGE_CHARS].rpartition(". ")[0] + "."
+        said = unwrap_text_lines(block.text)[:PASSAGE_CHARS].rpartition(". ")
+        return f"{said[0]}." if said[0] else block.text[:PASSAGE_CHARS].rpartition("\n")[0]
     rates = [asked.weigh(asked.find_terms(row)) if _is_said(row) else -1.0 for row in rows[head:]]
     best = sorted(range(len(rates)), key=lambda at: (-rates[at], at))[:_MOST_ROWS]
     least = _RUNNER_UP * max(rates, default=0.0)

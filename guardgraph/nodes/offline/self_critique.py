@@ -134,8 +134,8 @@ class _Update:
             [updates[at] for at in sorted(range(len(times)), key=times.__getitem__)] if all(times) else updates
         )
         latest = self.updates[-1] if self.updates else None
-        told = latest.get("status") if isinstance(latest, dict) else None
-        status = _first_short(self.fields, *_WORDS["status"]) or next(iter(_read_shorts(told)), "")
+        own = _first_short(latest, "status") if isinstance(latest, dict) else ""
+        status = _first_short(self.fields, *_WORDS["status"]) or own
         self.status = status.replace("_", " ")
         over: JsonObject = {"incident": {"status": self.status}}
         self.is_over = guards.is_licensed("closures", over, avoid_absolute_guarantees=True)
@@ -176,8 +176,8 @@ class _Update:
             lead = "" if first[:1] and first[0].startswith("we ") else "we will "
             return self.fill("actions", [f"{lead}{first[0]}", *first[1:]] if first else [], room)
         label = name.replace("_", " ").capitalize()
-        said = _list_shorts(self.fields, name)
-        return self.choose(*(f"{label}: {item}" for item in said if len(item) + len(label) < room))
+        given = _list_shorts(self.fields, name)
+        return self.choose(*(f"{label}: {item}" for item in given if len(item) + len(label) < room))
 
     def write_opening(self) -> str:
         """Say for whom the update is, what it is about and as of when."""
