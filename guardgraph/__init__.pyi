@@ -95,7 +95,6 @@ from guardgraph.state.self_critique import SelfCritiqueOk as SelfCritiqueOk
 from guardgraph.state.self_critique import SelfCritiquePolicy as SelfCritiquePolicy
 from guardgraph.state.self_critique import SelfCritiqueResult as SelfCritiqueResult
 from guardgraph.state.self_critique import SelfCritiqueStopped as SelfCritiqueStopped
-from guardgraph.state.tenants import TenantBudget as TenantBudget
 from guardgraph.state.tools import ArgumentRule as ArgumentRule
 from guardgraph.state.tools import ToolBudget as ToolBudget
 from guardgraph.state.tools import ToolContext as ToolContext
@@ -125,6 +124,7 @@ from guardgraph.world.live import LiveWorld as LiveWorld
 from guardgraph.world.resilient import Breakers as Breakers
 from guardgraph.world.resilient import ResilientWorld as ResilientWorld
 from guardgraph.world.telemetry import TelemetryWorld as TelemetryWorld
+from guardgraph.world.tenants import TenantBudget as TenantBudget
 from guardgraph.world.tenants import TenantWorld as TenantWorld
 
 __version__: str

@@ -21,9 +21,8 @@ from guardgraph.nodes.body import Body
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.langchain.judges import LangChainVerifier, is_cross_encoder
 from guardgraph.world.call import Outside
-from guardgraph.world.models import ModelProposer, prepare_chat_model
 from guardgraph.world.prompts import load_prompt
-from guardgraph.world.proposers import Proposer, name_call_target
+from guardgraph.world.proposers import ModelProposer, Proposer, name_call_target, prepare_chat_model
 from guardgraph.world.wrapped import ChatModel, is_chat_model
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ A mark is ids in square brackets behind a sentence, which say what it rests on.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -35,24 +34,6 @@ class Mark(NamedTuple):
     at: int
     """Where it stood, in the text without marks."""
     ids: tuple[str, ...]
-
-
-def attach_marks(text: str, marks: Sequence[Mark], cited: Sequence[str]) -> list[Sentence]:
-    """Return the sentences of an answer with what their marks say."""
-    alone: tuple[str, ...] = tuple(cited) if not marks and len(cited) == 1 else ()
-    places, found, before = [mark.at for mark in marks], list[Sentence](), alone
-    for start, end, upto, ends_paragraph in find_answer_sentences(text):
-        own = marks[bisect_right(places, start) : bisect_right(places, upto)]
-        before = tuple(dict.fromkeys(name for mark in own for name in mark.ids)) or before
-        found.append(Sentence(start, end, before))
-        before = alone if ends_paragraph else before
-    return found
-
-
-def move_sentences(sentences: Sequence[Sentence], find_place: Callable[[int], int | None]) -> list[Sentence]:
-    """Return the sentences that are left of an answer, with what they cite, where they stand now."""
-    moved = [(item, find_place(item.start)) for item in sentences]
-    return [item._replace(start=place, end=place + item.end - item.start) for item, place in moved if place is not None]
 
 
 def write_marks(text: str, sentences: Sequence[Sentence]) -> str:

@@ -164,10 +164,6 @@ def load_negations() -> frozenset[str]:
     return frozenset(word.casefold() for each in LANGUAGES for word in list_hand_words(each, "negating"))
 
 
-DENYING_LANGUAGES: Final = frozenset({"en", "de", "es", "fr", "uk", "ru"})
-"""The languages whose negations are known, as ISO 639-1 codes."""
-
-
 def is_function_word(word: str, language: str = DEFAULT_LANGUAGE) -> bool:
     """Say whether a word, in lower case, only joins what a sentence says: an article, a pronoun, "is"."""
     return word in load_joining_words(language)
@@ -381,13 +377,6 @@ def _detect_language_of_text(text: str) -> str:
     return best[0] if len(best) == 1 and most else ""
 
 
-def is_surely_another_language(text: str, languages: Collection[str]) -> bool:
-    """Say whether a text is in none of some languages: in another script, or by more than a word or two."""
-    votes = _count_language_votes(text[:_LONGEST_READ])
-    most = max((votes[language] for language in languages if language in votes), default=None)
-    return most is None or max(votes.values()) - most >= _SURE_LEAD
-
-
 def _count_language_votes(text: str) -> dict[str, int]:
     """Return the votes for each language of a text's script, none where it is that of no language known."""
     text = normalise_to_nfkc(text).lower()
@@ -404,9 +393,6 @@ def _count_language_votes(text: str) -> dict[str, int]:
 
 _WHOLE_VOTE: Final = 360_360
 """Divisible by every number up to 15, so that shares of votes are whole numbers and their sums exact."""
-
-_SURE_LEAD: Final = 3 * _WHOLE_VOTE // 2
-"""Votes of one language beyond those of another, more than a single word gives by chance."""
 
 
 def _detect_script(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What becomes of an answer whose sentences were held against their sources: refused, marked, or let through."""
+"""What becomes of an answer held against its sources: refused, marked or let through; one without a word is refused."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.check import CheckedSentence, CheckedText, Checks, Finding, Source, check_text, decide
+from guardgraph.grounding.empty import is_empty_text
 from guardgraph.grounding.marks import CitingSentence, Mark, find_answer_sentences
 from guardgraph.grounding.quotes import find_quotes, is_quote_in_text
 from guardgraph.guards.stop import Stop, shown_name
@@ -151,3 +152,11 @@ def check_sentence_quotes(text: str, sentences: Sequence[CitingSentence], source
             said = text[sentences[at].start : sentences[at].end]
             shown = {"unsupported": [excerpt_value(quote.text)], "sentence": excerpt_value(said, SENTENCE_CHARS)}
             raise Stop("invalid_answer:quote_not_in_source", **shown)
+
+
+def check_text_is_said(
+    text: str, reason: str, *, echoes: Iterable[str] = (), told: Iterable[str] = (), results: Iterable[str] = ()
+) -> None:
+    """Refuse a text that says nothing; see `is_empty_text`."""
+    if is_empty_text(text, echoes=echoes, told=told, results=results):
+        raise Stop(reason, details={"text": excerpt_value(text)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeAlias
+from typing import Any, Never, TypeAlias
 
 from guardgraph.guards.answers import Judged, is_partial
 from guardgraph.guards.stop import Stop
@@ -238,10 +238,8 @@ def lead_guard(body: Body, ways: Mapping[str, str]) -> Body:
     return declares(**{**own, "writes": [*(said.writes or ()), HELD_STEPS]})(run_led_guard_node)
 
 
-def pass_judged_answer(judged: Judged, passed: Pass) -> Pass:
-    """Return a guard's way on with an answer whose sentences were judged."""
-    if judged.refusal is None:
-        return passed
+def refuse_judged_answer(judged: Judged, refusal: Stop, rest: Pass) -> Never:
+    """Refuse an answer of whose sentences some are in doubt; unless it stops the run, the rest is a way on."""
     if judged.stops:
-        raise judged.refusal
-    raise PartialRefusal(judged.refusal, passed, once=not is_partial(judged.unverified))
+        raise refusal
+    raise PartialRefusal(refusal, rest, once=not is_partial(judged.unverified))

@@ -12,13 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.words import read_terms
 from guardgraph.guards import rag as guards
-from guardgraph.guards.answers import Judged, is_partial, judge_answer, read_workings
-from guardgraph.guards.empty import check_text_is_said
+from guardgraph.guards.answers import Judged, check_text_is_said, is_partial, judge_answer, read_workings
 from guardgraph.guards.numbering import proposed_answer
 from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_text
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.support import Claim, list_answer_claims
-from guardgraph.nodes.added import GuardedAnswer, pass_judged_answer
+from guardgraph.nodes.added import GuardedAnswer, refuse_judged_answer
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
@@ -169,8 +168,8 @@ def make_plan_node(planner: Proposer, listed: Sequence[str] = ()) -> Body:
 
     @declares(phase="plan", reads=["task", *listed], writes=["proposed_intent"], calls=[planner])
     def run_plan_node(state: RagState, run: RagRun) -> Steps:
-        budget, question = run.budget, guards.read_standalone_question(state["task"])
-        sources = read_source_lists(state, run).policy
+        sources, budget = read_source_lists(state, run).policy, run.budget
+        question = guards.read_standalone_question(state["task"])
         view: JsonObject = {"question": question, "available_sources": sorted(sources)}
         top_k = max(min(budget.max_top_k, budget.max_context_chunks), 1)
         outcome = yield planner.call(view, top_k=top_k, max_query_chars=budget.max_query_chars)
@@ -189,7 +188,7 @@ def make_policy_guard_node(listed: Sequence[str] = ()) -> Body:
         stops=["llm", "invalid_intent"],
     )
     def run_policy_guard_node(state: RagState, run: RagRun) -> Pass:
-        given, lists = proposal(state["proposed_intent"]), read_source_lists(state, run)
+        lists, given = read_source_lists(state, run), proposal(state["proposed_intent"])
         with evidence(raw_intent=given.raw):
             if given.unreadable:
                 raise Stop("invalid_intent:kind", details={"problem": given.problem})
@@ -488,7 +487,8 @@ def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass
     check_text_is_said(read.text, "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
     checked = guards.check_answer_sentences(read, task=task, workings=workings, policy=policy)
     judged = judge_answer(checked, policy, read.text)
-    return pass_judged_answer(judged, _accept_answer(read, guards.add_citation_spans(read, checked), judged, given))
+    accepted = _accept_answer(read, guards.add_citation_spans(read, checked), judged, given)
+    return accepted if judged.refusal is None else refuse_judged_answer(judged, judged.refusal, accepted)
 
 
 def _accept_answer(read: guards.ReadAnswer, details: list[CitationDetail], judged: Judged, given: Proposal) -> Pass:

@@ -10,7 +10,7 @@ from typing import Any
 from guardgraph.grounding.sentences import split_sentences
 from guardgraph.grounding.words import hash_normalised_text, normalise_spaces
 from guardgraph.guards import self_critique as guards
-from guardgraph.guards.empty import check_text_is_said
+from guardgraph.guards.answers import check_text_is_said
 from guardgraph.guards.proposals import proposed_object, proposed_text, read_reviewer, reviewed
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.self_critique.revision import measure_length_increase

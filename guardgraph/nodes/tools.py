@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from guardgraph.guards import tools as guards
-from guardgraph.guards.empty import check_text_is_said
+from guardgraph.guards.answers import check_text_is_said
 from guardgraph.guards.proposals import found, proposed_object, read_reviewer, reviewed
 from guardgraph.guards.stop import Stop, evidence, read_request_text
 from guardgraph.guards.support import Claim

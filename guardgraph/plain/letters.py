@@ -86,4 +86,4 @@ _UNSPACED = (
 
 def is_unspaced_letter(letter: str) -> bool:
     """Say whether a letter is of a script that puts no blanks between words."""
-    return any(first <= ord(letter) <= last for first, last in _UNSPACED)
+    return letter >= "\u0e00" and any(first <= ord(letter) <= last for first, last in _UNSPACED)

@@ -43,7 +43,8 @@ class Outcome:
     def holding(cls, content: JsonValue, about: JsonObject) -> Outcome:
         """Return the outcome of a value that was just found to be plain JSON, packed at once and not walked again."""
         outcome = cls("value", content, about)
-        if measure_json(about)[1]:
+        is_short = all(type(told) is str and told.isascii() and "\0" not in told for told in about.values())
+        if is_short or measure_json(about)[1]:  # it is nearly always a name or two
             outcome._text, outcome._is_plain = json.dumps(["value", content, about]), True
         return outcome
 

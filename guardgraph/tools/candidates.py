@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from guardgraph.plain.conversion import Unreturnable, convert_to_plain_json
-from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.plain.json import JsonObject, JsonValue, measure_json
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
 
@@ -22,7 +22,15 @@ def read_found_values(returned: object, most: int, *, query: str) -> object:
     rows = convert_to_plain_json(returned, most, []) if type(returned).__name__ == "DataFrame" else returned
     if not isinstance(rows, list | tuple) or hasattr(rows, "_asdict"):
         return returned
+    if _are_plain_candidates(rows, most):
+        return add_missing_scores([*rows], query)
     return add_missing_scores([_read_candidate(item, at, most) for at, item in enumerate(rows)], query)
+
+
+def _are_plain_candidates(rows: Sequence[object], most: int) -> bool:
+    """Say whether nothing of what was returned has to be converted, which is found out at once."""
+    are_named = all(type(item) is dict and type(item.get("doc_id")) is str for item in rows)
+    return type(rows) is list and are_named and measure_json(rows, most)[1]
 
 
 def make_unusable_candidate(error: Unreturnable, item: object = None) -> JsonObject:

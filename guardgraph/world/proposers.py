@@ -1,17 +1,40 @@
-"""Who proposes: a user's own Runnable, a chat model with one of our prompts, or the offline rules."""
+"""Who proposes: a user's own Runnable, a chat model with one of our prompts, or the offline rules.
+
+A client is imported only when a model is opened. Models of other providers than OpenAI are named as LangChain's
+``init_chat_model`` names them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from langchain_core.runnables import Runnable
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import add_usage
+from langchain_core.runnables import Runnable, RunnableConfig
+from pydantic import ValidationError
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.log import log_notice
 from guardgraph.state.settings import Budget
 from guardgraph.world.call import Call, Outside, is_said_of_target
-from guardgraph.world.models import ModelProposer, prepare_chat_model
+from guardgraph.world.deadline import deadline, note_reply_form, output_tokens
+from guardgraph.world.failures import classify_model_message, is_form_refused, name_refused_setting, read_model_text
+from guardgraph.world.openai import (
+    DEFAULT_TIMEOUT_SECONDS,
+    FORMS,
+    create_openai_chat_model,
+    get_default_openai_model,
+    make_model_setting_error,
+    read_structured_output_form,
+)
 from guardgraph.world.prompts import (
     Prompt,
     add_prompt_instructions,
@@ -19,7 +42,330 @@ from guardgraph.world.prompts import (
     load_prompt,
     validate_instructions,
 )
-from guardgraph.world.wrapped import ChatModel, is_chat_model
+from guardgraph.world.wrapped import (
+    CALLS,
+    FINAL_ANSWER,
+    ChatModel,
+    can_call_tools,
+    find_base_url,
+    get_model_name,
+    get_provider_name,
+    hold_model_to_calls,
+    hold_model_to_schema,
+    is_chat_model,
+    limit_model_output,
+    list_call_limits,
+)
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+MESSAGE_LIMIT = 500  # characters of an error of LangChain's or a provider's that ours repeats
+
+_SETTINGS: dict[str, Any] = {
+    "temperature": 0,
+    "timeout": DEFAULT_TIMEOUT_SECONDS,
+    "max_retries": 0,  # retries belong to one layer, and that is not the client
+    "disable_streaming": True,  # a proposal is judged whole
+}
+"""What every model is asked with, by LangChain's own names; a class that refuses a name is made without it."""
+
+
+def create_provider_chat_model(provider: str, name: str) -> BaseChatModel:
+    """Return a provider's chat model, which reads the provider's variables in the environment."""
+    try:
+        from langchain.chat_models import init_chat_model
+    except ImportError:
+        raise ConfigurationError(
+            f"model: {f'{provider}:{name}'!r:.80} needs langchain, which is not installed; install langchain and the "
+            "provider's package, such as langchain-anthropic"
+        ) from None
+    try:
+        return _init_provider_model(partial(init_chat_model, name, model_provider=provider), _SETTINGS)
+    except ValidationError as error:
+        raise _make_unusable_model_error(
+            provider,
+            name,
+            # without the input, which may be a key
+            "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()),
+        ) from None
+    except Exception as error:  # noqa: BLE001 - any package's class is made here, and may raise what it likes
+        raise _make_unusable_model_error(provider, name, str(error) or type(error).__name__) from None
+
+
+def _init_provider_model(init: Callable[..., Any], settings: dict[str, Any]) -> BaseChatModel:
+    try:
+        model: BaseChatModel = init(**settings)
+    except ValidationError as error:
+        refused = {str(item["loc"][0]) for item in error.errors() if item["type"] == "extra_forbidden"}
+        if not refused & settings.keys():
+            raise
+        return _init_provider_model(init, {key: value for key, value in settings.items() if key not in refused})
+    return model
+
+
+def _make_unusable_model_error(provider: str, name: str, why: str) -> ConfigurationError:
+    said = " ".join(why.split())[:MESSAGE_LIMIT]
+    return ConfigurationError(f"model: {f'{provider}:{name}'!r:.80} cannot be used: {said}")
+
+
+MODELS = 'a chat model (plain, by with_retry, with_fallbacks, bind or configurable_fields), "openai" or "PROVIDER:NAME"'
+
+Asking: TypeAlias = Generator[tuple[Runnable[Any, Any], list[BaseMessage]], Any, BaseMessage]
+"""Yields what is asked and with which messages, is sent what it returned, and returns the reply."""
+
+_PROVIDER = re.compile(r"[a-z][a-z0-9_-]*")
+
+
+def chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel:
+    """Return the chat model that a user names.
+
+    Args:
+        model: a chat model, plain or wrapped, returned as it is; ``"openai"`` (the one in ``OPENAI_MODEL``);
+            ``"openai:NAME"``; ``"PROVIDER:NAME"`` as LangChain's ``init_chat_model`` has it, where ``langchain`` and
+            the provider's package are installed.
+        environ: where ``OPENAI_API_KEY``, ``OPENAI_MODEL`` (default gpt-4.1-mini), ``OPENAI_BASE_URL``,
+            ``OPENAI_TIMEOUT_SECONDS`` (default 60) and ``OPENAI_STRUCTURED_OUTPUT`` (see `FORMS`; found out where it is
+            blank) are read; the process's environment when None. A blank value counts as absent. Other providers read
+            their variables in the process's environment.
+
+    Returns:
+        For a string, a model with temperature 0, a timeout, no retries and no streaming.
+
+    Raises:
+        ConfigurationError: the model or a variable is wrong, or a package is missing; the message never repeats a key.
+    """
+    named = prepare_chat_model(model, environ=environ)
+    return named.open() if isinstance(named, NamedModel) else named
+
+
+class Opens(ABC):
+    """Somebody who is called and has to be opened first."""
+
+    @abstractmethod
+    def open(self) -> object:
+        """Open it, if it is not open; the first live run of a graph does so before anything else."""
+
+
+class NamedModel:
+    """A model that is named by a string; naming it needs neither a key nor the provider's package."""
+
+    def __init__(self, model: str, *, environ: Mapping[str, str] | None = None) -> None:
+        provider, colon, name = (part.strip() for part in model.partition(":"))
+        is_named = bool(name) if colon else provider == "openai"
+        if not is_named or not _PROVIDER.fullmatch(provider):
+            raise make_model_setting_error("model", repr(model), MODELS)
+        self._provider = provider
+        self._environ = os.environ if environ is None else environ
+        self.model_name = name or get_default_openai_model(self._environ)
+
+    @property
+    def form(self) -> str | None:
+        """The form of replies that the deployment says, None where it is found out."""
+        return read_structured_output_form(self._environ) if self._provider == "openai" else None
+
+    def open(self) -> ChatModel:
+        """Return the chat model."""
+        if self._provider == "openai":
+            return create_openai_chat_model(self.model_name, self._environ)
+        return create_provider_chat_model(self._provider, self.model_name)
+
+
+def prepare_chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel | NamedModel:
+    """Return a chat model as it is, and a model's name as one that can be opened later."""
+    if isinstance(model, str):
+        return NamedModel(model, environ=environ)
+    if not is_chat_model(model):
+        raise make_model_setting_error("model", type(model).__name__, MODELS)
+    return model
+
+
+_known_forms: dict[str, str] = {}
+"""By whom a model asks: the form that it took when it refused another one."""
+_known_to_call: dict[str, bool] = {}
+"""By whom a model asks: whether it calls tools in its provider's own form, once that is known."""
+
+
+class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
+    """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides."""
+
+    def __init__(
+        self,
+        model: ChatModel | NamedModel,
+        prompt: Prompt,
+        *,
+        show: Callable[[JsonObject], JsonObject] = lambda view: view,
+    ) -> None:
+        self.name = get_model_name(model)
+        self.prompt = prompt
+        self._show = show
+        self._named = model
+        self._model: ChatModel | None = None
+
+    def open(self) -> ChatModel:
+        """Return the model that is asked."""
+        if self._model is None:
+            self._model = self._named.open() if isinstance(self._named, NamedModel) else self._named
+        return self._model
+
+    @property
+    def provider(self) -> str:
+        """Whose model it asks, as OpenTelemetry's conventions name providers."""
+        return get_provider_name(self._named if self._model is None else self._model)
+
+    def list_sent_texts(self, view: JsonObject) -> list[str]:
+        """Return what the model is sent for a view: the texts of its messages, and the schema."""
+        shown = self._show(view)
+        return [
+            *(str(message.content) for message in self.prompt.write_messages(shown)),
+            json.dumps(self.prompt.fit(shown)),
+        ]
+
+    def on_model(self, model: ChatModel | NamedModel) -> ModelProposer:
+        """Return what asks another model for the same, in the same words."""
+        return ModelProposer(model, self.prompt, show=self._show)
+
+    def __repr__(self) -> str:
+        return f"<ModelProposer {self.prompt.name} {self.prompt.hash} on {self.name}>"
+
+    def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
+        """Show the view to the model and return its message."""
+        asking = self._ask_in_forms(self._show(input))
+        try:
+            held, messages = next(asking)
+            while True:
+                try:
+                    limits = list_call_limits(self.open(), deadline())
+                    returned = held.invoke(messages, config, **limits, **kwargs)
+                except Exception as error:  # noqa: BLE001 - it goes on or is raised there
+                    held, messages = asking.throw(error)
+                else:
+                    held, messages = asking.send(returned)
+        except StopIteration as done:
+            message: BaseMessage = done.value
+            return message
+
+    async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
+        """Show the view to the model and return its message, like `invoke`."""
+        asking = self._ask_in_forms(self._show(input))
+        try:
+            held, messages = next(asking)
+            while True:
+                try:
+                    returned = await held.ainvoke(messages, config, **kwargs)
+                except Exception as error:  # noqa: BLE001 - it goes on or is raised there
+                    held, messages = asking.throw(error)
+                else:
+                    held, messages = asking.send(returned)
+        except StopIteration as done:
+            message: BaseMessage = done.value
+            return message
+
+    @property
+    def _asks(self) -> str:
+        """Whom it asks, as far as that decides which forms there are."""
+        return f"{self.provider} {self.name} {find_base_url(self.open())}"
+
+    def _get_given_form(self) -> str | None:
+        """Return the form that the environment says for OpenAI's interface, None where it is found out."""
+        if isinstance(self._named, NamedModel):
+            return self._named.form
+        return read_structured_output_form(os.environ) if self.provider == "openai" else None
+
+    def _list_forms(self, view: JsonObject) -> tuple[str, ...]:
+        """Return the forms in which the model is asked, the next where it refuses one."""
+        if (given := self._get_given_form()) is not None:
+            return (given,)
+        known = _known_forms.get(self._asks)
+        forms = FORMS if known is None else (known,)
+        may_call = self.prompt.as_calls is not None and _known_to_call.get(self._asks) is not False
+        return (CALLS, *forms) if may_call and can_call_tools(self.open(), view["tools"]) else forms
+
+    def _ask_in_forms(self, view: JsonObject) -> Asking:
+        """Yield in turn what is asked and with which messages, until a form brings a reply, which is returned."""
+        forms = self._list_forms(view)
+        without_call: BaseMessage | None = None
+        for form in forms:
+            try:
+                returned = yield self._prepare_ask(view, form)
+            except Exception as error:
+                if form == forms[-1] or not is_form_refused(error):
+                    name_refused_setting(error, form)
+                    raise
+                continue
+            message: BaseMessage = returned["raw"] if isinstance(returned, dict) else returned
+            if form == CALLS and _is_prose(message) and not _known_to_call.get(self._asks):
+                without_call = message  # it has no need of tools, or its template has dropped them
+                continue
+            return self._take_reply(message, form, without_call)
+        raise AssertionError("no form is left")
+
+    def _prepare_ask(self, view: JsonObject, form: str) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
+        tokens = output_tokens()
+        default = self.prompt.count_output_tokens(view) if tokens is None else None
+        model = limit_model_output(self.open(), tokens, default)
+        if form == CALLS and self.prompt.as_calls is not None:
+            fitted = self.prompt.fit({**view, "tools": []})
+            return hold_model_to_calls(model, view["tools"], fitted), self.prompt.as_calls.write_messages(view)
+        told = self.prompt.as_text if form == "none" and self.prompt.as_text is not None else self.prompt
+        held = hold_model_to_schema(model, self.prompt.fit(view), form)
+        return held, told.write_messages(view, is_held=form == "schema" and held is not model)
+
+    def _take_reply(self, message: BaseMessage, form: str, without_call: BaseMessage | None) -> BaseMessage:
+        if form == CALLS:
+            if getattr(message, "tool_calls", None):
+                _known_to_call[self._asks] = True
+            note_reply_form(CALLS)
+        elif form != "schema":
+            if self._asks not in _known_forms:
+                log_notice(f"{self.name} is asked without a JSON schema (OPENAI_STRUCTURED_OUTPUT={form})")
+            _known_forms[self._asks] = form
+            note_reply_form("text" if form == "none" and self.prompt.as_text is not None else form)
+        if without_call is not None:
+            note_reply_form(form)
+            message = _add_usage(message, without_call)
+            if '"tool"' in str(message.content):
+                _known_to_call[self._asks] = False
+                log_notice(f"{self.name} does not call the tools that it is given, and is asked for calls as {form}")
+        return _write_native_calls(message, form) if self.prompt.as_calls is not None else message
+
+
+def _is_prose(message: BaseMessage) -> bool:
+    """Say whether a model that was given tools called none, and wrote no proposal in its text either."""
+    calls = getattr(message, "tool_calls", None) or getattr(message, "invalid_tool_calls", None)
+    return not calls and "{" not in str(message.content) and classify_model_message(message) is None
+
+
+def _add_usage(message: BaseMessage, earlier: BaseMessage) -> BaseMessage:
+    """Return a message that says the tokens of the reply before it, too."""
+    if not (isinstance(message, AIMessage) and isinstance(earlier, AIMessage)):
+        return message
+    return message.model_copy(update={"usage_metadata": add_usage(message.usage_metadata, earlier.usage_metadata)})
+
+
+def _write_native_calls(message: BaseMessage, form: str) -> BaseMessage:
+    """Return a message that calls tools by the provider's own form as one whose text proposes these calls."""
+    if not isinstance(message, AIMessage) or classify_model_message(message) is not None:
+        return message
+    calls: list[tuple[str, Any]] = [(call["name"], call["args"]) for call in message.tool_calls]
+    calls += [(call["name"] or "", call["args"]) for call in message.invalid_tool_calls]
+    text = read_model_text(message.model_copy(update={"tool_calls": [], "invalid_tool_calls": []}))
+    step: JsonObject
+    if any(isinstance(args, dict) and "calls" in args for _, args in calls):
+        return message  # it is the whole proposal, as a tool call
+    if made := [{"tool": name, "args": args} for name, args in calls if name != FINAL_ANSWER]:
+        step = {"calls": made, **({"plan": text} if text.strip() else {})}
+    elif calls and isinstance(told := calls[0][1], dict):
+        step = {"calls": [], **told}
+    elif form == CALLS and text.strip() and "{" not in text:
+        step = {"calls": [], "answer": text}
+    else:
+        return message
+    return message.model_copy(
+        update={"content": json.dumps(step, ensure_ascii=False), "tool_calls": [], "invalid_tool_calls": []}
+    )
+
 
 OFFLINE = "offline"  # what history calls the proposers that need no model
 

@@ -28,7 +28,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedAttempt
 from guardgraph.world.call import Asked, Call, Performed, World, is_instant_target, is_said_of_target
 from guardgraph.world.live import AroundWorld, identify_target, is_cut_off_outcome
-from guardgraph.world.models import ModelProposer, chat_model
+from guardgraph.world.proposers import ModelProposer, chat_model
 from guardgraph.world.spending import is_unmade_call, refuse_attempt, reserve_call
 from guardgraph.world.wrapped import ChatModel
 

@@ -30,8 +30,7 @@ from guardgraph.state.spending import (
 )
 from guardgraph.world.call import Asked, Call, Performed, is_instant_target, is_said_of_target
 from guardgraph.world.live import limit_call_reply
-from guardgraph.world.models import ModelProposer
-from guardgraph.world.proposers import can_be_asked_again
+from guardgraph.world.proposers import ModelProposer, can_be_asked_again
 
 _OVERHEAD: Final = 24  # tokens of a call beside its texts: what marks its messages and its schema
 
@@ -270,7 +269,8 @@ def _is_unmade_reason(reason: object) -> bool:
 def record_call(asked: Asked, performed: Performed) -> tuple[RecordedCall, Outcome]:
     """Return a call as it is kept, and its outcome as a replay will see it: as plain JSON."""
     performed = limit_call_reply(asked, performed)
-    packed, about, outcome = performed.packed or performed.outcome.packed(), asked.call.about, performed.outcome
+    came, about = performed.outcome, asked.call.about
+    packed, outcome = performed.packed or came.packed(), came if performed.packed else came.settled()
     record = RecordedCall(
         node=asked.node,
         visit=asked.visit,
@@ -298,7 +298,7 @@ def record_call(asked: Asked, performed: Performed) -> tuple[RecordedCall, Outco
         record["attempts"] = [*performed.attempts]
     if (usage := settle_call(asked, performed)) is not None:
         record["usage"] = usage
-    if outcome.form == "failure" and is_unmade_call(performed):
+    if came.form == "failure" and is_unmade_call(performed):
         record["unmade"] = True
     if asked.licence is not None:
         record["tool"], record["args"] = asked.call.tool, copy_json(asked.call.request)
@@ -308,7 +308,7 @@ def record_call(asked: Asked, performed: Performed) -> tuple[RecordedCall, Outco
         record["effect"], record["tool"] = "write", asked.call.tool
         if performed.key is not None:
             record["key"] = performed.key
-    return record, outcome if performed.packed else outcome.settled()
+    return record, outcome
 
 
 def count_call(asked: Asked, performed: Performed) -> Spending:

@@ -27,8 +27,7 @@ from guardgraph.plain.version import read_package_version
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked, Performed, SessionEnd, VisitBegun, VisitEnded, World
 from guardgraph.world.live import AroundWorld
-from guardgraph.world.models import ModelProposer
-from guardgraph.world.proposers import name_call_target
+from guardgraph.world.proposers import ModelProposer, name_call_target
 from guardgraph.world.spending import is_model_call, read_told_usage, settle_call
 from guardgraph.world.wrapped import get_provider_name
 

@@ -17,7 +17,7 @@ from guardgraph import create_rag_agent, reply_bytes
 from guardgraph.grammar import Budget, Call, declares
 from guardgraph.graphs.replay import Ending, judge_recording_again
 from guardgraph.testing import InMemoryRecorder
-from guardgraph.world.models import chat_model
+from guardgraph.world.proposers import chat_model
 
 
 def of(made, recording, **settings):

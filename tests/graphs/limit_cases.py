@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from runs import StopCase
 
 from guardgraph import TenantBudget, TenantWorld
-from guardgraph.state.tenants import Balance, Overdrawn, Reserved
+from guardgraph.world.tenants import Balance, Overdrawn, Reserved
 
 SHOWN, WRITTEN = 30_000, 20_000
 """Tokens of every reply: more than is reserved for it."""

@@ -22,8 +22,8 @@ from guardgraph import create_rag_agent, create_research_agent, create_self_crit
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.world.failures import read_model_text
-from guardgraph.world.models import ModelProposer, chat_model
 from guardgraph.world.prompts import Prompt, list_prompt_names, load_prompt, read_own_prompts, write_prompts
+from guardgraph.world.proposers import ModelProposer, chat_model
 from guardgraph.world.wrapped import get_model_name, is_strict_schema
 
 KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
@@ -165,7 +165,7 @@ def test_wrong_variables(name: str, values: list[str]) -> None:
 def test_openai_is_imported_only_when_named() -> None:
     """Neither an import nor the judgement of an error loads the OpenAI client."""
     script = (
-        "import sys; from guardgraph.world.failures import classify_model_error; import guardgraph.world.models;"
+        "import sys; from guardgraph.world.failures import classify_model_error; import guardgraph.world.proposers;"
         "reason, details = classify_model_error(TimeoutError('late'));"
         "assert (reason, details['cause']) == ('llm_timeout', 'timeout');"
         "assert not {'openai', 'langchain_openai'} & sys.modules.keys()"

@@ -26,9 +26,9 @@ from guardgraph import (
     sql_store,
     switch_live_policy,
 )
-from guardgraph.state.tenants import Account, Charge, Overdrawn, Reserved
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 from guardgraph.tools.demo import load_tools_demo
+from guardgraph.world.tenants import Account, Charge, Overdrawn, Reserved
 
 server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)

@@ -15,7 +15,7 @@ from weakref import WeakSet
 from sqlalchemy import BigInteger, Column, Connection, Engine, Float, Index, MetaData, String, Table, Text, text
 
 from guardgraph.evidence.sql.database import Database
-from guardgraph.state.tenants import Account, Balance, Charge, Overdrawn, Reserved
+from guardgraph.world.tenants import Account, Balance, Charge, Overdrawn, Reserved
 
 T = TypeVar("T")
 

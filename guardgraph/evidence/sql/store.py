@@ -19,7 +19,7 @@ from guardgraph.evidence.verification import Erasure, Verification, find_lost_th
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.recording import BegunRun, Recording, RunNote
-from guardgraph.state.tenants import Balance, Charge, Overdrawn, Reserved
+from guardgraph.world.tenants import Balance, Charge, Overdrawn, Reserved
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -38,7 +38,7 @@ from langgraph.types import Command, StateUpdate
 
 from guardgraph.graphs.declaring import UNRECORDED_ENDING
 from guardgraph.graphs.running.effects import Errand, Needs
-from guardgraph.graphs.running.frame import Frame, build_stop_verdict
+from guardgraph.graphs.running.frame import Frame, build_stop_verdict, is_recording_required
 from guardgraph.graphs.running.langgraph import (
     CHECKPOINTER,
     DURABILITY,
@@ -54,7 +54,7 @@ from guardgraph.graphs.running.langgraph import (
     TASK_ID,
     TRIGGER,
 )
-from guardgraph.graphs.running.recorder import is_recording_required, tell_beginning
+from guardgraph.graphs.running.recorder import tell_beginning
 from guardgraph.graphs.running.session import (
     REQUEST_KEY,
     Session,

@@ -25,12 +25,13 @@ from guardgraph.graphs.running.frame import (
     convert_to_stop,
     describe_run_error,
     find_switch_stop,
+    is_recording_required,
     validate_body_writes,
 )
 from guardgraph.graphs.running.judge import describe_refusal, hash_proposal
 from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile, check_call_meanwhile, license_calls
-from guardgraph.graphs.running.recorder import Steps, is_recording_required, note_open_run
+from guardgraph.graphs.running.recorder import Steps, note_open_run
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment, run_node_body
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.spending import check_budget_outcomes, check_spending
@@ -171,7 +172,8 @@ def _step_through_body(
                 )
             if item.tools:
                 run = yield from _look_again(run, visit)
-            licensed = license_calls(part, group, state, run, calls)
+            is_licensing = item.kind == "act" and part.frame.table is not None
+            licensed = license_calls(part, group, state, run, calls) if is_licensing else [*map(LicensedCall, group)]
             asked = _place_node_calls(part, licensed, (number, calls), run, visit)
             performed: list[Performed] = []
             try:
@@ -317,7 +319,7 @@ def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:
 
 def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Call]:
     """Return the calls that a body yields, if its kind of node may make them."""
-    kind = KINDS[part.declaration.kind]
+    kind, table = KINDS[part.declaration.kind], part.frame.table
     group = yielded if kind.at_once and isinstance(yielded, list | tuple) else [yielded]
     declared = part.declaration.proposers
     known = () if declared is None else part.frame.declared_targets[part.declaration.name]
@@ -325,6 +327,14 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
         if not isinstance(call, Call) or call.kind != kind.calls:
             given = f"a Call of a {call.kind}" if isinstance(call, Call) else f"a {type(call).__name__}"
             raise GrammarBreach(f"yielded {given}; this node may yield Calls of a {kind.calls}")
+        if table is None or part.declaration.kind != "act":
+            if isinstance(call.target, str):
+                raise GrammarBreach(
+                    f"called {call.target!r:.80} by its name; only act nodes of a pattern with a table may"
+                )
+            for name, tool in table.tools.items() if table is not None else ():
+                if identify_target(call.target) == identify_target(tool.target):
+                    raise GrammarBreach(f"asked the function of {name:.80}; only an act node may call it, by its name")
         if declared is not None and identify_target(call.target) not in known:
             named = call.about.get("proposer", type(call.target).__name__)
             raise GrammarBreach(

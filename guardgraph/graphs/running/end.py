@@ -21,11 +21,12 @@ from guardgraph.graphs.running.frame import (
     build_stop_verdict,
     convert_to_stop,
     describe_run_error,
+    is_recording_required,
     validate_body_writes,
 )
 from guardgraph.graphs.running.judge import list_attempts
 from guardgraph.graphs.running.licensing import CALLS_KEY, list_called_tools
-from guardgraph.graphs.running.recorder import NoRecorder, Steps, Telling, is_recording_required, record_run_input
+from guardgraph.graphs.running.recorder import NoRecorder, Steps, Telling, record_run_input
 from guardgraph.graphs.running.session import Visit, run_node_body
 from guardgraph.guards.proposals import proposal
 from guardgraph.guards.stop import Stop

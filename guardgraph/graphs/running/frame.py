@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from guardgraph.graphs.declaring import KINDS, Declaration
+from guardgraph.graphs.declaring import INPUT_FIELDS, KINDS, Declaration
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.hashing import digest
@@ -19,12 +19,11 @@ from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
 from guardgraph.state.review import Reviewers
 from guardgraph.state.run import Verdict
-from guardgraph.state.settings import Budget, Settings
+from guardgraph.state.settings import Budget, Policy, Settings
 from guardgraph.state.tools import hash_tool
 from guardgraph.world.call import ToolTable, World
 from guardgraph.world.live import identify_target
-from guardgraph.world.models import Opens
-from guardgraph.world.proposers import get_call_target
+from guardgraph.world.proposers import Opens, get_call_target
 
 
 class GrammarBreach(Exception):
@@ -150,6 +149,8 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
                 raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
         if all(type(text) is str and text.isascii() and "\0" not in text for text in written.values()):
             return written  # nearly always
+    if not written:
+        return written
     if not measure_json(written, levels=MAX_DEPTH + 1)[1]:  # all at once: nearly always it is
         for channel, value in written.items():
             if (problem := find_json_problem(value)) is not None:
@@ -179,6 +180,19 @@ def check_run_enabled(run: Run[Any, Any], phase: str) -> None:
     """Stop a run that is switched off, or of which nobody knows whether it is."""
     if (stop := find_switch_stop(run, phase)) is not None:
         raise stop
+
+
+def is_recording_required(frame: Frame, run: Run[Any, Any] | Exception) -> bool:
+    """Say whether a run must be recorded; under a context that nobody could read, the deployment's policy says it."""
+    policy = frame.policy if isinstance(run, Exception) else run.policy
+    return isinstance(policy, Policy) and bool(policy.audit_required)
+
+
+def read_run_input(part: Part, state: JsonObject) -> JsonObject:
+    """Return the input's fields, as the entry guard read them."""
+    return {
+        INPUT_FIELDS.get(channel, channel): state[channel] for channel in part.declaration.reads if channel in state
+    }
 
 
 def convert_to_stop(part: Part, error: Exception) -> Stop:

@@ -22,7 +22,7 @@ from guardgraph.graphs.running.frame import (
 )
 from guardgraph.graphs.running.session import REFUSED, Visit, find_ended_line, run_node_body
 from guardgraph.guards.stop import Denial, Stop, build_request_stop
-from guardgraph.nodes.body import PartialRefusal, Pass, Run, Step
+from guardgraph.nodes.body import PartialRefusal, Pass, Run
 from guardgraph.plain.json import JsonObject, JsonValue, is_larger_json, make_storable_json
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, ENDING_LIMITS, POLICY_UNREADABLE, SWITCHED_OFF
 from guardgraph.state.outcome import Outcome
@@ -50,7 +50,8 @@ def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, vis
         elif isinstance(error, PartialRefusal):
             rest, declared = error.rest, part.declaration
             writes = {**validate_body_writes(declared, rest.writes), "route": _choose_guard_way(part, rest)}
-            told["rest"] = {"writes": writes, "steps": [_log_completed_step(step) for step in rest.steps]}
+            steps = make_storable_json([[step.trace, step.history] for step in rest.steps], around=3)
+            told["rest"] = {"writes": writes, "steps": steps}
         update = _lead_to_last_answer(part, stop, update, run, told) or update
         update = {**told.pop("writes", {}), **update}
         if stop.answer is not None and "verdict" not in told:
@@ -95,7 +96,7 @@ def _pass_guard(
         way = _choose_guard_way(part, passed)
         update = {**validate_body_writes(item, passed.writes), "route": way}
         if passed.steps:
-            told["steps"] = [_log_completed_step(step) for step in passed.steps]
+            told["steps"] = make_storable_json([[step.trace, step.history] for step in passed.steps], around=3)
         if passed.asked is not None:
             told["asked"] = make_storable_json(dict(passed.asked), around=1)
         told["writes"] = {name: value for name, value in update.items() if name != "route"}
@@ -215,19 +216,13 @@ def _refuse_large_input(part: Part, state: JsonObject, most: int) -> None:
 def _choose_guard_way(part: Part, passed: Any) -> str:
     if not isinstance(passed, Pass):
         raise GrammarBreach(f"returned a {type(passed).__name__}; a guard returns a Pass or raises a Stop")
+    if not all(isinstance(told, Mapping) for step in passed.steps for told in (step.trace, step.history)):
+        raise GrammarBreach("completed a step whose trace or history is no object")
     ways = part.declaration.to
     way = passed.to if passed.to is not None or len(ways) != 1 else ways[0]
     if way not in ways:
         raise GrammarBreach(f"passed to {way!r}; declared: {', '.join(ways)}")
     return str(way)
-
-
-def _log_completed_step(step: Step) -> list[JsonObject]:
-    """Return a completed step as the log keeps it."""
-    if not (isinstance(step.trace, Mapping) and isinstance(step.history, Mapping)):
-        raise GrammarBreach("completed a step whose trace or history is no object")
-    kept: list[JsonObject] = make_storable_json([step.trace, step.history], around=2)
-    return kept
 
 
 def write_guard_stop(part: Part, stop: Stop, visit: Visit) -> JsonObject:

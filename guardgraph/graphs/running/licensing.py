@@ -23,7 +23,6 @@ from guardgraph.state.run import Turn
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.state.tools import Effect, Given, Licence, MadeCall, ToolCall, ToolPolicy
 from guardgraph.world.call import Asked, Call, ToolTable
-from guardgraph.world.live import identify_target
 
 
 class SwitchedMeanwhile(Exception):
@@ -48,16 +47,7 @@ def license_calls(
 ) -> list[LicensedCall]:
     """Return calls that are made at once, if each of them has a licence; none is made otherwise."""
     table = part.frame.table
-    if table is None or part.declaration.kind != "act":
-        for call in group:
-            if isinstance(call.target, str):
-                raise GrammarBreach(
-                    f"called {call.target!r:.80} by its name; only act nodes of a pattern with a table may"
-                )
-            for name, tool in table.tools.items() if table is not None else ():
-                if identify_target(call.target) == identify_target(tool.target):
-                    raise GrammarBreach(f"asked the function of {name:.80}; only an act node may call it, by its name")
-        return [LicensedCall(call) for call in group]
+    assert table is not None
     check_run_enabled(run, part.declaration.phase)
     from guardgraph.guards.tools import check_approval, check_licence, complete_call  # which no other pattern reads
 

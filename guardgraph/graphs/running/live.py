@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import TIMEOUT_MAX, Lock
-from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from pydantic import ValidationError
 
@@ -250,9 +250,6 @@ class Looking:
     async def ameet(self) -> PolicyLook:
         """Do it without blocking the event loop."""
         return await self.source.aread(self.policy)
-
-
-LookAgain: TypeAlias = Generator[Looking, PolicyLook, Run[Any, Any]]
 
 
 def tighten_by_look(run: Run[Any, Any], base: Run[Any, Any], look: PolicyLook) -> Run[Any, Any]:

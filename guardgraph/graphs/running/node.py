@@ -28,11 +28,11 @@ from guardgraph.graphs.declaring import FAILED_ENDING, UNRECORDED_ENDING, Declar
 from guardgraph.graphs.running.drive import drive_calling_node
 from guardgraph.graphs.running.effects import Needs, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
-from guardgraph.graphs.running.frame import Frame, Part
+from guardgraph.graphs.running.frame import Frame, Part, is_recording_required, read_run_input
 from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec, copy_langgraph_value
 from guardgraph.graphs.running.live import Looking
-from guardgraph.graphs.running.recorder import read_run_input, tell_run_beginning
+from guardgraph.graphs.running.recorder import tell_run_beginning
 from guardgraph.graphs.running.session import SESSION, FirstCheckpoint, Session, Visit
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.errors import NotRecorded
@@ -140,7 +140,8 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             else:
                 update = run_guard(self, state, run, visit)
                 if item.entry:
-                    update = yield from tell_run_beginning(self, state, run, visit, update)
+                    if self.frame.recorder is not None or is_recording_required(self.frame, run):
+                        update = yield from tell_run_beginning(self, state, run, visit, update)
                     update = write_run_beginning(self, state, update, visit)
             if progress is not None and not item.is_calling_node:
                 progress.tell_update(update)

@@ -18,8 +18,15 @@ from inspect import Parameter, signature
 from threading import TIMEOUT_MAX
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from guardgraph.graphs.declaring import INPUT_FIELDS, UNRECORDED_ENDING
-from guardgraph.graphs.running.frame import Frame, Part, build_stop_verdict, describe_run_error
+from guardgraph.graphs.declaring import UNRECORDED_ENDING
+from guardgraph.graphs.running.frame import (
+    Frame,
+    Part,
+    build_stop_verdict,
+    describe_run_error,
+    is_recording_required,
+    read_run_input,
+)
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment
 from guardgraph.nodes.body import Run
 from guardgraph.plain.json import JsonObject, copy_json, find_unnamed_numbers, make_storable_json
@@ -28,7 +35,6 @@ from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
 from guardgraph.state.recording import BegunRun, JudgedBy, NoteKind, Recorder, RunNote
 from guardgraph.state.run import Opening
-from guardgraph.state.settings import Policy
 from guardgraph.world.deadline import Handover, run_in_call_thread, start_thread_work
 
 _AFTER: Final = "after"  # the parameter of a recorder's `notes` that is given the number of an entry
@@ -173,12 +179,6 @@ class NoBeginning(Exception):
         return "the run must be recorded from its beginning on, and its graph's recorder has no begin"
 
 
-def is_recording_required(frame: Frame, run: Run[Any, Any] | Exception) -> bool:
-    """Say whether a run must be recorded; under a context that nobody could read, the deployment's policy says it."""
-    policy = frame.policy if isinstance(run, Exception) else run.policy
-    return isinstance(policy, Policy) and bool(policy.audit_required)
-
-
 def tell_run_beginning(
     part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, update: JsonObject
 ) -> Steps[JsonObject]:
@@ -187,8 +187,6 @@ def tell_run_beginning(
     if session.is_replay or "verdict" in update:  # a run that is stopped here has its ending, and calls nobody
         return update
     required = is_recording_required(frame, run)
-    if frame.recorder is None and not required:
-        return update
     given, opening = read_run_input(part, state), update["log"][0]["opening"]
     with session.pause_clock():
         error = yield from tell_beginning(frame, session, given, opening, required=required)
@@ -235,13 +233,6 @@ def _build_begun_run(frame: Frame, session: Session, given: JsonObject, opening:
         made["forked_from"] = session.forked_from
     begun: BegunRun = copy_json(made)
     return begun
-
-
-def read_run_input(part: Part, state: JsonObject) -> JsonObject:
-    """Return the input's fields, as the entry guard read them."""
-    return {
-        INPUT_FIELDS.get(channel, channel): state[channel] for channel in part.declaration.reads if channel in state
-    }
 
 
 def record_run_input(given: JsonObject) -> tuple[JsonObject, list[list[str | int]]]:

@@ -8,8 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from guardgraph.guards import research as guards
-from guardgraph.guards.answers import Judged, is_partial, judge_answer
-from guardgraph.guards.empty import check_text_is_said
+from guardgraph.guards.answers import Judged, check_text_is_said, is_partial, judge_answer
 from guardgraph.guards.numbering import proposed_answer
 from guardgraph.guards.proposals import check_proposed_text, proposed_object, read_reviewer, reviewed
 from guardgraph.guards.research import agreement as agreed
@@ -18,7 +17,7 @@ from guardgraph.guards.research.answer import list_section_titles, parse_brief, 
 from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
-from guardgraph.nodes.added import GuardedAnswer, pass_judged_answer
+from guardgraph.nodes.added import GuardedAnswer, refuse_judged_answer
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares, read_body_declaration
 from guardgraph.nodes.research.notes import describe_note_sources
 from guardgraph.nodes.research.scope import (
@@ -184,7 +183,8 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     echoes = [state["task"]["question"], *(note[key] for note in notes for key in ("id", "url"))]
     check_text_is_said(answer["answer"], "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
     judged = _judge_answer(answer, notes, state, run)
-    return pass_judged_answer(judged, _accept_answer(answer, judged, sources, given.about))
+    accepted = _accept_answer(answer, judged, sources, given.about)
+    return accepted if judged.refusal is None else refuse_judged_answer(judged, judged.refusal, accepted)
 
 
 def _judge_answer(answer: ResearchAnswer, notes: list[Note], state: ResearchState, run: ResearchRun) -> Judged:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import partial
 
 from guardgraph.guards import research as guards
-from guardgraph.guards.empty import check_text_is_said
+from guardgraph.guards.answers import check_text_is_said
 from guardgraph.guards.numbering import is_by_number, name_numbered_pages
 from guardgraph.guards.proposals import found, proposed_object
 from guardgraph.guards.research import agreement as agreed
