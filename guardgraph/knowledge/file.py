@@ -172,7 +172,7 @@ class File(Database):
     def _connecting(self) -> Iterator[sqlite3.Connection]:
         SQLITE.enter()
         try:
-            self._watch.check_log(self.path)
+            self._watch.check_log(self.path, self.close)
             opened = self._take_idle() or self._open()
             try:
                 yield opened.connection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -204,8 +205,13 @@ def _use_store(file):
 def _use_base(file):
     """Return how documents are put into a knowledge base and found there."""
     base = KnowledgeBase(file)
-    text = {"source": "s", "title": "", "section": "", "updated_at": "", "text": "The wing is heated."}
-    return lambda number: base.add([{"id": str(number), **text}], readers=["public"]), lambda: len(base.search("wing"))
+    text = {"source": "s", "title": "", "section": "", "updated_at": ""}
+
+    def put(number):
+        said = " ".join(f"Wing {number} has heater {at * 7919 % 1000 + number}." for at in range(15))
+        base.add([{"id": str(number), **text, "text": said}], readers=["public"])
+
+    return put, lambda: len(base.search("wing", top_k=100))
 
 
 @pytest.mark.parametrize("use", [_use_store, _use_base])
@@ -227,6 +233,40 @@ def test_a_copy_put_back_under_a_running_process_is_not_mixed_with_its_log(use, 
     assert count() == 2
     put(4)
     assert count() == 3
+
+
+@pytest.mark.parametrize("use", [_use_store, _use_base])
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_copy_written_over_a_file_in_use_counts_for_nothing_or_is_one_line(use, is_moved, tmp_path):
+    """While its log has all that came since, nothing is lost; once that was moved, no write is taken any more."""
+    file, other = tmp_path / "file.db", tmp_path / "copy.db"
+    put, count = use(file)
+    put(0)
+    with closing(sqlite3.connect(file)) as live, closing(sqlite3.connect(other)) as copy:
+        live.backup(copy)
+    for number in range(1, 30):
+        put(number)
+    if is_moved:
+        with closing(sqlite3.connect(file)) as moving:
+            moving.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        put(30)
+    before = count()
+    time.sleep(0.05)  # a file's date is that of a tick of the clock
+    shutil.copyfile(other, file)
+    if not is_moved:
+        assert count() == before
+        put(31)
+        assert (count(), use(file)[1]()) == (before + 1, before + 1)
+        return
+    for work in (count, lambda: put(31), lambda: put(32), count):
+        with pytest.raises(StoreError, match=r"written over while file.db-wal and file.db-shm had .* by a rename"):
+            work()
+    for ending in LOGS:
+        Path(f"{file}{ending}").unlink(missing_ok=True)
+    other.replace(file)
+    assert count() == 1
+    put(33)
+    assert count() == 2
 
 
 @pytest.mark.parametrize("seconds", [-3600.0, 86_400.0 * 365])

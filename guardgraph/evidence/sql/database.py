@@ -101,7 +101,7 @@ class Database:
         # A connection is never taken into another process, nor kept where another file took the place of its own.
         file = self.address.file
         if file is not None:
-            self.watch.check_log(file)
+            self.watch.check_log(file, self.close_engines)
         found = None if file is None else identify_file(file)
         way = "" if file is None or makes or found is None else choose_sqlite_way(file)
         known = self._engines.get((os.getpid(), found, way))
