@@ -127,28 +127,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and 
 
 
 @app.command()
-def init(
-    url: Annotated[str, typer.Argument(metavar="URL", help="postgresql://USER:PASSWORD@HOST/DATABASE.")],
-    tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="TENANT", help="Gets partitions of its own.")
-    ] = None,
-) -> None:
+def init(url: Annotated[str, typer.Argument(metavar="URL", help="postgresql://USER:PASSWORD@HOST/DATABASE.")]) -> None:
     """Make an empty knowledge base in a database of PostgreSQL, and its two roles.
 
     USER may make schemas and roles, and owns the tables. Documents are added and asked for by others, which are members
-    of guardgraph_writer or guardgraph_reader. Where the base is there, nothing is changed but that, with --tenant, what
-    a large tenant has moves into partitions of its own; others wait meanwhile.
+    of guardgraph_writer or guardgraph_reader. Where the base is there, nothing is changed.
     """
-    from guardgraph.knowledge.base import make_server_base, part_server_tenant
+    from guardgraph.knowledge.base import make_server_base
 
     inputs.load_dotenv_file()
     made = make_server_base(url)
     Screen().print_text(
         "made; grant guardgraph_reader or guardgraph_writer to roles" if made else "there already", indent=0
     )
-    if tenant is not None:
-        is_new = part_server_tenant(url, tenant)
-        Screen().print_text(f"{tenant}: {'moved into' if is_new else 'has'} partitions of its own", indent=0)
 
 
 @app.command()

@@ -348,17 +348,6 @@ def make_server_base(url: str) -> bool:
         return make_database(connection, server.shown)
 
 
-def part_server_tenant(url: str, tenant: str) -> bool:
-    """Move a large tenant of a database into partitions of its own; say whether it shared them with others."""
-    from guardgraph.knowledge.row_security import part_tenant
-    from guardgraph.knowledge.server import Server
-
-    _check_collection_name("tenant", tenant)
-    server = Server(url)
-    with server.making() as connection:
-        return part_tenant(connection, normalise_tenant(tenant) or "", server.shown)
-
-
 def _open_knowledge_file(path: Path, embedding: Embeddings | None, min_similarity: float | None) -> KnowledgeBase:
     return KnowledgeBase(path, embedding=embedding, min_similarity=min_similarity)
 

@@ -21,7 +21,7 @@ def read_chunk_candidates(
     connection: Connection, view: View, caller: Caller | None, found: Sequence[Ranked], shown: str
 ) -> list[JsonObject]:
     """Return candidates of what was found, each held against the hash that it was put in with."""
-    rows, candidates = read_found_chunks(connection, view, [hit.chunk for hit in found]), list[JsonObject]()
+    rows, candidates = read_found_chunks(connection, [hit.chunk for hit in found]), list[JsonObject]()
     for hit in found:
         if hit.chunk not in rows:
             raise StoreError(f"{shown}: damaged: what its words lead to is not there; `guardgraph kb check` tells more")

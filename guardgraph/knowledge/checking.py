@@ -163,7 +163,7 @@ def _check(database: Database, connection: Connection) -> CheckedBase:
 
 
 def _list_tenant_keys(connection: Connection) -> list[str]:
-    tables = ("scopes", "documents", "chunks", "lengths", "postings")
+    tables = ("scopes", "documents", "chunks")
     rows = connection.execute(" UNION ".join(f"SELECT tenant FROM {table}" for table in tables) + " ORDER BY 1")
     return [key for (key,) in rows.fetchall()]
 
@@ -237,6 +237,8 @@ _WORDS: Final = (
     "WHERE chunks.tenant = ? AND chunks.scope = ? AND at >= ? AND at < ? ORDER BY at"
 )
 
+_OF_TENANT: Final = "part IN (SELECT parts.id FROM parts JOIN scopes ON scopes.id = scope WHERE tenant = ?)"
+
 
 class _Tenant:
     """What a tenant has: which of its rows are what was put in."""
@@ -308,13 +310,18 @@ class _Tenant:
         """Give chunks places without gaps, and count their words."""
         connection, key = self._connection, self.key
         for statement in (
-            "DELETE FROM postings WHERE tenant = ?",
-            "DELETE FROM lengths WHERE tenant = ?",
+            f"DELETE FROM postings WHERE {_OF_TENANT}",
+            f"DELETE FROM lengths WHERE {_OF_TENANT}",
             "DELETE FROM parts WHERE scope IN (SELECT id FROM scopes WHERE tenant = ?)",
             "DELETE FROM scopes WHERE tenant = ? AND id NOT IN (SELECT scope FROM documents)",
         ):
             connection.execute(statement, [key])
-        connection.execute("DELETE FROM parts WHERE scope NOT IN (SELECT id FROM scopes)")
+        for statement in (
+            "DELETE FROM parts WHERE scope NOT IN (SELECT id FROM scopes)",
+            "DELETE FROM postings WHERE part NOT IN (SELECT id FROM parts)",
+            "DELETE FROM lengths WHERE part NOT IN (SELECT id FROM parts)",
+        ):
+            connection.execute(statement)
         update = "UPDATE chunks SET language = ? WHERE tenant = ? AND name = ?"
         connection.executemany(update, [(language, key, name) for language, name in self._languages])
         writer = TenantWriter(connection, read_scope_tenant(key))
@@ -380,8 +387,8 @@ class _Recount:
         self._parts = {(scope, language, told): number for scope, language, told, number in rows}
         self._counts = defaultdict[int, Counter[str]](Counter)
         """By part how many passages and words it has, and how many of its terms occur once, by kind."""
-        self._blocks = set[tuple[str, int, int]]()
-        """Tenant, part and block of what was looked at."""
+        self._blocks = set[tuple[int, int]]()
+        """Part and block of what was looked at."""
 
     def take(self, tenant: _Tenant) -> None:
         """Count what a tenant has."""
@@ -391,7 +398,7 @@ class _Recount:
             blocks = "SELECT DISTINCT at >> 14 FROM chunks WHERE tenant = ? AND scope = ? ORDER BY 1"
             for (block,) in self._connection.execute(blocks, where).fetchall():
                 rows = self._connection.execute(_WORDS, [*where, block * BLOCK, (block + 1) * BLOCK])
-                self._check_block(tenant.key, block, map(WrittenChunk._make, rows), totals)
+                self._check_block(block, map(WrittenChunk._make, rows), totals)
             for part, terms in totals.items():
                 for term, total in terms.items():
                     for kind in (KINDS if term[0] == NAME else term[0]) if total == 1 else ():
@@ -404,9 +411,7 @@ class _Recount:
             if most >= used:
                 self._findings.note("words", f"scopes: {scope}", f"{used} places are used; a chunk has place {most}")
 
-    def _check_block(
-        self, key: str, block: int, chunks: Iterable[WrittenChunk], totals: dict[int, Counter[str]]
-    ) -> None:
+    def _check_block(self, block: int, chunks: Iterable[WrittenChunk], totals: dict[int, Counter[str]]) -> None:
         lengths = defaultdict[int, dict[int, int]](dict)
         cells: defaultdict[int, defaultdict[str, array[int]]] = defaultdict(lambda: defaultdict(_no_cells))
         for chunk in chunks:
@@ -422,8 +427,8 @@ class _Recount:
                 for term, times in terms.items():
                     cells[part][term].extend((chunk.at % BLOCK, min(times, MOST_OF_TERM)))
         for part, expected in lengths.items():
-            self._blocks.add((key, part, block))
-            where, values = "WHERE part = ? AND block = ? AND tenant = ?", [part, block, key]
+            self._blocks.add((part, block))
+            where, values = "WHERE part = ? AND block = ?", [part, block]
             [data] = self._connection.execute(f"SELECT data FROM lengths {where}", values).fetchone() or [b""]
             if _read_lengths(data) != {place: length for place, length in expected.items() if length}:
                 self._findings.note("words", f"lengths: {part}", "chunks are longer or shorter than is noted")
@@ -444,12 +449,12 @@ class _Recount:
             for column, given, counted in zip(columns, said, expected, strict=True):
                 if given != counted:
                     self._findings.note("words", f"parts: {part}", f"{column} is {given}; the texts give {counted}")
-        for key, part, block, data in self._connection.execute("SELECT tenant, part, block, data FROM lengths"):
-            if (key, part, block) not in self._blocks and _read_lengths(data):
+        for part, block, data in self._connection.execute("SELECT part, block, data FROM lengths"):
+            if (part, block) not in self._blocks and _read_lengths(data):
                 self._findings.note("words", f"lengths: {part}", "they are of no chunks")
-        for row in self._connection.execute("SELECT DISTINCT tenant, part, block FROM postings").fetchall():
+        for row in self._connection.execute("SELECT DISTINCT part, block FROM postings").fetchall():
             if tuple(row) not in self._blocks:
-                self._findings.note("words", f"postings: {row[1]}", "they are of no chunks")
+                self._findings.note("words", f"postings: {row[0]}", "they are of no chunks")
 
 
 def _no_cells() -> array[int]:

@@ -39,15 +39,12 @@ TABLES: Final = {
         "scope {number} NOT NULL, at {number} NOT NULL, document {number} NOT NULL, number {number} NOT NULL, "
         "tenant {text} NOT NULL, name {text} NOT NULL, section {text} NOT NULL, start {number} NOT NULL, "
         "stop {number} NOT NULL, language {text} NOT NULL, hash {bytes} NOT NULL, text {text} NOT NULL, "
-        "key {text}, vector {bytes}, vector_hash {bytes}, PRIMARY KEY (scope, at, tenant), UNIQUE (name, tenant)"
+        "key {text}, vector {bytes}, vector_hash {bytes}, PRIMARY KEY (scope, at), UNIQUE (name, tenant)"
     ),
-    "lengths": (
-        "tenant {text} NOT NULL, part {number} NOT NULL, block {number} NOT NULL, data {bytes} NOT NULL, "
-        "PRIMARY KEY (part, block, tenant)"
-    ),
+    "lengths": "part {number} NOT NULL, block {number} NOT NULL, data {bytes} NOT NULL, PRIMARY KEY (part, block)",
     "postings": (
-        "tenant {text} NOT NULL, part {number} NOT NULL, block {number} NOT NULL, term {text} NOT NULL, "
-        "total {number} NOT NULL, data {bytes} NOT NULL, PRIMARY KEY (part, term, block, tenant)"
+        "part {number} NOT NULL, block {number} NOT NULL, term {text} NOT NULL, total {number} NOT NULL, "
+        "data {bytes} NOT NULL, PRIMARY KEY (part, term, block)"
     ),
 }
 """A scope is a combination of tenant, source and readers, and `used` how many places its chunks ever had. A part has
@@ -143,12 +140,9 @@ def execute_for(
         yield from cursor.fetchall() if cursor.description else ()
 
 
-def list_table_statements(prefix: str, types: Mapping[str, str], behind: Mapping[str, str]) -> list[str]:
-    """Return what makes the tables, with the types of a database and what stands behind the columns of some."""
-    tables = [
-        f"CREATE TABLE {prefix}{name} ({columns.format(**types)}){behind.get(name, behind.get('', ''))}"
-        for name, columns in TABLES.items()
-    ]
+def list_table_statements(prefix: str, types: Mapping[str, str], *, behind: str = "") -> list[str]:
+    """Return what makes the tables, with the types of a database and what stands behind the columns."""
+    tables = [f"CREATE TABLE {prefix}{name} ({columns.format(**types)}){behind}" for name, columns in TABLES.items()]
     named = {name: f"{prefix}{name}" for name in TABLES}
     return tables + [f"CREATE INDEX {index.format(**named)}" for index in INDEXES]
 

@@ -276,7 +276,7 @@ class File(Database):
                 sleep(_PAUSE)
         connection.execute("BEGIN IMMEDIATE")
         if _is_empty(connection):
-            for statement in [*list_table_statements("", _TYPES, {"": " STRICT"}), _READ_BY_ALL]:
+            for statement in [*list_table_statements("", _TYPES, behind=" STRICT"), _READ_BY_ALL]:
                 connection.execute(statement)
             state = {"guardgraph": read_package_version(), "words": name_words_version()}
             connection.executemany("INSERT INTO state VALUES (?, ?)", state.items())

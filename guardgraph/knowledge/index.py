@@ -275,7 +275,7 @@ class Index:
                 return candidates, []
             view = read_writer_view(connection, self._once)
             best = [hit.chunk for hit in rank_chunks(connection, view, query, sources=None, top_k=2 * top_k)]
-            rows = read_found_chunks(connection, view, best)
+            rows = read_found_chunks(connection, best)
         known = {hit.chunk for hit in found}
         others = [(rows[chunk][3], view.scopes[chunk[0]]) for chunk in best if chunk not in known]
         return candidates, explain_missing_documents(others, caller)

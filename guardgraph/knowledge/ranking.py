@@ -12,23 +12,17 @@ from numpy.typing import NDArray
 
 from guardgraph.knowledge.database import Connection
 from guardgraph.knowledge.postings import BLOCK, Numbers, decode_lengths, decode_postings, make_index_term
-from guardgraph.knowledge.scopes import Scope, make_scope_key
 from guardgraph.knowledge.views import Latest, StatisticsPart, View
 from guardgraph.tools.relevance import asked, best, damping, scaled, share
 
-_POSTINGS: Final = (
-    "SELECT part, term, block, data FROM postings WHERE tenant = ANY (?) AND part = ANY (?) AND term = ANY (?)"
-)
-_LENGTHS: Final = "SELECT part, block, data FROM lengths WHERE tenant = ANY (?) AND part = ANY (?)"
-_FOUND: Final = (
-    "FROM chunks JOIN documents ON documents.id = document "
-    "WHERE chunks.tenant = ? AND chunks.scope = ? AND at = ANY (?)"
-)
+_POSTINGS: Final = "SELECT part, term, block, data FROM postings WHERE part = ANY (?) AND term = ANY (?)"
+_LENGTHS: Final = "SELECT part, block, data FROM lengths WHERE part = ANY (?)"
+_FOUND: Final = "FROM chunks JOIN documents ON documents.id = document WHERE chunks.scope = ? AND at = ANY (?)"
 _ORDER: Final = f"SELECT at, place, number {_FOUND}"
 _SHOWN: Final = f"SELECT at, documents.name, title, updated_at, chunks.name, section, start, stop, text, hash {_FOUND}"
 _VECTORS: Final = (
     "SELECT at, place, number, vector FROM chunks JOIN documents ON documents.id = document "
-    "WHERE chunks.tenant = ? AND chunks.scope = ? AND vector IS NOT NULL ORDER BY place, number"
+    "WHERE chunks.scope = ? AND vector IS NOT NULL ORDER BY place, number"
 )
 
 Place: TypeAlias = tuple[int, int]
@@ -50,27 +44,25 @@ def rank_chunks(
     if not allowed or top_k < 1:
         return []
     whole, covered = _cover(connection, view, allowed, query, top_k)
-    order = _read_chunks(connection, view, covered, _ORDER)
+    order = _read_chunks(connection, covered, _ORDER)
     found = sorted(covered, key=order.__getitem__)
     hits = best([covered[chunk] for chunk in found], whole, view.known[0], top_k)
     return [Ranked(found[place], score) for place, score in hits]
 
 
-def read_found_chunks(connection: Connection, view: View, found: Iterable[Place]) -> dict[Place, tuple[Any, ...]]:
+def read_found_chunks(connection: Connection, found: Iterable[Place]) -> dict[Place, tuple[Any, ...]]:
     """Return of chunks the document's id, title and date, and their id, section, beginning, end, text and hash."""
-    return _read_chunks(connection, view, found, _SHOWN)
+    return _read_chunks(connection, found, _SHOWN)
 
 
-def _read_chunks(
-    connection: Connection, view: View, chunks: Iterable[Place], statement: str
-) -> dict[Place, tuple[Any, ...]]:
+def _read_chunks(connection: Connection, chunks: Iterable[Place], statement: str) -> dict[Place, tuple[Any, ...]]:
     places = defaultdict[int, list[int]](list)
     for scope, at in chunks:
         places[scope].append(at)
     return {
         (scope, row[0]): tuple(row[1:])
         for scope, some in places.items()
-        for row in connection.execute(statement, [make_scope_key(view.scopes[scope].access.tenant), scope, some])
+        for row in connection.execute(statement, [scope, some])
     }
 
 
@@ -97,10 +89,10 @@ def _cover(
     ]
     terms = [*{term for *_, forms in said for term in forms.values()}]
     postings = defaultdict[tuple[int, str], list[tuple[int, Numbers]]](list)
-    tenants, parts = view.list_tenants(), [part.id for part in view.parts]
-    for part, term, block, data in connection.execute(_POSTINGS, [tenants, parts, terms]):
+    parts = [part.id for part in view.parts]
+    for part, term, block, data in connection.execute(_POSTINGS, [parts, terms]):
         postings[part, term].append((block, decode_postings(data)))
-    lengths = _read_lengths(connection, tenants, allowed)
+    lengths = _read_lengths(connection, allowed)
     searched = {part.id for part in allowed}
     whole, weights, cells, starts = 0.0, list[float](), list[Numbers](), list[int]()
     for reading, times, forms in said:
@@ -135,10 +127,10 @@ def _name_forms(languages: Sequence[str], reading: int, forms: Sequence[str]) ->
     ]
 
 
-def _read_lengths(connection: Connection, tenants: list[str], parts: Sequence[StatisticsPart]) -> _Lengths:
+def _read_lengths(connection: Connection, parts: Sequence[StatisticsPart]) -> _Lengths:
     by_id, words = {part.id: part for part in parts}, dict.fromkeys((part.id for part in parts), 0)
     blocks = defaultdict[Place, list[Numbers]](list)
-    for part, block, data in connection.execute(_LENGTHS, [tenants, [*by_id]]):
+    for part, block, data in connection.execute(_LENGTHS, [[*by_id]]):
         column = decode_lengths(data)
         blocks[by_id[part].scope, block].append(column)
         words[part] += int(column.sum())
@@ -194,7 +186,7 @@ class Nearness:
         for scope in sorted({part.scope for part in view.parts}):
             if sources is not None and view.scopes[scope].source not in sources:
                 continue
-            rows = self._read(connection, view, view.scopes[scope])
+            rows = self._read(connection, view, scope)
             if not rows.chunks:
                 continue
             cosines = numpy.round((rows.matrix @ asked).astype(numpy.float64), _DIGITS)
@@ -203,15 +195,15 @@ class Nearness:
         found.sort(key=lambda hit: hit[:2])
         return [Near(chunk, -less) for less, _, chunk in found[:most]]
 
-    def _read(self, connection: Connection, view: View, scope: Scope) -> _Rows:
-        version = tuple((part.id, part.changed) for part in view.parts if part.scope == scope.id)
-        kept = self._rows.get(scope.id)
+    def _read(self, connection: Connection, view: View, scope: int) -> _Rows:
+        version = tuple((part.id, part.changed) for part in view.parts if part.scope == scope)
+        kept = self._rows.get(scope)
         if kept is None or kept.version != version:
-            rows = connection.execute(_VECTORS, [make_scope_key(scope.access.tenant), scope.id]).fetchall()
+            rows = connection.execute(_VECTORS, [scope]).fetchall()
             matrix = numpy.frombuffer(b"".join(row[3] for row in rows), dtype="<f4")
-            chunks, places = [(scope.id, row[0]) for row in rows], [(row[1], row[2]) for row in rows]
+            chunks, places = [(scope, row[0]) for row in rows], [(row[1], row[2]) for row in rows]
             kept = _Rows(version, chunks, places, matrix.reshape(max(len(rows), 1), -1))
-            self._rows.keep(scope.id, kept, matrix.nbytes)
+            self._rows.keep(scope, kept, matrix.nbytes)
         return kept
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.knowledge.database import TABLES, list_table_statements, name_words_version
-from guardgraph.knowledge.scopes import make_scope_key
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
 
@@ -21,11 +19,6 @@ _TYPES: Final = {
     "bytes": "bytea", "json": "jsonb",
     "everybody": "boolean NOT NULL GENERATED ALWAYS AS (readers ? 'public') STORED",
 }  # fmt: skip
-_PARTED: Final = ("chunks", "lengths", "postings")
-"""Tables that are in partitions."""
-_SHARES: Final = 8
-"""Partitions that tenants share who have none of their own."""
-
 _HOLDING: Final = tuple(table for table in TABLES if table != "state")
 """Tables whose rows are somebody's."""
 
@@ -49,30 +42,15 @@ _RULES: Final = {
     "documents": (f"scope = {_SEEN}", f"scope = {_WRITTEN} AND {_OWN}"),
     "collections": ("false", _OWN),
     "chunks": (f"scope = {_SEEN}", f"scope = {_WRITTEN} AND {_OWN}"),
-    "lengths": (_SEEN_PARTS, f"{_WRITTEN_PARTS} AND {_OWN}"),
-    "postings": (_SEEN_PARTS, f"{_WRITTEN_PARTS} AND {_OWN}"),
+    "lengths": (_SEEN_PARTS, _WRITTEN_PARTS),
+    "postings": (_SEEN_PARTS, _WRITTEN_PARTS),
 }
 """By table, which rows a caller sees, and which ones the tenant of a change has."""
 
 
-def _list_partition_statements() -> list[str]:
-    statements = list[str]()
-    for table in _PARTED:
-        others = f"guardgraph.{table}_others"
-        statements.append(f"CREATE TABLE {others} PARTITION OF guardgraph.{table} DEFAULT PARTITION BY HASH (tenant)")
-        for at in range(_SHARES):
-            share = f"{others}_{at}"
-            statements += [
-                f"CREATE TABLE {share} PARTITION OF {others} FOR VALUES WITH (MODULUS {_SHARES}, REMAINDER {at})",
-                *_list_closing_statements(share),
-            ]
-        statements += _list_closing_statements(others)
-    return statements
-
-
-def _list_closing_statements(partition: str) -> list[str]:
-    """Return what leaves no way to rows but the table's own, whose policies hold; to the owner neither."""
-    return [f"ALTER TABLE {partition} {verb} ROW LEVEL SECURITY" for verb in ("ENABLE", "FORCE")]
+def _list_closing_statements(table: str) -> list[str]:
+    """Return what leaves no way to rows but by the table's policies; to the owner neither."""
+    return [f"ALTER TABLE {table} {verb} ROW LEVEL SECURITY" for verb in ("ENABLE", "FORCE")]
 
 
 def _list_protecting_statements() -> list[str]:
@@ -105,37 +83,13 @@ def make_database(connection: Connection[Any], shown: str) -> bool:
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
             connection.execute(f"CREATE ROLE {role} NOLOGIN")
     making = ["CREATE SCHEMA guardgraph", "CREATE SEQUENCE guardgraph.changes"]
-    making += list_table_statements("guardgraph.", _TYPES, dict.fromkeys(_PARTED, " PARTITION BY LIST (tenant)"))
+    making += list_table_statements("guardgraph.", _TYPES)
     making.append("CREATE INDEX ON guardgraph.scopes (id) WHERE everybody")
-    for statement in [*making, *_list_partition_statements(), *_list_protecting_statements()]:
+    for statement in [*making, *_list_protecting_statements()]:
         connection.execute(statement)
     state = {"format": str(FORMAT), "guardgraph": read_package_version(), "words": name_words_version()}
     for item in state.items():
         connection.execute("INSERT INTO guardgraph.state VALUES (%s, %s)", item)
-    return True
-
-
-def part_tenant(connection: Connection[Any], tenant: str, shown: str) -> bool:
-    """Move what a tenant has, and will have, into partitions of its own; say whether it had none."""
-    _require_database(connection, shown)
-    _check_format(connection, shown)
-    key = make_scope_key(tenant)
-    name = hashlib.sha256(key.encode()).hexdigest()[:16]
-    if connection.execute("SELECT to_regclass(%s)", [f"guardgraph.chunks_{name}"]).fetchone() != (None,):
-        return False
-    quoted = connection.execute("SELECT quote_literal(%s)", [key]).fetchone() or ("",)
-    for table in _PARTED:
-        whole, own = f"guardgraph.{table}", f"guardgraph.{table}_{name}"
-        # Without it the owner sees no row; others see the table as it was before, or as it is after, the transaction.
-        connection.execute(f"ALTER TABLE {whole} NO FORCE ROW LEVEL SECURITY")
-        connection.execute(f"CREATE TABLE {own} (LIKE {whole} INCLUDING ALL)")
-        moved = (
-            f"WITH moved AS (DELETE FROM {whole} WHERE tenant = %s RETURNING *) INSERT INTO {own} SELECT * FROM moved"
-        )
-        connection.execute(moved, [key])
-        connection.execute(f"ALTER TABLE {whole} ATTACH PARTITION {own} FOR VALUES IN ({quoted[0]})")
-        for statement in [*_list_closing_statements(own), f"ALTER TABLE {whole} FORCE ROW LEVEL SECURITY"]:
-            connection.execute(statement)
     return True
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from guardgraph.knowledge.database import Connection
 from guardgraph.knowledge.postings import KINDS, NAME
-from guardgraph.knowledge.scopes import Scope, make_caller_key, make_scope_key, parse_scope_row
+from guardgraph.knowledge.scopes import Scope, make_caller_key, parse_scope_row
 from guardgraph.state.context import Caller, is_access_allowed
 from guardgraph.tools.relevance import Known, list_unmeasured_languages, most_common
 
@@ -29,8 +29,8 @@ _MORE_ONCE: Final = """
     FROM (
         SELECT term, sum(total) AS total, (
             SELECT sum(base.total) FROM postings base
-            WHERE base.tenant = ? AND base.part = ? AND base.term = more.term
-        ) AS held FROM postings more WHERE tenant = ANY (?) AND part = ANY (?) GROUP BY term
+            WHERE base.part = ? AND base.term = more.term
+        ) AS held FROM postings more WHERE part = ANY (?) GROUP BY term
     ) AS added GROUP BY 1
 """
 """By how many words that occur once some parts make those of another one more."""
@@ -96,10 +96,6 @@ class View(NamedTuple):
     unmeasured: tuple[str, ...]
     """Where most of it is in languages for which the default `min_chunk_score` was not measured: their codes."""
 
-    def list_tenants(self) -> list[str]:
-        """Return the keys of the tenants whose rows are read: a server has them in partitions."""
-        return sorted({make_scope_key(scope.access.tenant) for scope in self.scopes.values()})
-
 
 Once: TypeAlias = Latest[tuple[tuple[int, int], ...], tuple[int, ...]]
 """How many words occur once in several parts, by what these are known by to be what they were."""
@@ -147,14 +143,12 @@ def _make_view(
     language = most_common(told)
     parts = tuple(part for is_told, part in found if is_told or part.language == language)
     passages, words = sum(part.passages for part in parts), sum(part.words for part in parts)
-    known = tuple(Known(passages, words, single) for single in _count_once(connection, scopes, parts, once))
+    known = tuple(Known(passages, words, single) for single in _count_once(connection, parts, once))
     languages = tuple(sorted({part.language for part in parts}))
     return View(scopes, parts, language, languages, known, list_unmeasured_languages(told))
 
 
-def _count_once(
-    connection: Connection, scopes: Mapping[int, Scope], parts: Sequence[StatisticsPart], once: Once
-) -> tuple[int, ...]:
+def _count_once(connection: Connection, parts: Sequence[StatisticsPart], once: Once) -> tuple[int, ...]:
     """Return how many words occur once in some parts, by reading: of the largest it is noted, others are read."""
     if not parts:
         return (0, 0, 0)
@@ -164,10 +158,8 @@ def _count_once(
         return noted
     key = tuple((part.id, part.changed) for part in parts)
     if (counts := once.get(key)) is None:
-        keys = {part.id: make_scope_key(scopes[part.scope].access.tenant) for part in parts}
         others = [part.id for part in parts if part is not largest]
-        tenants = sorted({keys[part] for part in others})
-        rows = connection.execute(_MORE_ONCE, [keys[largest.id], largest.id, tenants, others])
+        rows = connection.execute(_MORE_ONCE, [largest.id, others])
         more = {kind: int(count) for kind, count in rows}
         counts = tuple(
             single + more.get(kind, 0) + more.get(NAME, 0) for single, kind in zip(noted, KINDS, strict=True)

@@ -248,25 +248,25 @@ class TenantWriter:
     def _write_lengths(self) -> None:
         select = (
             "WITH wanted (part, block) AS (VALUES ?) SELECT held.part, held.block, data FROM wanted "
-            "CROSS JOIN lengths held WHERE held.part = wanted.part AND held.block = wanted.block AND tenant = ?"
+            "CROSS JOIN lengths held WHERE held.part = wanted.part AND held.block = wanted.block"
         )
-        held = {row[:2]: row[2] for row in execute_for(self._connection, select, [self._key], [*self._lengths])}
+        held = {row[:2]: row[2] for row in execute_for(self._connection, select, [], [*self._lengths])}
         rows = list[tuple[Any, ...]]()
         for at, changed in self._lengths.items():
             before = held.get(at, b"")
             after = change_lengths(before, changed)
             # By what is noted, and not by the texts: what is left of one that was damaged has other words.
             self._words[at[0]] += int(decode_lengths(after).sum()) - int(decode_lengths(before).sum())
-            rows.append((self._key, *at, after))
+            rows.append((*at, after))
         insert = (
-            "INSERT INTO lengths (tenant, part, block, data) VALUES ? "
-            "ON CONFLICT (part, block, tenant) DO UPDATE SET data = excluded.data"
+            "INSERT INTO lengths (part, block, data) VALUES ? "
+            "ON CONFLICT (part, block) DO UPDATE SET data = excluded.data"
         )
         deque(execute_for(self._connection, insert, [], rows))
 
     def _write_postings(self) -> Counter[tuple[int, str]]:
         """Return by part and kind how many terms more occur once."""
-        connection, own = self._connection, [self._key]
+        connection = self._connection
         cells = {
             (part, term, block): changed
             for (part, block), terms in self._cells.items()
@@ -276,9 +276,9 @@ class TenantWriter:
         select = (
             "WITH wanted (part, term, block) AS (VALUES ?) SELECT held.part, held.term, held.block, total, data "
             "FROM wanted CROSS JOIN postings held WHERE held.part = wanted.part AND held.term = wanted.term "
-            "AND held.block = wanted.block AND tenant = ?"
+            "AND held.block = wanted.block"
         )
-        rows = execute_for(connection, select, own, [*cells])
+        rows = execute_for(connection, select, [], [*cells])
         held = {row[:3]: row[3:] for row in rows}
         more, once = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
         written, gone = list[tuple[Any, ...]](), defaultdict[tuple[int, int], list[str]](list)
@@ -288,25 +288,25 @@ class TenantWriter:
             data, total = change_postings(data, changed)
             more[part, term] += total - before
             if data:
-                written.append((*own, *at, total, data))
+                written.append((*at, total, data))
             elif at in held:
                 gone[part, block].append(term)
         totals = (
             "WITH wanted (part, term) AS (VALUES ?) SELECT held.part, held.term, sum(total) FROM wanted "
-            "CROSS JOIN postings held WHERE held.part = wanted.part AND held.term = wanted.term AND tenant = ? "
+            "CROSS JOIN postings held WHERE held.part = wanted.part AND held.term = wanted.term "
             "GROUP BY 1, 2"
         )
-        sums = {row[:2]: int(row[2]) for row in execute_for(connection, totals, own, [*more])}
+        sums = {row[:2]: int(row[2]) for row in execute_for(connection, totals, [], [*more])}
         for (part, term), added in more.items():
             total = sums.get((part, term), 0)
             for kind in KINDS if term[0] == NAME else term[0]:
                 once[part, kind] += (total + added == 1) - (total == 1)
         insert = (
-            "INSERT INTO postings (tenant, part, term, block, total, data) VALUES ? "
-            "ON CONFLICT (part, term, block, tenant) DO UPDATE SET total = excluded.total, data = excluded.data"
+            "INSERT INTO postings (part, term, block, total, data) VALUES ? "
+            "ON CONFLICT (part, term, block) DO UPDATE SET total = excluded.total, data = excluded.data"
         )
         for (part, block), terms in gone.items():
-            delete = "DELETE FROM postings WHERE tenant = ? AND part = ? AND block = ? AND term = ANY (?)"
-            connection.execute(delete, [*own, part, block, terms])
+            delete = "DELETE FROM postings WHERE part = ? AND block = ? AND term = ANY (?)"
+            connection.execute(delete, [part, block, terms])
         deque(execute_for(connection, insert, [], written))
         return once

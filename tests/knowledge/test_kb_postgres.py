@@ -16,7 +16,7 @@ from test_kb_ingest import write
 from test_kb_vectors import TEXTS, Sides, documents
 
 from guardgraph import ConfigurationError, KnowledgeBase, PostgresKnowledgeBase, StoreError, create_rag_agent
-from guardgraph.knowledge.base import make_server_base, part_server_tenant
+from guardgraph.knowledge.base import make_server_base
 from guardgraph.knowledge.checking import check_base
 from guardgraph.knowledge.file import File
 from guardgraph.knowledge.index import Index
@@ -142,35 +142,6 @@ def test_vectors_order_on_a_server_as_in_a_file(owner, tmp_path_factory, held, q
                         own.add(documents(texts), tenant=tenant, readers=readers, name=f"c{at}")
                 assert own.search(question, caller=caller, top_k=10) == expected
         assert server.check().findings == ()
-
-
-def test_a_large_tenant_moves_into_partitions_of_its_own(base, owner):
-    """By command only, as the owner; what callers find is the same before and after, and later additions go there."""
-    for tenant in ("large", "small"):
-        base.add(
-            [document("a", "The wing is heated by the flow"), document("b", "cold")], tenant=tenant, readers=["tenant"]
-        )
-    before = [base.search("heated wing", caller={"tenant": tenant}) for tenant in ("large", "small", "none")]
-    assert [part_server_tenant(owner, "large") for _ in range(2)] == [True, False]
-    assert [base.search("heated wing", caller={"tenant": tenant}) for tenant in ("large", "small", "none")] == before
-    base.add([document("c", "The wing is heated again")], tenant="large", readers=["tenant"])
-    own = executed(
-        owner, "SELECT tableoid::regclass::text FROM guardgraph.chunks WHERE tenant = '+large' AND name = 'c'"
-    )
-    assert executed(owner, f"SELECT array_agg(name ORDER BY name) FROM {own[0][0]}") == [(["a", "b", "c"],)]
-    shared = "SELECT count(*) FROM guardgraph.chunks_others UNION ALL SELECT count(*) FROM guardgraph.postings_others "
-    assert executed(owner, f"{shared} WHERE tenant = '+large'") == [(2,), (0,)]
-    assert base.check().ok
-    for role in ("ingest", "answers"):
-        with psycopg.connect(as_role(owner, role)) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute(f"SELECT 1 FROM {own[0][0]}")
-    with pytest.raises(ConfigurationError, match="a role that may make schemas and roles is required"):
-        part_server_tenant(as_role(owner, "ingest"), "small")
-    executed(owner, "CREATE DATABASE empty")
-    with pytest.raises(ConfigurationError, match="there is no knowledge base"):
-        part_server_tenant(owner.replace("/postgres?", "/empty?"), "small")
-    with pytest.raises(ConfigurationError, match="tenant: "):
-        part_server_tenant(owner, " ")
 
 
 def test_a_rebuild_makes_the_index_anew_of_what_is_right(base, owner):
@@ -427,9 +398,9 @@ def test_the_command_line_takes_a_url(owner, base, tmp_path, monkeypatch):
     assert "refunds.md#refunds.1" in done[2].stdout
     asked = run("rag", "How long do refunds take?", "--kb", as_role(owner, "answers"), "--tenant", "acme")
     assert (asked.exit_code, "14 days" in asked.stdout) == (0, True), asked.stderr
-    rebuilt, parted = run("kb", "rebuild", url), run("kb", "init", owner, "--tenant", "big")
+    rebuilt, again = run("kb", "rebuild", url), run("kb", "init", owner)
     assert (rebuilt.exit_code, "the index is made anew" in rebuilt.stdout) == (0, True), rebuilt.stderr
-    assert parted.stdout == "there already\nbig: moved into partitions of its own\n"
+    assert again.stdout == "there already\n"
     assert run("kb", "remove", url, "docs", "--tenant", "acme").exit_code == 0
     for arguments, message in (
         (("check", as_role(owner, "answers")), "guardgraph_writer"),
