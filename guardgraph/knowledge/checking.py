@@ -115,10 +115,12 @@ def rebuild_base(database: Database, embedder: Embedder | None = None) -> Checke
     with database.rebuilding() as connection:
         before, refused, lacking = _check(database, connection), set[Doubtful](), set[Doubtful]()
         database.repair(connection)
-        for key in _list_tenant_keys(connection):
-            database.write_for(connection, key)
-            tenant = _Tenant(connection, key, _Findings())
+        tenants = [_Tenant(connection, key, _Findings()) for key in _list_tenant_keys(connection)]
+        for tenant in tenants:  # of all, before a place is given that a row of another one has
+            database.write_for(connection, tenant.key)
             refused |= tenant.take_out_unsound()
+        for tenant in tenants:
+            database.write_for(connection, tenant.key)
             tenant.count_anew()
             lacking |= tenant.make_vectors(embedder, database.shown)
         note = "INSERT INTO state VALUES ('words', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
