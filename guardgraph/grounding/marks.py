@@ -45,6 +45,11 @@ def write_marks(text: str, sentences: Sequence[Sentence]) -> str:
     return "".join([*parts, text[at:]])
 
 
+def mark_each_sentence(text: str, cited: str) -> str:
+    """Return a text with a mark behind each of its sentences, which all rest on one source."""
+    return write_marks(text, [Sentence(start, end, (cited,)) for start, end, *_ in find_answer_sentences(text)])
+
+
 def find_answer_sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
     """Yield where sentences begin and end, how far marks behind them may stand, and whether their paragraph ends."""
     spans = find_quoting_sentences(text)

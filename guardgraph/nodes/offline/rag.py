@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Final, Literal, NamedTuple
 
 from guardgraph.grounding.empty import is_empty_text
-from guardgraph.grounding.marks import Sentence, find_answer_sentences, write_marks
+from guardgraph.grounding.marks import mark_each_sentence
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, list_word_keys, read_terms
 from guardgraph.guards import rag as guards
@@ -165,8 +165,7 @@ def write_offline_answer(view: JsonObject) -> JsonObject:
         chunk, heading = chunks[rank], "" if is_brief else " > ".join(sections[rank].headings)
         passage = (_take_sentences if is_brief else _take_passage)(asked, sections[rank])
         if view.get("sentence_citations") is True:
-            marks = [Sentence(start, end, (chunk["doc_id"],)) for start, end, *_ in find_answer_sentences(passage)]
-            passage = write_marks(passage, marks)
+            passage = mark_each_sentence(passage, chunk["doc_id"])
         parts = [answer, f"## {heading}" if heading != above else "", passage]
         longer = "\n\n".join(filter(None, parts))
         if passage and _may_be_said(longer, [*shown, chunk], view["question"]):
@@ -301,8 +300,8 @@ def _cut_block(asked: _Asked, block: _Block) -> str:
     else:
         rows, head = _ITEM_START.split(block.text), int(block.form != "list")
     if len(rows) == 1:
-        said = unwrap_text_lines(block.text)[:PASSAGE_CHARS].rpartition(". ")
-        return f"{said[0]}." if said[0] else block.text[:PASSAGE_CHARS].rpartition("\n")[0]
+        sentences = unwrap_text_lines(block.text)[:PASSAGE_CHARS].rpartition(". ")[0]
+        return f"{sentences}." if sentences else block.text[:PASSAGE_CHARS].rpartition("\n")[0]
     rates = [asked.weigh(asked.find_terms(row)) if _is_said(row) else -1.0 for row in rows[head:]]
     best = sorted(range(len(rates)), key=lambda at: (-rates[at], at))[:_MOST_ROWS]
     least = _RUNNER_UP * max(rates, default=0.0)

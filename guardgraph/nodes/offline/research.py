@@ -6,10 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from contextlib import suppress
 from typing import Any, Final
 
-from guardgraph.grounding.marks import Sentence, find_answer_sentences, write_marks
+from guardgraph.grounding.marks import mark_each_sentence
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.guards.links import has_supported_links
@@ -35,7 +35,7 @@ _SIGNS: Final = ".,;:!?()[]\"'„“”«»？。、！"
 _NO_STATEMENT: Final = ("?", "？", "؟", ":", "：", "…", ",", "\ufffd")
 """What a line ends with that asks, leads to what follows it, or was cut off."""
 _CELLS = re.compile(r"(?:^|\s)\|(?=\s|$)")
-_ITEM = re.compile(r"(?:(?:[-*+•>]|#+)\s+)+")
+_ITEM = re.compile(r"^(?:(?:[-*+•>]|#+)\s+)+")
 
 
 @mark_as_instant
@@ -68,8 +68,7 @@ def _write_brief(notes: list[JsonObject], framed: bool, marked: bool) -> str:
 
 
 def _mark(note: JsonObject) -> str:
-    claim: str = note["claim"].strip()
-    return write_marks(claim, [Sentence(start, end, (note["id"],)) for start, end, *_ in find_answer_sentences(claim)])
+    return mark_each_sentence(note["claim"].strip(), note["id"])
 
 
 def _read_title(note: JsonObject) -> str:
@@ -79,19 +78,15 @@ def _read_title(note: JsonObject) -> str:
 @mark_as_instant
 def outline_offline_report(view: JsonObject) -> JsonObject:
     """Propose the titles of the pages of the notes as sections, as far as their guard lets them pass."""
-    shown = [{**note, "quote": "", "url": ""} for note in view["notes"]]
+    shown: list[Any] = [{**note, "quote": "", "url": ""} for note in view["notes"]]
     titles = {title.casefold(): title for note in reversed(shown) if (title := _read_title(note))}
-    supported = [title for title in [*titles.values()][::-1] if _is_supported_title(title, shown, view["question"])]
+    supported = list[str]()
+    for title in reversed(titles.values()):
+        with suppress(Stop):
+            parsed = parse_outline({"sections": [title]}, max_sections=1)
+            check_outline(parsed, question=view["question"], notes=shown, policy=ResearchPolicy())
+            supported.append(title)
     return {"sections": supported[: view["max_sections"]] or ["Summary"]}
-
-
-def _is_supported_title(title: str, notes: list[Any], question: str) -> bool:
-    try:
-        titles = parse_outline({"sections": [title]}, max_sections=1)
-        check_outline(titles, question=question, notes=notes, policy=ResearchPolicy())
-    except Stop:
-        return False
-    return True
 
 
 @mark_as_instant
@@ -117,27 +112,22 @@ def take_offline_notes(request: JsonObject) -> list[JsonObject]:
     rates = {text: sum(weights[term] for term in sorted(terms)) for text, terms in shared.items() if terms}
     best = sorted(rates, key=lambda text: -rates[text])
     best = [text for text in best if len(text) <= LONGEST] or best
-    supported = (text for text in best if _has_links_of_page(text, pages[read[text]]))
-    return [_make_note(text, read[text], pages[read[text]]) for text in islice(supported, request["max_notes"])]
-
-
-def _has_links_of_page(text: str, page: JsonObject) -> bool:
-    return has_supported_links(text, cited=(page["body"], page["title"]), policy=ResearchPolicy())
+    notes = list[JsonObject]()
+    for text in best:
+        url, page = read[text], pages[read[text]]
+        about = {name: page[name] for name in ("title", "published_at")}
+        if has_supported_links(text, cited=(page["body"], page["title"]), policy=ResearchPolicy()):
+            notes.append({"claim": text, "quote": text, "url": url, **about})
+        if len(notes) == request["max_notes"]:
+            break
+    return notes
 
 
 def _read_statements(body: str) -> Iterator[str]:
     """Yield the sentences of a page's items, cells and lines, without the marks that part those."""
     for sentence in split_sentences(unwrap_text_lines(body)):
         for cell in _CELLS.split(sentence):
-            said = " ".join(cell.split())
-            said = said[mark.end() :] if (mark := _ITEM.match(said)) else said
-            if (
-                MIN_QUOTE_CHARS <= len(said) <= LONGEST_ALONE
-                and not said.endswith(_NO_STATEMENT)
-                and "\ufffd" not in said
-            ):
+            said = _ITEM.sub("", " ".join(cell.split()))
+            is_whole = not said.endswith(_NO_STATEMENT) and "\ufffd" not in said
+            if is_whole and MIN_QUOTE_CHARS <= len(said) <= LONGEST_ALONE:
                 yield said
-
-
-def _make_note(text: str, url: str, page: JsonObject) -> JsonObject:
-    return {"claim": text, "quote": text, "url": url, "title": page["title"], "published_at": page["published_at"]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.values import scan_values
@@ -37,12 +37,12 @@ plan_offline_step.asked_again = True  # type: ignore[attr-defined]
 
 
 def _list_ordered_transfers(view: JsonObject) -> Iterator[JsonObject]:
-    for text in (view["task"], *_list_texts(view)):
+    for text in (view["task"], *_list_results(view)):
         for amount, to in _ORDER.findall(text):
             yield {"tool": "send_money", "args": {"to": to, "amount": float(amount.rstrip(".,").replace(",", ""))}}
 
 
-def _list_texts(view: JsonObject) -> list[str]:
+def _list_results(view: JsonObject) -> list[str]:
     return [call["result"] for call in view["results"] if isinstance(call["result"], str)]
 
 
@@ -50,20 +50,13 @@ def _propose_answer(view: JsonObject) -> JsonObject:
     """Answer with the lines of what was read that share most with the task, leaving out those that order something."""
     language = detect_language(view["task"])
     wanted = set(read_terms(_FILE.sub(" ", view["task"]), language))
-    lines = [line for text in _list_texts(view) for line in _split_lines(text) if not _ORDER.search(line)]
-    ranked = sorted(range(len(lines)), key=lambda at: (-_count_shared_terms(lines[at], wanted, language), at))
-    best = sorted(ranked[:_ANSWERED])
+    read = (line for text in _list_results(view) for line in unwrap_text_lines(text).splitlines())
+    lines = [said for line in read for said in split_sentences(line) if not _ORDER.search(said)]
+    # A line with a number says more than one without.
+    rates = [len(wanted & {*read_terms(line, language)}) + bool(scan_values(line)) / 2 for line in lines]
+    best = sorted(sorted(range(len(lines)), key=lambda at: -rates[at])[:_ANSWERED])
     sent = [call["args"] for call in view["results"] if call["tool"] == "send_money"]
     said = [f"Sent: {args['amount']:g} to {args['to']}." for args in sent] + [lines[at] for at in best]
     if not said:
         return {"answer": "The task could not be done: it names no file, and nothing to pay.", "declined": True}
     return {"answer": "\n".join(said)}
-
-
-def _split_lines(text: str) -> list[str]:
-    return [sentence for line in unwrap_text_lines(text).splitlines() for sentence in split_sentences(line)]
-
-
-def _count_shared_terms(line: str, wanted: set[str], language: Any) -> float:
-    """Count the words that a line shares with the task; a line with a number says more than one without."""
-    return len(wanted & set(read_terms(line, language))) + bool(scan_values(line)) / 2
