@@ -299,6 +299,17 @@ def _read_completion_usage(error: Exception) -> dict[str, int] | None:
     )
 
 
+def find_cut_off_message(error: Exception) -> AIMessage | None:
+    """Return the message that OpenAI's client raises for in place of returning it: it was cut off."""
+    choices = getattr(getattr(error, "completion", None), "choices", None)
+    if not choices or (found := _classify_by_class(error)) is None or found[0] != "llm_truncated":
+        return None
+    usage: Any = _read_completion_usage(error)
+    ending = {"finish_reason": "length", "model_name": getattr(error.completion, "model", None)}  # type: ignore[attr-defined]
+    said = getattr(choices[0].message, "content", None) or ""
+    return AIMessage(said, response_metadata=ending, usage_metadata=usage if len(usage or ()) == 3 else None)
+
+
 def _keep_token_counts(counts: dict[str, Any]) -> dict[str, int] | None:
     return {
         name: count for name, count in counts.items() if isinstance(count, int) and not isinstance(count, bool)

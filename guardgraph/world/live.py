@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import re
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -97,6 +98,10 @@ _TOO_LARGE = "max_reply_bytes"  # the cause of a refusal for the size of a reply
 
 _WHOLE_SENTENCES = re.compile(r".*(?:[.!?\u3002](?:[ \t]*\[[\d, ]+\])?(?=\s)|\w.?(?=\n))", re.DOTALL)
 """As much of a text that was cut off as can be judged: whole sentences, and whole lines."""
+
+_OPENS_LIST = re.compile(r'\s*\{\s*"(?:calls|notes)"\s*:\s*\[\s*')
+"""How a JSON reply begins whose items are judged each for itself."""
+_BETWEEN_ITEMS = re.compile(r"[\s,]*")
 
 _CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
 """What the details say of a call that the run's own time has cut off."""
@@ -321,10 +326,31 @@ def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
     failure = classify_model_message(message)
     text = read_model_text(message)
     if failure is not None and failure[0] == "llm_truncated":
-        if form == "text" and (whole := _WHOLE_SENTENCES.match(text)) is not None:
-            return Outcome("text", whole[0], {**about, "truncated": len(text)})
+        if whole := _read_whole_sentences(text) if form == "text" else _read_whole_items(text):
+            return Outcome("text", whole, {**about, "truncated": len(text)})
         failure[1].update(chars=len(text), text=cut_and_mask_text(text))
     return Outcome("text", text, about) if failure is None else _build_failure_outcome(*failure, about)
+
+
+def _read_whole_sentences(text: str) -> str:
+    """Return as much of a text that was cut off as can be judged, "" for nothing."""
+    whole = _WHOLE_SENTENCES.match(text)
+    return "" if whole is None else whole[0]
+
+
+def _read_whole_items(text: str) -> str:
+    """Return a list of calls or notes that was cut off with the items that came whole, "" where none did."""
+    if (opening := _OPENS_LIST.match(text)) is None:
+        return ""
+    at, items, decoder = opening.end(), list[str](), json.JSONDecoder()
+    while text.startswith("{", at):
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        items.append(text[at:end])
+        at = _BETWEEN_ITEMS.match(text, end).end()  # type: ignore[union-attr]
+    return f"{opening[0]}{', '.join(items)}]}}" if items else ""
 
 
 def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:

@@ -211,7 +211,6 @@ def _list_corrections(refused: JsonObject, items: Sequence[JsonObject]) -> Itera
 
 PromptFiles: TypeAlias = "str | Path | Mapping[str, str]"  # A folder of prompts, or their texts by name
 
-_EXAMPLE: Final = re.compile(r"^Example\b", re.MULTILINE)
 _PARTED: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
 FEWEST_TOKENS: Final = 2000
 """That any reply may have, for what a model thinks in front of it."""
@@ -236,13 +235,11 @@ class Prompt:
     """What a model is told that calls tools in its provider's own form."""
     limits: Mapping[str, Any] | None = None
     """What the schema may name beside the view; the view's own come first."""
-    example: str = ""
-    """What stands behind the text where no schema holds the reply: small models copy what it says."""
 
     @cached_property
     def hash(self) -> str:
         """The first 12 hex digits of the SHA-256 of all of it: which version of the prompt was used."""
-        told = [self.text, self.example, self.asked, json.dumps(self.schema, sort_keys=True)]
+        told = [self.text, self.asked, json.dumps(self.schema, sort_keys=True)]
         others = [other.hash for other in (self.as_text, self.as_calls) if other is not None]
         return sha256("\n".join([*told, *others]).encode()).hexdigest()[:12]
 
@@ -258,12 +255,11 @@ class Prompt:
         characters = known.get(told[1:]) if isinstance(told, str) else told
         return FEWEST_TOKENS + characters // 2 if isinstance(characters, int) else None
 
-    def write_messages(self, view: JsonObject, *, is_held: bool = False) -> list[BaseMessage]:
+    def write_messages(self, view: JsonObject) -> list[BaseMessage]:
         """Return what a model is sent for a view; where it is asked again, its proposal as its turn, and why."""
         shown = {name: value for name, value in view.items() if name != "refused"}
         asked = write_view(self.asked, shown) if self.asked else json.dumps(shown, ensure_ascii=False)
-        told = "\n\n".join(filter(None, (self.text, "" if is_held else self.example)))
-        messages: list[BaseMessage] = [SystemMessage(told), HumanMessage(asked)]
+        messages: list[BaseMessage] = [SystemMessage(self.text), HumanMessage(asked)]
         if not isinstance(refused := view.get("refused"), dict):
             return messages
         again = write_refusal(read_prompt_part("asked_again"), refused, shown)
@@ -292,9 +288,7 @@ def load_prompt(name: str, limits: Mapping[str, object], own: Mapping[str, str] 
 
 def _parse_prompt(name: str, schema: JsonObject, limits: Mapping[str, object], own: Mapping[str, str]) -> Prompt:
     told, asked = split_prompt(own.get(name) or read_prompt_part(name))
-    text, *example = _EXAMPLE.split(Template(told).substitute(limits), maxsplit=1)
-    shown = f"Example{example[0]}" if example else ""
-    return Prompt(name, text.strip(), schema, asked, limits=dict(limits), example=shown)
+    return Prompt(name, Template(told).substitute(limits), schema, asked, limits=dict(limits))
 
 
 def split_prompt(text: str) -> tuple[str, str]:

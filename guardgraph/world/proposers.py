@@ -26,7 +26,13 @@ from guardgraph.plain.log import log_notice
 from guardgraph.state.settings import Budget
 from guardgraph.world.call import Call, Outside, is_said_of_target
 from guardgraph.world.deadline import deadline, note_reply_form, output_tokens
-from guardgraph.world.failures import classify_model_message, is_form_refused, name_refused_setting, read_model_text
+from guardgraph.world.failures import (
+    classify_model_message,
+    find_cut_off_message,
+    is_form_refused,
+    name_refused_setting,
+    read_model_text,
+)
 from guardgraph.world.openai import (
     DEFAULT_TIMEOUT_SECONDS,
     FORMS,
@@ -290,10 +296,11 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             try:
                 returned = yield self._prepare_ask(view, form)
             except Exception as error:
-                if form == forms[-1] or not is_form_refused(error):
-                    name_refused_setting(error, form)
-                    raise
-                continue
+                if (returned := find_cut_off_message(error)) is None:
+                    if form == forms[-1] or not is_form_refused(error):
+                        name_refused_setting(error, form)
+                        raise
+                    continue
             message: BaseMessage = returned["raw"] if isinstance(returned, dict) else returned
             if form == CALLS and _is_prose(message) and not _known_to_call.get(self._asks):
                 without_call = message  # it has no need of tools, or its template has dropped them
@@ -309,8 +316,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             fitted = self.prompt.fit({**view, "tools": []})
             return hold_model_to_calls(model, view["tools"], fitted), self.prompt.as_calls.write_messages(view)
         told = self.prompt.as_text if form == "none" and self.prompt.as_text is not None else self.prompt
-        held = hold_model_to_schema(model, self.prompt.fit(view), form)
-        return held, told.write_messages(view, is_held=form == "schema" and held is not model)
+        return hold_model_to_schema(model, self.prompt.fit(view), form), told.write_messages(view)
 
     def _take_reply(self, message: BaseMessage, form: str, without_call: BaseMessage | None) -> BaseMessage:
         if form == CALLS:

@@ -76,11 +76,12 @@ def test_a_schema_fits_the_call() -> None:
 def test_prompts_state_their_form_and_show_no_placeholder(name: str) -> None:
     """Of the reply they name every key, and give an example of one; no ``<text>`` that a model could send back."""
     prompt = load_prompt(name, LIMITS)
+    stated, example = prompt.text.split("\nExample\n")
     for key in prompt.schema["required"]:
-        assert f"`{key}`" in prompt.text
-        assert f'"{key}":' in prompt.example
-    assert "<" not in prompt.text + prompt.example
-    assert "..." not in prompt.text + prompt.example
+        assert f"`{key}`" in stated
+        assert f'"{key}":' in example
+    assert "<" not in prompt.text
+    assert "..." not in prompt.text
 
 
 def test_a_view_is_written_with_numbers_and_the_question_last() -> None:

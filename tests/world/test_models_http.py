@@ -93,7 +93,6 @@ RAISED: dict[str, tuple[Behaviour, str, str, dict[str, Any]]] = {
     "429": (status(429), "OpenAIRateLimitError", "llm_rate_limited", {"status": 429}),
     "500": (status(500), "OpenAIAPIError", "llm_unavailable", {"status": 500}),
     "503 as HTML": (payload(503, b"<html>", "text/html"), "OpenAIAPIError", "llm_unavailable", {"status": 503}),
-    "truncated": (truncated(), "LengthFinishReasonError", "llm_truncated", {"usage": USAGE}),
     "filtered": (filtered(), "ContentFilterFinishReasonError", "llm_content_filter", {"usage": USAGE}),
     "no choices": (no_choices(), "IndexError", BAD, {}),
     "choices missing": (missing_choices(), "TypeError", BAD, {"status": 200}),
@@ -148,6 +147,7 @@ def test_nobody_listens(mode: str) -> None:
 
 MESSAGES: dict[str, tuple[Behaviour, str | None, str]] = {
     "refusal": (refusal("I cannot."), "llm_refused", ""),
+    "truncated": (truncated('{"answer": "it'), "llm_truncated", '{"answer": "it'),
     "wrong content type": (wrong_type({"a": 1}), None, '{"a": 1}'),
     "null content": (answer(None), None, ""),
     "text": (answer("Sure! Here is the plan."), None, "Sure! Here is the plan."),
@@ -158,7 +158,7 @@ MESSAGES: dict[str, tuple[Behaviour, str | None, str]] = {
 @MODES
 @pytest.mark.parametrize("case", MESSAGES)
 def test_what_a_server_makes_the_client_return(case: str, mode: str) -> None:
-    """A refusal is a failure with its text and usage; everything else is text for the guard."""
+    """A refusal and a reply that was cut off are failures with text and usage; all else is text for the guard."""
     behaviour, reason, text = MESSAGES[case]
     with OpenAIServer(behaviour) as server:
         message = ask(server.environ(), mode)
@@ -166,7 +166,8 @@ def test_what_a_server_makes_the_client_return(case: str, mode: str) -> None:
     if reason is None:
         assert failure is None
     else:
-        assert failure == (reason, {"type": "AIMessage", "message": "I cannot.", "usage": USAGE})
+        said = "I cannot." if reason == "llm_refused" else "finish reason: length"
+        assert failure == (reason, {"type": "AIMessage", "message": said, "usage": USAGE})
     assert read_model_text(message) == text
 
 

@@ -6,7 +6,15 @@ import pytest
 from openai_server import OpenAIServer, choice, completion, payload
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISED
 
-from guardgraph import ResearchPolicy, create_rag_agent, create_research_agent, create_self_critique_agent
+from guardgraph import (
+    ResearchPolicy,
+    ToolPolicy,
+    ToolRule,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    create_tool_agent,
+)
 
 HOST = "handbook.example"
 PAGE = "# Trial\n\nThe trial lasts 21 days and needs no credit card. At its end the workspace turns read-only.\n"
@@ -102,6 +110,27 @@ def test_notes_are_sentences_of_pages(run, notes):
 def test_where_no_page_says_it_there_are_no_notes(run, notes):
     """What no page says is no note, whatever the model writes."""
     assert research(run, notes)["stop_reason"].startswith("no_")
+
+
+def test_calls_that_came_whole_are_judged_of_a_step_that_was_cut_off(run):
+    """The call that was cut off is not among them, and the model goes on with what the others brought."""
+    cut = '{"calls": [{"tool": "look", "args": {"at": "a"}}, {"tool": "look", "args": {"at": "b'
+    ends = '{"calls": [], "answer": "a is red.", "declined": false}'
+
+    def look(at: str) -> str:
+        """Look at something."""
+        return f"{at} is red"
+
+    result, _ = run(
+        create_tool_agent,
+        {"task": "Which colour has a?"},
+        says(cut, "length"),
+        ends,
+        tools=[look],
+        policy=ToolPolicy(rules={"look": ToolRule(effect="read")}),
+    )
+    assert [call["args"] for call in result["tool_calls"]] == [{"at": "a"}]
+    assert result["answer"] == "a is red."
 
 
 @pytest.mark.parametrize("label", ["", "Question: "])
