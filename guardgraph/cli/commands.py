@@ -9,6 +9,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import audit, graphs, inputs, knowledge, policies, review, runs, views, waiting
+from guardgraph.cli.attack import attack
 from guardgraph.cli.check import check
 from guardgraph.cli.making import Goal, Live, Model, Policy, Tenant, World, exit_after_runs, run_and_exit
 from guardgraph.cli.research import recheck, research
@@ -25,6 +26,7 @@ app.add_typer(knowledge.app, name="kb")
 app.add_typer(policies.app, name="policy")
 app.add_typer(review.app, name="review")
 app.command(name="what-if")(what_if)
+app.command()(attack)
 app.command()(check)
 app.command()(evaluate)
 app.command()(recheck)

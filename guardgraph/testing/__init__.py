@@ -1,6 +1,6 @@
 """Doubles for tests of guarded graphs: a chat model, tools and a clock that follow a script, a recorder. No network.
 
-Checks for a store of runs and for a retriever of your own are here too.
+Checks for a store of runs and for a retriever of your own are here too, and who attacks an agent.
 
 Example::
 
@@ -10,6 +10,8 @@ Example::
     assert len(model.calls) == 2
 """
 
+from guardgraph.testing.attack.attacker import Attacker
+from guardgraph.testing.attack.written import assert_withstands
 from guardgraph.testing.doubles import (
     InMemoryRecorder,
     ModelCall,
@@ -30,6 +32,7 @@ from guardgraph.testing.store import STORE_CHECKS, check_store
 __all__ = [
     "RETRIEVER_CHECKS",
     "STORE_CHECKS",
+    "Attacker",
     "GuardedBase",
     "GuardedDocument",
     "InMemoryRecorder",
@@ -41,6 +44,7 @@ __all__ = [
     "ScriptedClock",
     "ScriptedTool",
     "assert_grounded",
+    "assert_withstands",
     "check_retriever",
     "check_store",
     "replays",

@@ -437,6 +437,6 @@ def test_no_unlicensed_call_is_made_whatever_is_proposed():
     """Any JSON, any tool and argument, poisoned results: what the tools count was given, trusted or approved."""
     fuzzed, endings = fuzzed_office.Office(), set()
     for seed in range(100):
-        endings.add(fuzzed.run(seed)["stop_reason"].partition(":")[0])
+        endings.add(fuzzed.run(seed).name)
         assert fuzzed.list_unlicensed() == [], seed
     assert len(endings) > 5

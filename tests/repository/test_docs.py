@@ -67,7 +67,7 @@ def graph():
 """
 SERVED = "python served"
 """Blocks that ask a server; test_serving.py runs them, and the commands that start it."""
-MODULES = ("triage", "my_agents")
+MODULES = ("triage", "my_agents", "office")
 EXIT_CODE = re.compile(r"\s+# exit code (\d+)$")
 
 
@@ -110,6 +110,7 @@ def files(tmp_path_factory):
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
     ]
     (folder / "triage.py").write_text("\n".join(blocks), encoding="utf-8")
+    (folder / "office.py").write_text(_python(ROOT / "docs" / "attack.md")[0].code, encoding="utf-8")
     return folder
 
 

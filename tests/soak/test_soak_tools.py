@@ -9,22 +9,24 @@ import measured
 import pytest
 import read_first
 from fuzzed_agents import run_random_agent
-from fuzzed_office import NAMES, VALUES, Office
+from fuzzed_office import NAMES, Office
+
+from guardgraph.testing.attack.attack import attack_agent
 
 RUNS = 3_000
 
 
 def test_no_unlicensed_call_is_made():
     """Whatever is proposed and found, what the tools were called with was given, trusted or approved."""
-    office, endings = Office(), Counter()
+    office, endings, kinds = Office(), Counter(), set()
     for seed in range(RUNS):
-        result = office.run(seed)
-        endings[result["stop_reason"].partition(":")[0]] += 1
+        endings[office.run(seed).name.partition(":")[0]] += 1
         assert office.list_unlicensed() == [], seed
+        kinds |= {(call.tool, type(value).__name__) for call in office.last.performed for value in call.args.values()}
     print(endings.most_common())
-    assert endings["success"] > RUNS / 100
+    assert endings["ok"] > RUNS / 100
     assert endings.total() == RUNS
-    assert office.kinds == {(name, type(value).__name__) for name in NAMES for value in VALUES}
+    assert kinds >= {(name, kind) for name in NAMES for kind in ("str", "int", "list", "bool", "NoneType")}
 
 
 def test_three_thousand_attacks_by_reading_first():
@@ -54,3 +56,14 @@ def test_two_thousand_agents_of_langchain_make_no_unlicensed_call():
     """Any replies, orders of middlewares, streams, cancellation; no refused word is shown, and recordings hold."""
     for seed in range(2_000):
         run_random_agent(seed)
+
+
+AGENTS = ("office", "rag", "research", "critique", "guarded", "refund")
+
+
+def test_two_thousand_attacks_find_nothing_in_agents_that_keep_their_word():
+    """The four agents, one of LangChain's with both middlewares, and a pattern of one's own, as the command attacks."""
+    for name in AGENTS:
+        report = attack_agent(f"attacked_agents:{name}", runs=2_000)
+        print(name, report.endings.most_common(5), f"{report.seconds:.0f} s")
+        assert report.found == {}, name

@@ -1,0 +1,98 @@
+"""`guardgraph attack`: hostile runs of an agent, what came of them, and which mutants its tests let through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from guardgraph.cli import inputs
+from guardgraph.cli.shell import Json, Screen, exit_with_status, print_json
+from guardgraph.plain.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from guardgraph.testing.attack.attack import AttackReport
+
+
+def attack(
+    target: Annotated[
+        str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the agent for an attacker.", show_default=False)
+    ],
+    *,
+    runs: Annotated[int, typer.Option("--runs", metavar="N", help="How many runs, up to 100,000.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed makes the same runs.")] = 0,
+    tests: Annotated[
+        str | None,
+        typer.Option(
+            "--tests",
+            metavar="COMMAND",
+            help="Of pytest, such as 'pytest -x': run with each mutant of the pattern's guards.",
+            show_default=False,
+        ),
+    ] = None,
+    write: Annotated[
+        str | None,
+        typer.Option(
+            "--write", metavar="FILE", help="A .py file: a test for pytest of each finding.", show_default=False
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Attack an agent: hostile models, poisoned results, cut streams; exit code 3 if something came of it.
+
+    FACTORY takes `attacker` and returns the compiled graph and a request: attacker.model is the agent's model,
+    attacker.tools([...]) are its tools. Nothing leaves this machine.
+    """
+    from guardgraph.testing.attack.attack import attack_agent  # loads LangGraph, for which help need not wait
+    from guardgraph.testing.attack.mutants import try_mutants
+
+    inputs.load_dotenv_file()
+    if write is not None and not inputs.check_path_option("--write", write).endswith(".py"):
+        raise ConfigurationError(f"--write: a file that ends in .py is required; given: {write!r:.200}")
+    with inputs.show_run_counter() as progress:
+        report = attack_agent(target, runs=runs, seed=seed, progress=progress)
+    mutants = None if tests is None else try_mutants(tests)
+    if write is not None and report.found:
+        _write_tests(write, report)
+    if as_json:
+        print_json({**report.plain(), **({} if mutants is None else {"mutants": mutants})})
+    else:
+        _print_report(Screen(), report, mutants)
+    exit_with_status(not report.found and "unnoticed" not in (mutants or {}).values())
+
+
+def _write_tests(file: str, report: AttackReport) -> None:
+    from guardgraph.testing.attack.written import format_test_file
+
+    try:
+        Path(file).write_text(format_test_file(report), encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise ConfigurationError(f"--write {file!r:.200}: cannot be written: {error.strerror}") from None
+
+
+def _print_report(screen: Screen, report: AttackReport, mutants: dict[str, str] | None) -> None:
+    from guardgraph.testing.attack.mutants import MUTANTS
+
+    screen.print_text(f"{report.target}: {report.runs} runs, seed {report.seed}, {report.seconds:.0f} s", indent=0)
+    screen.print_heading("Endings")
+    for name, count in report.endings.most_common():
+        screen.print_columns(f"{count}", name, at=8)
+    if report.never:
+        screen.print_text(f"never reached: {', '.join(report.never)}", hang=2)
+    if report.unruled:
+        counted = ", ".join(f"{name} {count}" for name, count in report.unruled.most_common())
+        screen.print_text(f"performed, and named by no rule: {counted}", hang=2)
+    if report.refused_hosts:
+        screen.print_text(f"refused the network: {', '.join(report.refused_hosts)}", hang=2)
+    screen.print_heading("Findings")
+    for found in report.found.values():
+        said: list[Any] = [(found.finding.kind, "red"), f": {found.finding.said}"]
+        screen.print_text(*said, f" ({found.count} runs, {len(found.run['moves'])} moves at least)", hang=2)
+    if not report.found:
+        screen.print_text(("none", "green"))
+    if mutants is not None:
+        screen.print_heading("Mutants")
+        for name, verdict in mutants.items():
+            style = "red" if verdict == "unnoticed" else "dim" if verdict == "unused" else "green"
+            screen.print_columns((f"{name}: {verdict}", style), MUTANTS[name], at=24)

@@ -1,0 +1,1 @@
+"""Attacks on an agent: hostile and obedient models, poisoned results, and what came of them, judged without guards."""

@@ -1,0 +1,280 @@
+"""An attack: many runs of one agent, the endings they came to, and the smallest run for each finding."""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from guardgraph.graphs.loading import load_named_graph
+from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject, find_json_problem
+from guardgraph.state.tools import ToolPolicy
+from guardgraph.testing.attack.attacker import AttackedRun, Attacker
+from guardgraph.testing.attack.driving import Ending, drive_run
+from guardgraph.testing.attack.judging import Finding, judge_run
+
+MOST_RUNS: Final = 100_000
+_MOST_FINDINGS: Final = 20
+_MOST_REPLIES: Final = 400
+"""Replies of the model in the runs that are made to find the smallest one of a finding."""
+
+
+@dataclass
+class Found:
+    """A finding with the smallest run that shows it."""
+
+    finding: Finding
+    run: JsonObject
+    """The request and the moves; see `assert_withstands`."""
+    number: int
+    """Of the run in which it was found first."""
+    count: int = 1
+    """Runs in which it was found."""
+
+
+@dataclass
+class AttackedAgent:
+    """An agent that a factory built for an attacker."""
+
+    graph: Any
+    requests: list[JsonObject]
+    attacker: Attacker
+    made: int = 0
+
+    @property
+    def calls_by_name(self) -> bool:
+        """Whether its model names the tools that are called: it has a table of them, or is an agent of LangChain's."""
+        return not isinstance(self.graph, GuardedGraph) or self.graph.frame.table is not None
+
+    def make_run(self, run: AttackedRun) -> tuple[Ending, list[Finding]]:
+        """Make one run, and judge it."""
+        self.made += 1
+        self.attacker.begin(run)
+        ending = drive_run(self.graph, run, self.made)
+        return ending, list(judge_run(self.graph, self.attacker, run, ending))
+
+    def repeat_run(self, planned: Mapping[str, Any]) -> list[Finding]:
+        """Make a planned run, and return what was found."""
+        return self.make_run(AttackedRun(planned["request"], random.Random(0), planned))[1]
+
+    def has_finding(self, key: tuple[str, str], planned: JsonObject) -> tuple[bool, int]:
+        """Say whether a planned run shows a finding, and how often its model was asked."""
+        found = any(each.key == key for each in self.repeat_run(planned))
+        return found, self.attacker.run.asked
+
+
+@dataclass
+class AttackReport:
+    """What an attack found."""
+
+    target: str
+    seed: int
+    runs: int = 0
+    endings: Counter[str] = field(default_factory=Counter)
+    never: list[str] = field(default_factory=list)
+    """Endings of the agent's catalogue that no run came to."""
+    unruled: Counter[str] = field(default_factory=Counter)
+    """Calls that were performed of tools that no rule of the policy names."""
+    found: dict[tuple[str, str], Found] = field(default_factory=dict)
+    refused_hosts: list[str] = field(default_factory=list)
+    """Hosts that something tried to reach; it was not let."""
+    seconds: float = 0.0
+
+    def count_run(self, agent: AttackedAgent, ending: Ending, findings: list[Finding]) -> None:
+        """Count a run that an agent just made."""
+        run, policy = agent.attacker.run, agent.attacker.policy
+        self.endings[_name_kind(agent.graph, ending.name)] += 1
+        if agent.calls_by_name:
+            self.unruled.update(call.tool for call in run.performed if policy is None or call.tool not in policy.rules)
+        for finding in {each.key: each for each in findings}.values():
+            if finding.key in self.found:
+                self.found[finding.key].count += 1
+            elif len(self.found) < _MOST_FINDINGS:
+                planned = {"request": run.request, "moves": run.moves, "results": run.results}
+                self.found[finding.key] = Found(finding, planned, self.runs)
+        self.runs += 1
+
+    def plain(self) -> JsonObject:
+        """Return it as plain JSON."""
+        findings = [
+            {"kind": each.finding.kind, "at": each.finding.at, "said": each.finding.said, "runs": each.count}
+            | {"first": each.number, "smallest": each.run}
+            for each in self.found.values()
+        ]
+        return {
+            **{"target": self.target, "seed": self.seed, "runs": self.runs, "seconds": round(self.seconds, 1)},
+            **{"endings": dict(self.endings.most_common()), "never_reached": self.never},
+            **{"without_rule": dict(self.unruled.most_common()), "refused_hosts": self.refused_hosts},
+            "findings": findings,
+        }
+
+
+def build_attacked_agent(target: str, asking: str = "attack") -> AttackedAgent:
+    """Build the agent of a factory ``module:factory``, which is given an `Attacker`.
+
+    Raises:
+        ConfigurationError: there is no such factory, it fails, or it returns no agent with a request.
+    """
+    attacker = Attacker()
+    made = load_named_graph(target, asking, attacker=attacker)
+    graph, given = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
+    requests: list[Any] = given if isinstance(given, list) else [given]
+    if not hasattr(graph, "get_state") or not requests or not all(isinstance(each, dict) for each in requests):
+        said = f"a compiled graph and (graph, request) are required, request an object or a list; given: {made!r:.80}"
+        raise ConfigurationError(f"{asking} {target!r:.200}: {said}")
+    for request in requests:
+        if (problem := find_json_problem(request)) is not None:
+            raise ConfigurationError(f"{asking} {target!r:.200}: request: plain JSON is required; given: {problem}")
+    if attacker.policy is None and isinstance(graph, GuardedGraph) and isinstance(graph.frame.policy, ToolPolicy):
+        attacker.policy = graph.frame.policy
+    return AttackedAgent(graph, requests, attacker)
+
+
+def attack_agent(
+    target: str, *, runs: int = 2000, seed: int = 0, progress: Callable[[int], object] | None = None
+) -> AttackReport:
+    """Attack the agent of a factory, and report what came of it.
+
+    Args:
+        target: ``module:factory``; the factory is given an `Attacker` by the name ``attacker``, and returns the
+            compiled graph and a request, or a list of them.
+        runs: how many runs, up to 100,000.
+        seed: the same seed makes the same runs.
+        progress: told how many runs were made.
+
+    Raises:
+        ConfigurationError: the factory, or a number, is wrong.
+    """
+    if not 1 <= runs <= MOST_RUNS:
+        raise ConfigurationError(f"--runs: a number from 1 to {MOST_RUNS} is required; given: {runs}")
+    report, began = AttackReport(target, seed), time.monotonic()
+    with isolate(report.refused_hosts):
+        agent = build_attacked_agent(target)
+        for number in range(runs):
+            chance = random.Random(f"{seed} {number}")
+            run = AttackedRun(chance.choice(agent.requests), chance)
+            ending, findings = agent.make_run(run)
+            report.count_run(agent, ending, findings)
+            if progress is not None:
+                progress(number + 1)
+        for key, found in report.found.items():
+            found.run = shrink_run(found.run, partial(agent.has_finding, key))
+            found.finding = next((each for each in agent.repeat_run(found.run) if each.key == key), found.finding)
+    report.never = _list_unreached(agent.graph, report.endings)
+    report.seconds = time.monotonic() - began
+    return report
+
+
+def _name_kind(graph: Any, name: str) -> str:
+    """Return the entry of the catalogue that a stop belongs to, where there is one."""
+    if isinstance(graph, GuardedGraph) and name.startswith("stopped:"):
+        known = graph.frame.catalogue.find(name.removeprefix("stopped:"))
+        return name if known is None else f"stopped:{known.reason}"
+    return name
+
+
+def _list_unreached(graph: Any, endings: Mapping[str, int]) -> list[str]:
+    if not isinstance(graph, GuardedGraph):
+        return []
+    return [reason for item in graph.frame.catalogue if f"stopped:{(reason := item.reason)}" not in endings]
+
+
+@contextmanager
+def isolate(refused: list[str]) -> Iterator[None]:
+    """Refuse every connection that leaves this machine while an attack goes on, and keep where it would have led."""
+    if not _Network.is_watched:
+        sys.addaudithook(_refuse_connection)  # for the life of the process; it does nothing between attacks
+        _Network.is_watched = True
+    futures = logging.getLogger("concurrent.futures")  # which tells of streams that were cut
+    _Network.refused, level = refused, futures.level
+    futures.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        _Network.refused = None
+        futures.setLevel(level)
+
+
+class _Network:
+    is_watched = False
+    refused: list[str] | None = None
+
+
+def _refuse_connection(event: str, args: tuple[Any, ...]) -> None:
+    if _Network.refused is None or event not in ("socket.connect", "socket.sendto", "socket.getaddrinfo"):
+        return
+    address = args[0] if event == "socket.getaddrinfo" else args[1]
+    host = address[0] if isinstance(address, tuple) else address
+    if isinstance(address, tuple) or event == "socket.getaddrinfo":
+        named = host.decode(errors="replace") if isinstance(host, bytes) else str(host)
+        if named not in ("127.0.0.1", "::1", "localhost", "None"):
+            if named not in _Network.refused:
+                _Network.refused.append(named)
+            raise ConnectionRefusedError(f"an attack uses no network; refused: {named}")
+
+
+def shrink_run(planned: JsonObject, ask: Callable[[JsonObject], tuple[bool, int]]) -> JsonObject:
+    """Return a smallest run with which a finding stands: parts are left out, as long as it does.
+
+    Args:
+        planned: the run.
+        ask: makes a run; says whether the finding stands, and how often the model was asked.
+    """
+    left, changed = _MOST_REPLIES, True
+    while changed and left > 0:
+        changed = False
+        for smaller in _list_smaller_runs(planned):
+            stands, asked = ask(smaller)
+            left -= asked + 1
+            if stands:
+                planned, changed = smaller, True
+            if stands or left <= 0:
+                break
+    return planned
+
+
+def _list_smaller_runs(planned: JsonObject) -> Iterator[JsonObject]:
+    moves, results = planned["moves"], planned["results"]
+    size = len(moves)
+    while size:  # halves first, then less
+        for at in range(0, len(moves), size):
+            yield {**planned, "moves": moves[:at] + moves[at + size :]}
+        size //= 2
+    for key in results:
+        yield {**planned, "results": {other: value for other, value in results.items() if other != key}}
+    for at, move in enumerate(moves):
+        for smaller in _list_smaller_moves(move):
+            yield {**planned, "moves": [*moves[:at], smaller, *moves[at + 1 :]]}
+
+
+def _list_smaller_moves(move: JsonObject) -> Iterator[JsonObject]:
+    if move.get("call", ["invoke", 0]) != ["invoke", 0]:
+        yield {"call": ["invoke", 0]}
+    if not isinstance(move.get("model"), dict):
+        return
+    for key in ("seconds", "cut", "says"):
+        if key in move["model"]:
+            yield {"model": {other: value for other, value in move["model"].items() if other != key}}
+    for smaller in _list_smaller_values(move["model"]):
+        yield {"model": smaller}
+
+
+def _list_smaller_values(value: Any) -> Iterator[Any]:
+    """Yield a value with an item of one of its lists left out."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from ({**value, key: smaller} for smaller in _list_smaller_values(item))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            if len(value) > 1:
+                yield value[:at] + value[at + 1 :]
+            yield from ([*value[:at], smaller, *value[at + 1 :]] for smaller in _list_smaller_values(item))

@@ -1,0 +1,304 @@
+"""The attacker: what a factory is given to build the agent with, and the record of the run that is under way."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import random
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any, Final, NamedTuple, TypeVar, cast
+
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool, StructuredTool
+
+from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.hashing import digest
+from guardgraph.plain.json import JsonObject, make_storable_json
+from guardgraph.state.tools import ToolPolicy, ToolRule
+from guardgraph.testing.attack.proposals import Known, draw_reply, draw_result, list_values, poison_result, vary_example
+from guardgraph.testing.doubles import ModelCall, Reply, ScriptedChatModel, ScriptedClock
+from guardgraph.world.table import NamedTool
+
+MOST_ASKED: Final = 60
+"""Replies of a model in one run; one that asks for more is ended by nothing of its own."""
+_ERRORS: Final[dict[str, Callable[[str], Exception]]] = {
+    "ConnectionError": ConnectionError,
+    "TimeoutError": TimeoutError,
+    "ValueError": ValueError,
+}
+_INJECTED: Final = ("idempotency_key", "config", "runtime", "run_manager", "callbacks")
+"""Parameters that no proposal fills."""
+ToolT = TypeVar("ToolT")
+
+
+class Performed(NamedTuple):
+    """A call that reached a tool."""
+
+    tool: str
+    args: JsonObject
+    shown: int
+    """How many results had come before the model was last asked."""
+    decisions: int
+    """How often a person had decided before."""
+
+
+class Decision(NamedTuple):
+    """What a person said, and to which calls; a call without a tool is whatever else was shown."""
+
+    approved: bool
+    calls: list[JsonObject]
+    values: list[Any]
+    """What the person let a document license beside these calls."""
+
+
+@dataclass
+class AttackedRun:
+    """One run under attack: what is planned for it, and what happens."""
+
+    request: Any
+    chance: random.Random
+    planned: Mapping[str, Any] | None = None
+    """The moves of a run that is made again; None where they are drawn."""
+    moves: list[JsonObject] = field(default_factory=list)
+    """What the model, the caller and the person did, in order."""
+    results: dict[str, JsonObject] = field(default_factory=dict)
+    """What tools brought that was not their own result, by call."""
+    performed: list[Performed] = field(default_factory=list)
+    brought: list[tuple[str, Any]] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    asked: int = 0
+    shown: int = 0
+
+    def __post_init__(self) -> None:
+        self._seed = self.chance.getrandbits(64)
+        self._calls = Counter[str]()
+        self._lock = Lock()
+        self.is_insisting = self.planned is None and self.chance.random() < 0.05
+        planned = () if self.planned is None else self.planned["moves"]
+        self._left = {who: deque(move for move in planned if who in move) for who in ("model", "call", "person")}
+
+    def take_move(self, who: str, draw: Callable[[], Any], default: Any) -> Any:
+        """Return what somebody does next, as it is planned, or drawn."""
+        if self.planned is None:
+            move = {who: draw()}
+        else:
+            move = self._left[who].popleft() if self._left[who] else {who: default}
+        self.moves.append(move)
+        return move[who]
+
+    def take_result(self, tool: str, args: JsonObject) -> Any:
+        """Return what a tool does in a call; calls are made side by side, so it depends on the call and not on when."""
+        with self._lock:
+            key = digest([tool, args])
+            self._calls[key] += 1
+            key = f"{key[:16]}:{self._calls[key]}"
+        if self.planned is not None:
+            does = self.planned["results"].get(key, {"brings": "honest"})["brings"]
+        else:
+            last: JsonObject = next((move["model"] for move in reversed(self.moves) if "model" in move), {})
+            # of two that fail side by side, LangGraph raises the one that was first
+            does = draw_result(random.Random(f"{self._seed} {key}"), may_fail=len(last.get("calls", ())) < 2)
+        if does != "honest":
+            self.results[key] = {"tool": tool, "args": args, "brings": does}
+        return does
+
+    def list_known(self, *beside: Any) -> Known:
+        """Return the values that a reply may take."""
+        results = sorted((value for _, value in self.brought[-12:]), key=digest)
+        return Known(list_values(self.request), list_values([*results, *beside]))
+
+
+class Attacker:
+    """What a factory is given: who proposes, what makes tools hostile, and the time.
+
+    `model` is a chat model that proposes anything, by the schema or the tools that it is given. `clock` is moved by its
+    replies; an agent is attacked with leaps of time if its world reads it: ``LiveWorld(clock=attacker.clock)``.
+    """
+
+    def __init__(self) -> None:
+        self.clock = ScriptedClock()
+        self.policy: ToolPolicy | None = None
+        self._run: ContextVar[AttackedRun] = ContextVar(
+            "run"
+        )  # what a cut run still does is its own, and not the next's
+        self.model = _AttackingModel(self)
+
+    def tools(self, tools: Iterable[ToolT] | Mapping[str, NamedTool], policy: ToolPolicy | None = None) -> Any:
+        """Return tools as an agent takes them: each is called, and what it brings may be poisoned.
+
+        Args:
+            tools: typed functions and LangChain's tools, or `NamedTool` by name. A tool that acts has to be a stand-in.
+            policy: of an agent that is no pattern of the grammar, the rules that hold: what reads, what is trusted.
+
+        Raises:
+            ConfigurationError: the policy is none.
+        """
+        if policy is not None and not isinstance(policy, ToolPolicy):
+            raise ConfigurationError(f"policy: a ToolPolicy is required; given: {type(policy).__name__}")
+        self.policy = policy or self.policy
+        if isinstance(tools, Mapping):
+            return {name: replace(tool, target=self._wrap(tool.target, name)) for name, tool in tools.items()}
+        return [self.tool(tool) for tool in tools]
+
+    def tool(self, tool: ToolT) -> ToolT:
+        """Return one tool, a retriever, a reader or a search, whose results may be poisoned; see `tools`."""
+        if isinstance(tool, StructuredTool):
+            called = {name: getattr(tool, name) for name in ("func", "coroutine")}
+            return tool.model_copy(update={name: each and self._wrap(each, tool.name) for name, each in called.items()})
+        made: Any
+        if isinstance(tool, BaseTool):
+            function, schema = self._wrap(lambda **args: tool.invoke(args), tool.name), tool.get_input_schema()
+            made = StructuredTool(name=tool.name, description=tool.description, args_schema=schema, func=function)
+        elif callable(tool):
+            made = self._wrap(tool, getattr(tool, "__name__", type(tool).__name__))
+        else:
+            raise ConfigurationError(f"tool: a function or a tool of LangChain's is required; given: {tool!r:.80}")
+        return cast(ToolT, made)
+
+    def proposer(self, *examples: JsonObject) -> Callable[[JsonObject], Any]:
+        """Return a proposer, a function of a view, for a pattern that asks no chat model.
+
+        Args:
+            examples: good proposals, one or more; what is proposed has their form, with other values, or none.
+
+        Raises:
+            ConfigurationError: there is no example.
+        """
+        if not examples or not all(isinstance(example, dict) for example in examples):
+            raise ConfigurationError("examples: proposals are required, one object or more")
+
+        def propose(view: JsonObject) -> Any:
+            def draw() -> Any:
+                chance, known = self.run.chance, self.run.list_known(view)
+                drawn = draw_reply(chance, known, schema={}, tools=())
+                if drawn.get("raises") in ("ConnectionError", "TimeoutError") or chance.random() < 0.1:
+                    return {
+                        key: value for key, value in drawn.items() if key in ("says", "seconds") or "raises" in drawn
+                    }
+                mood = chance.choice(("obedient", "talked into it", "wild"))
+                return {"says": vary_example(chance.choice(examples), chance, known, mood)}
+
+            move = self._take_reply(draw)
+            return self._fail_or(move, move.get("says", move.get("refuses")))
+
+        return propose
+
+    @property
+    def run(self) -> AttackedRun:
+        """The run that is under way."""
+        return self._run.get()
+
+    def begin(self, run: AttackedRun) -> None:
+        """Let a run be the one that is under way."""
+        self._run.set(run)
+
+    def rule_of(self, tool: str) -> ToolRule:
+        """Return the rule of a tool, that of an unknown one where nothing names it."""
+        return ToolRule() if self.policy is None else self.policy.rule_of(tool)
+
+    def list_scripted_calls(self) -> list[Any]:
+        """Return nothing: a model under attack keeps no calls."""
+        return []
+
+    def play_script_item(self, call: ModelCall) -> Any:
+        """Return the next reply of the model."""
+        run, form = self.run, call.kwargs.get("response_format") or {}
+        schema = form.get("json_schema", {}).get("schema") if isinstance(form, dict) else None
+        tools = [tool["function"] for tool in call.kwargs.get("tools") or ()]
+        move = self._take_reply(
+            lambda: draw_reply(run.chance, run.list_known(), schema=schema, tools=tools, insists=run.is_insisting)
+        )
+        if "refuses" in move:
+            return Reply(refusal=move["refuses"])
+        said, reason = move.get("says", ""), "length" if move.get("cut") else "stop"
+        reply = self._fail_or(move, Reply(said, finish_reason=reason))
+        if "calls" not in move:
+            return reply
+        calls = [
+            {"name": each["name"], "args": each["args"], "id": f"c{run.asked}-{number}"}
+            for number, each in enumerate(move["calls"])
+        ]
+        return AIMessage(str(said), tool_calls=calls, response_metadata={"finish_reason": reason})
+
+    def _take_reply(self, draw: Callable[[], Any]) -> JsonObject:
+        run = self.run
+        run.asked, run.shown = run.asked + 1, len(run.brought)
+        ends: JsonObject = {"says": "I cannot do that."}
+        move: JsonObject = ends if run.asked > MOST_ASKED else run.take_move("model", draw, ends)
+        self.clock.advance(move.get("seconds", 0.0))
+        return move
+
+    def _fail_or(self, move: JsonObject, value: Any) -> Any:
+        if "raises" in move:
+            raise _ERRORS[move["raises"]]("under attack")
+        return value
+
+    def _wrap(self, function: Any, name: str) -> Any:
+        """Return a function that is called in the place of another one."""
+        if isinstance(function, Runnable):
+            return self._wrap(function.invoke, name)
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def acall(*given: Any, **named: Any) -> Any:
+                does = self._note_call(name, function, given, named)
+                return self._bring(name, does, await function(*given, **named) if _asks_tool(does) else None)
+
+            return acall
+
+        @functools.wraps(function, updated=())
+        def call(*given: Any, **named: Any) -> Any:
+            does = self._note_call(name, function, given, named)
+            return self._bring(name, does, function(*given, **named) if _asks_tool(does) else None)
+
+        return call if inspect.isroutine(function) else _AttackedObject(call, function)
+
+    def _note_call(self, name: str, function: Any, given: Any, named: Any) -> Any:
+        run, args = self.run, named
+        if given:  # a function of one dictionary is given that; one of LangChain's is called by name
+            args = (
+                given[0] if isinstance(given[0], dict) else inspect.signature(function).bind(*given, **named).arguments
+            )
+        plain = make_storable_json({key: value for key, value in args.items() if key not in _INJECTED})
+        run.performed.append(Performed(name, plain, run.shown, len(run.decisions)))
+        return self._fail_or_go_on(run.take_result(name, plain))
+
+    def _fail_or_go_on(self, does: Any) -> Any:
+        return self._fail_or(does, does) if isinstance(does, dict) else does
+
+    def _bring(self, name: str, does: Any, result: Any) -> Any:
+        if isinstance(does, dict):
+            trusted = self.rule_of(name).trusted
+            result = does["value"] if "value" in does else poison_result(result, does["poison"], does["at"], trusted)
+        self.run.brought.append((name, make_storable_json(result)))
+        return result
+
+
+class _AttackedObject:
+    """An object that is called, such as a retriever, whose calls are attacked; what else it says, it says."""
+
+    def __init__(self, call: Callable[..., Any], attacked: object) -> None:
+        self._call, self._attacked = call, attacked
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self._call(*given, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._attacked, name)
+
+
+def _asks_tool(does: Any) -> bool:
+    return does == "honest" or "poison" in does
+
+
+class _AttackingModel(ScriptedChatModel):
+    """A chat model whose script an attacker makes up."""
+
+    def __init__(self, attacker: Attacker) -> None:
+        super().__init__(model_name="attacker")
+        self._script = attacker  # type: ignore[assignment]
