@@ -22,7 +22,7 @@ from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.tools import ToolPolicy, ToolRule
 from guardgraph.testing.attack.proposals import Known, draw_reply, draw_result, list_values, poison_result, vary_example
 from guardgraph.testing.doubles import ModelCall, Reply, ScriptedChatModel, ScriptedClock
-from guardgraph.world.table import NamedTool
+from guardgraph.world.call import NamedTool
 
 MOST_ASKED: Final = 60
 """Replies of a model in one run; one that asks for more is ended by nothing of its own."""

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from guardgraph.graphs.declaring.declaration import Declaration
+from guardgraph.graphs.declaring import Declaration
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.node import GrammarNode
 from guardgraph.guards.tools.support import is_number
