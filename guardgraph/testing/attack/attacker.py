@@ -78,7 +78,7 @@ class AttackedRun:
         self._seed = self.chance.getrandbits(64)
         self._calls = Counter[str]()
         self._lock = Lock()
-        self.is_insisting = self.planned is None and self.chance.random() < 0.05
+        self.is_insisting = self.planned is None and self.chance.random() < 0.1
         planned = () if self.planned is None else self.planned["moves"]
         self._left = {who: deque(move for move in planned if who in move) for who in ("model", "call", "person")}
 
@@ -229,7 +229,10 @@ class Attacker:
         run = self.run
         run.asked, run.shown = run.asked + 1, len(run.brought)
         ends: JsonObject = {"says": "I cannot do that."}
-        move: JsonObject = ends if run.asked > MOST_ASKED else run.take_move("model", draw, ends)
+        said = next((move["model"] for move in reversed(run.moves) if "model" in move), None)
+        repeats = run.is_insisting and said is not None and run.chance.random() < 0.8
+        draws = (lambda: said) if repeats else draw
+        move: JsonObject = ends if run.asked > MOST_ASKED else run.take_move("model", draws, ends)
         self.clock.advance(move.get("seconds", 0.0))
         return move
 
