@@ -98,14 +98,14 @@ def test_a_trusted_field_is_not_poisoned():
 def test_the_command_prints_endings_and_findings_and_writes_tests(here, monkeypatch):
     """The written tests fail as long as the finding stands."""
     monkeypatch.syspath_prepend(str(SUPPORT))
-    done = run("attack", "attacked_agents:plain", "--runs", "60", "--write", "test_found.py")
+    done = run("attack", "attacked_agents:plain", "--runs", "30", "--write", "test_found.py")
     assert done.exit_code == 3
     assert "unlicensed_call" in done.stdout
     assert "performed, and named by no rule" in done.stdout
     written: dict[str, object] = {}
     exec(compile((here / "test_found.py").read_text(), "test_found.py", "exec"), written)
     tests = [each for name, each in written.items() if name.startswith("test_")]
-    assert len(tests) == done.stdout.count(" moves at least)")
+    assert len(tests) == " ".join(done.stdout.split()).count("moves at least)")
     with pytest.raises(AssertionError, match=r"unlicensed_call|invented_answer"):
         tests[0]()
     held = run("attack", "attacked_agents:office", "--runs", "5", "--json", "--write", "none.py")

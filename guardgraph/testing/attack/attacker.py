@@ -176,15 +176,15 @@ class Attacker:
             def draw() -> Any:
                 chance, known = self.run.chance, self.run.list_known(view)
                 drawn = draw_reply(chance, known, schema={}, tools=())
-                if drawn.get("raises") in ("ConnectionError", "TimeoutError") or chance.random() < 0.1:
-                    return {
-                        key: value for key, value in drawn.items() if key in ("says", "seconds") or "raises" in drawn
-                    }
+                if drawn.get("raises") in ("ConnectionError", "TimeoutError"):
+                    return drawn
+                if "says" in drawn and chance.random() < 0.1:
+                    return {"says": drawn["says"]}
                 mood = chance.choice(("obedient", "talked into it", "wild"))
                 return {"says": vary_example(chance.choice(examples), chance, known, mood)}
 
             move = self._take_reply(draw)
-            return self._fail_or(move, move.get("says", move.get("refuses")))
+            return self._fail_or(move, move.get("says"))
 
         return propose
 
