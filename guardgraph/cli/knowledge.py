@@ -164,7 +164,7 @@ def add(
     prune: Annotated[bool, typer.Option("--prune", help="Remove what is gone, even if it is more than half.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a collection what a folder is.
+    """Make a collection match a folder.
 
     What is new or changed is read, what is gone is removed, and every rule is held again. Exit code 3 if a file could
     not be taken in; the others were.

@@ -74,7 +74,7 @@ class AnyKnowledgeBase(ABC):
         prune: bool = False,
         progress: Callable[[int, int], object] | None = None,
     ) -> Report:
-        """Make a collection what a folder or a list is: what is new or changed is put in, what is gone is taken out.
+        """Make a collection match a folder or a list: what is new or changed is put in, what is gone is taken out.
 
         Of a list without a `name`, nothing is gone: its documents are put in beside those that are there.
 

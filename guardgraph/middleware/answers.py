@@ -17,14 +17,7 @@ from guardgraph.checking.checked import CheckedAnswer, explain_finding
 from guardgraph.grounding.check import Source
 from guardgraph.guards.stop import Stop
 from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
-from guardgraph.middleware.record import (
-    GuardedState,
-    add_usage,
-    find_run,
-    is_stop_message,
-    is_written_by_user,
-    make_stop_message,
-)
+from guardgraph.middleware.record import GuardedState, find_run, is_stop_message, is_written_by_user, make_stop_message
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, format_json_text
 
@@ -62,8 +55,7 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
 
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Say how the run ended, where no answer did: a tool returned directly, or another middleware ended it."""
-        ended, record = state.get("guardgraph") or {}, state.get("guardgraph_record")
-        run = record["run"] if record else find_run(state["messages"])
+        ended, run = state.get("guardgraph") or {}, _find_run(state)
         if ended.get("run") == run and "status" in ended:
             return None
         return {"guardgraph": {"run": run, "status": "ok", "stop_reason": "success"}}
@@ -76,50 +68,55 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
         """Judge the model's answer; see the class."""
-        return ask_model(self, self._answer(request), handler)
+        return ask_model(self, _find_run(request.state), self._answer(request), handler)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
         """Judge the model's answer; see the class."""
-        return await aask_model(self, self._answer(request), handler)
+        return await aask_model(self, _find_run(request.state), self._answer(request), handler)
 
     def _answer(self, request: ModelRequest[Any]) -> Asking:
-        state, usage = cast(Mapping[str, Any], request.state), dict[str, int]()
-        begun, record = state.get("guardgraph") or {}, state.get("guardgraph_record")
-        run = record["run"] if record else find_run(state["messages"])
-        known: JsonObject = {"run": run}
-        if record is None and begun.get("run") == run and "status" in begun:  # the same message was sent again
-            known["begins"] = True
-        asked, before = request, ""
+        state = cast(Mapping[str, Any], request.state)
+        begun, run = state.get("guardgraph") or {}, _find_run(state)
+        known: JsonObject = {}
+        if (
+            not state.get("guardgraph_record") and begun.get("run") == run and "status" in begun
+        ):  # the same message was sent again
+            known = {"run": run, "begins": True}
+        asked, before, refused = request, "", None
         for attempt in range(1, self.max_attempts + 1):
-            response, is_counted = yield asked
+            response = yield asked, refused
             message = next(each for each in reversed(response.result) if isinstance(each, AIMessage))
             if is_stop_message(message):  # of a middleware inside this one
                 return response
-            if not is_counted:
-                add_usage(usage, message)
             is_answer = not message.tool_calls or response.structured_response is not None
             text = read_answer_text(response, message)
             if not is_answer:  # words beside calls are no answer: where they are refused, the calls go on without them
                 kept = response if not text or self._check(text, state).ok else _drop_words(response, message)
-                return ExtendedModelResponse(kept, Command(update={"guardgraph": {**known, "usage": usage}}))
+                return ExtendedModelResponse(kept, Command(update={"guardgraph": known})) if known else kept
             checked = self._check(text, state)
             is_asked_again = attempt < self.max_attempts and text != before
             if checked.ok and not (checked.marked and is_asked_again):
-                ending = {**known, **describe_answer(checked, run, usage)}
+                ending = {**known, **describe_answer(checked, run)}
                 return ExtendedModelResponse(response, Command(update={"guardgraph": ending}))
             if not is_asked_again:
                 break
-            before, asked = text, tell_refusal(request, text, _tell_evidence(checked))
+            before, refused = text, refuse_answer(checked)
+            asked = tell_refusal(request, text, _tell_evidence(checked))
         stop = Stop(checked.stop_reason)
-        ending = {**known, **describe_answer(checked, run, usage), "status": "stopped", "stop_reason": stop.reason}
+        ending = {**known, **describe_answer(checked, run), "status": "stopped", "stop_reason": stop.reason}
         return ExtendedModelResponse(ModelResponse([make_stop_message(stop)]), Command(update={"guardgraph": ending}))
 
     def _check(self, text: str, state: Mapping[str, Any]) -> CheckedAnswer:
         said = "\n".join(message.text for message in state["messages"] if is_written_by_user(message))
         results, documents = list_result_sources(state["messages"]), list_sources(state, self._documents)
         return judge_answer_text(text, [*results, *documents], self.policy, question=said, results=results)
+
+
+def _find_run(state: Mapping[str, Any]) -> str:
+    record = state.get("guardgraph_record")
+    return str(record["run"]) if record else find_run(state["messages"])
 
 
 def list_sources(state: Mapping[str, Any], key: str) -> list[Source]:
@@ -160,14 +157,14 @@ def _drop_words(response: ModelResponse[Any], message: AIMessage) -> ModelRespon
     return ModelResponse(result, response.structured_response)
 
 
-def describe_answer(checked: CheckedAnswer, run: str, usage: Mapping[str, int]) -> JsonObject:
+def describe_answer(checked: CheckedAnswer, run: str) -> JsonObject:
     """Return what the state says of an answer: how it ended, and each finding of the sentences that are marked."""
     shown = checked.marked if checked.ok else checked.sentences
     findings = [finding._asdict() for item in shown for finding in item.findings]
     for finding in findings if not checked.ok else ():
         if finding["rule"] in _OF_SENTENCES:  # a refused sentence reaches nobody, as evidence neither
             del finding["text"]
-    ending: JsonObject = {"run": run, "usage": dict(usage), "status": "ok", "stop_reason": "success"}
+    ending: JsonObject = {"run": run, "status": "ok", "stop_reason": "success"}
     is_partial = any(item.verdict in ("contradicted", "unsupported") for item in checked.marked)
     if checked.ok:
         ending["outcome"] = "grounded_partial" if is_partial else "grounded_answer"
@@ -179,6 +176,13 @@ def describe_answer(checked: CheckedAnswer, run: str, usage: Mapping[str, int]) 
             for item in checked.marked
         ]
     return {**ending, **({"findings": findings} if findings else {})}
+
+
+def refuse_answer(checked: CheckedAnswer) -> Stop:
+    """Return the refusal for which another answer is asked for; one in doubt would be given with marks at last."""
+    reason = f"invalid_answer:{checked.verdict}" if checked.ok else checked.stop_reason
+    said = describe_answer(checked, "")
+    return Stop(reason, **{key: said[key] for key in ("findings", "unsupported") if key in said})
 
 
 def _tell_evidence(checked: CheckedAnswer) -> str:

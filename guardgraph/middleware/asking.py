@@ -9,38 +9,66 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextvars import Context, ContextVar, copy_context
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.messages import SystemMessage
+from langchain_core.messages import AIMessage, SystemMessage
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
+from langgraph.types import Command
 
+from guardgraph.guards.stop import Stop
+from guardgraph.middleware.brought import read_update
+from guardgraph.middleware.record import is_stop_message
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.json import JsonObject
 
 MOST_TOLD: Final = 4000
 """Characters of a proposal, and of the evidence against it, that a model is told."""
 
 
-class Reply(NamedTuple):
-    """What came of asking a model."""
-
-    response: ModelResponse[Any]
-    is_counted: bool
-    """Whether a middleware inside this one has counted what was used."""
+Reply: TypeAlias = ExtendedModelResponse[Any] | ModelResponse[Any]
+Asking: TypeAlias = Generator[tuple[ModelRequest[Any], Stop | None], ModelResponse[Any], Reply]
+"""Yields what a model is to be asked, and for which refusal it is asked again; is sent its reply, and returns what the
+node is to return."""
 
 
-Asking: TypeAlias = Generator[ModelRequest[Any], Reply, ExtendedModelResponse[Any] | ModelResponse[Any]]
-"""Yields what a model is to be asked, is sent its reply, and returns what the node is to return."""
+@dataclass
+class Tally:
+    """What one step of a run used and what guards refused of it. The outermost guard writes it into the state."""
+
+    # LangChain forgets what an inner middleware writes for a reply that an outer one refuses.
+    run: str
+    usage: dict[str, int] = field(default_factory=dict)
+    attempts: list[JsonObject] = field(default_factory=list)
+
+    def count(self, message: AIMessage) -> None:
+        """Count one call of a model and its tokens, as far as the model tells."""
+        told: Any = message.usage_metadata or {}
+        tokens = {name: told.get(name) for name in ("input_tokens", "output_tokens")}
+        for name, count in {**tokens, "model_calls": 1}.items():
+            if isinstance(count, int):
+                self.usage[name] = self.usage.get(name, 0) + count
+
+    def write(self, came: Reply) -> Reply:
+        """Return what a node returns, with what was counted."""
+        if not self.usage:
+            return came
+        response = came.model_response if isinstance(came, ExtendedModelResponse) else came
+        command = came.command if isinstance(came, ExtendedModelResponse) else None
+        update = {} if command is None else read_update(command)
+        told = {"usage": self.usage, **({"attempts": self.attempts} if self.attempts else {})}
+        ending = {"run": self.run, **update.get("guardgraph", {}), **told}
+        return ExtendedModelResponse(response, Command(update={**update, "guardgraph": ending}))
 
 
 class Around(NamedTuple):
     """What a model is asked by: the guards around it, the outermost first."""
 
     guards: tuple[Any, ...] = ()
-    inside: list[None] | None = None
-    """Where a middleware notes that it asks the model for the one around it."""
+    tally: Tally | None = None
 
 
 asked_by: ContextVar[Around] = ContextVar("asked_by", default=Around())  # noqa: B039 - a tuple
@@ -48,54 +76,71 @@ is_recorded: ContextVar[bool] = ContextVar("is_recorded", default=False)
 """Whether `RecordedRun` stands around what runs."""
 
 
-def ask_model(guard: object, steps: Asking, handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]) -> Any:
+def ask_model(
+    guard: object, run: str, steps: Asking, handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+) -> Any:
     """Go through the steps of an asking; see `Asking`."""
-    around = _enter(guard)
+    around, tally, is_outermost = _enter(guard, run)
     try:
-        request = next(steps)
+        request, refused = next(steps)
         while True:
-            context, inside = _make_silent_context(around)
-            request = steps.send(Reply(context.run(handler, request), bool(inside)))
+            before = _note_asking(tally, refused)
+            response = _make_silent_context(around).run(handler, request)
+            _note_reply(tally, before, response)
+            request, refused = steps.send(response)
     except StopIteration as done:
-        return done.value
+        return tally.write(done.value) if is_outermost else done.value
 
 
 async def aask_model(
-    guard: object, steps: Asking, handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    guard: object, run: str, steps: Asking, handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 ) -> Any:
     """Go through the steps of an asking without blocking; see `Asking`."""
 
     async def ask(request: ModelRequest[Any]) -> ModelResponse[Any]:
         return await handler(request)
 
-    around = _enter(guard)
+    around, tally, is_outermost = _enter(guard, run)
     try:
-        request = next(steps)
+        request, refused = next(steps)
         while True:
-            context, inside = _make_silent_context(around)
-            response = await asyncio.create_task(ask(request), context=context)
-            request = steps.send(Reply(response, bool(inside)))
+            before = _note_asking(tally, refused)
+            response = await asyncio.create_task(ask(request), context=_make_silent_context(around))
+            _note_reply(tally, before, response)
+            request, refused = steps.send(response)
     except StopIteration as done:
-        return done.value
+        return tally.write(done.value) if is_outermost else done.value
 
 
-def _enter(guard: object) -> Around:
+def _enter(guard: object, run: str) -> tuple[Around, Tally, bool]:
+    """Return what stands around a model, what is counted of its step, and whether this guard is the outermost of it."""
     if is_recorded.get():
         name = type(guard).__name__
         raise ConfigurationError(f"middleware: RecordedRun behind {name} is required; given: in front of it")
-    around = asked_by.get()
-    if around.inside is not None:
-        around.inside.append(None)
-    return Around((*around.guards, guard))
+    guards, tally = asked_by.get()
+    is_outermost = tally is None or tally.run != run  # of another run is an agent that works inside a model
+    tally = Tally(run) if tally is None or is_outermost else tally
+    return Around((*guards, guard), tally), tally, is_outermost
 
 
-def _make_silent_context(around: Around) -> tuple[Context, list[None]]:
-    """Return a context like this one whose callbacks stream nothing, and where a middleware in it notes that it asks.
+def _note_asking(tally: Tally, refused: Stop | None) -> int:
+    """Note for what a model is asked again; return how often it was asked before."""
+    if refused is not None:
+        tally.attempts.append({"reason": refused.reason, "evidence": refused.evidence})
+    return tally.usage.get("model_calls", 0)
 
-    Callbacks that trace and count stay.
-    """
-    context, config, inside = copy_context(), var_child_runnable_config.get(), list[None]()
-    context.run(asked_by.set, around._replace(inside=inside))
+
+def _note_reply(tally: Tally, before: int, response: ModelResponse[Any]) -> None:
+    """Count what a reply used, unless a guard inside this one has."""
+    message = next(each for each in reversed(response.result) if isinstance(each, AIMessage))
+    if tally.usage.get("model_calls", 0) == before and not is_stop_message(message):
+        tally.count(message)
+
+
+def _make_silent_context(around: Around) -> Context:
+    """Return a context like this one whose callbacks stream nothing; those that trace and count stay."""
+    context, config = copy_context(), var_child_runnable_config.get()
+    context.run(asked_by.set, around)
     callbacks = (config or {}).get("callbacks")
     if isinstance(callbacks, BaseCallbackManager):
         quiet = callbacks.copy()
@@ -103,7 +148,7 @@ def _make_silent_context(around: Around) -> tuple[Context, list[None]]:
             if isinstance(handler, _StreamingCallbackHandler):
                 quiet.remove_handler(handler)
         context.run(var_child_runnable_config.set, {**(config or {}), "callbacks": quiet})
-    return context, inside
+    return context
 
 
 def tell_refusal(request: ModelRequest[Any], proposed: str, told: str) -> ModelRequest[Any]:

@@ -33,7 +33,6 @@ from guardgraph.middleware.brought import add_update, read_brought, read_update
 from guardgraph.middleware.effects import Write, find_place_of_write
 from guardgraph.middleware.record import (
     GuardedState,
-    add_usage,
     describe_stop,
     find_run,
     given_around,
@@ -51,6 +50,15 @@ ASKED_AGAIN: Final = ("invalid_action", "unsupported_argument")
 """Families of refusals after which the model is asked again: of form and of support."""
 DECISIONS: Final = ("approve", "edit", "reject")
 """What a person may answer, in the words of LangChain's inboxes."""
+
+
+MOST_SHOWN: Final = 100
+"""Characters of a value that a message shows."""
+ADVICE: Final = (
+    "Nobody could be asked, since the agent has no checkpointer: give it one; or give a tool that only reads the rule "
+    '{"effect": "read"}, and one of which nobody is to be asked {"approve": "never"}.'
+)
+"""What helps where a call needs a person."""
 
 
 class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
@@ -137,13 +145,13 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
         """Judge what the model proposes; refused calls reach neither the state nor a stream."""
-        return ask_model(self, self._propose(request), handler)
+        return ask_model(self, _read_record(request.state)["run"], self._propose(request), handler)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
         """Judge what the model proposes; see `wrap_model_call`."""
-        return await aask_model(self, self._propose(request), handler)
+        return await aask_model(self, _read_record(request.state)["run"], self._propose(request), handler)
 
     def _propose(self, request: ModelRequest[Any]) -> Asking:
         state: Mapping[str, Any] = request.state
@@ -155,16 +163,12 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         shown = {card["name"] for card in guards.list_shown_tools(cards, policy)}
         tools = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool.name in shown]
         asked = request = request.override(tools=[*tools])
-        usage: dict[str, int] = {}
         refused: Stop | None = None
         for _ in range(self.max_attempts):
-            response, is_counted = yield asked
-            message = next(each for each in reversed(response.result) if isinstance(each, AIMessage))
-            if not is_counted:
-                add_usage(usage, message)
+            response = yield asked, refused
             proposed = list_proposed_calls(response)
             if not proposed:
-                return ExtendedModelResponse(response, Command(update={"guardgraph": {"run": run, "usage": usage}}))
+                return response
             try:
                 licences = judge_calls(proposed, cards, policy, self.budget, record)
             except Stop as stop:
@@ -176,9 +180,9 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
                 asked = tell_refusal(request, json.dumps(proposed, ensure_ascii=False)[:MOST_TOLD], told)
                 continue
             by_id = {str(item["id"]): licence for item, licence in zip(proposed, licences, strict=True)}
-            return _let_calls_through(response, by_id, cards, {"run": run, "usage": usage})
+            return _let_calls_through(response, by_id, cards, run)
         assert refused is not None
-        ending = {**describe_stop(run, refused), "raw_action": {"calls": proposed}, "usage": usage}
+        ending = {**describe_stop(run, refused), "raw_action": {"calls": proposed}}
         return ExtendedModelResponse(
             ModelResponse([make_stop_message(refused)]), Command(update={"guardgraph": ending})
         )
@@ -198,7 +202,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         }:
             return {"guardgraph_record": {"run": run, "waiting": []}}
         if get_config().get("configurable", {}).get(CHECKPOINTER) is None:
-            return _end_run(run, message, Stop("review_unavailable"))
+            return _end_run(run, message, Stop("review_unavailable", waiting=waiting), told=_tell_waiting(waiting))
         answer = interrupt(_make_inbox_request(waiting))
         try:
             decided = read_decisions(answer, waiting, record["cards"])
@@ -485,7 +489,7 @@ def _list_calls_before(messages: Sequence[AnyMessage], call_id: str | None) -> l
 
 
 def _let_calls_through(
-    response: ModelResponse[Any], licences: Mapping[str, Licence], cards: Mapping[str, ToolCard], ending: JsonObject
+    response: ModelResponse[Any], licences: Mapping[str, Licence], cards: Mapping[str, ToolCard], run: str
 ) -> ExtendedModelResponse[Any]:
     """Return licensed calls, each with the arguments of its licence, and which of them wait for a person.
 
@@ -493,7 +497,7 @@ def _let_calls_through(
         response: the model's.
         licences: by the ids of the calls.
         cards: what is known of the tools.
-        ending: what the state says of the run so far.
+        run: whose calls they are.
     """
     waiting = list_waiting_calls(licences)
     kept = list[Any]()
@@ -503,8 +507,7 @@ def _let_calls_through(
             for call in (message.tool_calls if isinstance(message, AIMessage) else ())
         ]
         kept.append(message.model_copy(update={"tool_calls": calls}) if calls else message)
-    record = {"run": ending["run"], "waiting": waiting, "cards": dict(cards)}
-    update = {"guardgraph": ending, "guardgraph_record": record}
+    update = {"guardgraph_record": {"run": run, "waiting": waiting, "cards": dict(cards)}}
     return ExtendedModelResponse(ModelResponse(kept, response.structured_response), Command(update=update))
 
 
@@ -527,11 +530,31 @@ def _make_inbox_request(waiting: Sequence[JsonObject]) -> JsonObject:
     }
 
 
-def _end_run(run: str, message: AIMessage, stop: Stop, answers: Sequence[Any] = ()) -> dict[str, Any]:
+def _tell_waiting(waiting: Sequence[JsonObject]) -> str:
+    """Say which calls nobody could be asked about, why each needs a person, and what a deployment can do."""
+    needs = list[str]()
+    for call in waiting:
+        values = [
+            f"{each['argument']} = {json.dumps(each['value'], ensure_ascii=False)[:MOST_SHOWN]} "
+            + (f"(seen in what {seen} brought)" if (seen := _name_seen(each)) else "(seen nowhere)")
+            for each in call["unsupported"]
+        ]
+        why = f"the user did not give {', '.join(values)}" if values else "its rule wants a person"
+        needs.append(f"A person has to allow the call of {call['tool']}: {why}.")
+    return " ".join(needs) + " " + ADVICE
+
+
+def _name_seen(value: JsonObject) -> str:
+    return ", ".join(dict.fromkeys(each["tool"] for each in value["seen"]))
+
+
+def _end_run(
+    run: str, message: AIMessage, stop: Stop, answers: Sequence[Any] = (), *, told: str = ""
+) -> dict[str, Any]:
     """End the run with no call of a step made; a conversation needs an answer to each."""
     refusals = [_refuse_call(call, f"Not performed: {stop.reason}.") for call in message.tool_calls]
     ending = describe_stop(run, stop)
-    messages = [*refusals, make_stop_message(stop)]
+    messages = [*refusals, make_stop_message(stop, told)]
     record = {"run": run, "waiting": [], "answers": [*answers]}
     return {"messages": messages, "jump_to": "end", "guardgraph": ending, "guardgraph_record": record}
 

@@ -21,7 +21,7 @@ from guardgraph.grounding.check import Source
 from guardgraph.guards import tools as guards
 from guardgraph.guards.proposals import found, proposed_object
 from guardgraph.guards.stop import Stop
-from guardgraph.middleware.answers import GroundedAnswer, describe_answer
+from guardgraph.middleware.answers import GroundedAnswer, describe_answer, refuse_answer
 from guardgraph.middleware.calls import ASKED_AGAIN, LicensedTools, judge_calls, list_waiting_calls, read_decisions
 from guardgraph.nodes.body import Pass, Step, declares
 from guardgraph.plain.errors import ConfigurationError
@@ -175,15 +175,12 @@ def _take_input(state: Any, run: Any) -> Pass:
     return Pass({"accepted_input": {name: state[name] for name in ("asked", "said", "tools", "sources")}})
 
 
-@declares(
-    phase="agent", reads=["accepted_input", "accepted_calls", "accepted_tries"], writes=["raw_reply"], calls=[MODEL]
-)
+@declares(phase="agent", reads=["accepted_input", "accepted_calls"], writes=["raw_reply"], calls=[MODEL])
 def _ask_model(state: Any, run: Any) -> Any:
     given, policy = state["accepted_input"], run.policy
     view = {
         "given": given["asked"],
         "results": [{key: each[key] for key in ("tool", "args", "text")} for each in state.get("accepted_calls") or ()],
-        "refused": (state.get("accepted_tries") or {}).get("refused"),
     }
     if policy.licences is not None:  # a tool that is denied is not shown
         shown = guards.list_shown_tools(given["tools"], fill_tool_policy(ToolPolicy(**policy.licences), given["tools"]))
@@ -220,9 +217,8 @@ def _judge_reply(state: Any, run: Any) -> Pass:
             if refused.is_final or counted["count"] >= policy.attempts[name]:
                 raise refused.stop from None
             outer = {other: tries[other] for other in policy.order[at + 1 :] if other in tries}
-            told = {**outer, name: counted, "refused": refused.stop.reason}
             step = Step({"phase": "agent"}, {"action": "refuse", "reason": refused.stop.reason})
-            return Pass({"accepted_tries": told}, "model", (step,))
+            return Pass({"accepted_tries": {**outer, name: counted}}, "model", (step,), refused=refused.stop)
     said = {"action": "propose", "model": reply["model"], "calls": [call["tool"] for call in reply["calls"]]}
     steps = (Step({"phase": "agent", "calls": len(reply["calls"])}, said),)
     if not reply["calls"]:
@@ -285,11 +281,10 @@ def _judge_answer(reply: JsonObject, state: Any, policy: AgentPolicy, tried: Jso
     settings = read_settings(policy.answers)
     checked = judge_answer_text(reply["text"], [*sources, *results], settings, question=given["said"], results=results)
     is_asked_again = tried.get("count", 0) + 1 < policy.attempts[ANSWERS] and tried.get("text") != reply["text"]
-    said = describe_answer(checked, "", {})
     if checked.ok and not (checked.marked and is_asked_again):
-        return said
-    stop = Stop(checked.stop_reason, **_show({key: said[key] for key in ("findings", "unsupported") if key in said}))
-    raise Refused(stop, {"text": reply["text"]}, is_final=not is_asked_again)
+        return describe_answer(checked, "")
+    stop = refuse_answer(checked)
+    raise Refused(Stop(stop.reason, **_show(stop.evidence)), {"text": reply["text"]}, is_final=not is_asked_again)
 
 
 def _show(evidence: Mapping[str, Any]) -> JsonObject:

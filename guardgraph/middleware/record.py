@@ -6,7 +6,7 @@ thread licenses or ends a later one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from typing import Annotated, Any, NotRequired
 
@@ -30,7 +30,8 @@ def merge_ending(old: JsonObject | None, new: JsonObject) -> JsonObject:
     usage: dict[str, int] = {**old.get("usage", {})}
     for name, count in new.get("usage", {}).items():
         usage[name] = usage.get(name, 0) + count
-    return {**old, **new, **({"usage": usage} if usage else {})}
+    attempts = [*old.get("attempts", []), *new.get("attempts", [])]
+    return {**old, **new, **({"usage": usage} if usage else {}), **({"attempts": attempts} if attempts else {})}
 
 
 def merge_record(old: JsonObject | None, new: JsonObject) -> JsonObject:
@@ -48,7 +49,7 @@ class GuardedState(AgentState[Any]):
     """The state of an agent with these middlewares."""
 
     guardgraph: NotRequired[Annotated[JsonObject, OmitFromInput, merge_ending]]
-    """``{run, status, stop_reason, outcome?, usage}`` and the evidence of a stop, once the run has ended."""
+    """``{run, status, stop_reason, outcome?, attempts?, usage}`` and the evidence of a stop, once the run has ended."""
     guardgraph_record: NotRequired[Annotated[JsonObject, PrivateStateAttr, merge_record]]
     """What licences are judged by: ``{run, given, calls, approved, waiting, answers, foreign}``."""
     guardgraph_recording: NotRequired[Annotated[JsonObject, PrivateStateAttr, lambda old, new: new]]
@@ -91,9 +92,9 @@ def read_given(messages: Sequence[AnyMessage], foreign: Iterable[str] = ()) -> G
     return Given(task=turns[last]["content"], history=[turn for at, turn in enumerate(turns) if at != last])
 
 
-def make_stop_message(stop: Stop) -> AIMessage:
+def make_stop_message(stop: Stop, told: str = "") -> AIMessage:
     """Return the message in whose place a refused proposal does not appear."""
-    return AIMessage(f"Stopped: {stop.reason}.", additional_kwargs={STOP_MARK: stop.reason})
+    return AIMessage(f"Stopped: {stop.reason}. {told}".rstrip(), additional_kwargs={STOP_MARK: stop.reason})
 
 
 def is_stop_message(message: AnyMessage) -> bool:
@@ -104,12 +105,3 @@ def is_stop_message(message: AnyMessage) -> bool:
 def describe_stop(run: str, stop: Stop) -> JsonObject:
     """Return what the state says of a stop."""
     return {"run": run, "status": "stopped", "stop_reason": stop.reason, **stop.evidence}
-
-
-def add_usage(usage: dict[str, int], message: AIMessage) -> None:
-    """Count one call of a model and its tokens, as far as the model tells."""
-    told: Mapping[str, Any] = message.usage_metadata or {}
-    for name in ("input_tokens", "output_tokens"):
-        if isinstance(count := told.get(name), int):
-            usage[name] = usage.get(name, 0) + count
-    usage["model_calls"] = usage.get("model_calls", 0) + 1

@@ -78,6 +78,8 @@ class Pass(NamedTuple):
     """The steps that this guard completes."""
     asked: Mapping[str, Any] | None = None
     """What the run was asked, for the result's ``asked_question``; what the last guard says of it holds."""
+    refused: Stop | None = None
+    """Of a guard that counts attempts itself: for what it sends the run back, as the result's ``attempts`` show it."""
 
 
 class PartialRefusal(Stop):

@@ -93,6 +93,16 @@ def test_no_way_around_the_guard_is_proved() -> None:
     assert (finding.rule, finding.path) == ("around", ("generate", "retry", END))
 
 
+def test_a_guard_whose_two_ways_are_one_is_a_finding() -> None:
+    """What it refuses goes where goes what it lets through."""
+    same = build(guard_again=answer_guard(ok="apologise", refused="apologise"))
+    same.add_edge("apologise", "guard_again")
+    found = verify(same.compile(), behind={"guard_again": ["apologise"], "guard": ["generate"]})
+    assert [(each.rule, each.path) for each in found if each.nodes == ("guard_again",)] == [
+        ("around", ("guard_again", "apologise"))
+    ]
+
+
 def jump(state: State) -> Command[str]:
     """Go somewhere that nothing declares."""
     return Command(goto=END)
@@ -142,6 +152,8 @@ def test_a_name_that_is_no_node_is_told(behind: dict[str, list[str]], message: s
     """With the nodes that there are."""
     with pytest.raises(InputError, match=message):
         verify(build().compile(), behind=behind)
+    with pytest.raises(InputError, match=r"before: .*'sent'"):
+        verify(build().compile(), behind={"guard": ["generate"]}, before=["sent"])
 
 
 @pytest.mark.parametrize(

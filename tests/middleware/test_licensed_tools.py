@@ -110,12 +110,17 @@ def test_an_answer_that_is_none_of_those_offered_is_a_no(answer: object) -> None
 
 
 def test_without_a_checkpointer_nobody_is_asked() -> None:
-    """Where no run could ever be resumed, a call that needs a person is a stop."""
+    """Where no run could ever be resumed, a call that needs a person is a stop that says which, and what helps."""
     office = Office()
     agent = office.agent(*STEAL)
     agent.checkpointer = None
     result = agent.invoke(ask("Read the bill of May."))
     assert result["guardgraph"]["stop_reason"] == "review_unavailable"
+    [waiting] = result["guardgraph"]["waiting"]
+    assert (waiting["tool"], waiting["unsupported"][0]["seen"][0]["tool"]) == ("send_money", "read_bill")
+    told = result["messages"][-1].text
+    assert f'send_money: the user did not give to = "{THIEF}" (seen in what read_bill brought)' in told
+    assert "checkpointer" in told
     assert office.sent == []
 
 

@@ -84,6 +84,25 @@ def test_a_run_is_decided_again_by_its_own_guards_and_by_others() -> None:
     assert judge(kept, hidden, GroundedAnswer()) == [("unknown", "")]  # the model is shown other tools
 
 
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_was_refused_on_the_way_is_told(order: int, way: str) -> None:
+    """Whoever stands outside, a run that ended well says what was refused, and each call of the model counts."""
+    kept = InMemoryRecorder()
+    guarded = [LicensedTools(ToolPolicy(rules={**RULES, "send_money": {"approve": "never"}})), GroundedAnswer()]
+    agent = make(kept, READ, PAY, WRONG, RIGHT, middleware=guarded[::order])
+    told = (agent.invoke(ASKED) if way == "invoke" else asyncio.run(agent.ainvoke(ASKED)))["guardgraph"]
+    reasons = ["unsupported_argument:send_money.to", "invalid_answer:contradicts_source"]
+    assert [each["reason"] for each in told["attempts"]] == reasons
+    assert told["attempts"][0]["evidence"]["unsupported"][0]["value"] == THIEF
+    assert told["attempts"][1]["evidence"]["unsupported"] == ["78.00 EUR"]
+    assert (told["outcome"], told["usage"]["model_calls"]) == ("grounded_answer", 4)
+    result = kept.runs[0]["result"]
+    assert result["attempts"] == told["attempts"]
+    judged = [(each["verdict"], each.get("reason")) for each in result["timeline"] if each["node"] == "step_guard"]
+    assert judged == [("pass", None), *(("again", reason) for reason in reasons), ("pass", None)]
+
+
 def test_a_run_is_kept_in_a_store_and_shown_like_ours(tmp_path: Any) -> None:
     """``audit list``, ``show`` and ``verify`` read it, and so does the page."""
     url = f"sqlite:///{tmp_path}/runs.db"

@@ -31,6 +31,8 @@ _OUTWARD: Final = "PARENT"
 """The attribute of `Command` with which a node of a graph inside a graph jumps in the graph around."""
 _NOT_OWN: Final = (*{get_paths()[kind] for kind in ("stdlib", "purelib", "platlib")}, str(Path(__file__).parents[2]))
 """Where code of libraries lies: only what it closes over is looked at, such as a function that it decorates."""
+_GUARD_NODES: Final = "guardgraph.graphs.guard_nodes"
+"""The module of our guard nodes; it imports the grammar, which imports this one."""
 
 
 def prove_behind(
@@ -45,8 +47,9 @@ def prove_behind(
         before: other nodes that may be reached only past the guard, such as one that sends a mail.
 
     Returns:
-        A finding ``around`` with the shortest way for each node that has one, and a finding ``unseen`` for each node
-        that such a way could begin from and that may go where nothing declares. Empty when neither is there.
+        A finding ``around`` with the shortest way for each node that has one, and for an `answer_guard` or `tool_guard`
+        that goes to one node whatever it decides; a finding ``unseen`` for each node that such a way could begin from
+        and that may go where nothing declares. Empty when none is there.
 
     Raises:
         InputError: a name is none of the graph's nodes.
@@ -54,12 +57,18 @@ def prove_behind(
     if not isinstance(behind, Mapping) or not all(isinstance(names, list | tuple) for names in behind.values()):
         raise InputError(f'behind: a dictionary such as {{"guard": ["generate"]}} is required; given: {behind!r:.80}')
     ways, unseen = _read_ways(graph)
-    for name in (*behind, *(name for names in behind.values() for name in names), *before):
-        if name not in ways:
-            raise InputError(f"behind: a node of the graph is required; given: {name!r:.80}; allowed: {_list(ways)}")
+    asked = {"behind": (*behind, *(name for names in behind.values() for name in names)), "before": before}
+    for field, given in asked.items():
+        for name in given:
+            if name not in ways:
+                raise InputError(
+                    f"{field}: a node of the graph is required; given: {name!r:.80}; allowed: {_list(ways)}"
+                )
     targets = {END, *before}
     found = []
     for guard, names in behind.items():
+        if (way := _find_only_way(graph, guard)) is not None:
+            found.append(Finding("around", f"{guard} goes to {way} with what it refuses, too", (guard,), (guard, way)))
         for name in names:
             if path := _find_way_around(ways, name, guard, targets):
                 message = f"what {name} writes reaches {path[-1]} past {guard}"
@@ -67,6 +76,17 @@ def prove_behind(
             reached = _list_reached(ways, name, guard)
             found += [Finding("unseen", f"{each} {unseen[each]}", (each,)) for each in reached if each in unseen]
     return list(dict.fromkeys(found))
+
+
+def _find_only_way(graph: Any, name: str) -> str | None:
+    """Return the one node that a guard node of ours goes to whatever it decides; None where it has two, or is none."""
+    *outer, own = name.split(INSIDE)
+    for each in outer:
+        graph = graph.builder.nodes[each].runnable
+    spec = graph.builder.nodes.get(own)
+    ends = {*(spec.ends or ())} if spec is not None else set()
+    is_ours = any(each.__module__ == _GUARD_NODES for each in _list_functions(spec.runnable)) if ends else False
+    return ends.pop() if is_ours and len(ends) == 1 else None
 
 
 def _list(ways: Mapping[str, set[str]]) -> str:

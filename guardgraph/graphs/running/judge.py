@@ -95,11 +95,13 @@ def _pass_guard(
             passed = refused.rest
         way = _choose_guard_way(part, passed)
         update = {**validate_body_writes(item, passed.writes), "route": way}
+        if passed.refused is not None:
+            update[REFUSED_PROPOSAL] = build_stop_verdict(passed.refused.reason, item.phase, passed.refused.evidence)
         if passed.steps:
             told["steps"] = make_storable_json([[step.trace, step.history] for step in passed.steps], around=3)
         if passed.asked is not None:
             told["asked"] = make_storable_json(dict(passed.asked), around=1)
-        told["writes"] = {name: value for name, value in update.items() if name != "route"}
+        told["writes"] = {name: value for name, value in update.items() if name not in ("route", REFUSED_PROPOSAL)}
     finally:
         spent = visit.read_active_seconds(at_end=True)
     following = part.frame.declarations[way]

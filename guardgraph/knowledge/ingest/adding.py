@@ -272,7 +272,7 @@ def add_folder(
     prune: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Report:
-    """Make a collection what a folder is."""
+    """Make a collection match a folder."""
     entries = dict[str, FolderEntry]()
     for entry in folder.entries:
         number = prefix + "/".join(entry.file.parts)
