@@ -237,15 +237,6 @@ def test_wrong_usage_is_one_line(arguments, message, user_files):
     assert message in refused(run(*arguments))
 
 
-@pytest.mark.parametrize("arguments", [("rag",), ("nope",), ("rag", "P1", "--nope"), ("rag", "--kb"), ("demo", "P1")])
-def test_usage_errors_of_typer_are_2(arguments):
-    """What typer refuses is refused in plain text with the same exit code."""
-    done = run(*arguments)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "Error: " in done.stderr
-    assert not CONTROL.search(done.stderr)
-
-
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"NAME=a\0b\n"])
 def test_a_dotenv_that_is_no_text_is_one_line(here, content):
     """A `.env` that cannot be read is refused before the run."""

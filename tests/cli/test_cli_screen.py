@@ -103,24 +103,8 @@ def test_what_a_node_decided(kind, writes, shown):
     assert told[:60] == shown[:60]
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
-def test_columns_hold(columns, here, monkeypatch):
-    """What a node decided stands in one column, however many lines it takes, and no line is wider than the screen."""
-    monkeypatch.setenv("COLUMNS", str(columns))
-    printed = run("rag", "How many days does a refund to a customer in München take, and who approves it?").stdout
-    steps = printed.partition("Steps\n")[2].partition("\n\n")[0].splitlines()
-    assert all(line[27] == " " and line[28] != " " for line in steps)
-    assert max(map(cell_len, printed.splitlines())) <= columns
-
-
 def test_help_is_as_wide_as_the_terminal():
     """On a wide terminal no line of a command's help is longer than 120 columns, and one comes near it."""
     command = [sys.executable, "-m", "guardgraph", "what-if", "--help"]
     done = subprocess.run(command, env={**os.environ, "COLUMNS": "200"}, capture_output=True, text=True, check=True)
     assert 105 < max(map(cell_len, done.stdout.splitlines())) <= 120
-
-
-@pytest.mark.parametrize("command", ["research", "verify", "reasons"])
-def test_what_may_be_left_out_stands_in_one_pair_of_brackets(command):
-    """The usage line has no brackets in brackets."""
-    assert "[[" not in run(command, "--help").stdout

@@ -204,13 +204,3 @@ def test_a_run_of_the_command_line_holds_a_live_policy(command, here):
     assert run("policy", "switch", "on", "live.yaml", "--by", "Ada", "--why", "over").exit_code == 0
     done = run(*command, "--live", "live.yaml", "--json")
     assert (done.exit_code, json.loads(done.stdout)["stop_reason"]) == (0, "success")
-
-
-@pytest.mark.parametrize(
-    ("file", "says"), [("none.yaml", "--live 'none.yaml'"), ("live.txt", "--live: source: a file")]
-)
-def test_a_live_policy_that_is_none_is_refused_before_a_run(file, says, here):
-    """A missing file, or one of another kind, is wrong usage, and no run is made."""
-    (here / "live.txt").write_text("enabled: true")
-    done = run("rag", "What is the P1 first response target?", "--live", file)
-    assert (done.exit_code, says in done.stderr) == (2, True), done.stderr

@@ -38,9 +38,7 @@ from guardgraph import ConfigurationError, InputError, draw
 from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node, Taken
 from guardgraph.drawing.picture import draw_mermaid_flowchart
 from guardgraph.drawing.shapes import fit_label, measure_cells
-from guardgraph.drawing.style import LOOKS
 from guardgraph.drawing.svg import draw_svg
-from guardgraph.graphs.declaring import KINDS
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -326,11 +324,6 @@ def test_what_is_no_compiled_graph_is_refused(given):
         InputError, match=f"graph: a compiled LangGraph graph is required; given: {type(given).__name__}"
     ):
         draw(given)
-
-
-def test_every_kind_of_the_grammar_has_a_look():
-    """What is drawn are the kinds of nodes, a terminal by how it ends, and what is not of the grammar."""
-    assert {*LOOKS} == {*KINDS} - {"terminal"} | {"ok", "stop"} | {"start", "plain", "end"}
 
 
 def test_mermaid_text_has_every_node_and_stop():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import combinations, pairwise
-from math import copysign
 
 import pytest
 from drawn_graphs import GRAPHS
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from guardgraph import draw
 from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node, find_main_way
 from guardgraph.drawing.layout import place_diagram
-from guardgraph.drawing.shapes import Box, enclose_points, trim_edge
+from guardgraph.drawing.shapes import enclose_points
 
 OURS = ("rag", "research", "self_critique", "triage")
 
@@ -130,25 +129,3 @@ def test_whatever_the_graph_nodes_and_stops_keep_apart(diagram):
     for edge, points, _ in placed.edges:
         chips = [chip.box for panel in placed.panels for chip in panel.chips]
         assert not [piece for piece in _pieces(points) if any(map(piece.overlaps_box, chips))], edge
-
-
-@pytest.mark.parametrize(
-    ("kind", "aside", "height"),
-    [("act", 70, 19), ("guard", 60, 19), ("guard", 74, 9.5), ("propose", 61, 19), ("propose", 80, 0), ("start", 0, 19)],
-)
-def test_edges_reach_the_shapes(kind, aside, height):
-    """An edge that ends at the place of a node is drawn out to its outline, however that is bent."""
-    box = Box(0.0, 0.0, 160.0, 38.0)
-    down = trim_edge([(aside, -90.0), (aside, -40.0)], ("act", Box(0.0, -110.0, 160.0, 38.0)), (kind, box))
-    assert down[-1] == pytest.approx((aside, -height))
-    up = trim_edge([(aside, 40.0), (aside, 90.0)], (kind, box), None)
-    assert up[0] == pytest.approx((aside, height))
-    assert trim_edge([(80.0, 0.0), (99.0, 0.0)], (kind, box), None)[0] == (80.0, 0.0)
-
-
-@pytest.mark.parametrize("aside", [-60.0, -7.5, 30.0])
-def test_edges_beside_a_round_shape_are_led_to_its_side(aside):
-    """START and END stay round, however many edges they hold: one that arrives beside them ends at their side."""
-    place_of_end = Box(0.0, 0.0, 160.0, 14.0)
-    line = trim_edge([(aside, -90.0), (aside, -7.0)], ("plain", Box(aside, -110.0, 80.0, 38.0)), ("end", place_of_end))
-    assert line == [(aside, -91.0), (aside, 0.0), (copysign(7.0, aside), 0.0)]

@@ -11,7 +11,6 @@ from pypdf import PdfWriter
 from pypdf.generic import NameObject, TextStringObject
 from tables import each_row
 
-from guardgraph.formats.article import Heading
 from guardgraph.formats.extraction import ExtractionFailed
 from guardgraph.formats.pdf import read_pdf
 from guardgraph.formats.text import encoding_named, labels_in, one_line, plain_text, read_plain, text_of, within
@@ -117,13 +116,6 @@ def test_plain_text_is_what_is_seen():
     assert (plain_text("e\u0301"), one_line(" a\n\u200bb ")) == ("é", "a b")
     assert within("abc", 3) == "abc"
     assert reason(within, "abcd", 3) == "too_large"
-
-
-def test_pages_of_a_file_are_parts():
-    """The title is the file's; an empty page is none, and the days of programs are guesses."""
-    found = read_pdf(pdf_of("First page", "", "Third page", title="First\u200b page"), 99)
-    assert (found.title, found.text, found.declared_date) == ("First page", "First page\n\nThird page", "")
-    assert found.parts == (Heading(2, "Page 1"), "First page", Heading(2, "Page 3"), "Third page")
 
 
 @pytest.mark.parametrize(("created", "day"), [("D:20260314090000Z", "2026-03-14"), ("some day", ""), (None, "")])

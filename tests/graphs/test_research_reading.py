@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -150,18 +148,6 @@ def test_only_declared_dates_stand_in_a_citation():
     assert reading(led(**body), extractor=claims)["status"] == "ok"
     refused = reading(led(**body, declared_date=""), extractor=claims)
     assert refused["stop_reason"] == "verification_failed:number_not_in_quote"
-
-
-def test_pages_are_read_side_by_side_when_awaited():
-    """Each reader call waits for the others: they are made at once."""
-    together = asyncio.Barrier(3)
-
-    async def read(request):
-        await together.wait()
-        return {"body": SAYS}
-
-    parts = {"search": hits(*vendor(*"abc")), "reader": read, "extractor": quotes(), "writer": lambda view: CITES}
-    assert research(mode="ainvoke", **parts)["aggregate"]["pages_read"] == 3
 
 
 REFUSE = {"policy": {"unsure_text": "refuse"}}

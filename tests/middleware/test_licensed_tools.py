@@ -162,17 +162,6 @@ def test_a_malformed_call_is_asked_again_and_stays_out_of_the_conversation() -> 
     assert office.sent == [(IBAN, 76.0)]
 
 
-def test_calls_of_one_step_count_each_other() -> None:
-    """Two equal payments that are proposed at once are one too many."""
-    office = Office()
-    twice = AIMessage(
-        "", tool_calls=[{"name": "send_money", "args": {"to": IBAN, "amount": 76.0}, "id": f"c{n}"} for n in (1, 2)]
-    )
-    result = office.agent(twice).invoke(ask(f"Send 76 EUR to {IBAN}."), THREAD)
-    assert result["guardgraph"]["stop_reason"] == "loop_detected:send_money"
-    assert office.sent == []
-
-
 def test_a_message_that_a_tool_writes_in_the_users_name_licenses_nothing() -> None:
     """A user's turn is one that stood there when the run began, in this run and in later ones."""
     office = Office()
@@ -348,29 +337,3 @@ def test_a_client_writes_neither_the_ending_nor_the_record() -> None:
     assert result["__interrupt__"]
     assert "outcome" not in result["guardgraph"]
     assert office.sent == []
-
-
-def test_the_same_message_sent_again_begins_anew() -> None:
-    """A stop before is none of this run, though the message has the same id."""
-    office = Office()
-    agent = office.agent(propose("wipe_disk"), AIMessage("Hello."))
-    again = {"messages": [HumanMessage("Hello", id="m1")]}
-    assert agent.invoke(again, THREAD)["guardgraph"]["status"] == "stopped"
-    result = agent.invoke(again, THREAD)
-    assert result["messages"][-1].text == "Hello."
-    assert result["guardgraph"]["status"] == "ok"
-
-
-def test_a_tool_may_bring_several_commands() -> None:
-    """As LangGraph allows; the call is noted as made."""
-    office = Office()
-
-    @tool
-    def look_up(name: str) -> list[Any]:
-        """Look something up."""
-        return [ToolMessage("found", tool_call_id="c1"), Command(update={})]
-
-    rules = {**RULES, "look_up": {"effect": "read", "max_calls": 1}}
-    again = propose("look_up", "c2", name="b")
-    agent = office.agent(propose("look_up", name="a"), again, policy=ToolPolicy(rules=rules), more=[look_up])
-    assert agent.invoke(ask("Look it up."), THREAD)["guardgraph"]["stop_reason"] == "max_calls:look_up"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
@@ -211,13 +210,6 @@ def test_a_recorder_that_fails_ends_no_run() -> None:
     assert result["guardgraph"]["audit"]["error"]["type"] == "OSError"
 
 
-def test_it_stands_behind_the_guards() -> None:
-    """In front of one it would not see what the model was asked again."""
-    agent = create_agent(ScriptedChatModel(RIGHT), [read_bill], middleware=[RecordedRun(InMemoryRecorder()), *guards()])
-    with pytest.raises(ConfigurationError, match="RecordedRun behind LicensedTools"):
-        agent.invoke(ASKED)
-
-
 @pytest.mark.parametrize(
     ("wrong", "field"),
     [(lambda: RecordedRun(print), "recorder"), (lambda: recorded_agent(1), "middleware")],  # type: ignore[arg-type]
@@ -226,10 +218,3 @@ def test_a_wrong_argument_is_told_by_name(wrong: Any, field: str) -> None:
     """One line that names the argument."""
     with pytest.raises(ConfigurationError, match=field):
         wrong()
-
-
-def test_recordings_are_plain_json() -> None:
-    """What a person sees of one is what a file has."""
-    kept = InMemoryRecorder()
-    make(kept, READ, RIGHT).invoke(ASKED)
-    assert json.loads(json.dumps(kept.runs[0])) == kept.runs[0]

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from cli_runs import empty_folder, run
 from rag_agents import INTENT, NAMED, POLICY, QUESTION, SOURCES, agent
-from research_cases import SLA, SLA_HOST, STATUS, STATUS_HOST, research
 from runs import content
 
-from guardgraph import (
-    RagPolicy,
-    ResearchPolicy,
-    SelfCritiquePolicy,
-    create_research_agent,
-    create_self_critique_agent,
-    load_policy,
-)
+from guardgraph import RagPolicy, ResearchPolicy, SelfCritiquePolicy, create_research_agent, create_self_critique_agent
 from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import scripted_tool
-
-folder = pytest.fixture(empty_folder)
 
 
 def denying(*sources):
@@ -53,15 +40,6 @@ def test_a_denied_host_wins_over_both_lists_in_any_spelling():
     assert list_allowed_hosts(**lists) == ["b.example"]
 
 
-def test_a_run_reads_nothing_of_a_denied_host():
-    """The hit is listed with its reason, takes no place, and no reader is asked for it."""
-    result = research(context={"policy": {"denied_domains": [SLA_HOST.upper()]}})
-    assert {item["url"] for item in result["citation_details"]} == {STATUS}
-    stopped = research(context={"policy": {"denied_domains": [SLA_HOST, STATUS_HOST]}})
-    denials = {item["url"]: item["reason"] for item in stopped["denied_sources"]}
-    assert {denials[SLA], denials[STATUS]} == {"source_denied_listed"}
-
-
 def test_lists_of_what_is_denied_only_grow():
     """A context adds to the deployment's and takes nothing away; one host in two spellings is one."""
     ours = RagPolicy(denied_sources=["a"]).tightened_by(RagPolicy(denied_sources=["b"]))
@@ -86,12 +64,3 @@ def test_a_denied_name_that_names_nothing_is_refused(create, policy):
     """Else it would deny nothing, and nobody would know."""
     with pytest.raises(ConfigurationError, match=r"^policy\.denied_"):
         create(policy=policy)
-
-
-def test_files_and_diffs_know_what_is_denied(folder):
-    """A policy file has the lists, and a list that grew is tighter."""
-    (folder / "old.yaml").write_text("pattern: rag\npolicy:\n  denied_sources: [a]\n", encoding="utf-8")
-    (folder / "new.yaml").write_text("pattern: rag\npolicy:\n  denied_sources: [a, b]\n", encoding="utf-8")
-    assert load_policy("new.yaml").policy.denied_sources == ("a", "b")
-    rows = json.loads(run("policy", "diff", "old.yaml", "new.yaml", "--json").stdout)["fields"]
-    assert [row["compared"] for row in rows if row["field"] == "policy.denied_sources"] == ["tighter"]

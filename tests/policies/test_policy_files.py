@@ -11,11 +11,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 from policy_files import PLAIN, SECTIONS, TEXTS, Desk, Effort, as_yaml
 
 from guardgraph import ConfigurationError, PolicyFile, RagBudget, RagPolicy, create_rag_agent, load_policy
-from guardgraph.policies.file import build_policy_schema
 
 
 def _written(folder, text, name="rag.yaml"):
@@ -54,15 +52,6 @@ def test_tenants_only_tighten(tmp_path):
         ConfigurationError, match=r"^tenant: there are acme, globex; given: 'acne'; did you mean 'acme'"
     ):
         read.settings("acne")
-
-
-@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("name", ["rag.yaml", "rag.YML"])
-def test_bom_and_line_ends_of_windows_change_nothing(bom, name, tmp_path):
-    """A file that an editor on Windows wrote says the same."""
-    text = "pattern: rag\nbudget:\n  max_top_k: 2\n"
-    written = _written(tmp_path, bom + text.replace("\n", "\r\n").encode(), name)
-    assert load_policy(written).budget == RagBudget(max_top_k=2)
 
 
 def test_a_pattern_of_ones_own_is_read_with_its_classes(tmp_path):
@@ -371,11 +360,3 @@ def test_what_is_wrong_in_a_file_of_names_is_said_with_its_line(name, tmp_path):
     with pytest.raises(ConfigurationError) as caught:
         load_policy(tmp_path / "rag.yaml")
     assert re.match(rf".*rag\.yaml:3: {re.escape(said)}", str(caught.value))
-
-
-def test_the_schema_knows_files_of_names(tmp_path):
-    """An editor lets a list or a file stand there, and nothing else."""
-    form = Draft202012Validator(build_policy_schema("rag", RagPolicy, RagBudget))
-    for names, fits in ((["a"], True), ({"file": "names.txt"}, True), ({"file": 3}, False), ({"path": "x"}, False)):
-        assert form.is_valid({"pattern": "rag", "policy": {"known_names": names}}) is fits
-    assert not form.is_valid({"pattern": "rag", "budget": {"max_seconds": {"file": "x"}}})

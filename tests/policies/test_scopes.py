@@ -9,10 +9,10 @@ from research_cases import denied, hits, lists, quotes, read_urls, reads, resear
 from runs import check_result
 from tables import each_row
 
-from guardgraph import ConfigurationError, LangChainSearch, ResearchPolicy, create_research_agent, load_policy
+from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent, load_policy
 from guardgraph.grammar import Tightens
 from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts, make_host_scope
-from guardgraph.plain.scopes import find_scope_problem, make_scope_set, meet_scopes, unite_scopes
+from guardgraph.plain.scopes import find_scope_problem, make_scope_set, meet_scopes
 from guardgraph.state.research import RESEARCH_REASONS
 
 CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
@@ -186,41 +186,6 @@ def test_a_reader_is_told_what_is_denied_within_wider_entries(policy, execution,
         may_go = explain_url_denial(f"https://{host}/", **lists) is None
         allowed = explain_url_denial(f"https://{host}/", policy=policy, execution=execution, denied=denied) is None
         assert may_go == allowed
-
-
-@settings(max_examples=200)
-@given(LISTS, LISTS)
-def test_denied_entries_unite(ours, theirs):
-    """What either list means is denied; what one of ours means already is not said again."""
-    both = unite_scopes(ours, theirs)
-    assert _list_meant(both) == _list_meant(ours) | _list_meant(theirs)
-    assert unite_scopes(both, theirs) == unite_scopes(both, ours) == both
-    assert Tightens.denied_scopes.compared(ours, both) in ("tighter", "equal")
-
-
-def test_searches_are_told_the_entries_and_tools_their_names():
-    """A function is told the entries of both lists as they meet, a tool of LangChain's the names that they have."""
-    from langchain_core.tools import tool
-
-    seen = []
-
-    def search(request):
-        seen.append(request["hosts"])
-        return [{"url": "https://docs.example.com/a"}]
-
-    search.takes_hosts = True
-
-    @tool
-    def find(query: str, include_domains: list[str]) -> list:
-        """Search."""
-        seen.append(include_domains)
-        return [{"url": "https://docs.example.com/a"}]
-
-    wide = ["suffix:gov", "domain:example.com", "a.test"]
-    policy = ResearchPolicy(allowed_domains_policy=wide, allowed_domains_execution=[*wide, "suffix:test"])
-    for one in (search, LangChainSearch(find, hosts="include_domains")):
-        research(search=one, reader=reads(), extractor=quotes(), policy=policy, writer=lambda view: CITE_ONE)
-    assert seen == [["a.test", "domain:example.com", "suffix:gov"], ["a.test", "example.com", "gov"]]
 
 
 @pytest.mark.parametrize("entry", ["domain:example.com", "suffix:com"])

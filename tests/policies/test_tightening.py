@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from tables import each_row
 from ticket_pattern import TICKET, triage
 
-from guardgraph import ConfigurationError, RagPolicy
+from guardgraph import ConfigurationError
 from guardgraph.grammar import Allowlist, Budget, Context, MaxInt, Pass, Settings, Tightens
 from guardgraph.plain.errors import make_configuration_error
 from guardgraph.plain.hashing import digest
@@ -86,22 +86,6 @@ def test_a_kind_says_which_of_two_values_is_tighter(kind, data):
     expected = {(True, True): "equal", (True, False): "tighter", (False, True): "looser", (False, False): "other"}
     assert rule.compared(ours, theirs) == expected[no_looser(theirs, ours), no_looser(ours, theirs)]
     assert rule.compared(theirs, ours) == expected[no_looser(ours, theirs), no_looser(theirs, ours)]
-
-
-def test_another_fixed_value_is_neither_tighter_nor_looser():
-    """A value that no context may change is another one; so is a default that a factory would fill."""
-    assert Prices(mode="dry").compared(Prices(mode="live"))["mode"] == "other"
-    compared = Prices().compared(Prices(max_price=1, ports=(), severity="high", currencies=["USD", "EUR"]))
-    assert compared == {
-        "max_price": "tighter",
-        "min_margin": "equal",
-        "currencies": "equal",
-        "ports": "looser",
-        "signed": "equal",
-        "severity": "tighter",
-        "mode": "equal",
-    }
-    assert RagPolicy().compared(RagPolicy(allowed_sources_policy=()))["allowed_sources_policy"] == "other"
 
 
 def test_the_settings_of_a_user_tighten_by_their_kinds():

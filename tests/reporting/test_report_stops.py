@@ -7,8 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langgraph.types import Command
-from rag_agents import CANDIDATE, QUESTION, agent, agent_with
+from rag_agents import QUESTION, agent, agent_with
 from refund_pattern import THREAD, TIGHT, answering, begun
 from reported_runs import page, result_of, said, tree, with_class
 from self_critique_cases import GIVEN
@@ -97,25 +96,6 @@ def test_marks_lose_nothing_of_a_value(text, words):
     assert said(shown.find("div/dd")) == (text or "empty text")
 
 
-def test_what_a_tool_brought_needs_no_words_where_there_is_nothing_to_say():
-    """A tool's card has its name and the verdict on what it found, and no sentence that fills the place."""
-    for name in ("rag", "research"):
-        words = said(page(result_of(name)))
-        assert "What it brought" not in words
-    [found] = [said(card) for card in page(result_of("rag")).iter("article") if "retrieve acts" in said(card)]
-    assert "context_guard" in found
-
-
-def test_lines_of_a_source_are_joined():
-    """A passage that was wrapped to a width is read as running text; items keep lines of their own."""
-    text = (
-        "P1 incidents are answered within 15 minutes, at any hour\nof any day. It is so for all plans.\n\n- one\n- two"
-    )
-    answer = {"answer": "P1 incidents are answered within 15 minutes.", "citations": ["a"]}
-    [source] = with_class(page(agent_with({**CANDIDATE, "text": text}, answer=answer).invoke(QUESTION)), "source")
-    assert said(source.find("blockquote")) == text.replace("hour\nof", "hour of")
-
-
 @pytest.mark.parametrize("known", [True, False], ids=["with its graph", "without"])
 def test_a_page_of_a_run_that_waits_says_for_what(known):
     """Who asks, what the person is shown, the hash, how to go on, and the way so far; no ending yet."""
@@ -130,32 +110,12 @@ def test_a_page_of_a_run_that_waits_says_for_what(known):
         assert words not in told
 
 
-def test_a_page_of_a_run_that_waits_says_what_was_wrong_with_an_answer():
-    """After an answer that was none, the page says why it still waits."""
-    graph, _ = begun()
-    again = graph.invoke(Command(resume="yes"), THREAD)
-    assert again["waiting_for"]["problem"] in said(page(again).find("body/main"))
-
-
 @pytest.mark.parametrize("status", [{}, {"status": "waiting"}], ids=["no status", "waiting"])
 @pytest.mark.parametrize("asked", [None, "A7", ["A7"]])
 def test_a_run_that_waits_for_nothing_that_can_be_shown_is_refused(asked, status):
     """What a run waits for is a dictionary; anything else is no run of ours, and makes no page."""
     with pytest.raises(InputError, match=r"^run: the result of a finished run is required, .+ path and waiting_for; "):
         report({**status, "waiting_for": asked, "path": ["x"]})
-
-
-@pytest.mark.parametrize("decision", ["approve", "reject"])
-def test_a_page_shows_what_a_person_answered(decision):
-    """The answer stands in the timeline, and whole beside the verdict of its guard."""
-    graph, shown = begun()
-    root = page(graph.invoke(answering(shown, decision, by="Ada"), THREAD), graph)
-    [row] = [row for row in with_class(root, "review") if row.tag == "tr"]
-    assert decision in said(row)
-    [card] = [said(card) for card in root.iter("article") if "asks a person" in said(card)]
-    assert "Ada" in card
-    assert shown["waiting_for"]["hash"] in card
-    assert ("pass" if decision == "approve" else "review_rejected") in card
 
 
 def test_the_page_says_what_is_new_about_a_question():

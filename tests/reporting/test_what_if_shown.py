@@ -185,17 +185,6 @@ def test_wrong_options_are_one_line_and_code_2(folder, arguments, message):
     assert refused(command(*arguments)).startswith(message)
 
 
-def test_the_draw_command_shows_an_earlier_run_beside(folder):
-    """`--earlier` takes another result."""
-    results = {
-        name: create_rag_agent(**made).invoke(QUESTION) for name, made in {"a": {}, "b": {"budget": STRICT}}.items()
-    }
-    for name, result in results.items():
-        (folder / f"{name}.json").write_text(json.dumps(result))
-    done = run("draw", "rag", "--run", "b.json", "--earlier", "a.json", "-o", "x.svg")
-    assert (done.exit_code, "here they part" in (folder / "x.svg").read_text()) == (0, True)
-
-
 # The picture
 
 

@@ -122,24 +122,6 @@ def test_an_update_never_loses_its_status(status: Any, said: str) -> None:
     assert said in update({**with_fields(status=status), "policy_hints": {"avoid_absolute_guarantees": True}})
 
 
-def test_the_latest_update_is_told_beside_the_summary() -> None:
-    """The latest by its time, else the last; what the summary says already is not said twice."""
-    text = update(with_fields(summary="Card payments fail. We look into it.", updates=UPDATES))
-    assert "What was reported: Card payments fail. We look into it." in text
-    assert "Latest update: A new certificate is in place." in text
-    assert "Latest update" not in update(with_fields(summary="Cards fail.", updates=["Cards fail."]))
-
-
-def test_a_status_line_that_goes_is_replaced() -> None:
-    """What the records say stands in for what may not be claimed, and the result is approved."""
-    text = GOOD.replace("Current status: degraded", "Current status: the incident is resolved for good")
-    verdict = reviewed(text)
-    removed = 'MUST_REMOVE "Current status: the incident is resolved for good"'
-    assert verdict["required_changes"] == [removed, 'MUST_INCLUDE "Current status: degraded"']
-    revised = revise_offline_draft({"draft": text, "required_changes": verdict["required_changes"]})["revised_answer"]
-    assert reviewed(revised)["decision"] == "approve"
-
-
 @pytest.mark.parametrize(
     ("text", "context", "changes"),
     [

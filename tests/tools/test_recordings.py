@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from guardgraph.guards.urls import dedupe_found_urls, explain_url_denial
-from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
+from guardgraph.tools.recordings import make_recorded_reader, make_recorded_search
 
 SAMPLE = json.loads((Path(__file__).parents[1] / "data" / "research_sample_output.json").read_text())
 DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
@@ -65,20 +65,6 @@ def test_the_reader_returns_recorded_pages():
     assert set(page) == {"title", "published_at", "body"}
     with pytest.raises(LookupError, match=r"https://vendor\.example\.com/other"):
         make_recorded_reader()({"url": "https://vendor.example.com/other"})
-
-
-def test_the_notes_are_those_of_the_pages():
-    """Only notes from pages that were read, in recorded order, and no more than asked for."""
-    extract = make_recorded_extractor()
-    urls = [item["url"] for item in SAMPLE["citation_details"]]
-
-    def found(pages, most=6):
-        return [note["url"] for note in extract({"pages": {url: {} for url in pages}, "max_notes": most})]
-
-    assert found(urls[::-1]) == urls
-    assert found(urls[1:]) == urls[1:]
-    assert found([]) == []
-    assert found(urls, most=1) == urls[:1]
 
 
 def test_importing_reads_nothing():
