@@ -9,13 +9,12 @@ import threading
 
 import pytest
 from docs_parts import ROOT
-from halted_runs import halt_before
 from jsonschema import Draft202012Validator
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from rag_agents import QUESTION, agent
 from recorded_runs import Kept, recorded_stop, stops
-from runs import MODES, masked, run
+from runs import MODES, halt_before, masked, run
 from ticket_pattern import TICKET, check_label, routed, triage
 
 from guardgraph import LiveWorld, create_rag_agent

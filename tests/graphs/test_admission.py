@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
-from runs import BOTH, check_result, masked, run
+from runs import BOTH, check_result, halt_before, masked, run
 from ticket_pattern import REASONS, TICKET, In, triage
 
 from guardgraph import ConfigurationError, InputError, sql_store

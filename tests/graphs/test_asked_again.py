@@ -6,13 +6,12 @@ import asyncio
 import json
 
 import pytest
-from halted_runs import halt_before
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE
-from runs import ASKED_ONCE, check_result, content
+from runs import ASKED_ONCE, check_result, content, halt_before
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
 from ticket_pattern import TICKET, triage
 

@@ -9,10 +9,9 @@ from contextlib import closing
 
 import pytest
 import ticket_pattern
-from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
-from runs import BOTH, content, run
+from runs import BOTH, content, halt_before, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, InputError, LiveWorld, verify

@@ -11,8 +11,7 @@ from docs_parts import ROOT
 from langchain_core.messages import AIMessage
 from rag_agents import QUESTION
 from research_cases import GOAL, REQUEST
-from runs import check_result, content, masked
-from savers import SAVERS, memory, sqlite
+from runs import SAVERS, check_result, content, masked, memory, sqlite
 from self_critique_cases import GIVEN
 from ticket_pattern import REASONS, TICKET, triage
 

@@ -7,11 +7,10 @@ from contextlib import closing
 
 import pytest
 import refund_pattern
-from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from payment_pattern import BATCHES, Bank, pattern
 from refund_pattern import ORDER, answering
-from savers import SAVERS
+from runs import SAVERS, halt_before
 from test_begun_runs import Audited
 from ticket_pattern import TICKET
 from ticket_pattern import pattern as tickets

@@ -7,9 +7,8 @@ import time
 import pytest
 from hanging import PROMPTLY, standing
 from openai_server import OpenAIServer, answer, drip
-from prompt_limits import LIMITS
 from rag_agents import ANSWER, INTENT, QUESTION, SLA
-from runs import check_result, run
+from runs import LIMITS, check_result, run
 from self_critique_cases import DRAFT, GIVEN, GOAL, REVISE, REVISED, checked
 
 from guardgraph import ConfigurationError, RagBudget, create_rag_agent, create_self_critique_agent

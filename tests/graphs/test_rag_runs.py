@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from guard_cases import DATA
-from prompt_limits import LIMITS
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, SOURCES
-from runs import MODES, check_result, masked, run
+from runs import LIMITS, MODES, check_result, masked, run
 from tables import each_row
 
 from guardgraph import ConfigurationError, RagBudget, RagPolicy, create_rag_agent

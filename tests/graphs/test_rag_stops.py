@@ -9,11 +9,10 @@ import pytest
 from hanging import PROMPTLY, hang, released, standing
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError, ModelTimeoutError
 from langgraph.checkpoint.memory import InMemorySaver
-from limit_cases import limit_cases, told
-from operated_runs import OFF, fragile, second_run, switching
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
 from recorded_runs import Failing
 from runs import ASKED_ONCE, StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
+from stop_cases import OFF, fragile, limit_cases, second_run, switching, told
 
 from guardgraph import LiveWorld, RagBudget, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS

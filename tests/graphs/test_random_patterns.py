@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from halted_runs import halt_before
 from hypothesis import event, given, settings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from random_patterns import PLANS, built
 from recorded_runs import Kept
+from runs import halt_before
 
 from guardgraph import LiveWorld, replay, verify
 from guardgraph.testing import ScriptedClock

@@ -8,8 +8,6 @@ import pytest
 from guard_cases import stop_of
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langgraph.checkpoint.memory import InMemorySaver
-from limit_cases import limit_cases, told
-from operated_runs import OFF, fragile, second_run, switching
 from recorded_runs import Failing
 from research_cases import (
     ANSWER,
@@ -29,6 +27,7 @@ from research_cases import (
     research,
 )
 from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
+from stop_cases import OFF, fragile, limit_cases, second_run, switching, told
 
 from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.guards.research.notes import verify_notes

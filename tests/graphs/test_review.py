@@ -7,8 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 from refund_pattern import MINUTE, ORDER, PAID, REASONS, SHOWN, THREAD, TIGHT, answering, begun, refund, waiting
-from runs import BOTH, MODES, check_result, content, masked, run
-from savers import SAVERS, memory, sqlite
+from runs import BOTH, MODES, SAVERS, check_result, content, masked, memory, run, sqlite
 
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
 

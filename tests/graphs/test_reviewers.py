@@ -13,8 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 from refund_pattern import ORDER, PAID, REASONS, SHOWN, THREAD, Policy, answering, refund, waiting
-from runs import MODES, check_result, content, run
-from savers import SAVERS, memory, sqlite
+from runs import MODES, SAVERS, check_result, content, memory, run, sqlite
 from typing_extensions import TypedDict
 
 from guardgraph import ConfigurationError, LiveWorld, grammar, replay

@@ -12,9 +12,6 @@ from langchain_core.exceptions import (
     ModelRateLimitError,
     ModelTimeoutError,
 )
-from limit_cases import Room, limit_cases, told
-from operated_runs import OFF as SWITCHED
-from operated_runs import fragile, second_run, switching
 from recorded_runs import Failing
 from runs import StopCase, check_stop, reasons_without_a_run
 from self_critique_cases import (
@@ -34,6 +31,8 @@ from self_critique_cases import (
     resumed,
     revise,
 )
+from stop_cases import OFF as SWITCHED
+from stop_cases import Room, fragile, limit_cases, second_run, switching, told
 
 from guardgraph import SelfCritiqueBudget, create_self_critique_agent
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS

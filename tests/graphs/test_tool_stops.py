@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langgraph.checkpoint.memory import InMemorySaver
-from limit_cases import limit_cases, told
 from office_agents import (
     DELETE,
     DONE,
@@ -24,9 +23,9 @@ from office_agents import (
     office_agent,
     run_office,
 )
-from operated_runs import OFF, fragile, second_run, switching
 from recorded_runs import Failing
 from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
+from stop_cases import OFF, fragile, limit_cases, second_run, switching, told
 
 from guardgraph import ArgumentRule, LiveWorld, ToolBudget, ToolPolicy, ToolRule
 from guardgraph.state.tools import TOOL_REASONS

@@ -7,7 +7,6 @@ import re
 
 import pytest
 from guard_cases import json_values, outcome
-from halted_runs import halt_before
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.cross_encoders import BaseCrossEncoder
@@ -15,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from office_agents import READ, THREAD, calls, office_agent
 from rag_agents import CANDIDATE, QUESTION, SLA, agent, agent_with
 from research_cases import NOTES, research
-from runs import BOTH, check_result, run
+from runs import BOTH, check_result, halt_before, run
 from tables import each_row
 
 from guardgraph import (

@@ -7,12 +7,11 @@ from unicodedata import normalize
 
 import pytest
 from guard_cases import json_values, outcome
-from halted_runs import halt_before
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
-from runs import BOTH, check_result, run
+from runs import BOTH, check_result, halt_before, run
 
 from guardgraph import Caller, InputError, RagBudget, replay, report
 from guardgraph.guards import rag

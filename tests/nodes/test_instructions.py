@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from prompt_limits import LIMITS
+from runs import LIMITS
 from self_critique_cases import APPROVE, DRAFT, GIVEN
 
 from guardgraph import (

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
-from prompt_limits import LIMITS
 from pydantic import BaseModel
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, agent, agent_with
-from runs import ASKED_ONCE, check_result, content
+from runs import ASKED_ONCE, LIMITS, check_result, content
 
 from guardgraph import create_rag_agent
 from guardgraph.state.rag import RAG_REASONS

@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from halted_runs import halt_before
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import QUESTION
 from refund_pattern import THREAD, TIGHT, answering, begun, refund
+from runs import halt_before
 from ticket_pattern import TICKET, triage
 
 from guardgraph import (

@@ -18,13 +18,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import aclosing, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import pytest
 from hypothesis import Phase, given, settings
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
+
+from guardgraph import RagBudget, ResearchBudget, SelfCritiqueBudget
 
 RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline", "attempts"} | {
     "asked_question",
@@ -175,3 +181,61 @@ def printed_under_hash_seed(seed, script, values):
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
+
+
+def halt_before(agent, given, config, *nodes, mode="invoke", **kwargs):
+    """Follow a run until one of these nodes is the next, and leave it there; else to its end, or until it waits.
+
+    Args:
+        agent: a guarded graph with a checkpointer.
+        given: the input, an answer, or None to go on.
+        config: with the thread.
+        *nodes: which would be the next one; where the run stands already does not count.
+        mode: ``ainvoke`` follows it asynchronously.
+        **kwargs: such as a context.
+
+    Returns:
+        Whether it was left.
+    """
+    stood = _place(agent, config)
+    if mode == "ainvoke":
+        return asyncio.run(_afollow(agent, given, config, nodes, stood, kwargs))
+    with closing(agent.stream(given, config, stream_mode="values", **kwargs)) as chunks:
+        return any(_stands(agent, config, nodes, stood) for _ in chunks)
+
+
+async def _afollow(agent, given, config, nodes, stood, kwargs):
+    async with aclosing(agent.astream(given, config, stream_mode="values", **kwargs)) as chunks:
+        async for _ in chunks:
+            if _stands(agent, config, nodes, stood):
+                return True
+    return False
+
+
+def _stands(agent, config, nodes, stood):
+    state = agent.get_state(config)
+    return state.config["configurable"]["checkpoint_id"] != stood and state.next in {(node,) for node in nodes}
+
+
+def _place(agent, config):
+    return agent.get_state(config).config["configurable"].get("checkpoint_id")
+
+
+@contextmanager
+def memory(path):
+    """Yield a saver that keeps checkpoints in memory."""
+    yield InMemorySaver()
+
+
+@contextmanager
+def sqlite(path):
+    """Yield a saver that keeps checkpoints in a file."""
+    with SqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
+        yield saver
+
+
+SAVERS = pytest.mark.parametrize("saver", [memory, sqlite])
+"""A test with a parameter `saver`, of which it makes one in a folder."""
+
+
+LIMITS = {**dict(RagBudget()), **dict(ResearchBudget()), **dict(SelfCritiqueBudget())}

@@ -15,7 +15,7 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_openai import ChatOpenAI
-from prompt_limits import LIMITS
+from runs import LIMITS
 from tables import each_row
 
 from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent

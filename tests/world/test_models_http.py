@@ -31,7 +31,7 @@ from openai_server import (
     truncated,
     wrong_type,
 )
-from prompt_limits import LIMITS
+from runs import LIMITS
 
 from guardgraph import create_rag_agent
 from guardgraph.world.failures import classify_model_error, classify_model_message, read_model_text, read_token_usage

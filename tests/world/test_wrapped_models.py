@@ -10,9 +10,8 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda, RunnablePassthrough
 from langchain_openai import ChatOpenAI
 from openai_server import OpenAIServer, answer
-from prompt_limits import LIMITS
 from rag_agents import ANSWER, INTENT, QUESTION
-from runs import check_result, run
+from runs import LIMITS, check_result, run
 
 from guardgraph import ConfigurationError, LiveWorld, RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS

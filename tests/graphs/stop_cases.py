@@ -1,4 +1,4 @@
-"""Runs that stop before a call for which a budget has no room, for the tables of the patterns' stops."""
+"""What tests of stops share: budgets without room for a call, what an operator ends, models and tools left alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from langchain_core.messages import AIMessage
 from runs import StopCase
 
-from guardgraph import TenantBudget, TenantWorld
+from guardgraph import Breakers, ResilientWorld, TenantBudget, TenantWorld, live_policy
 from guardgraph.world.tenants import Balance, Overdrawn, Reserved
 
 SHOWN, WRITTEN = 30_000, 20_000
@@ -78,3 +78,33 @@ def _case(run, phase, reason, *, world=None, **budget):
         return run(phase, world=None if world is None else world(), **budget)
 
     return StopCase(phase, make, {"details": ...}, reason)
+
+
+def switching(reading, error=None):
+    """Return a live policy that switches the agent off at a reading, from 1 on, or cannot be read from then on."""
+    readings = []
+
+    def read():
+        readings.append(1)
+        if len(readings) < reading:
+            return {}
+        if error is not None:
+            raise error
+        return {"enabled": False, "switched": {"by": "ada", "why": "test"}}
+
+    return live_policy(read, every=0)
+
+
+OFF = {"details": {"by": "ada", "why": "test"}}
+"""The evidence of a run that is switched off so."""
+
+
+def fragile():
+    """Return a world whose circuits open after one failure, for longer than any test takes."""
+    return ResilientWorld(attempts=1, breakers=Breakers(failures=1, open_seconds=600))
+
+
+def second_run(graph, given, **kwargs):
+    """Make a run that fails and opens a circuit, and return the result of the next."""
+    graph.invoke(given, **kwargs)
+    return graph.invoke(given, **kwargs)
