@@ -220,6 +220,15 @@ def test_an_erasure_takes_beginning_and_notes(chosen, url, tmp_path):
     assert [item.run_id for item in store.open_runs()] == [second.run_id]
 
 
+def test_the_beginning_goes_with_a_run_that_somebody_else_resumed(url):
+    """Bob of Acme resumed what Ann began, and its words are in both: who erases Bob's runs leaves neither."""
+    store = sql_store(url)
+    store.begin(beginning())
+    store.record({**recording(1, tenant="acme", user="bob"), "run_id": beginning()["run_id"]})
+    assert store.erase(user="bob", by="me").records == 2
+    assert store.verify().ok
+
+
 def test_an_erased_run_that_comes_back_is_a_finding(url):
     """Such as one that waited, was erased, and was resumed; to erase it once more puts that right."""
     store = sql_store(url)

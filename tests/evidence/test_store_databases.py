@@ -20,12 +20,11 @@ from pathlib import Path
 import psycopg
 import pytest
 from docs_parts import ROOT
-from stored_runs import everything_written, new_database, opened, recording, running_server
+from stored_runs import everything_written, new_database, opened, recording
 from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, StoreError, sql_store
 
-server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 FIRST = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
@@ -225,7 +224,7 @@ def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, me
             assert [*connection.iterdump()] == before
 
 
-def test_a_rule_on_a_table_of_postgres_is_refused(server, database):
+def test_a_rule_on_a_table_of_postgres_is_refused(postgres, database):
     """As a trigger is: it could keep a copy of what is erased."""
     store = sql_store(database)
     store.record(recording(1))
@@ -236,7 +235,7 @@ def test_a_rule_on_a_table_of_postgres_is_refused(server, database):
         )
     with pytest.raises(ConfigurationError, match="inheritance and row security is required; it has keeps_a_copy"):
         sql_store(database).record(recording(2))
-    beside = sql_store(new_database(server))  # the tables of somebody else in the same database
+    beside = sql_store(new_database(postgres))  # the tables of somebody else in the same database
     assert beside.record(recording(1))["seq"] == 1
 
 
@@ -348,13 +347,13 @@ def stopped(server):
             os.kill(pid, signal.SIGCONT)
 
 
-def test_a_server_that_hangs_is_left_after_the_timeout(server, database):
+def test_a_server_that_hangs_is_left_after_the_timeout(postgres, database):
     """Whoever writes or reads is let go; once the server goes on, so does the store, with nothing written twice."""
     store = sql_store(database, timeout=1)
     patient = sql_store(database, timeout=60)
     patient.record(recording(1))
     store.head()
-    with stopped(server):
+    with stopped(postgres):
         for use in (lambda: store.record(recording(2)), store.head, lambda: list(store.runs()), store.verify):
             with pytest.raises(StoreError, match="no answer within 1 seconds"):
                 use()

@@ -16,11 +16,10 @@ from time import monotonic, sleep
 
 import pytest
 from store_writers import TIMEOUT, survived, written
-from stored_runs import new_database, numbered, recording, running_server
+from stored_runs import new_database, numbered, recording
 
 from guardgraph import sql_store
 
-server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 

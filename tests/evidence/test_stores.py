@@ -9,7 +9,7 @@ from functools import partial
 from threading import Lock
 
 import pytest
-from stored_runs import new_database, running_server
+from stored_runs import new_database
 
 from guardgraph import InputError, OpenRun, Position, StoredRun, StoreError, sql_store
 from guardgraph.evidence.chain import (
@@ -171,7 +171,6 @@ def _fits(stored, pattern, tenant, since):
     )
 
 
-server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 

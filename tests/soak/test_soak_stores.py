@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 from store_writers import TIMEOUT, called_and_killed, survived, written
-from stored_runs import new_database, recording, running_server
+from stored_runs import new_database, recording
 
 from guardgraph import sql_store
 
-server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 PROCESSES, RUNS = 8, 12

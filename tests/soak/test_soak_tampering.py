@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from stored_runs import new_database, running_server
+from stored_runs import new_database
 from test_store_tampering import (  # noqa: F401 - tests, which have the fixtures of this module here
     TABLES,
     findings,
@@ -22,36 +22,34 @@ from test_store_tampering import (  # noqa: F401 - tests, which have the fixture
 
 from guardgraph import sql_store
 
-server = pytest.fixture(scope="module")(running_server)
-
 
 @pytest.fixture(scope="module")
-def kept_place(server):
+def kept_place(postgres):
     """The place of a store of six runs, of which the fourth was erased, and its head."""
-    url = new_database(server)
+    url = new_database(postgres)
     return url, six_runs(sql_store(url))
 
 
 @pytest.fixture(scope="module")
-def kept(server, kept_place):
+def kept(postgres, kept_place):
     """What the store holds, by a query, and its head."""
     url, head = kept_place
 
     def rows(query, *values):
-        with _connected(server, url) as connection:
+        with _connected(postgres, url) as connection:
             return connection.execute(query.replace("?", "%s"), values).fetchall()
 
     return rows, head
 
 
 @pytest.fixture(scope="module")
-def tampered(server, kept_place):
+def tampered(postgres, kept_place):
     """How a copy of the store is changed by statements, and what is found in it then."""
-    url, copy = kept_place[0], new_database(server)
+    url, copy = kept_place[0], new_database(postgres)
     sql_store(copy).open()
 
     def found(*statements, head=None):
-        with _connected(server, copy) as connection:
+        with _connected(postgres, copy) as connection:
             for table in TABLES:
                 connection.execute(f"TRUNCATE {table}")
                 connection.execute(f"INSERT INTO {table} SELECT * FROM {_place(url)}.{table}")

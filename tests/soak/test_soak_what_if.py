@@ -10,11 +10,10 @@ from threading import Timer
 import pytest
 from dask_cluster import dask_cluster
 from judged_runs import expected, killing, numbered, rows
-from stored_runs import new_database, recording, running_server
+from stored_runs import new_database, recording
 
 from guardgraph import RagBudget, sql_store, what_if
 
-server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 RAG = "guardgraph:create_rag_agent"

@@ -17,17 +17,12 @@ from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident, load_demo_r
 _numbers = count()
 
 
-def running_server(postgres):
-    """Return the address of the PostgreSQL server of all tests."""
-    return postgres
-
-
-def new_database(server):
+def new_database(postgres):
     """The URL of a place of its own on a server, empty."""
     name = f"runs{next(_numbers)}"
-    with psycopg.connect(server, autocommit=True) as connection:
+    with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")  # much cheaper than a database
-    return f"{server}&options=-csearch_path%3D{name}".replace("postgresql://", "postgresql+psycopg://")
+    return f"{postgres}&options=-csearch_path%3D{name}".replace("postgresql://", "postgresql+psycopg://")
 
 
 def asked(recorder, question="What is the P1 first response target?", **caller):

@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 from langchain_core.messages import AIMessage
-from stored_runs import new_database, running_server
+from stored_runs import new_database
 from tenant_writers import INTENT, TIMEOUT, ask, begun_by_processes, kill_in_call, tenant_agent
 
 from guardgraph import (
@@ -30,7 +30,6 @@ from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 from guardgraph.tools.demo import load_tools_demo
 from guardgraph.world.tenants import Account, Charge, Overdrawn, Reserved
 
-server = pytest.fixture(scope="module")(running_server)
 database = pytest.fixture(new_database)
 
 ANSWER = {"answer": "P1 incidents get a first response within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
