@@ -149,7 +149,7 @@ def _read_given(messages: Iterable[BaseMessage]) -> Given:
     ]
     last = max((at for at, turn in enumerate(turns) if turn["role"] == "user"), default=None)
     task = "" if last is None else turns[last]["content"]
-    return Given(task=task, history=[turn for at, turn in enumerate(turns) if at != last])
+    return Given(task=task, history=[turn for at, turn in enumerate(turns) if at != last], is_foreign=True)
 
 
 def _list_made_calls(messages: Iterable[BaseMessage], policy: ToolPolicy) -> list[MadeCall]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.cover import Evidence, Sources, list_stems, read_sources, read_text
-from guardgraph.grounding.languages import list_hand_words, load_hand_table
 from guardgraph.grounding.marks import CitingSentence
 from guardgraph.grounding.names import (
     Names,
@@ -20,86 +18,11 @@ from guardgraph.grounding.names import (
     join_names,
     read_names,
 )
+from guardgraph.grounding.opposites import is_opposite
 from guardgraph.grounding.quotes import find_quoting_sentences
 from guardgraph.grounding.tables import Table, find_misplaced_values, join_tables
 from guardgraph.grounding.values import Value, ValueIndex, find_support, is_same_kind, is_written, supports
-from guardgraph.grounding.words import DEFAULT_LANGUAGE, load_joining_words, stem
 from guardgraph.grounding.workings import evaluate_workings
-from guardgraph.plain.memory import remember_by_text
-
-_LEAST_WORDS: Final = 4
-_LEAST_SHARE: Final = 0.75
-"""Of the content words of the sentence, and of the stretch of the other one, that both have."""
-_TOKEN: Final = re.compile(r"!|\d+(?:[.,]\d+)*|[^\W\d_]+")
-_CONTRACTED: Final = re.compile(r"n['’]t\b")
-
-
-class _Read(NamedTuple):
-    """A sentence as it is compared."""
-
-    keys: tuple[str, ...]
-    """Its content words: stems, numbers, and the numbers of pairs of opposites behind ``<``."""
-    sides: Mapping[str, set[int]]
-    """Of each pair that it has a word of, which one."""
-    denied: set[str]
-    """What stands behind an odd number of negations."""
-    is_condition: bool
-
-
-@cache
-def _load_tables() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple[str, int]]]:
-    """Return what denies nothing, what denies, and the pair and the side of each word that has an opposite."""
-    table = load_hand_table(DEFAULT_LANGUAGE)
-    idle, denying = (rf"\b(?:{'|'.join(sorted(table[key], key=len, reverse=True))})\b" for key in ("idle", "negations"))
-    sides: dict[str, tuple[str, int]] = {}
-    for number, pair in enumerate(table["pairs"]):
-        for side, words in enumerate(pair):
-            for word in words.split():
-                sides.setdefault(word, (f"<{number}", side))
-    return (
-        re.compile(idle),
-        re.compile(denying),
-        {**{stem(word): pair for word, pair in [*sides.items()][::-1]}, **sides},
-    )
-
-
-@remember_by_text(texts=4096, chars=1000)
-def _read_sentence(sentence: str) -> _Read:
-    idle, denying, opposites = _load_tables()
-    joining = load_joining_words(DEFAULT_LANGUAGE)
-    said = denying.sub("!", idle.sub(" ", _CONTRACTED.sub(" not", sentence.lower())))
-    keys, sides, denied = list[str](), dict[str, set[int]](), Counter[str]()
-    denials = 0
-    words = _TOKEN.findall(said)
-    for word in words:
-        if word == "!":
-            denials += 1
-            continue
-        pair = opposites.get(word) or opposites.get(stem(word))
-        if pair:
-            sides.setdefault(pair[0], set()).add(pair[1])
-        if pair or word not in joining:
-            keys.append(pair[0] if pair else stem(word))
-            denied[keys[-1]] += denials
-            denials = 0
-    is_condition = not list_hand_words(DEFAULT_LANGUAGE, "conditions").isdisjoint(_TOKEN.findall(sentence.lower()))
-    return _Read(tuple(keys), sides, {key for key, times in denied.items() if times % 2}, is_condition)
-
-
-def is_opposite(said: str, source: str) -> bool | None:
-    """Say whether two sentences that are nearly the same differ in an odd number of negations and opposites."""
-    one, other = _read_sentence(said), _read_sentence(source)
-    shared = set(one.keys) & set(other.keys)
-    if len(shared - one.sides.keys()) < _LEAST_WORDS or len(shared) < _LEAST_SHARE * len(set(one.keys)):
-        return None
-    places = [place for place, key in enumerate(other.keys) if key in shared]
-    if len(shared) < _LEAST_SHARE * len(set(other.keys[places[0] : places[-1] + 1])):
-        return None
-    if one.is_condition != other.is_condition:
-        return None
-    turned = [key for key in shared & one.sides.keys() & other.sides.keys() if not one.sides[key] & other.sides[key]]
-    return (len(turned) + len((one.denied ^ other.denied) & shared)) % 2 == 1
-
 
 VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")
 """The worst first."""
@@ -322,8 +245,8 @@ class _Held:
 
     @cached_property
     def is_same_language(self) -> bool:
-        """Whether names can be looked for: a source is in the language of the text."""
-        return is_language_of(self.language, [each.text for each in self.sources.read])
+        """Whether names can be looked for: a source is in the language of the text, or there is none."""
+        return not self.sources.read or is_language_of(self.language, [each.text for each in self.sources.read])
 
     def judge(self, start: int, end: int) -> CheckedSentence:
         """Return a sentence with its verdict."""
@@ -351,7 +274,7 @@ class _Held:
         if self.checks.cover and cover < self.checks.min_cover and not sentence.rstrip("*_ ").endswith("?"):
             findings.append(Finding("cover", "doubtful", self.text[start:end], start, end, told=f"{cover:.2f}"))
         verdict = min((finding.verdict for finding in findings), key=VERDICTS.index, default="supported")
-        if verdict == "supported" and cover < SUPPORTED_FROM:
+        if verdict == "supported" and (cover < SUPPORTED_FROM or not near):
             verdict = "unchecked"
         evidence = self.sources.show_evidence(near)
         return CheckedSentence(self.text[start:end], start, end, verdict, tuple(findings), evidence, round(cover, 3))

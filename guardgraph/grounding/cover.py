@@ -145,7 +145,7 @@ class Sources:
         """Return the share of a sentence's words that neighbouring source sentences have; 1 where it has too few."""
         wanted = stems - load_frame_stems(language)
         own = wanted - asked
-        if len(own) < LEAST_COVERED or not self._begins[-1]:
+        if len(own) < LEAST_COVERED:
             return 1.0
         found: defaultdict[int, set[str]] = defaultdict(set)
         for word in own:

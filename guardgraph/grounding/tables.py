@@ -123,6 +123,7 @@ def find_misplaced_values(sentence: str, begin: int, values: Sequence[Value], ta
         for key in [stem(word.key.removesuffix("s") if "'s" in sentence[word.start : word.end] else word.key)]
         if key in table.row_of
     ]
+    said = _list_stems(sentence)
     at, current = begin, list[int]()
     for value in values:
         fresh = list(dict.fromkeys(row for place, row in named if at <= place < value.start))
@@ -135,10 +136,33 @@ def find_misplaced_values(sentence: str, begin: int, values: Sequence[Value], ta
         if column is not None and column < len(row.cells) and (cell := row.cells[column]):
             if find_support(value, cell) is None and not _is_in_row(value, row, table):
                 yield Misplaced(value, cell[0], row.source)
-        elif not table.columns and not value.is_small:
-            told = [each for cell in row.cells for each in cell if each.kind == value.kind and each.unit == value.unit]
-            if told and find_support(value, told) is None and find_support(value, table.known.find_like(value)):
-                yield Misplaced(value, told[0], row.source)
+        elif not value.is_small and (told := _find_told_beside(value, said, row, table)) is not None:
+            yield Misplaced(value, told, row.source)
+
+
+def _find_told_beside(value: Value, said: frozenset[str], row: Row, table: Table) -> Value | None:
+    """Return what a row says where other rows say a value that it does not have."""
+    if find_support(value, table.known.find_like(value)) is None:
+        return None
+    if any(find_support(value, cell) is not None for cell in row.cells):
+        return None
+    alike = {
+        column: each
+        for column, cell in enumerate(row.cells)
+        for each in reversed(cell)
+        if each.kind == value.kind and each.unit == value.unit
+    }
+    if len(alike) > 1:
+        heads = {column: table.columns[column] for column in alike if column < len(table.columns)}
+        named = {column: head for column, head in heads.items() if head and head <= said}
+        alike = {
+            column: alike[column] for column, head in named.items() if not any(head < each for each in named.values())
+        }
+    for column, told in alike.items() if len(alike) == 1 else ():
+        others = (other.cells[column] for other in table.rows if column < len(other.cells))
+        if any(find_support(value, other) is not None for other in others):
+            return told
+    return None
 
 
 def _find_column(value: Value, table: Table) -> int | None:

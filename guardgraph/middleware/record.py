@@ -88,8 +88,9 @@ def read_given(messages: Sequence[AnyMessage], foreign: Iterable[str] = ()) -> G
     ]
     last = max((at for at, turn in enumerate(turns) if turn["role"] == "user"), default=None)
     if last is None:
-        return Given(task="", history=turns)
-    return Given(task=turns[last]["content"], history=[turn for at, turn in enumerate(turns) if at != last])
+        return Given(task="", history=turns, is_foreign=True)
+    before = [turn for at, turn in enumerate(turns) if at != last]
+    return Given(task=turns[last]["content"], history=before, is_foreign=True)
 
 
 def make_stop_message(stop: Stop, told: str = "") -> AIMessage:

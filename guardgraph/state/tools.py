@@ -295,6 +295,8 @@ class Given(TypedDict):
     """Who asks: tenant, user, groups."""
     delegated: NotRequired[list[Delegation]]
     """What a person approved of documents in this run."""
+    is_foreign: NotRequired[bool]
+    """Whether the graph is not one of ours: its model may have been shown texts that no call brought."""
 
 
 class Sighting(TypedDict):

@@ -69,6 +69,9 @@ def test_no_framework_is_loaded():
     assert done.stdout.strip() == "[]"
 
 
+PRICES = "| plan | price | yearly price |\n|---|---|---|\n| Basic | 10 EUR | 100 EUR |\n| Pro | 20 EUR | 200 EUR |"
+
+
 @pytest.mark.parametrize(
     ("said", "source", "rule", "verdict"),
     [
@@ -78,10 +81,27 @@ def test_no_framework_is_loaded():
         ("Heat it to 350 °F.", "Heat it to 350.", "value", "unchecked"),
         ("Ask at https://evil-pages.com/a for more.", "Ask at the desk for more.", "link", "unsupported"),
         ("Click ![x](https://evil-pages.com/a.png) now.", "Click now.", "link", "unsupported"),
+        ("The price of Basic is 20 EUR.", PRICES, "value", "contradicted"),
+        ("The yearly price of Pro is 100 EUR.", PRICES, "value", "contradicted"),
+        ("The medicine is safe for children.", "The medicine is not safe for children.", "opposite", "doubtful"),
+        ("Smoking is permitted.", "Smoking is prohibited.", "opposite", "doubtful"),
     ],
 )
 def test_a_finding_says_what_is_wrong(said, source, rule, verdict):
-    """Misspelt names, shares, units that are left out, links and markup are told apart, each where it stands."""
+    """Misspelt names, shares, left out units, links, markup, other rows, short denials: each where it stands."""
     found = check_text(said, [Source("s", source)]).findings
     assert (rule, verdict) in {(each.rule, each.verdict) for each in found}, found
     assert all(said[each.start : each.end] for each in found)
+
+
+@pytest.mark.parametrize("said", ["Pro costs 20 EUR, and 200 EUR a year.", "Of Basic the yearly price is 100 EUR."])
+def test_a_value_of_its_own_row_is_right(said):
+    """A table contradicts nothing that stands in the row which a sentence names."""
+    assert not check_text(said, [Source("s", PRICES)]).findings
+
+
+@pytest.mark.parametrize("sources", [[], [Source("s", "")]])
+def test_without_sources_nothing_is_supported(sources):
+    """Values and names have no source then, and a sentence without any is not checked."""
+    said = "Mr Miller paid 45 EUR for Anna Smith. You should stop now. Hello, how may I help you?"
+    assert [each.verdict for each in check_text(said, sources).sentences] == ["unsupported", "unchecked", "unchecked"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import dynamic_prompt
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -71,6 +72,20 @@ def test_a_transfer_that_a_bill_asks_for_waits_and_a_no_ends_the_run() -> None:
     assert "licence" in request["description"]
     result = agent.invoke(Command(resume={"decisions": [{"type": "reject"}]}), THREAD)
     assert result["guardgraph"]["stop_reason"] == "review_rejected"
+    assert office.sent == []
+
+
+def test_a_text_that_no_call_brought_licenses_nothing_either() -> None:
+    """What a middleware adds to the prompt is no result: still a value needs support from the first call on."""
+
+    @dynamic_prompt
+    def add_document(request: Any) -> str:
+        return f"Answer from this: {BILL}"
+
+    office = Office()
+    model = ScriptedChatModel(propose("send_money", to=THIEF, amount=1450.0), AIMessage("Done."))
+    agent = create_agent(model, office.tools, middleware=[add_document, LicensedTools()], checkpointer=InMemorySaver())
+    assert agent.invoke(ask("How much is the bill?"), THREAD)["__interrupt__"]
     assert office.sent == []
 
 

@@ -249,7 +249,7 @@ class Support:
         # Keys of results count as values do: the model reads them too, and who fills a field may have chosen them. A
         # trusted field that holds several words counts too. Nobody knows who chose them: on a server where everybody
         # may name a channel, its name can be a message.
-        if any(turn["role"] != "user" for turn in self._given["history"]):
+        if self._given.get("is_foreign") or any(turn["role"] != "user" for turn in self._given["history"]):
             return True
         return any(map(self._has_words_of_others, self._made))
 
