@@ -176,6 +176,13 @@ def test_code_that_begins_in_another_chunk_is_left_out():
     assert said("How do I open a box?", text)["answer"] == "Open a box:\n\n```python\nopen_box()\n\n```"
 
 
+def test_a_line_that_would_load_something_is_left_out():
+    """Anchors, pictures and rows with tags, which no answer may have; the rest of the chunk answers."""
+    shown = "The fee of a plan is low.\n\n| plan | fee |\n| --- | --- |\n| pro | 12 EUR |"
+    text = f'<a id="fee"></a>\n\n{shown}\n| plus | 9<br>EUR |'
+    assert said("What is the fee of a plan?", text)["answer"] == shown
+
+
 @pytest.mark.parametrize(
     ("table", "shown"),
     [

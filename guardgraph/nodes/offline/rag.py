@@ -16,6 +16,7 @@ from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, list_word_keys, read_terms
 from guardgraph.guards import rag as guards
 from guardgraph.guards.answers import judge_answer
+from guardgraph.guards.links import has_supported_links
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject
@@ -151,7 +152,9 @@ class _Section(NamedTuple):
 def write_offline_answer(view: JsonObject) -> JsonObject:
     """Propose what one or two chunks say that have most of the question, word for word, as a person would skim it."""
     chunks = [{**item, "source": "", "score": 1.0} for item in view["context_chunks"]]  # are not shown
-    texts = [[text for text in _read_blocks(chunk["text"]) if not _UNSEEN.fullmatch(text)] for chunk in chunks]
+    texts = [
+        [text for block in _read_blocks(chunk["text"]) if (text := _keep_inert_lines(block, chunk))] for chunk in chunks
+    ]
     asked = _read_question(view["question"], list(chain(*texts)))
     sections = [_read_section(asked, chunk, own) for chunk, own in zip(chunks, texts, strict=True)]
     rates = [_rate_section(asked, section) * (_RANKED - rank) for rank, section in enumerate(sections)]
@@ -211,6 +214,18 @@ def _read_block(asked: _Asked, text: str, headed: frozenset[str]) -> _Block:
     own = asked.find_terms(text.partition("\n")[2] if text.startswith(_FENCES) else text)
     best = max(map(asked.find_terms, text.split("\n")), key=asked.weigh) if form == "table" else own
     return _Block(text, form, own, _rate(asked, text, best, headed) * (_WEAK if form == "code" else 1.0))
+
+
+def _keep_inert_lines(block: str, chunk: JsonObject) -> str:
+    """Return what of a block may be shown: tags and pictures would load, run or lay out something."""
+
+    def is_inert(text: str) -> bool:
+        marked = "<" in text or "![" in text
+        return not marked or has_supported_links(text, cited=(chunk["text"],), policy=RagPolicy())
+
+    if is_inert(block):
+        return "" if _UNSEEN.fullmatch(block) else block
+    return "" if block.startswith(_FENCES) else "\n".join(filter(is_inert, block.split("\n")))
 
 
 def _read_blocks(text: str) -> Iterator[str]:
