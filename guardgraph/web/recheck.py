@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from uuid import uuid4
 
 from guardgraph.grounding.quotes import find_quote_place, normalise_quote_text
@@ -24,8 +24,6 @@ Verdict: TypeAlias = Literal["same", "moved", "changed", "gone", "denied"]
 """The quote stands where it stood; it stands elsewhere in the page; it does not stand there; there is no such page; the
 lists of now do not let it be read, or not what it leads to."""
 
-ARCHIVED_PAGE_SECONDS: Final = 30.0
-"""Seconds in which a page of a file is read."""
 
 Text: TypeAlias = Callable[["Cited"], str]
 """Returns the text of the page that a note cites, or raises `ReadFailure`."""
