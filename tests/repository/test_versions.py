@@ -71,7 +71,7 @@ def test_a_run_that_waits_in_another_format_is_refused():
     kept.checkpoint["channel_versions"]["log"] = version
     config = {"configurable": {"thread_id": "1", "checkpoint_ns": ""}}
     saver.put(config, {**kept.checkpoint, "id": str(uuid6())}, kept.metadata, {"log": version})
-    with pytest.raises(InputError, match=r"^thread_id: .*0\.14 or later is required; given: .* of guardgraph 0\.12"):
+    with pytest.raises(InputError, match=r"^thread_id: .*0\.16 or later is required; given: .* of guardgraph 0\.12"):
         graph.invoke(None, thread)
 
 
