@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
+from struct import Struct
 from typing import Final, TypeAlias
 
 import numpy
@@ -24,6 +25,9 @@ Numbers: TypeAlias = NDArray[numpy.integer]
 
 MOST_OF_TERM: Final = (1 << 16) - 1
 """A chunk that has a term more often counts as if it had it so often: two bytes hold no more."""
+
+_PAIR: Final = Struct("<HH")
+"""A place and a count."""
 
 KINDS: Final = ("s", "w", "b")
 """What a term begins with, by its reading: stem, spelling, beginning."""
@@ -43,18 +47,17 @@ def decode_postings(data: bytes) -> Numbers:
     return numpy.frombuffer(data, dtype="<u2").reshape(-1, 2)
 
 
-def change_postings(data: bytes, changed: Mapping[int, int]) -> tuple[bytes, int]:
+def change_postings(data: bytes, total: int, changed: Mapping[int, int]) -> tuple[bytes, int]:
     """Return postings after a change, by place how often the chunk there has the term now; and the sum of counts."""
-    new = numpy.array(sorted((at, min(count, MOST_OF_TERM)) for at, count in changed.items() if count), dtype="<u2")
-    new = new.reshape(-1, 2)
+    new = sorted((at, min(count, MOST_OF_TERM)) for at, count in changed.items() if count)
+    if len(new) == len(changed) and (not data or new[0][0] > _PAIR.unpack_from(data, len(data) - _PAIR.size)[0]):
+        # Only put in, behind all others, as most changes are.
+        return data + b"".join([_PAIR.pack(*pair) for pair in new]), total + sum(count for _, count in new)
     held = decode_postings(data)
-    if len(held) and min(changed) <= held[-1, 0]:
-        left = held[~numpy.isin(held[:, 0], [*changed])]
-        new = numpy.concatenate([left, new])
-        new = new[new[:, 0].argsort()]
-    elif len(held):
-        new = numpy.concatenate([held, new])
-    return new.tobytes(), int(new[:, 1].sum())
+    left = numpy.array(new, dtype="<u2").reshape(-1, 2)
+    left = numpy.concatenate([held[~numpy.isin(held[:, 0], [*changed])], left])
+    left = left[left[:, 0].argsort()]
+    return left.tobytes(), int(left[:, 1].sum())
 
 
 def decode_lengths(data: bytes) -> Numbers:

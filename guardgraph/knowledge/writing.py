@@ -274,33 +274,30 @@ class TenantWriter:
         }
         # SQLite looks at the tables of a cross join in their order: it searches for each tuple.
         select = (
-            "WITH wanted (part, term, block) AS (VALUES ?) SELECT held.part, held.term, held.block, total, data "
-            "FROM wanted CROSS JOIN postings held WHERE held.part = wanted.part AND held.term = wanted.term "
-            "AND held.block = wanted.block"
+            "WITH wanted (part, term, block) AS (VALUES ?) SELECT held.part, held.term, held.block, total, "
+            "CASE WHEN held.block = wanted.block THEN data END FROM wanted "
+            "CROSS JOIN postings held WHERE held.part = wanted.part AND held.term = wanted.term"
         )
-        rows = execute_for(connection, select, [], [*cells])
-        held = {row[:3]: row[3:] for row in rows}
-        more, once = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
+        held, totals = dict[tuple[int, str, int], bytes](), defaultdict[tuple[int, str], dict[int, int]](dict)
+        for part, term, block, total, data in execute_for(connection, select, [], [*cells]):
+            totals[part, term][block] = total
+            if data is not None:
+                held[part, term, block] = data
+        before = {at: sum(by_block.values()) for at, by_block in totals.items()}
         written, gone = list[tuple[Any, ...]](), defaultdict[tuple[int, int], list[str]](list)
         for at, changed in sorted(cells.items()):
             part, term, block = at
-            before, data = held.get(at, (0, b""))
-            data, total = change_postings(data, changed)
-            more[part, term] += total - before
+            data, total = change_postings(held.get(at, b""), totals[part, term].get(block, 0), changed)
+            totals[part, term][block] = total
             if data:
                 written.append((*at, total, data))
             elif at in held:
                 gone[part, block].append(term)
-        totals = (
-            "WITH wanted (part, term) AS (VALUES ?) SELECT held.part, held.term, sum(total) FROM wanted "
-            "CROSS JOIN postings held WHERE held.part = wanted.part AND held.term = wanted.term "
-            "GROUP BY 1, 2"
-        )
-        sums = {row[:2]: int(row[2]) for row in execute_for(connection, totals, [], [*more])}
-        for (part, term), added in more.items():
-            total = sums.get((part, term), 0)
-            for kind in KINDS if term[0] == NAME else term[0]:
-                once[part, kind] += (total + added == 1) - (total == 1)
+        once = Counter[tuple[int, str]]()
+        for (part, term), by_block in totals.items():
+            more = (sum(by_block.values()) == 1) - (before.get((part, term)) == 1)
+            for kind in KINDS if more and term[0] == NAME else term[0] if more else ():
+                once[part, kind] += more
         insert = (
             "INSERT INTO postings (part, term, block, total, data) VALUES ? "
             "ON CONFLICT (part, term, block) DO UPDATE SET total = excluded.total, data = excluded.data"

@@ -68,9 +68,9 @@ CELLS = st.dictionaries(st.integers(0, 60), st.integers(0, 70_000), max_size=20)
 @given(st.lists(CELLS.filter(bool), max_size=5))
 def test_postings_after_any_changes_are_those_of_what_is_left(changes):
     """Whatever is put in, replaced and taken out: places rise, none stays that nobody is in, and the sum is right."""
-    data, left = b"", {}
+    data, total, left = b"", 0, {}
     for changed in changes:
-        data, total = change_postings(data, changed)
+        data, total = change_postings(data, total, changed)
         left = {place: count for place, count in (left | changed).items() if count}
         assert decode_postings(data).tolist() == [[place, min(left[place], 65_535)] for place in sorted(left)]
         assert total == sum(min(count, 65_535) for count in left.values())
