@@ -25,7 +25,6 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from pydantic.fields import FieldInfo
 
 from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
 from guardgraph.plain.hashing import digest
@@ -131,7 +130,11 @@ class Settings(BaseModel):
             return
         try:
             cls.model_validate(
-                {name: field.default for name, field in cls.model_fields.items() if _has_setting_default(field)}
+                {
+                    name: field.default
+                    for name, field in cls.model_fields.items()
+                    if not field.is_required() and field.default_factory is None
+                }
             )
         except ValidationError as error:
             if wrong := [item for item in error.errors(include_url=False) if item["type"] != "missing"]:
@@ -449,10 +452,6 @@ def _list_setting_texts(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple | set | frozenset):
         for item in value:
             yield from _list_setting_texts(item)
-
-
-def _has_setting_default(field: FieldInfo) -> bool:
-    return not field.is_required() and field.default_factory is None
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)

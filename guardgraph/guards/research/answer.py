@@ -134,7 +134,9 @@ def _parse_marked_texts(
     if must_cite or marks:
         with _keep_sentence_in_details():
             sentences = assign_marks(read["answer"], marks, read["citations"], must_cite=must_cite)
-        read = ResearchAnswer(**read, sentences=[_keep_sentence(item) for item in sentences])
+        read = ResearchAnswer(
+            **read, sentences=[CitedSentence(start=item.start, end=item.end, notes=[*item.ids]) for item in sentences]
+        )
     return read, [*map(len, parts)]
 
 
@@ -145,10 +147,6 @@ def _keep_sentence_in_details() -> Iterator[None]:
     except Stop as stop:
         shown = {key: item for key, item in stop.evidence.items() if key != "sentence"}
         raise Stop(stop.reason, **shown, details={"sentence": stop.evidence["sentence"]}) from None
-
-
-def _keep_sentence(item: CitingSentence) -> CitedSentence:
-    return CitedSentence(start=item.start, end=item.end, notes=[*item.ids])
 
 
 def list_sentences(answer: ResearchAnswer) -> list[CitingSentence]:

@@ -197,7 +197,7 @@ def _list_missing_values(note: Note, page: SourcePage | None) -> list[str]:
 def _parse_note(raw: JsonValue) -> Note:
     if not isinstance(raw, dict):
         raise Stop("invalid_notes:item")
-    texts = {name: _read_note_text(raw.get(name)).strip() for name in NOTE_TEXTS}
+    texts = {name: said.strip() if isinstance(said := raw.get(name), str) else "" for name in NOTE_TEXTS}
     for name in ("id", "url", "claim"):
         if not texts[name]:
             raise Stop(f"invalid_notes:{name}")
@@ -211,7 +211,3 @@ def _parse_note(raw: JsonValue) -> Note:
         title=texts["title"],
         published_at=texts["published_at"],
     )
-
-
-def _read_note_text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""
