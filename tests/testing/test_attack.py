@@ -31,7 +31,7 @@ def attacked(name, runs=60, seed=0):
 def test_each_mutant_of_the_tool_agent_is_found_and_its_run_is_small(mutant):
     """A guard that forgets lists, approval, review or budget, and a call with another argument than was shown."""
     with forgetting(mutant):
-        report = attacked("office", runs=60)
+        report = attacked("office", runs=100)
         found = {key: each for key, each in report.found.items() if key[0] == "guard_forgot"}
         assert found
         smallest = min(found.values(), key=lambda each: len(each.run["moves"])).run

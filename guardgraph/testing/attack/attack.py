@@ -244,6 +244,8 @@ def shrink_run(planned: JsonObject, ask: Callable[[JsonObject], tuple[bool, int]
 
 def _list_smaller_runs(planned: JsonObject) -> Iterator[JsonObject]:
     moves, results = planned["moves"], planned["results"]
+    if results:
+        yield {**planned, "results": {}}
     size = len(moves)
     while size:  # halves first, then less
         for at in range(0, len(moves), size):
@@ -261,7 +263,7 @@ def _list_smaller_moves(move: JsonObject) -> Iterator[JsonObject]:
         yield {"call": ["invoke", 0]}
     if not isinstance(move.get("model"), dict):
         return
-    for key in ("seconds", "cut", "says"):
+    for key in ("forever", "seconds", "cut", "says"):
         if key in move["model"]:
             yield {"model": {other: value for other, value in move["model"].items() if other != key}}
     for smaller in _list_smaller_values(move["model"]):

@@ -78,7 +78,7 @@ class AttackedRun:
         self._seed = self.chance.getrandbits(64)
         self._calls = Counter[str]()
         self._lock = Lock()
-        self.is_insisting = self.planned is None and self.chance.random() < 0.1
+        self.repeated: JsonObject | None = None  # a reply that the model makes again and again
         planned = () if self.planned is None else self.planned["moves"]
         self._left = {who: deque(move for move in planned if who in move) for who in ("model", "call", "person")}
 
@@ -184,7 +184,8 @@ class Attacker:
                 return {"says": vary_example(chance.choice(examples), chance, known, mood)}
 
             move = self._take_reply(draw)
-            return self._fail_or(move, move.get("says"))
+            _raise_what_is_told(move)
+            return move.get("says")
 
         return propose
 
@@ -210,15 +211,11 @@ class Attacker:
         run, form = self.run, call.kwargs.get("response_format") or {}
         schema = form.get("json_schema", {}).get("schema") if isinstance(form, dict) else None
         tools = [tool["function"] for tool in call.kwargs.get("tools") or ()]
-        move = self._take_reply(
-            lambda: draw_reply(run.chance, run.list_known(), schema=schema, tools=tools, insists=run.is_insisting)
-        )
-        if "refuses" in move:
-            return Reply(refusal=move["refuses"])
+        move = self._take_reply(lambda: draw_reply(run.chance, run.list_known(), schema=schema, tools=tools))
+        _raise_what_is_told(move)
         said, reason = move.get("says", ""), "length" if move.get("cut") else "stop"
-        reply = self._fail_or(move, Reply(said, finish_reason=reason))
         if "calls" not in move:
-            return reply
+            return Reply(said, finish_reason=reason, refusal=move.get("refuses"))
         calls = [
             {"name": each["name"], "args": each["args"], "id": f"c{run.asked}-{number}"}
             for number, each in enumerate(move["calls"])
@@ -229,17 +226,12 @@ class Attacker:
         run = self.run
         run.asked, run.shown = run.asked + 1, len(run.brought)
         ends: JsonObject = {"says": "I cannot do that."}
-        said = next((move["model"] for move in reversed(run.moves) if "model" in move), None)
-        repeats = run.is_insisting and said is not None and run.chance.random() < 0.8
-        draws = (lambda: said) if repeats else draw
-        move: JsonObject = ends if run.asked > MOST_ASKED else run.take_move("model", draws, ends)
+        move = run.repeated or run.take_move("model", draw, ends)
+        run.repeated = move if move.get("forever") else None
+        if run.asked > MOST_ASKED:
+            move = ends
         self.clock.advance(move.get("seconds", 0.0))
         return move
-
-    def _fail_or(self, move: JsonObject, value: Any) -> Any:
-        if "raises" in move:
-            raise _ERRORS[move["raises"]]("under attack")
-        return value
 
     def _wrap(self, function: Any, name: str) -> Any:
         """Return a function that is called in the place of another one."""
@@ -269,10 +261,10 @@ class Attacker:
             )
         plain = make_storable_json({key: value for key, value in args.items() if key not in _INJECTED})
         run.performed.append(Performed(name, plain, run.shown, len(run.decisions)))
-        return self._fail_or_go_on(run.take_result(name, plain))
-
-    def _fail_or_go_on(self, does: Any) -> Any:
-        return self._fail_or(does, does) if isinstance(does, dict) else does
+        does = run.take_result(name, plain)
+        if isinstance(does, dict):
+            _raise_what_is_told(does)
+        return does
 
     def _bring(self, name: str, does: Any, result: Any) -> Any:
         if isinstance(does, dict):
@@ -293,6 +285,11 @@ class _AttackedObject:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._attacked, name)
+
+
+def _raise_what_is_told(move: JsonObject) -> None:
+    if "raises" in move:
+        raise _ERRORS[move["raises"]]("under attack")
 
 
 def _asks_tool(does: Any) -> bool:

@@ -146,13 +146,8 @@ def _draw_object(schema: JsonObject, chance: random.Random, known: Known, mood: 
 
 
 def draw_reply(
-    chance: random.Random,
-    known: Known,
-    *,
-    schema: JsonObject | None,
-    tools: Sequence[JsonObject],
-    insists: bool = False,
-) -> Any:
+    chance: random.Random, known: Known, *, schema: JsonObject | None, tools: Sequence[JsonObject]
+) -> JsonObject:
     """Return the move of a model: what it says or calls, or how it fails.
 
     Args:
@@ -160,9 +155,8 @@ def draw_reply(
         known: the values that it may take.
         schema: of the reply, where the model is held to one.
         tools: functions as OpenAI names them, where the model may call some.
-        insists: whether it goes on calling, and never answers.
     """
-    drawn = 0.5 if insists else chance.random()
+    drawn = chance.random()
     if drawn < 0.03:
         return {"raises": chance.choice(("ConnectionError", "TimeoutError", "ValueError"))}
     if drawn < 0.05:
@@ -171,7 +165,7 @@ def draw_reply(
         return {"says": chance.choice(ODD)}
     mood = chance.choice([*MOODS])
     move: JsonObject
-    if tools and (insists or chance.random() < 0.75):
+    if tools and chance.random() < 0.75:
         calls = [_draw_call(chance, known, tools, mood) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
         calls = calls * 12 if chance.random() < 0.02 else calls
         move = {"calls": calls, "says": chance.choice(("", "", *SENTENCES))}
@@ -183,6 +177,8 @@ def draw_reply(
         move["cut"] = True
     elif drawn > 0.96:
         move["seconds"] = chance.choice((1.0, 40.0, 4000.0))
+    elif drawn > 0.9:
+        move["forever"] = True
     return move
 
 
