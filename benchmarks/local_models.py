@@ -55,7 +55,7 @@ SHORT, LONG = 300, 400
 """Tokens of a reply: a model of this size repeats itself until it is cut off."""
 FORM: Final = re.compile(
     r"^(?:llm_|invalid_(?:action|intent|plan|critique|gaps|outline|notes)\b)"
-    r"|:(?:empty|missing_citations|citations_out_of_context|uncited_sentence|too_long|quote_too_short)$"
+    r"|:(?:empty|citations|missing_citations|citations_out_of_context|uncited_sentence|too_long|quote_too_short)$"
 )
 """Reasons of runs that ended by the form of a proposal, and not by what it says."""
 SERVE: Final = """

@@ -81,6 +81,15 @@ def test_what_a_result_says_may_be_said():
             check_claimed_actions(answer, made=calls, **told)
 
 
+def test_a_passive_of_the_present_may_tell_how_things_are():
+    """What is so already, to a degree or each time was not done in the run; what is so now, or has been done, was."""
+    assert not claims("Your flight is already booked.")
+    assert not claims("The flight is fully booked. Orders are refunded each time they are late.")
+    assert not claims("Two files were created since Monday.")
+    for answer in ("Your flight is now booked.", "The order is found and refunded.", "It has been refunded each time."):
+        assert claims(answer)
+
+
 def test_a_simple_past_of_an_earlier_day_is_a_report():
     """What was done on a day was done before the run; what has been done is claimed, whatever day it is for."""
     assert not claims("The transfer was made on 3 May. Your order was refunded in 2024.")
