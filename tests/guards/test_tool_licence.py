@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from growth import assert_linear
 from hypothesis import given as generated
 from hypothesis import strategies as st
 from tables import each_row
@@ -222,6 +223,15 @@ def test_another_thing_is_not_licensed(task, args):
     assert licence.unsupported
     assert licence.needs_approval
     assert reason("send_money", args, task, rule=ToolRule(approve="never")).startswith("unsupported_argument:")
+
+
+@pytest.mark.parametrize(
+    "piece", ["not Ada ", "Ada\n", "“Ada", "1/", "900 ", "file 13 ", "ada@corp.org ", "More than 5 km "]
+)
+def test_hostile_tasks_take_linear_time(piece):
+    """Whatever a task repeats: a call is judged in time that grows with it and no faster."""
+    args = {"to": "Bob", "amount": 900, "file_id": "13", "when": "2024-05-13", "host": "corp.net"}
+    assert_linear(lambda chars: judge("send_money", args, piece * (chars // len(piece))), 4_000, 40_000)
 
 
 def test_fields_that_an_owner_sets_license():
