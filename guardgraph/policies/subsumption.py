@@ -226,8 +226,8 @@ class _ToolJudge:
             return row.compared == "tighter"
         tool, _, inner = way.rpartition(".")
         ours, theirs = self._old.policy.rule_of(tool), self._new.policy.rule_of(tool)
-        if tool in self._cards and tool not in self._callable:
-            return True
+        if tool in self._cards and tool not in self._callable and not theirs.trusted:
+            return True  # with trusted fields, what it brought before it was denied licenses calls of others
         if inner in ("approve", "destructive"):
             return theirs.asks in (ours.asks, "refuse") or (ours.asks, theirs.asks) in _TIGHTER_ASKS
         if row.compared != "tighter" or inner == "forced":

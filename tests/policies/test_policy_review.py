@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import ROOT, refused, run
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from policy_pairs import draw_call, draw_policy_pair, judge_call, loosen_one_setting, shuffle_keys
 from ruamel.yaml import YAML
@@ -94,15 +94,25 @@ def test_what_is_newly_allowed_has_an_example_and_the_way_back_has_none(old, was
     assert is_twofold or judge(new, old).verdict in ("at_most", "unknown")
 
 
+@pytest.mark.parametrize(("trusted", "verdict"), [("[account.id]", "unknown"), ("[]", "at_most")])
+def test_a_denied_tool_licenses_what_it_brought_before_only_by_trusted_fields(trusted, verdict, judge):
+    """A run that goes on under NEW may have its results: another authority of it changes what they license."""
+    old = TOOLS.replace("look: {effect: read}", f"look: {{trusted: {trusted}}}")
+    old = old.replace("policy:\n", "policy:\n  denied_tools: [look]\n")
+    assert "denied_tools" in old
+    assert judge(old, old.replace(trusted, f"{trusted}, authority: [to, note]")).verdict == verdict
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**9))
+@example(seed=4459)
+@given(seed=st.integers(0, 10**9))
 def test_no_call_contradicts_that_a_policy_is_at_most_another(seed):
     """Of random pairs of policies, whatever call is proposed: where NEW is at most OLD, OLD lets it as far."""
     drawn = random.Random(seed)
     old, new, cards = draw_policy_pair(drawn)
     found = judge_subsumption(old, new, compare_policy_files(old, new), cards)
     if found.verdict == "at_most":
-        for call in (draw_call(drawn) for _ in range(40)):
+        for call in (draw_call(drawn) for _ in range(200 if seed == 4459 else 40)):
             assert judge_call(call, new, new, cards) <= judge_call(call, old, new, cards), call
 
 
