@@ -47,6 +47,7 @@ ASKED, TOLD = "How long do refunds take?", "They take 10 days."
 FOLDED = f"<div><p>{TOLD}</p></div>"
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     "item",
     [

@@ -67,6 +67,7 @@ def test_no_proposal_outlives_its_guard(saver, tmp_path):
         assert sum("found_duty" in names for names in histories) == 1
 
 
+@pytest.mark.paired
 @SAVERS
 @pytest.mark.parametrize("name", ODD_TEXTS)
 def test_no_text_of_a_model_breaks_a_checkpointer(name, saver, tmp_path):

@@ -107,6 +107,7 @@ def test_only_a_guard_stops(kind):
         add(kind, saying(**PROPOSE, stops=["llm"]))
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("given", ["task", 3, True])
 @pytest.mark.parametrize("field", ["reads", "writes", "stops"])
 def test_names_are_a_list(field, given):

@@ -42,6 +42,7 @@ WORKING = ["label", "lookup"]
 GUARDS = ["request_guard", "label_guard", "duty_guard"]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("node", [*GUARDS, *WORKING])
 def test_a_body_that_raises_closes_the_run(node, mode):

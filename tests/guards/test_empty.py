@@ -99,6 +99,7 @@ def judge_message(answer: str) -> str:
     return agent.invoke({"messages": [HumanMessage(QUESTION), called, said]})["guardgraph"]["stop_reason"]
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("judge", [end_task, judge_message])
 @pytest.mark.parametrize("text", [item for item in NOTHING if item != SLA])
 def test_what_says_nothing_ends_no_task(judge, text):
@@ -106,6 +107,7 @@ def test_what_says_nothing_ends_no_task(judge, text):
     assert judge(text) == "invalid_answer:empty"
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize("judge", [end_task, judge_message])
 @pytest.mark.parametrize("text", ["3", "3.", "Done.", "3 orders are open."])
 def test_a_task_may_end_with_few_words(judge, text):

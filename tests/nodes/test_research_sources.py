@@ -123,6 +123,7 @@ def paused(before, context, **parts):
     return result, {name: made[name].calls[earlier[name] :] for name in PARTS}
 
 
+@pytest.mark.paired
 @pytest.mark.parametrize(
     ("before", "phase"),
     [

@@ -56,6 +56,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.paired
 @MODES
 @pytest.mark.parametrize("name", TARGETS)
 def test_functions_coroutines_and_runnables_are_all_called(name, mode):
@@ -70,6 +71,7 @@ class Label(BaseModel):
     label: str
 
 
+@pytest.mark.paired
 @MODES
 @pytest.mark.parametrize(
     ("returned", "form", "content"),
@@ -100,6 +102,7 @@ def test_the_other_side_cannot_change_the_state_through_its_request(mode):
 ERRORS = [ValueError("no"), StopIteration(), asyncio.CancelledError(), RecursionError(), OSError(5, "io"), KeyError()]
 
 
+@pytest.mark.paired
 @MODES
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
 def test_whatever_a_tool_raises_is_a_failure_of_the_tool(error, mode):
@@ -116,6 +119,7 @@ def test_whatever_a_tool_raises_is_a_failure_of_the_tool(error, mode):
         assert (came.form, came.content["reason"]) == ("failure", "tool_error")
 
 
+@pytest.mark.paired
 @MODES
 @pytest.mark.parametrize("error", [AssertionError("no"), MemoryError(), InputError("x"), ParentCommand(Command())])
 def test_what_no_server_can_cause_is_a_tool_s_failure_but_no_model_s(error, mode):

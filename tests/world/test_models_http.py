@@ -117,6 +117,7 @@ RAISED: dict[str, tuple[Behaviour, str, str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.paired
 @MODES
 @pytest.mark.parametrize("case", RAISED)
 def test_what_a_server_makes_the_client_raise(case: str, mode: str) -> None:
@@ -155,6 +156,7 @@ MESSAGES: dict[str, tuple[Behaviour, str | None, str]] = {
 }
 
 
+@pytest.mark.paired
 @MODES
 @pytest.mark.parametrize("case", MESSAGES)
 def test_what_a_server_makes_the_client_return(case: str, mode: str) -> None:
