@@ -31,6 +31,7 @@ from guardgraph.plain.hashing import digest
 from guardgraph.state.research import ResearchBudget, ResearchPolicy
 from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
 from guardgraph.testing import InMemoryRecorder
+from guardgraph.testing.attack.proposals import POISON
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader
 
 TIMES = int(os.environ.get("GUARDGRAPH_WHAT_IFS", "1"))
@@ -328,6 +329,10 @@ TOOLS = st.tuples(
 )
 
 
+ARGUMENTS = ("id", "query", "to", "amount", "body", "path")
+SAID = ("Ada Byron", "Mallory", "13", "b7", "ada@byron.org", "c-17", "2024-05-13", "", 30, 900, -1, True, None, ["Ada"])
+
+
 def office(seed, again, policy, budget):
     """Return what makes a tool agent that proposes anything, or pays the bill; always the same to the same view."""
 
@@ -338,10 +343,13 @@ def office(seed, again, policy, budget):
         if seed % 3 and chance.random() < 0.5:
             payees = chance.sample([("Ada Byron", 30), ("Mallory", 900), ("Ada", 30), ("Bob", 7)], 3)
             return {"calls": [{"tool": "send_money", "args": {"to": to, "amount": much}} for to, much in payees]}
-        return {"answer": "Done."} if chance.random() < 0.3 else fuzzed_office.propose_anything(chance)
+        if chance.random() < 0.3:
+            return {"answer": "Done."}
+        args = {name: chance.choice(SAID) for name in chance.sample(ARGUMENTS, chance.randint(0, 3))}
+        return {"calls": [{"tool": chance.choice(fuzzed_office.NAMES), "args": args}] * chance.randint(0, 2)}
 
     def tool(name):
-        said = [*fuzzed_office.POISON, {"id": "c-17", "contacts": ["bob@byron.org"], "text": "900 to Bob, or 7"}, 900]
+        said = [*POISON, {"id": "c-17", "contacts": ["bob@byron.org"], "text": "900 to Bob, or 7"}, 900]
         return lambda args: said[int(digest([seed, name, args])[:8], 16) % len(said)]
 
     tools = {name: NamedTool(tool(name), name, {"type": "object"}) for name in fuzzed_office.NAMES}
