@@ -16,6 +16,10 @@ from guardgraph.plain.json import JsonObject
 PASSED: Final = "success"
 """The stop reason of an answer that is let through, as of a run."""
 
+_EMPTY: Final = "invalid_answer:empty"
+"""The stop reason of an answer that says nothing."""
+_UNCHECKED: Final = {"supported": "unchecked"}
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
@@ -35,6 +39,13 @@ class CheckedAnswer:
     marked: tuple[CheckedSentence, ...]
     """The sentences with which the answer is given all the same, since the policy marks instead of stopping."""
     sources: tuple[Source, ...]
+
+    def __post_init__(self) -> None:
+        """Say of no sentence of an answer that says nothing that sources support it."""
+        if self.stop_reason == _EMPTY:
+            shown = (each._replace(verdict=_UNCHECKED.get(each.verdict, each.verdict)) for each in self.sentences)
+            object.__setattr__(self, "sentences", tuple(shown))
+            object.__setattr__(self, "verdict", _UNCHECKED.get(self.verdict, self.verdict))
 
     @property
     def ok(self) -> bool:

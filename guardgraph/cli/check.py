@@ -145,6 +145,8 @@ def _read_sources(names: list[str]) -> list[Source]:
             if left_out := documents.describe_left_out():
                 print_on_stderr(f"left out of {name}: {left_out}")
             found += [Source(item["id"], item["text"], (item["title"], item["section"])) for item in documents]
+        elif name != "-" and not Path(name).exists():
+            raise ConfigurationError(f"--source {name!r:.200}: a file or a folder is required; there is none")
         else:
             found.append(Source(name, _read_text("--source", name)))
     counted = Counter(source.id for source in found)
@@ -170,6 +172,8 @@ def _read_page(url: str) -> Source:
 
 
 def _write_page(file: str, checked: CheckedAnswer) -> None:
+    if not file.lower().endswith(".html"):
+        raise ConfigurationError(f"--html: a name that ends in .html is required; given: {file!r:.200}")
     try:
         Path(inputs.check_path_option("--html", file)).write_text(checked.to_html(), encoding="utf-8")
     except OSError as error:

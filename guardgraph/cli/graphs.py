@@ -43,15 +43,15 @@ class SavedFile(Protocol):
         """Write it."""
 
 
-def save_out_option(made: SavedFile, out: str) -> None:
-    """Write a picture or a page to the file of ``--out``."""
+def save_out_option(made: SavedFile, out: str, option: str = "--out") -> None:
+    """Write a picture or a page to the file of an option."""
     try:
         made.save(out)
     except ConfigurationError as error:
         argument, said, rest = str(error).partition("file: ")
-        raise ConfigurationError(f"--out: {rest}" if said and not argument else str(error)) from None
+        raise ConfigurationError(f"{option}: {rest}" if said and not argument else str(error)) from None
     except (OSError, ValueError) as error:  # a name may hold what no file system knows
-        raise ConfigurationError(f"--out {out!r}: cannot be written: {error}") from error
+        raise ConfigurationError(f"{option} {out!r}: cannot be written: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

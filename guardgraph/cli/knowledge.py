@@ -179,6 +179,8 @@ def add(
         raise ConfigurationError(f"--reader: {error}") from None
     with _open_base(file, makes=True) as kb, show_progress_bar() as progress:
         report = kb.add(folder, tenant=tenant, readers=reader, name=name, prune=prune, progress=progress)
+    if not any((report.added, report.changed, report.unchanged, report.removed, report.failed)):
+        raise ConfigurationError(f"FOLDER {folder!r:.200}: files with text are required; there are none")
     if as_json:
         items = {name: [item._asdict() for item in getattr(report, name)] for name in ("failed", "left_out")}
         _print_json({**report._asdict(), **items})

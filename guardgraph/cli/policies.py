@@ -162,7 +162,7 @@ def review(
         found = guardgraph.review_policies(then, now, runs, create=create, progress=progress)
     exceeded = found.list_exceeded(fail_on or ())
     if out is not None:
-        save_out_option(guardgraph.report(found), out)
+        save_out_option(guardgraph.report(found), out, "--html")
     if as_json:
         _print_json_document({**found.plain(), "exceeded": exceeded})
     elif markdown:

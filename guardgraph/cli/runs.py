@@ -53,6 +53,9 @@ def prepare_rag_command(
     turns = {} if history is None else {"history": inputs.load_history_option(history)}
     found = {} if kb is None else open_kb_option(kb)
     planned = _prepare_command("rag", {"question": question, **turns}, model, **found, **settings)
+    if "knowledge_base" in found:
+        who = "anybody (no --tenant, --user or --group is given)" if caller is None else "this caller"
+        planned = replace(planned, remarks={"documents": f"only those that {who} may read; see `guardgraph kb search`"})
     return planned if caller is None else replace(planned, context={"caller": caller.model_dump()})
 
 

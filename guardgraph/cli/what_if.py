@@ -152,6 +152,9 @@ def what_if(
     runs = read_store_option(store, pattern=pattern, tenant=tenant, since=since)
     with show_run_counter() as progress:
         judged = guardgraph.what_if(graph, runs, assume=assume, ignore_live=ignore_live, progress=progress)
+    if judged.rows and all(row.kind == "other_pattern" for row in judged.rows):
+        there = ", ".join(sorted({row.reason for row in judged.rows}))
+        raise ConfigurationError(f"--store: runs of {ours}, which the candidate judges, are required; given: {there}")
     exceeded = [limit for limit in limits if limit.is_exceeded(judged)]
     if out is not None:
         graphs.save_out_option(guardgraph.report(judged), out)

@@ -9,6 +9,7 @@ from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError
@@ -63,7 +64,9 @@ def _name_factory_errors(target: str, asking: str) -> Iterator[None]:
     except GuardgraphError:
         raise
     except (Exception, SystemExit) as error:
-        raise ConfigurationError(f"{asking} {target!r:.200}: {type(error).__name__}: {error}") from error
+        where = [each for each in extract_tb(error.__traceback__) if "importlib" not in each.filename]
+        at = f" ({Path(where[-1].filename).name}:{where[-1].lineno})" if where[-1].filename != __file__ else ""
+        raise ConfigurationError(f"{asking} {target!r:.200}: {type(error).__name__}: {error}{at}") from error
 
 
 def _import_factory(target: str, asking: str) -> Any:

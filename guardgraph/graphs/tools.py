@@ -205,7 +205,7 @@ def check_tool_policy(policy: ToolPolicy, cards: Mapping[str, ToolCard]) -> None
     policy.check_listed("policy", dict.fromkeys(("tools_policy", "tools_execution", "denied_tools"), unknown))
     for tool, rule in policy.rules.items():
         if (said := unknown(tool)) is not None:
-            raise ConfigurationError(f"policy.rules: {said}")
+            raise ConfigurationError(f"policy.rules: no such tool; {said}")
         properties = cards[tool]["schema"].get("properties", {})
         authority = [name for name in rule.authority if name != DECIDING]
         named = {"arguments": [*rule.arguments], "forced": [*rule.forced], "authority": authority}

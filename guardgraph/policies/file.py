@@ -69,6 +69,8 @@ class PolicyFile(Generic[PolicyT, BudgetT]):
         """
         if tenant is None:
             return {"policy": self.policy, "budget": self.budget}
+        if not self.tenants:
+            raise ConfigurationError(f"tenant: this file has no tenants; given: {tenant!r:.80}")
         if (problem := explain_unknown_name(tenant, [*self.tenants])) is not None:
             raise ConfigurationError(f"tenant: {problem}")
         overlay = self.tenants[tenant]

@@ -159,6 +159,10 @@ def review_policies(
     Raises:
         ConfigurationError: the files are of two patterns, or a file does not fit the agent.
     """
+    for name, given in {"old": old, "new": new}.items():
+        if not isinstance(given, PolicyFile):
+            kind = type(given).__name__
+            raise ConfigurationError(f"{name}: a policy file, as load_policy returns it, is required; given: {kind}")
     rows = compare_policy_files(old, new)
     judges = _Judges(old, new, create or _choose_factory(old.pattern))
     ways, unknown, unjudged = dict[_Way, list[Row]](), Counter[str](), Counter[str]()

@@ -21,7 +21,7 @@ CHANGES: Final = {
     "newly_allowed": "newly allowed",
     "newly_refused": "newly refused",
     "newly_asked": "would wait for a person",
-    "otherwise": "otherwise",
+    "otherwise": "end another way",
 }
 _MOST_ROWS: Final = 12
 """Rows of a table in a comment, so that four tables and their heads stay below 60 lines."""
@@ -36,11 +36,13 @@ def describe_review(review: PolicyReview) -> str:
         return "No kept runs were looked at."
     said = [f"{review.same:,} end the same"]
     said += [f"{count:,} {words}" for change, words in CHANGES.items() if (count := review.count_runs(change))]  # type: ignore[arg-type]
-    for counted, what in ((review.unknown, "unknown"), (review.unjudged, "not judged")):
-        if counted:
-            why = ", ".join(f"{name} {count:,}" for name, count in counted.items())
-            said.append(f"{sum(counted.values()):,} {what} ({why})")
-    return f"Of {review.runs:,} kept runs {', '.join(said)}."
+    if review.unjudged:
+        why = ", ".join(f"{name} {count:,}" for name, count in review.unjudged.items())
+        said.append(f"{sum(review.unjudged.values()):,} not judged ({why})")
+    told = f"Of {review.runs:,} kept runs {', '.join(said)}."
+    for name, count in review.unknown.items():
+        told += f" {count:,} could not be judged: `{name}` would be asked something that was not recorded."
+    return told
 
 
 def list_review_tables(review: PolicyReview) -> Iterator[_Table]:

@@ -74,7 +74,9 @@ def test_links_and_empty_texts_are_refused() -> None:
     assert (
         check_answer("See https://evil.acme-pay.com/pay.", [HANDBOOK]).stop_reason == "invalid_answer:unsupported_link"
     )
-    assert check_answer("N/A", [HANDBOOK]).stop_reason == "invalid_answer:empty"
+    empty = check_answer("N/A", [HANDBOOK])
+    assert empty.stop_reason == "invalid_answer:empty"
+    assert {empty.verdict, *(each.verdict for each in empty.sentences)} == {"unchecked"}  # and not supported at once
     assert check_answer("See https://help.acme.com.", [HANDBOOK], known_links=["help.acme.com"]).unsupported == ()
 
 
@@ -218,6 +220,8 @@ def test_a_source_that_is_no_address_is_told(tmp_path: Path) -> None:
         (["TEXT", "--source", "TEXT", "--json", "--markdown"], "--json, --markdown: one of them is allowed"),
         (["TEXT", "--source", "TEXT", "--source", "TEXT"], "two sources have one id"),
         (["TEXT", "--source", "HTTP://["], "no address of a page"),
+        (["TEXT", "--source", "nowhere"], "--source 'nowhere': a file or a folder is required"),
+        (["TEXT", "--source", "TEXT", "--html", "a.pdf"], "--html: a name that ends in .html is required"),
     ],
 )
 def test_wrong_words_are_told_in_one_line(words: list[str], said: str, tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_the_markdown_table_is_that_of_the_docs():
         (("verify", "..:create"), "verify '..:create'"),
         (("verify", "nobody_has_this:create"), "No module named 'nobody_has_this'"),
         (("verify", "factories:nothing"), "no attribute 'nothing'"),
-        (("verify", "factories:raises"), r"RuntimeError: no; luck \x1b[31m"),
+        (("verify", "factories:raises"), r"RuntimeError: no; luck \x1b[31m (factories.py:"),
         (("verify", "factories:leaves"), "SystemExit: 7"),
         (("verify", "factories:refuses"), "a setting of ours"),
         (("verify", "factories:number"), "a compiled LangGraph graph is required; given: int"),

@@ -207,6 +207,7 @@ def wrong(files, here, monkeypatch):
     ("arguments", "message"),
     [
         (("add", "kb.sqlite", "nowhere"), "FOLDER 'nowhere': a folder is required; there is none"),
+        (("add", "kb.sqlite", "empty"), "FOLDER 'empty': files with text are required; there are none"),
         (("add", "kb.sqlite", "text"), "FOLDER 'text': a folder is required"),
         (("add", "kb.sqlite", ""), "FOLDER: a path is required"),
         (("add", "", "docs"), "FILE: a path is required"),

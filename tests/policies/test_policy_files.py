@@ -52,6 +52,9 @@ def test_tenants_only_tighten(tmp_path):
         ConfigurationError, match=r"^tenant: there are acme, globex; given: 'acne'; did you mean 'acme'"
     ):
         read.settings("acne")
+    (tmp_path / "bare.yaml").write_text("pattern: rag\n")
+    with pytest.raises(ConfigurationError, match=r"^tenant: this file has no tenants; given: 'acme'$"):
+        load_policy(tmp_path / "bare.yaml").settings("acme")
 
 
 def test_a_pattern_of_ones_own_is_read_with_its_classes(tmp_path):

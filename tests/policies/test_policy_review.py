@@ -243,6 +243,12 @@ def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
     ]
 
 
+def test_names_of_files_are_no_policies():
+    """What was read is needed, and said."""
+    with pytest.raises(ConfigurationError, match=r"^old: a policy file, as load_policy returns it, is required"):
+        review_policies("old.yaml", "new.yaml")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -253,7 +259,7 @@ def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
         (("tools.yaml", "tools.yaml", "--fail-on", "unknown>2.5%"), "--fail-on"),
         (("tools.yaml", "tools.yaml", "--json", "--markdown"), "--json, --markdown"),
         (("tools.yaml", "tools.yaml", "--store", "runs.jsonl", "--since", "1d"), "--since"),
-        (("tools.yaml", "tools.yaml", "--html", "page.txt"), ".html"),
+        (("tools.yaml", "tools.yaml", "--html", "page.txt"), "--html: a name that ends in .html"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(arguments, said, kept):
