@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -9,6 +10,7 @@ from functools import partial
 from multiprocessing import get_context
 
 import pytest
+from cli_runs import run
 from judged_runs import expected, killing, numbered, rows
 from rag_agents import QUESTION
 from recorded_runs import recorded
@@ -205,3 +207,14 @@ def test_a_pool_that_loses_a_worker_loses_no_run():
         kill = partial(os.kill, worker, signal.SIGKILL)
         judged = what_if(RAG, killing(numbered(150), 100, kill), executor=pool, budget=STRICT)
     assert rows(judged) == expected(150)
+
+
+def test_a_store_of_another_pattern_judges_nothing_and_says_so(tmp_path):
+    """The command ends as one that is used wrongly, and names what there is."""
+    kept = InMemoryRecorder()
+    create_rag_agent(recorder=kept).invoke({"question": "What is the P1 first response target?"})
+    file = tmp_path / "runs.jsonl"
+    file.write_text(json.dumps(kept.runs[0]) + "\n")
+    done = run("what-if", "guardgraph:create_tool_agent", "--store", str(file))
+    assert done.exit_code == 2
+    assert "runs of tools, which the candidate judges, are required; given: rag" in done.stderr
