@@ -11,7 +11,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from textwrap import dedent
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self, TypeAlias, TypeVar
@@ -487,7 +487,7 @@ class TextPolicy(Policy):
 class Budget(Settings):
     """What every pattern's budget has."""
 
-    @cached_property
+    @property  # never kept: a copy with other limits has its own
     def spending_limits(self) -> dict[str, float]:
         """The limits of what calls use up that it sets, by their names."""
         return {name: limit for name in LIMITS if (limit := getattr(self, name)) is not None}

@@ -190,7 +190,7 @@ def test_without_the_extra_the_page_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "graphlay", None)
     root = page(result_of("rag"))
     assert not [*root.iter(f"{SVG}svg")]
-    assert said(root).count("pip install 'graphlay") == 2
+    assert said(root).count('pip install "guardgraph[draw]"') == 2
 
 
 def test_a_notebook_shows_the_page_in_a_frame():

@@ -82,7 +82,9 @@ def test_an_argument_that_is_wrong_is_named(arguments):
 def test_a_missing_extra_is_named(name, monkeypatch):
     """It says what to install."""
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ConfigurationError, match=r"extra `web` is required: pip install .*protego"):
+    with pytest.raises(
+        ConfigurationError, match=rf'extra `web` is required: pip install "guardgraph\[web\]" \(.*{name}'
+    ):
         web_reader()
 
 
