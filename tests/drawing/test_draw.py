@@ -285,7 +285,7 @@ def test_without_the_extra_the_error_names_it(library, form, monkeypatch, tmp_pa
     """What the extra is needed for says how to get it; Mermaid text needs none."""
     monkeypatch.setitem(sys.modules, library, None)
     picture = draw(fan(2))
-    with pytest.raises(ConfigurationError, match="extra `draw` is required: pip install 'graphlay"):
+    with pytest.raises(ConfigurationError, match=r'extra `draw` is required: pip install "guardgraph\[draw\]"'):
         picture.save(tmp_path / f"picture.{form}")
     assert not list(tmp_path.iterdir())
     assert picture.mermaid.startswith("flowchart TD\n")

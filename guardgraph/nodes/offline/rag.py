@@ -76,14 +76,14 @@ _ROW_GAP: Final = re.compile(r"^(\|.*)\n\n(?=\|)", re.MULTILINE)
 """The blank line between two rows of a page's table."""
 _COLUMNS: Final = re.compile(r"=+(?: +=+)+$", re.MULTILINE)
 """The line above a simple table of reStructuredText."""
-_MARKER: Final = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
+_MARKER: Final = re.compile(r"[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s")
 _ITEM_START: Final = re.compile(rf"\n(?={_MARKER.pattern})")
 _UNSEEN: Final = re.compile(
     r"(?:[-*•\s]*(?:\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\]|:\s*\S+)|<?https?://\S+>?|\([\w-]+\)=)[.,\s]*)++"
     r"|(`{3,}|:{3,})\{.*(?:\n(?:[:.].*|\s*))*\n\1"
 )
 """Links alone; and of MyST the targets of links, and directives without a text."""
-_NAME: Final = re.compile(r"(?<![\w-])--?\w[\w-]*|\w+(?:[_.]\w+)+")
+_NAME: Final = re.compile(r"(?<![\w-])--?\w[\w-]*|(?<!\w)\w+(?:[_.]\w+)+")
 """A name of code, which a text has letter by letter or not at all: an option, or one with an underscore or a point."""
 _NUMBER: Final = re.compile(r"(?<!\w)\d|[一二三四五六七八九十百千]")
 _NO_STATEMENT: Final = ("?", "？", "؟", ":")
