@@ -26,7 +26,6 @@ from uuid import UUID
 import pytest
 from hypothesis import Phase, given, settings
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
 
@@ -230,6 +229,8 @@ def memory(path):
 @contextmanager
 def sqlite(path):
     """Yield a saver that keeps checkpoints in a file."""
+    from langgraph.checkpoint.sqlite import SqliteSaver  # the lowest versions are tried without it
+
     with SqliteSaver.from_conn_string(str(path / "runs.sqlite")) as saver:
         yield saver
 
