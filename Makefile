@@ -64,7 +64,7 @@ QUICK := not process and not heavy and not slow
 
 quick: .venv/.test
 	@mkdir -p build
-	$(PYTEST) --dist worksteal -m "$(QUICK)" --left-out build/left_out
+	$(PYTEST) --dist worksteal -m "$(QUICK)" --left-out=build/left_out
 
 slow: .venv/.check
 	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not ($(QUICK))"
