@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools.answer import check_claimed_actions
+from guardgraph.guards.tools.claims import check_claimed_actions
 from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy, ToolRule
 
 TOOLS = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from guardgraph.guards.tools.actions import cut_step, parse_call, parse_step, parse_task_history
 from guardgraph.guards.tools.answer import (
     check_answer_values,
-    check_claimed_actions,
     is_declining,
     list_answer_claims,
     list_result_texts,
@@ -13,6 +12,7 @@ from guardgraph.guards.tools.answer import (
     settle_answer_links,
     show_results,
 )
+from guardgraph.guards.tools.claims import check_claimed_actions
 from guardgraph.guards.tools.licence import (
     check_approval,
     check_licence,

@@ -12,6 +12,17 @@ from guardgraph.grounding.links import LinkSupport, read_known_links, read_link_
 from guardgraph.grounding.links.finding import Link, find_links, list_licensed_links
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.grounding.values import Value, scan_values
+from guardgraph.guards.tools.amounts import (
+    is_code,
+    is_denied,
+    is_id_name,
+    is_named_place,
+    is_number_of,
+    licenses_moment,
+    licenses_number,
+    list_amounts,
+    read_values,
+)
 from guardgraph.guards.tools.schemas import is_same_json, list_default_paths
 from guardgraph.guards.tools.values import (
     ISO_MOMENT,
@@ -21,19 +32,11 @@ from guardgraph.guards.tools.values import (
     find_accounts,
     fold_text,
     has_seconds,
-    is_code,
     is_container,
-    is_denied,
-    is_id_name,
     is_moment,
-    is_named_place,
-    is_number_of,
     is_single_value,
     is_trusted_key,
     is_trusted_leaf,
-    licenses_moment,
-    licenses_number,
-    list_amounts,
     list_empty,
     list_keys,
     list_leading_parts,
@@ -42,7 +45,6 @@ from guardgraph.guards.tools.values import (
     list_property_names,
     list_written_urls,
     read_result,
-    read_values,
     read_whole_link,
     split_name_parts,
     squeeze_account,

@@ -1,0 +1,154 @@
+"""What an answer says was done: claims of actions, held against the calls that were made."""
+
+# An answer that says "I sent the mail" while no mail was sent is worse than one that declines. English alone is read:
+# names and descriptions of tools are English, whatever the language of the task.
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from guardgraph.grounding.json_texts import write_json_text
+from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.words import find_verb_stem, load_negations, stem
+from guardgraph.guards.stop import Stop
+from guardgraph.guards.tools.values import read_result, split_name_parts
+from guardgraph.guards.word_lists import load_word_lists
+from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy
+
+_CLAUSE = re.compile(
+    r"[,;:()\n]|\s[-–—]\s|\b(?:but|because|(?-i:since(?! [A-Z\d]))|although|though|so that)\b", re.IGNORECASE
+)
+_WORD = re.compile(r"\w[\w']*")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|`[^`\n]*`")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_HEADLINE: Final = 4
+"""Words of a clause that says it without a verb of its own: "Event created"."""
+_MOST_BETWEEN: Final = 6
+"""Words between I or an auxiliary and what was done."""
+
+
+def check_claimed_actions(
+    answer: str, *, made: Sequence[MadeCall], cards: Mapping[str, ToolCard], policy: ToolPolicy
+) -> None:
+    """Check that what an answer says was done, in the first person or the passive, some call of the run did."""
+    writing = {name: card for name, card in cards.items() if policy.rule_of(name).effect == "write"}
+    actions = {verb for card in writing.values() for verb in _list_verbs(card)}
+    done = [call for call in made if not call.get("failed")]
+    actions -= {verb for call in done if call["tool"] in cards for verb in _list_verbs(cards[call["tool"]])}
+    has_written = any(call["effect"] == "write" for call in done)
+    if not actions:
+        return
+    reported = {word for call in made for word in _WORD.findall(write_json_text(read_result(call["value"])).casefold())}
+    for sentence in split_sentences(_QUOTED.sub(" ", answer)):
+        if sentence.rstrip().endswith("?"):
+            continue
+        for at, part in enumerate(_CLAUSE.split(sentence)):
+            words = _WORD.findall(part.casefold().replace("’", "'"))
+            if _has_claim(words, actions, reported, has_written=has_written, is_first=at == 0):
+                performed = [call["tool"] for call in done if call["effect"] == "write"]
+                raise Stop("invalid_answer:action_not_done", claimed=sentence.strip()[:300], performed=performed)
+
+
+def _list_verbs(card: ToolCard) -> set[str]:
+    """Return the stems of what a tool does: the parts of its name, and the first word of its description."""
+    first = _WORD.findall(card["description"])[:1]
+    parts = [part.casefold() for part in (*split_name_parts(card["name"]), *first)]
+    said = [*parts, *(part.removesuffix("ment") for part in parts)]  # who schedules a payment pays
+    return {_stem_verb(part) for part in said if part.isalpha() and len(part) > 2}
+
+
+@cache
+def _stem_verb(word: str) -> str:
+    return _load_irregular().get(word, find_verb_stem(stem(word)))
+
+
+@cache
+def _load_irregular() -> Mapping[str, str]:
+    """Return the past forms of irregular verbs, each with the stem of its verb."""
+    said: Mapping[str, str] = load_word_lists("tools")["irregular"]
+    return {form: find_verb_stem(stem(verb)) for verb, forms in said.items() for form in forms.split()}
+
+
+@cache
+def _load_claiming(name: str) -> frozenset[str]:
+    return frozenset(load_word_lists("tools")["claiming"][name].split())
+
+
+def _has_claim(
+    words: Sequence[str], actions: Collection[str], reported: Collection[str], *, has_written: bool, is_first: bool
+) -> bool:
+    """Say whether a clause says that an action was done."""
+    for at, word in enumerate(words):
+        is_closing = word in _load_claiming("closing")
+        if not (is_closing or _is_past(word)) or _is_of_others(words[at:]) or _is_habit(words, at):
+            continue
+        is_closing = is_closing and not has_written
+        others = [other for other in words if other != word]
+        names_action = is_closing and any(other.startswith(tuple(actions)) for other in others)
+        if not (_stem_verb(word) in actions or names_action):
+            continue
+        before = words[:at]
+        if _is_open(before):
+            continue
+        is_headline = at == len(words) - 1 and at < _HEADLINE and _load_claiming("bound").isdisjoint(words)
+        opens = (
+            is_first
+            and _load_claiming("helpers").isdisjoint(words[at:])
+            and all(each.endswith("ly") or each in _load_claiming("openings") for each in before)
+        )
+        is_report = word in reported or _is_report(word, words, before, reported)
+        if _is_told_by_itself(before) or (not is_report and (_is_passive(before) or is_headline or opens)):
+            return True
+    return False
+
+
+def _is_past(word: str) -> bool:
+    return word.endswith("ed") or word in _load_irregular()
+
+
+def _is_habit(words: Sequence[str], at: int) -> bool:
+    """Say whether a passive of the present tells how things are: each time, to a degree, since before."""
+    before = words[:at]
+    is_present = not {"is", "are"}.isdisjoint(before) and {"been", "now"}.isdisjoint(before)
+    return is_present and (before[-1] in ("already", "fully") or not {"each", "every"}.isdisjoint(words[at:]))
+
+
+def _is_report(word: str, words: Sequence[str], before: Sequence[str], reported: Collection[str]) -> bool:
+    """Say whether a simple past tells of an earlier day, or of what results speak of."""
+    if {"was", "were"}.isdisjoint(before) or not {"been", "have", "has"}.isdisjoint(before):
+        return False
+    is_dated = any(each in _load_claiming("times") or _YEAR.fullmatch(each) for each in words)
+    return is_dated or _stem_verb(word) in {_stem_verb(each) for each in reported}
+
+
+def _is_of_others(words: Sequence[str]) -> bool:
+    """Say whether what follows a past form makes it a rule, a plan, or what somebody else did."""
+    by = next((words[at + 1] for at, word in enumerate(words[:-1]) if word == "by"), None)
+    return (by is not None and by not in ("me", "us")) or not _load_claiming("later").isdisjoint(words)
+
+
+def _is_open(before: Sequence[str]) -> bool:
+    """Say whether what stands before a past form denies it, asks for it, or leaves it open."""
+    aimed = any(pair in pairwise(before) for pair in (("to", "be"), ("to", "have"), ("to", "get")))
+    denied = not load_negations().isdisjoint(before) or any(each.endswith("n't") for each in before)
+    return aimed or denied or not _load_claiming("open").isdisjoint(before)
+
+
+def _is_told_by_itself(before: Sequence[str]) -> bool:
+    """Say whether I or we stand before a past form, with no other subject and no passive in between."""
+    near = before[-_MOST_BETWEEN - 2 :]
+    person = next((at for at in range(len(near) - 1, -1, -1) if near[at] in _load_claiming("persons")), None)
+    return person is not None and _load_claiming("others").isdisjoint(near[person + 1 :])
+
+
+def _is_passive(before: Sequence[str]) -> bool:
+    """Say whether an auxiliary stands before a past form, with adverbs alone in between."""
+    at = next((at for at in range(len(before) - 1, -1, -1) if before[at] in _load_claiming("helpers")), None)
+    if at is None or "that" in before[:at]:
+        return False
+    between = before[at + 1 :]
+    return all(word.endswith("ly") or word in _load_claiming("adverbs") or _is_past(word) for word in between)
