@@ -216,7 +216,7 @@ _OTHER = re.compile(
 """What is not true of it, or of no element."""
 _NEGATED = re.compile(r":not\([^():]*:[a-z-]+\)|:not\([^()]*\)", re.IGNORECASE)
 _NAME = re.compile(r"([.#])((?:\\[0-9a-f]{1,6}\s?|\\[^\n]|[-\w]|[^\x00-\x7f])+)", re.IGNORECASE)
-_LISTED = re.compile(r":(?:not|is|where|has|matches|any)\(.*|\[[^\]]*\]|\"[^\"]*\"", re.DOTALL | re.IGNORECASE)
+_LISTED = re.compile(r":(?:not|is|where|has|matches|any)\(.*|\[[^\]]*+\]?|\"[^\"]*+\"?", re.DOTALL | re.IGNORECASE)
 _QUOTED_OR_NESTED = re.compile(r"\"[^\"]*\"|'[^']*'|[()\[\],]")
 
 

@@ -89,8 +89,8 @@ _PUNCTUATION: Final = ".,;:!?…。，！？ \t\n\u00a0\u202f"
 
 
 _OPENING_MARKS: Final = re.compile(r"\s*+(?:\|(?:\s++|\Z)|[-*+•]\s++(?=[^\W\d_]))*+")
-_CLOSING_MARKS: Final = re.compile(r"(?:\s++\|)++\s*+\Z")
-"""What marks the item of a list or the cells of a table, and is not said. A dash before a number may be its sign."""
+_CLOSING_MARKS: Final = re.compile(r"\s*+(?:\|\s++)++")
+"""What marks the item of a list or the cells of a table, closing ones read backwards; a dash may be a number's sign."""
 
 
 class Quote(NamedTuple):
@@ -176,8 +176,8 @@ def find_quote_place(quote: str, text: str) -> tuple[int, int] | None:
 
 def _take_off_marks(quote: str) -> str:
     """Return a quote without the marks of an item or of cells around it; as it is where it is made of nothing else."""
-    closing = _CLOSING_MARKS.search(quote) if quote.rstrip().endswith("|") else None
-    said = quote[: closing.start()] if closing else quote
+    closing = _CLOSING_MARKS.match(quote[::-1])
+    said = quote[: len(quote) - closing.end()] if closing else quote
     opening = _OPENING_MARKS.match(said)
     return said[opening.end() if opening else 0 :] or quote
 

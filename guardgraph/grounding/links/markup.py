@@ -25,7 +25,7 @@ class ActivePart(NamedTuple):
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][^\s/<>]*)(?P<rest>[^<>]*)(?P<closed>>?)|<[!?][^<>]{0,80}>?")
 """Where a browser begins to read a tag (https://html.spec.whatwg.org/#tag-open-state)."""
 _AUTOLINK = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]{1,31}:[^\s<>\"'`]*>")
-_ATTRIBUTE = re.compile(r"[\s/\"'][^\s=>/\"']*\s*=")
+_ATTRIBUTE = re.compile(r"[\s/\"'](?:[^\s=>/\"']++\s*+)?=")
 _VALUE = re.compile(
     r"(?:^|[\s/\"'])(?P<name>[^\s=>/\"']+)\s*=\s*(?:\"(?P<two>[^\"]*)|'(?P<one>[^']*)|(?P<bare>[^\s\"'>]+))"
 )
