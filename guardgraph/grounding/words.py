@@ -290,10 +290,10 @@ def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
     name = load_hand_table(language).get("stemmer")
     if name is None or len(word) > _LONGEST_STEMMED or word.isdecimal():
         return word
-    import snowballstemmer  # type: ignore[import-untyped]  # all its languages: too slow for an import of ours
+    import Stemmer  # type: ignore[import-not-found]  # not before there is a word to stem
 
     # A stemmer keeps the word it works on in itself, and graphs run in threads: one stemmer per word.
-    return str(snowballstemmer.stemmer(name).stemWord(word))
+    return str(Stemmer.Stemmer(name).stemWord(word))
 
 
 def list_word_beginnings(words: Iterable[str]) -> list[str]:

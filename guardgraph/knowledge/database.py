@@ -158,4 +158,4 @@ def find_words_problem(noted: object) -> str | None:
 @cache
 def name_words_version() -> str:
     """Return by what words are read: our rules, the stemmer's and Unicode's."""
-    return f"words {WORDS_VERSION}, snowballstemmer {version('snowballstemmer')}, Unicode {unicodedata.unidata_version}"
+    return f"words {WORDS_VERSION}, PyStemmer {version('PyStemmer')}, Unicode {unicodedata.unidata_version}"
