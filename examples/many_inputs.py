@@ -1,8 +1,7 @@
 """An agent over many inputs with the workers of an executor, each run recorded, and then judged by a stricter one.
 
-Any executor of `concurrent.futures` does: the processes of this machine here, a Dask cluster by
-``distributed.Client(address).get_executor()``. A worker makes its agent and opens the store by itself; what is sent are
-inputs and names.
+Any executor of `concurrent.futures` does: the processes of this machine here, or a cluster's. A worker makes its agent
+and opens the store by itself; what is sent are inputs and names.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def main() -> None:
         sql_store(url).head()  # makes the database before anybody writes to it
         print(dict(Counter(answer_all(pool, url, QUESTIONS * 3))))
         stricter = RagBudget(min_chunk_score=0.5)
-        judged = what_if("guardgraph:create_rag_agent", sql_store(url).runs(), executor=pool, budget=stricter)
+        judged = what_if(create_rag_agent(budget=stricter), sql_store(url).runs())
         print({kind: count for kind, count in judged.counts.items() if count})
 
 

@@ -13,7 +13,6 @@ from guardgraph.evidence.evaluation import EvaluationRow as EvaluationRow
 from guardgraph.evidence.evaluation import evaluate as evaluate
 from guardgraph.evidence.measuring import measure_open_runs as measure_open_runs
 from guardgraph.evidence.measuring import measure_what_if as measure_what_if
-from guardgraph.evidence.recorders import Recorders as Recorders
 from guardgraph.evidence.redaction import Redaction as Redaction
 from guardgraph.evidence.signing import sign_document as sign_document
 from guardgraph.evidence.sql.store import SqlStore as SqlStore

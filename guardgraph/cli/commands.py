@@ -12,7 +12,7 @@ from guardgraph.cli import audit, graphs, inputs, knowledge, policies, review, r
 from guardgraph.cli.attack import attack
 from guardgraph.cli.check import check
 from guardgraph.cli.making import Goal, Live, Model, Policy, Tenant, World, exit_after_runs, run_and_exit
-from guardgraph.cli.research import recheck, research
+from guardgraph.cli.research import research
 from guardgraph.cli.shell import HELP, OK, Json, Screen, Shell, exit_with_status, print_json
 from guardgraph.cli.what_if import evaluate, what_if
 from guardgraph.graphs.patterns import COMMANDS
@@ -29,7 +29,6 @@ app.command(name="what-if")(what_if)
 app.command()(attack)
 app.command()(check)
 app.command()(evaluate)
-app.command()(recheck)
 
 GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
 

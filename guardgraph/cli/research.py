@@ -1,19 +1,21 @@
-"""`guardgraph research` and `recheck`: a question researched in the demo's recorded pages or on the web."""
+"""`guardgraph research`: a question researched in the demo's recorded pages or on the web."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
 
 import typer
 
 import guardgraph
-from guardgraph.cli import graphs, inputs, policies, runs, waiting
+from guardgraph.cli import inputs, policies, runs, waiting
 from guardgraph.cli.making import Goal, Live, Model, Policy, Tenant, World, run_and_exit
-from guardgraph.cli.shell import Json, Screen, exit_with_status, print_json
+from guardgraph.cli.shell import Json, Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.json import JsonObject
@@ -121,9 +123,15 @@ def _make_evidence_folder(evidence: str) -> Path:
 
 
 def _save_evidence_text(folder: Path, text: str) -> str:
-    from guardgraph.web.recheck import keep_page_body
-
-    return keep_page_body(folder, text)
+    """Keep the text of a page under its hash, and return the hash."""
+    data = text.encode("utf-8", "replace")
+    name = hashlib.sha256(data).hexdigest()
+    file = folder / f"{name}.txt"
+    if not file.exists():
+        made = file.with_suffix(f".{uuid4().hex}")
+        made.write_bytes(data)
+        made.replace(file)  # whoever reads it finds all of it, or nothing
+    return name
 
 
 Question = Annotated[
@@ -200,63 +208,3 @@ def research(
 def _print_page_line(screen: Screen, lock: Lock, url: str, came: str) -> None:
     with lock:
         screen.print_columns(("page", "dim"), f"{url}: {came}", at=9, indent=4)
-
-
-STYLES = {"same": "green", "moved": "green", "changed": "red", "gone": "red", "denied": "yellow"}
-STILL_SAID = ("same", "moved")
-PAGE_LIMITS = ("max_page_seconds", "max_wire_bytes", "max_page_bytes")
-
-
-def recheck(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run's result, as --json prints it, or its document; - for a pipe.")
-    ],
-    *,
-    allow: Allow = None,
-    policy: Policy = None,
-    tenant: Tenant = None,
-    evidence: Evidence = None,
-    cache: Cache = None,
-    reader: Reader = None,
-    as_json: Json = False,
-) -> None:
-    """Fetch the pages that a research run cites once more, and say of each note whether its page still says so."""
-    from guardgraph.web import recheck as core
-
-    inputs.load_dotenv_file()
-    notes = core.list_cited_notes(_read_result_argument(run))
-    if evidence is not None:
-        given = {"--allow": allow, "--policy": policy, "--cache": cache, "--reader": reader}
-        if beside := [option for option, value in given.items() if value]:
-            raise ConfigurationError(f"{beside[0]}: to be left out beside --evidence, which reads nothing from the web")
-        texts = core.make_kept_page_reader(inputs.require_folder_option("--evidence", evidence))
-    else:
-        settings = load_web_settings_options(policy, tenant, allow)
-        lists, budget = settings["policy"], settings.get("budget", guardgraph.ResearchBudget())
-        texts = core.make_live_page_reader(
-            load_reader_option(reader, cache),
-            policy=lists.list_allowed("allowed_domains_policy"),
-            execution=lists.list_allowed("allowed_domains_execution"),
-            denied=lists.denied_domains,
-            limits={name: getattr(budget, name) for name in PAGE_LIMITS},
-        )
-    checked = core.recheck_cited_notes(notes, texts)
-    if as_json:
-        print_json({"notes": [note.list_rechecked_note() for note in checked]})
-    else:
-        screen = Screen()
-        for note in checked:
-            why = f" ({note.why})" if note.why else " (the rest of the page changed)" if note.page_changed else ""
-            screen.print_columns(
-                (f"{note.verdict:<8} {note.id}", STYLES[note.verdict]), f"{note.url}{why}", at=16, indent=0
-            )
-    exit_with_status(all(note.verdict in STILL_SAID for note in checked))
-
-
-def _read_result_argument(run: str) -> JsonObject:
-    found = graphs.read_run_argument("RUN", run)
-    if isinstance(found, dict):
-        return found
-    if found.recording is None:
-        raise ConfigurationError(f"RUN {run!r:.200}: the run was erased")
-    return found.recording["result"]

@@ -100,16 +100,13 @@ def count_notes(notes: Sequence[str]) -> JsonObject:
 
 
 class Runs(Protocol):
-    """Runs of a store, read when they are iterated over, as often as wanted; they can be pickled."""
+    """Runs of a store, read when they are iterated over, as often as wanted."""
 
     def __iter__(self) -> Iterator[StoredRun]:
         """Yield each run once, by its latest record, in order of the chain.
 
         One that is not as it was recorded says so (`StoredRun.changed`) and has no recording: the others are there.
         """
-
-    def parts(self, count: int) -> Sequence[Runs]:
-        """Return the same runs in at most `count` parts, one after the other, for as many workers."""
 
 
 class RunStore(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -107,22 +106,6 @@ def _runs_are_read_anew_whenever_they_are_iterated_over(store: RunStore) -> None
         store.record(_make_test_run(number))
     runs = store.runs()
     _require_equal_store("runs(), twice", _list_stored_numbers(runs), _list_stored_numbers(runs))
-    _require_equal_store(
-        "runs(), pickled", _list_stored_numbers(pickle.loads(pickle.dumps(runs))), [1, 2, 3, 4, 5, 6, 7]
-    )
-    for count in (1, 2, 3, 20):
-        parts = runs.parts(count)
-        _require_equal_store(f"at most {count} parts", len(parts) <= count, True)
-        _require_equal_store(
-            f"{count} parts together",
-            [seq for part in parts for seq in _list_stored_numbers(part)],
-            _list_stored_numbers(runs),
-        )
-        _require_equal_store(
-            f"{count} parts, pickled",
-            sum(len(_list_stored_numbers(pickle.loads(pickle.dumps(part)))) for part in parts),
-            7,
-        )
 
 
 def _nobody_changes_what_is_kept(store: RunStore) -> None:

@@ -1,7 +1,8 @@
-"""`guardgraph research` on pages of one's own, and `guardgraph recheck`."""
+"""`guardgraph research` on pages of one's own."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 
@@ -79,48 +80,13 @@ def test_pages_are_found_by_a_searxng_server(web):
     assert json.loads(done.stdout)["passages"] == [{"id": "n1", "claim": SAYS, "quote": SAYS}]
 
 
-def rechecked(*given):
-    """Recheck the run, and return the verdicts with the reasons, and the exit code."""
-    done = run("recheck", "run.json", *given, "--json")
-    return [(note["verdict"], note.get("why", "")) for note in json.loads(done.stdout)["notes"]], done.exit_code
-
-
-def test_a_run_is_rechecked_under_the_lists_of_now(here, web):
-    """Same, moved, changed, gone; and what today's lists deny is not asked for, whatever the run had."""
-    (here / "run.json").write_text(researched("--json").stdout)
-    live = ("--reader", "my_web:reader")
-    assert rechecked(*live, *HOSTS) == ([("same", "")], 0)
-    page = "status.example.com/now"
-    web.pages[page] = answer(HTML.format(f"What is new: much. {SAYS}"), content_type="text/html")
-    assert rechecked(*live, *HOSTS) == ([("moved", "")], 0)
-    assert "the rest of the page changed" in " ".join(run("recheck", "run.json", *live, *HOSTS).stdout.split())
-    web.pages[page] = answer(HTML.format(SAYS.replace("15", "20")), content_type="text/html")
-    assert rechecked(*live, *HOSTS) == ([("changed", "")], 3)
-    web.pages[page] = redirect("http://evil.example/")
-    [(verdict, why)], _ = rechecked(*live, *HOSTS)
-    assert (verdict, why.partition(" ")[0]) == ("denied", "redirect_denied")
-    web.pages[page] = answer("", "410 Gone")
-    [(verdict, why)], code = rechecked(*live, *HOSTS)
-    assert (verdict, why.partition(" ")[0], code) == ("gone", "http_status", 3)
-    asked = len(web.log)
-    assert rechecked(*live, "--allow", "docs.example.com") == ([("denied", "source_denied_policy")], 3)
-    assert len(web.log) == asked
-    shown = run("recheck", "run.json", *live, *HOSTS)
-    assert "gone     n1" in shown.stdout
-
-
-def test_a_run_with_evidence_is_rechecked_without_a_network(here, web):
-    """The texts stand by their hash in the folder: nothing is asked; one that was altered, or is not there, is told."""
-    (here / "run.json").write_text(researched("--evidence", "kept", "--json").stdout)
-    asked = len(web.log)
-    assert rechecked("--evidence", "kept") == ([("same", "")], 0)
+def test_a_run_keeps_the_texts_that_it_read(here, web):
+    """The texts stand by their hash in the folder of `--evidence`, and the result names the hash of each."""
+    result = json.loads(researched("--evidence", "kept", "--json").stdout)
     [text] = (here / "kept").iterdir()
     assert SAYS in text.read_text()
-    text.write_text(text.read_text().replace("15", "20"))
-    assert rechecked("--evidence", "kept") == ([("gone", "altered")], 3)
-    text.unlink()
-    assert rechecked("--evidence", "kept")[0][0][1].startswith("not_kept")
-    assert len(web.log) == asked
+    assert {item["text_sha256"] for item in result["citation_details"]} == {text.stem}
+    assert hashlib.sha256(text.read_bytes()).hexdigest() == text.stem
 
 
 @pytest.mark.parametrize(
@@ -139,20 +105,10 @@ def test_a_run_with_evidence_is_rechecked_without_a_network(here, web):
         (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--evidence", "urls.txt"), "urls.txt"),
         (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--reader", "none:none"), "none:none"),
         (("research", "q", "--urls", "urls.txt", *HOSTS, "--reader", "my_web:PORT"), "--reader"),
-        (("recheck", "none.json", "--allow", "a.example"), "none.json"),
-        (("recheck", "stopped.json", "--allow", "a.example"), "citations"),
-        (("recheck", "odd.json", "--allow", "a.example"), "citation_details.0"),
-        (("recheck", "good.json"), "--allow HOST"),
-        (("recheck", "good.json", "--evidence", "none"), "none"),
-        (("recheck", "good.json", "--evidence", ".", "--allow", "a.example"), "--allow"),
     ],
 )
 def test_what_is_wrong_is_one_line(here, web, given, said):
     """Exit code 2 and one line on stderr that names the option; nothing is asked."""
-    cited = {"citation_details": [{"id": "n1", "url": "http://a.example"}], "passages": [{"id": "n1", "quote": SAYS}]}
-    (here / "good.json").write_text(json.dumps(cited))
-    (here / "odd.json").write_text(json.dumps({**cited, "passages": []}))
-    (here / "stopped.json").write_text(json.dumps({"status": "stopped"}))
     assert said in refused(run(*given))
     assert web.log == []
 

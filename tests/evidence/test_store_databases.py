@@ -64,7 +64,6 @@ def test_a_store_that_is_made_opens_nothing(tmp_path):
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
     assert store.head() is None
     assert list(store.runs()) == []
-    assert store.runs().parts(3) == []
     with pytest.raises(InputError, match="run_id: a run of the store is required"):
         store.read("nobody")
     for use in (store.verify, lambda: store.retain(1, by="me"), lambda: store.erase(tenant="acme", by="me")):
@@ -403,7 +402,6 @@ def test_a_connection_that_the_server_closed_is_replaced(database):
         (lambda store: store.retain(float("nan"), by="me"), "days: a number from 0"),
         (lambda store: store.runs(since=datetime(2026, 1, 1)), "since: a date and time with its zone"),
         (lambda store: store.runs(since=FIRST), "since: a date and time that UTC has is required"),
-        (lambda store: store.runs().parts(0), "count: a whole number from 1 on"),
     ],
 )
 def test_what_is_asked_wrongly_of_a_store_is_refused(url, use, message):

@@ -38,10 +38,6 @@ class MemoryRuns:
     def __iter__(self):
         return iter(self.stored)
 
-    def parts(self, count):
-        length = -(-len(self.stored) // count) or 1
-        return [MemoryRuns(self.stored[at : at + length]) for at in range(0, len(self.stored), length)]
-
 
 class MemoryStore:
     """Keeps finished runs as JSON texts, in a list."""

@@ -1,17 +1,11 @@
-"""Many recorded runs judged again: rows and counts, the table, stores, executors, workers that are killed."""
+"""Many recorded runs judged again: rows and counts, the table, stores."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from functools import partial
-from multiprocessing import get_context
 
 import pytest
 from cli_runs import run
-from judged_runs import expected, killing, numbered, rows
 from rag_agents import QUESTION
 from recorded_runs import recorded
 from stored_runs import opened, recording
@@ -141,7 +135,6 @@ def test_a_run_that_was_changed_costs_no_other_one(change, tmp_path):
         ({"candidate": "nowhere:rag"}, r"^candidate 'nowhere:rag': ModuleNotFoundError: "),
         ({"candidate": "guardgraph:verify"}, r"^candidate 'guardgraph:verify': TypeError: "),
         ({"candidate": triage(), "budget": STRICT}, r"^budget: for a candidate that is module:factory; "),
-        ({"candidate": triage(), "executor": ThreadPoolExecutor(1)}, r"^candidate: module:factory is required beside"),
     ],
 )
 def test_a_candidate_that_is_none_is_refused(arguments, message):
@@ -156,57 +149,6 @@ def test_what_is_no_run_is_refused():
         what_if(triage(), [recorded(triage), "run"])
     with pytest.raises(InputError, match=r"^runs: stored runs, as of store\.runs\(\), or recordings; given: SqlStore$"):
         what_if(triage(), sql_store("sqlite:///none.db"))
-    with pytest.raises(ConfigurationError, match=r"^executor: one of concurrent\.futures is required; given: 4$"):
-        what_if(RAG, [], executor=4)
-
-
-# Executors
-
-
-class Cancelling(ThreadPoolExecutor):
-    """A pool that somebody shuts down while its parts wait, which cancels them."""
-
-    def submit(self, work, *given):
-        """Take some work, and cancel it."""
-        future = Future()
-        future.cancel()
-        future.set_running_or_notify_cancel()
-        return future
-
-
-@pytest.mark.parametrize("made", [ThreadPoolExecutor, Cancelling])
-def test_what_a_pool_that_was_shut_down_leaves_is_judged_here(made):
-    """Whether its parts are refused or were cancelled, every run has its row."""
-    pool = made(1)
-    pool.shutdown()
-    assert rows(what_if(RAG, numbered(150), executor=pool, budget=STRICT)) == expected(150)
-
-
-def spawned(workers):
-    """Return a pool of new processes."""
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-
-
-def test_a_pool_of_processes_judges_in_order(tmp_path):
-    """Lists and stores: the rows are those of one process, in the same order."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    for number in range(40):
-        store.record(recording(number))
-    with spawned(2) as pool:
-        judged = what_if(RAG, iter(numbered(150)), executor=pool, budget=STRICT)
-        assert rows(judged) == expected(150)
-        of_store = what_if(RAG, store.runs(), executor=pool, budget=STRICT)
-    assert [row.seq for row in of_store.rows] == [*range(1, 41)]
-    assert of_store.rows == what_if(RAG, store.runs(), budget=STRICT).rows
-
-
-def test_a_pool_that_loses_a_worker_loses_no_run():
-    """What a broken pool leaves undone is judged in this process."""
-    with spawned(1) as pool:
-        worker = pool.submit(os.getpid).result()
-        kill = partial(os.kill, worker, signal.SIGKILL)
-        judged = what_if(RAG, killing(numbered(150), 100, kill), executor=pool, budget=STRICT)
-    assert rows(judged) == expected(150)
 
 
 def test_a_store_of_another_pattern_judges_nothing_and_says_so(tmp_path):

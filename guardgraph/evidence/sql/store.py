@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -34,20 +33,14 @@ BATCH = 50
 class SqlRuns:
     """Runs of a store; what was recorded after an iteration began is not in it."""
 
-    # Pickled, they are the store's URL, with its password, and these words: another process reads for itself.
-
     store: SqlStore
     pattern: str | None = None
     tenant: str | None = None
     since: str | None = None
-    after: int = 0
-    """The number of the entry behind which they begin."""
-    upto: int | None = None
-    """The number of the last entry that may be one of them; None for the store's last."""
 
     def __iter__(self) -> Iterator[StoredRun]:
         """Yield each run once, by its latest record, in order of the chain; one that was changed says so."""
-        after, upto = self.after, self._read_last_seq()
+        after, upto = 0, self._read_last_seq()
         while after < upto:
             found = self._read_batch(after, upto)
             yield from found
@@ -55,22 +48,10 @@ class SqlRuns:
                 return
             after = found[-1].position.seq
 
-    def parts(self, count: int) -> Sequence[SqlRuns]:
-        """Return the same runs in at most `count` parts, each a stretch of the chain."""
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ConfigurationError(f"count: a whole number from 1 on is required; given: {count!r:.80}")
-        upto = self._read_last_seq()
-        length = max(upto - self.after, 0)
-        ends = [self.after + length * number // count for number in range(count + 1)]
-        pairs = pairwise(ends)
-        return [replace(self, after=first, upto=last) for first, last in pairs if first < last]
-
     def _read_last_seq(self) -> int:
         from guardgraph.evidence.sql.reading import read_last_entry
         from guardgraph.evidence.sql.tables import Missing
 
-        if self.upto is not None:
-            return self.upto
         try:
             return self.store.database.run_transaction(read_last_entry)[0]
         except Missing:
