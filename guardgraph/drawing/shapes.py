@@ -50,10 +50,6 @@ class Box:
         """The upper left and the lower right corner."""
         return (self.min_x, self.min_y), (self.max_x, self.max_y)
 
-    def widen_box(self, by: float) -> Box:
-        """Return a rectangle around this one, wider and higher by so much."""
-        return Box(self.x, self.y, self.width + by, self.height + by)
-
     def overlaps_box(self, other: Box) -> bool:
         """Say whether two rectangles have a point in common."""
         apart = abs(self.x - other.x) > (self.width + other.width) / 2
@@ -104,9 +100,6 @@ CHIP_GAP = 5.0
 PANEL_WIDTH = 230.0
 """Where rows of endings break; a longer ending has a row of its own."""
 
-RAIL = 9.0
-"""From the line in front of several rows of endings to them."""
-
 
 @dataclass(frozen=True, slots=True)
 class Chip:
@@ -125,31 +118,19 @@ class Panel:
     chips: tuple[Chip, ...]
     line: tuple[Point, ...]
     """From the node to its endings."""
-    rail: tuple[Point, ...]
-    """In front of several rows, else empty."""
 
 
-def place_ending_panel(node: Node, room: Box, line: tuple[Point, ...], sign: int = 0) -> Panel:
-    """Place endings in a room, in rows that begin at the side where the line arrives; centred when that is above."""
-    rows = list(_split_chip_rows(node.endings))
-    shift = RAIL if sign and len(rows) > 1 else 0.0
+def place_ending_panel(node: Node, room: Box, line: tuple[Point, ...]) -> Panel:
+    """Place endings in a room, in rows that are centred."""
     chips = []
-    for number, row in enumerate(rows):
-        y = room.min_y + CHIP_HEIGHT / 2 + number * (CHIP_HEIGHT + CHIP_GAP)
-        total = _measure_chip_row(row)
-        left = room.x - total / 2 if not sign else room.min_x + shift if sign > 0 else room.max_x - shift - total
+    for number, row in enumerate(_split_chip_rows(node.endings)):
+        y = round_coordinate(room.min_y + CHIP_HEIGHT / 2 + number * (CHIP_HEIGHT + CHIP_GAP))
+        left = room.x - _measure_chip_row(row) / 2
         for ending, text, width in row:
-            chips.append(
-                Chip(
-                    ending,
-                    text,
-                    Box(round_coordinate(left + width / 2), round_coordinate(y), round_coordinate(width), CHIP_HEIGHT),
-                )
-            )
+            box = Box(round_coordinate(left + width / 2), y, round_coordinate(width), CHIP_HEIGHT)
+            chips.append(Chip(ending, text, box))
             left += width + CHIP_GAP
-    x = line[-1][0]
-    rail = ((x, room.min_y + 4), (x, room.max_y - 4)) if shift else ()
-    return Panel(node.name, tuple(chips), line, rail)
+    return Panel(node.name, tuple(chips), line)
 
 
 def _split_chip_rows(endings: Iterable[DrawnEnding]) -> Iterator[list[tuple[DrawnEnding, str, float]]]:
@@ -169,12 +150,9 @@ def _measure_chip_row(row: list[tuple[DrawnEnding, str, float]]) -> float:
 
 
 def measure_ending_panel(node: Node) -> tuple[float, float]:
-    """Return the width and height of a node's endings, zero where it has none."""
-    if not node.endings:
-        return 0.0, 0.0
+    """Return the width and height of a node's endings."""
     rows = list(_split_chip_rows(node.endings))
-    widest = max(map(_measure_chip_row, rows)) + (RAIL if len(rows) > 1 else 0.0)
-    return widest, len(rows) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
+    return max(map(_measure_chip_row, rows)), len(rows) * (CHIP_HEIGHT + CHIP_GAP) - CHIP_GAP
 
 
 NAME_CELLS = 32
@@ -243,10 +221,8 @@ def draw_edge_label(words: str, box: Box) -> str:
     return f'<g class="chip">{_draw_rectangle("halo", box, 3.0)}{draw_text(words, box.x, box.y + 3.8)}</g>'
 
 
-def draw_arrow(points: Sequence[Point], line: str, *, bare: bool = False) -> str:
-    """Return a line through points with round bends, and a tip unless it is bare."""
-    if bare:
-        return f'<path class="{line}" d="{_draw_rounded_path(points)}"/>'
+def draw_arrow(points: Sequence[Point], line: str) -> str:
+    """Return a line through points with round bends, and a tip."""
     *before, (x0, y0), (x, y) = points
     length = hypot(x - x0, y - y0) or 1.0
     across, down = (x - x0) / length, (y - y0) / length

@@ -143,7 +143,6 @@ _SHAPES = f"""\
 .gg .title {{ font-size: 16px; font-weight: 600 }}
 .gg .edge {{ fill: none; stroke-width: 1.4 }}
 .gg .fold {{ fill: none; stroke-width: 1.2 }}
-.gg .bridge {{ fill: none; stroke-width: 7 }}
 .gg .decided {{ stroke-dasharray: 5 4 }}
 .gg .shape {{ stroke-width: 1.5 }}
 .gg .inner {{ fill: none; stroke-width: 1 }}
@@ -167,7 +166,6 @@ def _write_colour_rules(palette: _Palette, left_out: frozenset[DrawnKind], besid
         f".tip, .gg .dot {{ fill: {line}; stroke: {line} }}",
         f".ring {{ fill: {paper}; stroke: {line} }}",
         f".halo {{ fill: {paper} }}",
-        f".bridge {{ stroke: {paper} }}",
         *(f".{kind} .shape {{ fill: {fill}; stroke: {border} }}" for kind, (fill, border) in kinds.items()),
         *(f".{kind} .inner {{ stroke: {border} }}" for kind, (_, border) in kinds.items()),
         f".stop .fold {{ stroke: {kinds['stop'][1]} }}",

@@ -251,14 +251,7 @@ def _draw_ending_panel(diagram: Diagram, panel: Panel, item: Node, box: Box) -> 
     endings = [placed.ending for placed in panel.chips]
     kind = "stop" if any(ending.terminal for ending in endings) else "plain"
     furthest = max(endings, key=lambda ending: (ending.taken, ending.earlier))
-    parts = [draw_arrow(line, "bridge", bare=True)]
-    if panel.rail:
-        parts.append(group_svg(f"{kind} faded" if diagram.taken else kind, draw_arrow(panel.rail, "fold", bare=True)))
-    parts.append(
-        group_svg(
-            _join_classes(kind, _choose_run_classes(diagram, furthest)), draw_arrow(line, "fold", bare=bool(panel.rail))
-        )
-    )
+    parts = [group_svg(_join_classes(kind, _choose_run_classes(diagram, furthest)), draw_arrow(line, "fold"))]
     for placed in panel.chips:
         parts.append(
             group_svg(
