@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from office_agents import DONE, PAY, READ, STOLEN, TASK, THREAD, answer_question, calls, office_agent
 from rag_agents import QUESTION, agent
@@ -187,3 +188,23 @@ def test_a_callback_is_told_the_phase_of_the_stop(phase, mode, handler):
     result = run(STOPPED[phase](), QUESTION, mode, config={"callbacks": [told], "metadata": {"tenant": "a"}})
     assert result["phase"] == phase
     assert {entry["node"]: entry["phase"] for entry in result["timeline"]} == told.seen
+
+
+SWITCHED_OFF: dict[str, Any] = {
+    "rag": ("answered", {"allowed_sources_execution": ["billing_policy"]}, "source_denied"),
+    "research": ("answered", {"allowed_domains_execution": ["nobody.example"]}, "no_reliable_sources"),
+    "self_critique": ("revised", {"allowed_decisions_execution": []}, "critique_decision_denied_execution"),
+}
+"""By pattern: the ending of its demo, what is switched off while a run waits right before it, and what it says."""
+
+
+@pytest.mark.parametrize("pattern", SWITCHED_OFF)
+def test_what_is_switched_off_before_the_ending_is_not_returned(pattern):
+    """The ending asks the lists once more: it returns no text, and says what was switched off."""
+    ending, off, reason = SWITCHED_OFF[pattern]
+    graph = PATTERNS[pattern].create_agent(checkpointer=InMemorySaver())
+    graph.invoke(PATTERNS[pattern].demo(), THREAD, interrupt_before=[ending])
+    result = graph.invoke(None, THREAD, context={"policy": off})
+    assert (result["status"], result["stop_reason"]) == ("stopped", f"guard_error:{ending}")
+    assert reason in result["details"]["message"]
+    assert "answer" not in result
