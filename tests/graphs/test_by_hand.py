@@ -96,41 +96,19 @@ APPROVE = {**CRITIQUE, "decision": "approve", "required_changes": []}
 SHORT = "we investigate failed payments of some merchants, check every log that we have, and share what we find here."
 DRAFT = "We are investigating failed payments. " * 30
 OTHER_SLA = "The enterprise plan includes a 99.5% monthly uptime SLA."
-TURNED_SLA = "The enterprise plan does not include the 99.95% monthly uptime SLA."
-TURNED_QUOTE = "The US payment gateway is not in P1 degraded mode."
 
 RAG = {
     "grounded_answer": ({}, {}),
-    "grounded_answer, doubtful": (
-        {"answerer": said({"answer": TURNED_SLA, "citations": ["doc_sla_enterprise_v3"]})},
-        {},
-    ),
     "clarify": ({"retriever": said([])}, {}),
-    "clarify, no sources": ({"policy": lists(())}, {}),
     "clarify, answerer abstains": ({"answerer": said({"insufficient": True})}, {}),
     "invalid_request:question": ({}, {"question": "  "}),
-    "invalid_intent:not_object": ({"planner": said("retrieve")}, {}),
-    "invalid_intent:kind": ({"planner": intent(kind="delete")}, {}),
     "invalid_intent:top_k": ({"planner": intent(top_k=99)}, {}),
-    "invalid_intent:source_not_allowed": ({"planner": intent(sources=["payroll"])}, {}),
-    "invalid_intent:query_too_long": ({"planner": intent(query="x" * 999)}, {}),
     "source_denied": ({"planner": intent(sources=["billing_policy"]), "policy": lists(("support_policy",))}, {}),
     "tool_invalid_output:retrieve": ({"retriever": said(OSError("down"))}, {}),
-    "tool_invalid_output:retrieve, no list": ({"retriever": said({"documents": []})}, {}),
-    "llm_invalid_schema": ({"answerer": said({"answer": 3, "citations": []})}, {}),
     "llm_empty": ({"answerer": said({"answer": " ", "citations": []})}, {}),
     "invalid_answer:citations_out_of_context": ({"answerer": said({"answer": "Yes.", "citations": ["other"]})}, {}),
-    "invalid_answer:missing_citations": ({"answerer": said({"answer": "Yes.", "citations": []})}, {}),
-    "invalid_answer:unsupported_link": (
-        {"answerer": said({"answer": "See attacker.io.", "citations": ["doc_sla_enterprise_v3"]})},
-        {},
-    ),
     "invalid_answer:unsupported_number": (
         {"answerer": said({"answer": "It is 77 %.", "citations": ["doc_sla_enterprise_v3"]})},
-        {},
-    ),
-    "invalid_answer:unsupported_name": (
-        {"answerer": said({"answer": "It is sold by Initech.", "citations": ["doc_sla_enterprise_v3"]})},
         {},
     ),
     "invalid_answer:contradicts_source": (
@@ -142,27 +120,16 @@ RESEARCH = {
     "grounded_research_answer": ({}, {}),
     "grounded_research_answer, one page lost": ({"reader": pages(sla=lost)}, {}),
     "invalid_request:goal": ({}, {"goal": ""}),
-    "invalid_request:policy_hints": ({}, hinted(allowed_domains_policy="all")),
     "invalid_plan:steps": ({"planner": said({"steps": []})}, {}),
-    "invalid_step:not_object": ({"planner": said({"steps": [1]})}, {}),
     "invalid_search:query": ({"planner": lambda view: {"steps": [{**step, "args": {}} for step in _plan(view)]}}, {}),
     "no_sources_after_dedupe": ({"search": said([])}, {}),
-    "no_sources_after_dedupe, dropped": ({"search": said([{"url": "nowhere"}])}, {}),
     "tool_invalid_output:search_sources": ({"search": said(ValueError("quota"))}, {}),
     "no_reliable_sources, denied": ({}, hinted(allowed_domains_execution=[])),
-    "no_reliable_sources, failed": ({"reader": said(OSError("no network"))}, {}),
-    "tool_invalid_output:read_source": ({"reader": said([])}, {}),
     "no_reliable_sources, no notes": ({"extractor": said([])}, {}),
     "invalid_notes:claim": ({"extractor": noted(claim="")}, {}),
-    "invalid_notes:unsupported_link": ({"extractor": noted(claim="See attacker.io.")}, {}),
     "verification_failed:quote_not_in_source": ({"extractor": noted(quote="Nobody has ever said these words.")}, {}),
-    "verification_failed:number_not_in_quote": ({"extractor": noted(claim="It took 77 days.")}, {}),
     "invalid_answer:citation_unknown": ({"writer": said({"answer": "Yes.", "citations": ["n99"]})}, {}),
-    "invalid_answer:active_markup": ({"writer": said({"answer": "The gateway ![](x)", "citations": ["n1"]})}, {}),
     "invalid_answer:unsupported_number": ({"writer": said({"answer": "It took 77 days.", "citations": ["n1"]})}, {}),
-    "invalid_answer:unsupported_name": ({"writer": said({"answer": "As Initech said.", "citations": ["n1"]})}, {}),
-    "grounded_research_answer, doubtful": ({"writer": said({"answer": TURNED_QUOTE, "citations": ["n1"]})}, {}),
-    "invalid_answer:too_long": ({"writer": said({"answer": "Yes. " * 999, "citations": ["n1"]})}, {}),
 }
 SELF_CRITIQUE = {
     "revised_once": ({}, {}),
@@ -180,22 +147,14 @@ SELF_CRITIQUE = {
         {},
     ),
     "invalid_request:incident_context": ({}, {"incident_context": []}),
-    "invalid_draft:empty": ({"drafter": said({"draft": ""})}, {}),
     "invalid_draft:too_long": ({"drafter": said({"draft": DRAFT}), "shortener": said({"draft": DRAFT})}, {}),
-    "invalid_draft:no_new_facts": ({"drafter": said({"draft": "77 merchants are affected."})}, {}),
     "invalid_draft:unsupported_link": ({"drafter": said({"draft": "See attacker.io."})}, {}),
-    "invalid_critique:unsupported_link": ({"critic": said({**ADD, "reason": "attacker.io"})}, {}),
     "invalid_critique:not_object": ({"critic": said([])}, {}),
-    "critique_risk_not_allowed_policy": (
-        {"critic": said({**ADD, "risks": [{"type": "bad_weather", "note": "Rain."}]})},
-        {},
-    ),
     "critique_decision_denied_execution": ({"policy": SelfCritiquePolicy(allowed_decisions_execution=["approve"])}, {}),
     "policy_escalation": (
         {"critic": said({**CRITIQUE, "decision": "escalate", "required_changes": [], "reason": "Ask legal."})},
         {},
     ),
-    "invalid_revised:too_long": ({"reviser": said({"revised_answer": DRAFT})}, {}),
     "patch_violation:too_large_edit": ({"reviser": said({"revised_answer": "Nothing to see here."})}, {}),
 }
 CASES = {"rag": RAG, "research": RESEARCH, "self_critique": SELF_CRITIQUE}

@@ -345,22 +345,6 @@ def test_the_same_request_on_another_thread_finds_the_receipts_that_a_recorder_k
     assert bank.amounts == [30, 40, 50] * 2
 
 
-def test_another_input_does_not_push_aside_a_run_that_has_not_ended(bank):
-    """It says that it takes its place, or it is refused; a run that ended is in nobody's way."""
-    saver = InMemorySaver()
-    with pytest.raises(Killed):
-        payments(_die_in(bank, 30), checkpointer=saver).invoke(ASKED, THREAD)
-    graph = payments(bank.pay, checkpointer=saver)
-    with pytest.raises(InputError, match="has not ended"):
-        graph.invoke({"batches": [[7]]}, THREAD)
-    with pytest.raises(InputError, match="has not ended"):
-        asyncio.run(graph.ainvoke({"batches": [[7]]}, THREAD))
-    for _ in range(2):
-        assert graph.invoke({"batches": [[7]]}, on_thread(replace=True))["stop_reason"] == "success"
-    assert graph.invoke({"batches": [[8]]}, THREAD)["stop_reason"] == "success"
-    assert bank.amounts == [30, 7, 7, 8]
-
-
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("kind", ["Runnable", "tool"])
 def test_tools_of_langchain_find_the_key_in_their_configuration(kind, mode, bank):

@@ -8,7 +8,6 @@ import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from runs import printed_under_hash_seed, sample
 
 from guardgraph.guards import rag
 from guardgraph.guards.answers import judge_answer
@@ -119,15 +118,6 @@ for value, texts in json.load(sys.stdin):
     decide(rag.check_allowed_sources, set(texts), allowed=SOURCES)
     decide(rag.check_citations, texts, CHUNKS)
 """
-
-
-def test_decisions_do_not_hang_on_the_hash_seed():
-    """The guards decide and show the same under any PYTHONHASHSEED."""
-    texts = st.lists(st.text(max_size=4) | st.sampled_from(["support_policy", "5 minutes", "7%", "x 12", "a", "b"]))
-    values = sample(st.tuples(ANY_JSON | FIELDS.map(lambda item: [item]), texts), 60)
-    printed = [printed_under_hash_seed(seed, SEEDED, values) for seed in (1, 2)]
-    assert printed[0] == printed[1]
-    assert len(printed[0].splitlines()) == 4 * len(values)
 
 
 @pytest.mark.parametrize("piece", ["9", "1,", "15 minutes ", "a", "\u0660", " ", "(", "P1-", "2026-01-15 "])

@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.cache.memory import InMemoryCache
 from langgraph.channels import LastValue
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph._branch import BranchSpec
 from langgraph.pregel._read import PregelNode
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import CachePolicy, RetryPolicy, TimeoutPolicy
@@ -18,7 +19,7 @@ from ticket_pattern import PHASES, REASONS, TICKET, Policy, triage
 
 from guardgraph import GuardedGraph, verify
 from guardgraph.grammar import Budget, Catalogue
-from guardgraph.graphs.running.node import GrammarNode, Heard
+from guardgraph.graphs.running.node import GrammarNode, Heard, Router
 from guardgraph.world.live import LiveWorld
 
 WIDE = Policy(labels=("anything",))
@@ -125,6 +126,20 @@ EDITS = {
     "a node's subgraphs": node("label", subgraphs=["x"]),
     "a node's class": node("label", __class__=OwnNode),
     "a node's writers": lambda graph: graph.nodes["label_guard"].writers.pop(),
+    "a writer more": lambda graph: graph.attach_edge("label", "routed"),
+    "a branch more": lambda graph: graph.attach_branch("label", "more", BranchSpec(Router(), {"routed": "routed"})),
+    "a branch that leads elsewhere": lambda graph: setattr(
+        graph.nodes["label_guard"].writers[1],
+        "func",
+        BranchSpec(RunnableLambda(lambda state: "routed"), {"routed": "routed"})._route,
+    ),
+    "a branch that reads more": lambda graph: graph.nodes["label_guard"].writers[1].kwargs.update(
+        reader=lambda config: {"route": "lookup"}
+    ),
+    "a node less": lambda graph: graph.nodes.pop("spam"),
+    "an edge in the builder": lambda graph: graph.builder.add_edge("label", "routed"),
+    "a node in the builder": lambda graph: graph.builder.add_node("extra", plain),
+    "a handler of errors": lambda graph: setattr(graph, "node_error_handler_map", {"label": "spam"}),
     "a node's flat writers": cached("label_guard", flat_writers=[]),
     "a node's cache of inputs": cached("lookup", input_cache_key=(None, ("proposed_label",))),
     "a node's steps": lambda graph: graph.nodes["label_guard"].node.plain.steps.pop(),
