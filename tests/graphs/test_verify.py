@@ -1,4 +1,4 @@
-"""`verify` proves the grammar on a compiled graph, whoever made it and whatever became of it since."""
+"""`verify` proves the grammar on a compiled graph, whoever made it."""
 
 from __future__ import annotations
 
