@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import isclass, ismodule
 from types import CodeType, FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeGuard
 
 from langchain_core.runnables import Runnable
 from langgraph.graph import END, START
@@ -265,7 +265,7 @@ class Topology:
         return frozenset(targets)
 
 
-def _is_grammar_node(node: object) -> bool:
+def _is_grammar_node(node: object) -> TypeGuard[GrammarNode]:
     return type(node) is GrammarNode and vars(node).keys() <= _NODE_PARTS
 
 
