@@ -104,3 +104,19 @@ def test_an_answer_says_what_it_claims_and_what_was_performed():
     with pytest.raises(Stop) as stopped:
         check_claimed_actions("Ada knows. I paid the invoice.", made=made, cards=CARDS, policy=POLICY)
     assert stopped.value.evidence == {"claimed": "I paid the invoice.", "performed": ["send_mail"]}
+
+
+def test_the_verb_of_a_tool_is_what_its_name_and_its_description_begin_with():
+    """The thing that it is done to is no verb; verbs that say the same count as one, and what was done excuses all."""
+    assert not claims("You ordered the lamp on Monday. It was ordered and shipped with the others.")
+    assert claims("Your address has been successfully changed.")
+    assert claims("The file has been removed.")
+    assert not claims("Your address was changed.", "update_address")
+
+
+def test_a_claim_goes_on_over_the_end_of_a_line():
+    """Where a text is only broken to a width; "I" claims whatever follows, and a headline may say where."""
+    assert claims("Good news, invoice 18 of Acme has been\npaid today.")
+    assert claims("I've created the event for tomorrow at 3 PM.")
+    assert claims("Mail sent to ada@example.com")
+    assert claims("OK, cancelled it for you.")

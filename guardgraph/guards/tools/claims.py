@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from guardgraph.grounding.json_texts import write_json_text
-from guardgraph.grounding.sentences import split_sentences
+from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import find_verb_stem, load_negations, stem
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools.values import read_result, split_name_parts
@@ -38,27 +38,46 @@ def check_claimed_actions(
     writing = {name: card for name, card in cards.items() if policy.rule_of(name).effect == "write"}
     actions = {verb for card in writing.values() for verb in _list_verbs(card)}
     done = [call for call in made if not call.get("failed")]
-    actions -= {verb for call in done if call["tool"] in cards for verb in _list_verbs(cards[call["tool"]])}
+    actions -= {word for call in done if call["tool"] in cards for word in _list_named(cards[call["tool"]])}
     has_written = any(call["effect"] == "write" for call in done)
     if not actions:
         return
-    reported = {word for call in made for word in _WORD.findall(write_json_text(read_result(call["value"])).casefold())}
-    for sentence in split_sentences(_QUOTED.sub(" ", answer)):
+    results = " ".join(write_json_text(read_result(call["value"])) for call in made)
+    reported = {*_WORD.findall(results.casefold().replace("_", " "))}
+    for sentence in split_sentences(unwrap_text_lines(_QUOTED.sub(" ", answer))):
         if sentence.rstrip().endswith("?"):
             continue
-        for at, part in enumerate(_CLAUSE.split(sentence)):
+        is_first = True
+        for part in _CLAUSE.split(sentence):
             words = _WORD.findall(part.casefold().replace("’", "'"))
-            if _has_claim(words, actions, reported, has_written=has_written, is_first=at == 0):
+            if _has_claim(words, actions, reported, has_written=has_written, is_first=is_first):
                 performed = [call["tool"] for call in done if call["effect"] == "write"]
                 raise Stop("invalid_answer:action_not_done", claimed=sentence.strip()[:300], performed=performed)
+            is_first &= _load_claiming("openings").issuperset(words)
 
 
 def _list_verbs(card: ToolCard) -> set[str]:
-    """Return the stems of what a tool does: the parts of its name, and the first word of its description."""
-    first = _WORD.findall(card["description"])[:1]
-    parts = [part.casefold() for part in (*split_name_parts(card["name"]), *first)]
-    said = [*parts, *(part.removesuffix("ment") for part in parts)]  # who schedules a payment pays
-    return {_stem_verb(part) for part in said if part.isalpha() and len(part) > 2}
+    """Return the stems of what a tool does: the first word of its name, if its description begins with it, else all."""
+    named = split_name_parts(card["name"])
+    is_verb_first = {*_stem_actions(named[:1])} == {*_stem_actions(_WORD.findall(card["description"])[:1])}
+    return _stem_actions(named[:1]) if named and is_verb_first else _list_named(card)
+
+
+def _list_named(card: ToolCard) -> set[str]:
+    """Return the stems of all that the name of a tool says, and of the first word of its description."""
+    parts = [*split_name_parts(card["name"]), *_WORD.findall(card["description"])[:1]]
+    return _stem_actions([*parts, *(part.removesuffix("ment") for part in parts)])  # who schedules a payment pays
+
+
+def _stem_actions(words: Sequence[str]) -> set[str]:
+    """Return the stems of verbs, and of those that say the same."""
+    stems = {_stem_verb(word.casefold()) for word in words if word.isalpha() and len(word) > 2}
+    return stems.union(*(alike for alike in _load_alike() if not alike.isdisjoint(stems)))
+
+
+@cache
+def _load_alike() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(map(_stem_verb, said.split())) for said in load_word_lists("tools")["alike"])
 
 
 @cache
@@ -84,7 +103,7 @@ def _has_claim(
     """Say whether a clause says that an action was done."""
     for at, word in enumerate(words):
         is_closing = word in _load_claiming("closing")
-        if not (is_closing or _is_past(word)) or _is_of_others(words[at:]) or _is_habit(words, at):
+        if not (is_closing or _is_past(word)) or _is_habit(words, at):
             continue
         is_closing = is_closing and not has_written
         others = [other for other in words if other != word]
@@ -94,14 +113,19 @@ def _has_claim(
         before = words[:at]
         if _is_open(before):
             continue
-        is_headline = at == len(words) - 1 and at < _HEADLINE and _load_claiming("bound").isdisjoint(words)
+        if _is_told_by_itself(before):
+            return True
+        if _is_of_others(words[at:]):
+            continue
+        is_last = at == len(words) - 1 or words[at + 1] in ("to", "at", "in")
+        is_headline = is_last and at < _HEADLINE and _load_claiming("bound").isdisjoint(words)
         opens = (
             is_first
             and _load_claiming("helpers").isdisjoint(words[at:])
             and all(each.endswith("ly") or each in _load_claiming("openings") for each in before)
         )
         is_report = word in reported or _is_report(word, words, before, reported)
-        if _is_told_by_itself(before) or (not is_report and (_is_passive(before) or is_headline or opens)):
+        if not is_report and (_is_passive(before) or is_headline or opens):
             return True
     return False
 
