@@ -116,7 +116,7 @@ def test_the_verb_of_a_tool_is_what_its_name_and_its_description_begin_with():
 
 def test_a_claim_goes_on_over_the_end_of_a_line():
     """Where a text is only broken to a width; "I" claims whatever follows, and a headline may say where."""
-    assert claims("Good news, invoice 18 of Acme has been\npaid today.")
+    assert claims("Good news, your booking with Acme has been\ncancelled today.")
     assert claims("I've created the event for tomorrow at 3 PM.")
     assert claims("Mail sent to ada@example.com")
     assert claims("OK, cancelled it for you.")
