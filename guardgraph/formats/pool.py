@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import BoundedSemaphore
 from time import monotonic
-from typing import Final, Generic, TypeVar
+from typing import Final
 from weakref import finalize
 
 from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, Kind, read_answer
@@ -40,33 +39,33 @@ FIND_LIBRARIES: Final = (
 _BOOT: Final = "from guardgraph.formats.worker import main; main(int(sys.argv[1]))"
 
 
-class PipedProcess:
-    """A process of this Python that is asked over pipes. One thread at a time may ask it."""
+class Child:
+    """A process of this Python that reads one content after another. One thread at a time may ask it."""
 
-    # It is started in isolated mode with an environment of few names in the root directory, so that neither the working
-    # directory nor the environment can put another module in a library's place.
+    # It is started in isolated mode with no environment in the root directory, so that neither the working directory
+    # nor the environment can put another module in a library's place.
 
-    def __init__(self, code: str, argument: str, libraries: Iterable[str], env: Mapping[str, str]) -> None:
+    def __init__(self, memory: int) -> None:
         if os.name != "posix":
             raise ConfigurationError(f"os.name: {os.name!r}; pages are read within limits that posix systems have")
         if not sys.executable:
             raise ConfigurationError("sys.executable is empty; pages are read in a process of this Python")
-        boot = FIND_LIBRARIES + code
+        boot = FIND_LIBRARIES + _BOOT
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-X", "utf8", "-c", boot, argument, *list_library_paths(libraries)],
+            [sys.executable, "-I", "-B", "-X", "utf8", "-c", boot, str(memory), *list_library_paths(_LIBRARIES)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
             cwd="/",
-            env=env,
+            env={},
             start_new_session=True,  # a terminal's Ctrl-C is the library's affair
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self.asks, self.answers = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self.asks, False)
-        os.set_blocking(self.answers, False)
+        self._asks, self._answers = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._asks, False)
+        os.set_blocking(self._answers, False)
         self.asked = 0
         """How often it was asked."""
 
@@ -83,69 +82,13 @@ class PipedProcess:
             if pipe is not None:
                 pipe.close()
 
-
-Lent = TypeVar("Lent", bound=PipedProcess)
-
-
-class Lender(Generic[Lent]):
-    """Processes that are started when they are needed. Threads may use it side by side."""
-
-    def __init__(self, start: Callable[[], Lent], most: int, asked: int) -> None:
-        self._start = start
-        self._free = BoundedSemaphore(most)
-        self._asked = asked
-        self._idle: list[Lent] = []
-        finalize(self, _end, self._idle, os.getpid())
-
-    def close(self) -> None:
-        """End the processes that wait. One that is at work ends with its work."""
-        _end(self._idle, os.getpid())
-
-    @contextmanager
-    def lend(self, deadline: float) -> Iterator[Lent]:
-        """Lend a process, which waits for more work afterwards unless something went wrong, or it was asked often.
-
-        Raises:
-            TimeoutError: none is free in time.
-        """
-        if not self._free.acquire(timeout=max(0.0, deadline - monotonic())):
-            raise TimeoutError
-        lent = None
-        try:
-            lent = self._take_idle() or self._start()
-            yield lent
-            if lent.asked < self._asked:
-                self._idle.append(lent)
-                lent = None
-        finally:
-            if lent is not None:
-                lent.close()
-            self._free.release()
-
-    def _take_idle(self) -> Lent | None:
-        while True:
-            try:
-                waiting = self._idle.pop()
-            except IndexError:
-                return None
-            if waiting.is_alive:
-                return waiting
-            waiting.close()
-
-
-class Child(PipedProcess):
-    """A process that reads one content after another."""
-
-    def __init__(self, memory: int) -> None:
-        super().__init__(_BOOT, str(memory), _LIBRARIES, {})
-
     def ask(self, head: bytes, content: bytes, *, most: int, deadline: float) -> bytes:
         """Return the answer to a question. After any exception the child cannot be asked again."""
         self.asked += 1
         try:
-            send(self.asks, head, deadline)
-            send(self.asks, content, deadline)
-            return receive(self.answers, most, deadline)
+            send(self._asks, head, deadline)
+            send(self._asks, content, deadline)
+            return receive(self._answers, most, deadline)
         except FrameTooLong:
             raise ExtractionFailed("too_large", {"limit": "max_chars"}) from None
         except (EOFError, BrokenPipeError):
@@ -196,11 +139,18 @@ _BYTES_PER_CHAR: Final = 12
 _BYTES_AROUND: Final = 100_000
 
 
-class Pool(Lender[Child]):
+class Pool:
     """Children that are started when they are needed. Threads may use it side by side."""
 
     def __init__(self, *, children: int | None = None, memory: int = MEMORY) -> None:
-        super().__init__(partial(Child, memory), children or min(os.cpu_count() or 1, _MOST_CHILDREN), _ASKED)
+        self._memory = memory
+        self._free = BoundedSemaphore(children or min(os.cpu_count() or 1, _MOST_CHILDREN))
+        self._idle: list[Child] = []
+        finalize(self, _end, self._idle, os.getpid())
+
+    def close(self) -> None:
+        """End the processes that wait. One that is at work ends with its work."""
+        _end(self._idle, os.getpid())
 
     def extract(
         self, content: bytes, kind: Kind, *, charset: str | None = None, url: str = "", seconds: float, max_chars: int
@@ -228,10 +178,37 @@ class Pool(Lender[Child]):
         self, head: bytes, content: bytes, most: int, deadline: float
     ) -> Extracted | ExtractionFailed | ConfigurationError:
         try:
-            with self.lend(deadline) as child:
+            with self._lend(deadline) as child:
                 return read_answer(child.ask(head, content, most=most, deadline=deadline))
         except TimeoutError:
             raise ExtractionFailed("timeout", {"limit": "seconds"}) from None
+
+    @contextmanager
+    def _lend(self, deadline: float) -> Iterator[Child]:
+        """Lend a child, which waits for more work afterwards unless something went wrong, or it was asked often."""
+        if not self._free.acquire(timeout=max(0.0, deadline - monotonic())):
+            raise TimeoutError
+        lent = None
+        try:
+            lent = self._take_idle() or Child(self._memory)
+            yield lent
+            if lent.asked < _ASKED:
+                self._idle.append(lent)
+                lent = None
+        finally:
+            if lent is not None:
+                lent.close()
+            self._free.release()
+
+    def _take_idle(self) -> Child | None:
+        while True:
+            try:
+                waiting = self._idle.pop()
+            except IndexError:
+                return None
+            if waiting.is_alive:
+                return waiting
+            waiting.close()
 
 
 _POOLS: Final[dict[int, Pool]] = {}
@@ -264,7 +241,7 @@ def _require(kind: Kind) -> None:
             )
 
 
-def _end(idle: list[Lent], owner: int) -> None:
+def _end(idle: list[Child], owner: int) -> None:
     """End the processes that a process started, if it is this one."""
     while idle and os.getpid() == owner:
         idle.pop().close()

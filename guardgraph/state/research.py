@@ -95,7 +95,6 @@ READ_FAILURES: Mapping[str, str] = MappingProxyType(
         "content_type": "The page is of no type that can be read.",
         "charset": "The page's letters cannot be told.",
         "killed": "The process that read the page was ended from outside, twice.",
-        "browser": "The browser that was to show the page hung, broke off, or was ended from outside.",
         "tls": "The server could not prove that it is the host.",
         "connection": "The server could not be reached, or broke off.",
     }

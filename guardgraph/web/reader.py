@@ -25,7 +25,6 @@ from guardgraph.state.settings import choose_settings
 from guardgraph.web.fetch import Hops, Place
 from guardgraph.web.limits import Meter, WebLimits
 from guardgraph.web.network import Network, parse_allowed_addresses
-from guardgraph.web.render import Asset, Renderer
 from guardgraph.world.deadline import deadline
 
 if TYPE_CHECKING:
@@ -192,7 +191,6 @@ def web_reader(
     user_agent: str | None = None,
     robots: bool = True,
     limits: WebLimits | None = None,
-    render: bool | str | os.PathLike[str] = False,
     proxy: str | None = None,
 ) -> WebReader:
     """Return a reader of the real web, for `create_research_agent`. It needs guardgraph's extra `web`.
@@ -211,9 +209,6 @@ def web_reader(
             when None.
         robots: whether robots.txt is heeded.
         limits: what one page may take; a run's budget may say less, never more.
-        render: whether a browser tells what of an HTML page is seen, by the extra `render`; a path is that of Chromium,
-            and True means the one of Playwright. No script runs, and what the page asks for is read as the page is, or
-            refused.
         proxy: a proxy of the company, ``"http://proxy.example.com:3128"``, through which all pages are read. It looks
             names up, so nobody here judges their addresses; addresses and private names are refused before.
 
@@ -234,28 +229,25 @@ def web_reader(
         if resolve is not None:
             raise ConfigurationError("resolve, proxy: not both; with a proxy, it looks names up")
         fetching.proxy = parse_proxy(proxy)
-    return WebReader(fetching, Robots(agent) if robots else None, limits, _make_renderer(render))
+    return WebReader(fetching, Robots(agent) if robots else None, limits)
 
 
 class WebReader:
     """A reader of the real web; `web_reader` makes it. It can be called from many threads at once."""
 
-    def __init__(
-        self, fetching: Fetching, robots: Robots | None, limits: WebLimits, renderer: Renderer | None = None
-    ) -> None:
+    def __init__(self, fetching: Fetching, robots: Robots | None, limits: WebLimits) -> None:
         self._fetching = fetching
         self._robots = robots
         self._limits = limits
-        self._renderer = renderer
 
     def __call__(self, request: JsonObject) -> JsonObject:
         """Read a page."""
         url, lists, asked = _parse_read_request(request)
         hops, meter = Hops(**lists), Meter(self._tighten_web_limits(asked), deadline())
         try:
-            fetched = self._fetch_web_page(url, hops, lists, meter)
-            body, content_type = self._render_web_page(fetched, hops, lists, meter)
-            page = page_of(body, content_type, url=fetched.url, seconds=meter.check_seconds_left())
+            fetched = self._fetching.fetch_page(url, hops, meter, self._make_robots_check(hops, lists))
+            seconds = meter.check_seconds_left()
+            page = page_of(fetched.body, fetched.content_type, url=fetched.url, seconds=seconds)
         except ReadFailure as failure:
             raise ReadFailure(
                 failure.reason, {**failure.details, "hops": hops.list_hops(), "limits": meter.list_web_limits()}
@@ -277,35 +269,10 @@ class WebReader:
             raise InputError(f"request.limits: numbers of at least 0 are required; given: {asked!r:.200}") from None
 
     def close(self) -> None:
-        """Close the cache and the browsers; the reader can still be called, without the cache."""
-        if self._renderer is not None:
-            self._renderer.close()
+        """Close the cache; the reader can still be called, without it."""
         if self._fetching.cache is not None:
             self._fetching.cache.close()
             self._fetching.cache = None
-
-    def _fetch_web_page(self, url: str, hops: Hops, lists: Mapping[str, Collection[str]], meter: Meter) -> Fetched:
-        return self._fetching.fetch_page(url, hops, meter, self._make_robots_check(hops, lists))
-
-    def _render_web_page(
-        self, fetched: Fetched, hops: Hops, lists: Mapping[str, Collection[str]], meter: Meter
-    ) -> tuple[bytes, str]:
-        """Return a page as it is seen, and what it is; as it came where nobody asks what is seen."""
-        kind = fetched.content_type.partition(";")[0].strip().lower()
-        if self._renderer is None or _KINDS.get(kind) != "html":
-            return fetched.body, fetched.content_type
-
-        def fetch_asset(url: str) -> Asset:
-            way = Hops(**lists)
-            try:
-                found = self._fetch_web_page(url, way, lists, meter)
-            finally:
-                hops.add_hops_beside(way.list_hops())
-            return Asset(found.body, found.content_type)
-
-        seconds = meter.check_seconds_left()
-        shown = self._renderer.show(fetched.url, fetched.body, fetched.content_type, fetch_asset, seconds=seconds)
-        return shown, "text/html; charset=utf-8"
 
     def _make_robots_check(
         self, hops: Hops, lists: Mapping[str, Collection[str]]
@@ -349,14 +316,6 @@ def _make_fetching(
     except ImportError as error:
         raise ConfigurationError(f"web_reader: {explain_extra('web')} ({error})") from error
     return Fetching(resolve, networks, context, agent, Cache(cache) if cache is not None else None)
-
-
-def _make_renderer(render: object) -> Renderer | None:
-    if not isinstance(render, bool | str | os.PathLike) or render == "":
-        raise ConfigurationError(f"render: True, False or the path of Chromium is required; given: {render!r:.80}")
-    if render is False:
-        return None
-    return Renderer("" if render is True else os.path.abspath(os.fspath(render)))
 
 
 def _check_user_agent(given: object) -> str:
