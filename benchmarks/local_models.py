@@ -4,6 +4,7 @@ It asks a real server with OpenAI's interface, such as llama.cpp's: 44 questions
 not answer; twelve tasks with three tools; twelve researches over the pages of the handbook; and updates on ten
 incidents. Runs are in turn calls, coroutines and streams, and each is recorded and decided again from its recording. It
 is no part of the results page: it needs a model. ``make local`` starts one from packages; ``--base-url`` names another.
+Its last lines are a table and what is wanted, each line ``ok`` or ``missed``; where one is missed, it ends with 1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -58,6 +59,7 @@ FORM: Final = re.compile(
     r"|:(?:empty|citations|missing_citations|citations_out_of_context|uncited_sentence|too_long|quote_too_short)$"
 )
 """Reasons of runs that ended by the form of a proposal, and not by what it says."""
+PARTS: Final = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}
 SERVE: Final = """
 import sys, time, xllamacpp
 given = xllamacpp.CommonParams()
@@ -107,6 +109,10 @@ class Way:
             self.came.update({"asked again": 1, f"asked again, then {came}": 1})
         said = {key: result.get(key) for key in ("stop_reason", "answer", "details")}
         self.seen.append({"about": about, "came": came, **said, "attempts": attempts, "replies": [*replies]})
+
+    def count_won(self) -> tuple[int, int]:
+        """Return how many refused answers came right when they were asked for again, and how many passed wrong."""
+        return self.came["asked again, then right"], self.came["asked again, then wrong passed"]
 
     def run_agent(self, agent: Any, kept: InMemoryRecorder, inputs: Iterable[Input], judge: Judge) -> None:
         """Run an agent on every input, in turn as a call, a coroutine and a stream, and decide each run again."""
@@ -172,11 +178,18 @@ def ask_chain(way: Way, model: Any) -> None:
         way.count_run(question, judge_answer(result, expected), result)
 
 
-def ask_rag(way: Way, model: Any, planner: Any = "rules", attempts: int = 2) -> None:
+def ask_rag(way: Way, model: Any, attempts: int = 2) -> None:
     """Ask the RAG agent every question."""
     kept, budget = InMemoryRecorder(), RagBudget(max_seconds=SECONDS, max_output_tokens=SHORT, max_attempts=attempts)
-    agent = create_rag_agent(model, planner=planner, knowledge_base=str(HANDBOOK), budget=budget, recorder=kept)
+    agent = create_rag_agent(model, planner="rules", knowledge_base=str(HANDBOOK), budget=budget, recorder=kept)
     way.run_agent(agent, kept, list_questions(), judge_answer)
+
+
+def ask_warm(way: Way, name: str, seeds: Sequence[int]) -> None:
+    """Ask the RAG agent every other question of a model at temperature 0.7, once for each seed."""
+    way.part = PARTS["odd"]
+    for seed in seeds:
+        ask_rag(way, chat_model(name).bind(temperature=0.7, seed=seed))
 
 
 def get_weather(city: str) -> str:
@@ -258,9 +271,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--model", default="local")
     parser.add_argument("--seen", type=Path, help="a file for every run, what came of it, and the model's replies")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--part", choices=("all", "even", "odd"), default="all", help="of what is asked")
-    parser.add_argument("--ways", default="chain,again,warm,tools,research,critique,drafts")
+    parser.add_argument("--seeds", default="1,2,3", help="of the warm model")
+    parser.add_argument(
+        "--form", choices=("schema", "json", "none"), help="of every reply, in place of that of the way"
+    )
+    parser.add_argument("--part", choices=[*PARTS], default="all", help="of what is asked")
+    parser.add_argument("--ways", default="chain,again,warm,tools,research,critique")
     given = parser.parse_args()
     if given.base_url is not None:
         measure(given, given.base_url)
@@ -273,35 +289,68 @@ def measure(given: argparse.Namespace, url: str) -> None:
     """Measure every way on a server."""
     os.environ |= {"OPENAI_API_KEY": "local", "OPENAI_BASE_URL": url, "OPENAI_TIMEOUT_SECONDS": str(SECONDS)}
     name, measured = f"openai:{given.model}", dict[str, Way]()
-    warm: Any = chat_model(name).bind(temperature=0.7, seed=given.seed)
+    seeds = [int(seed) for seed in given.seeds.split(",")]
     ways: dict[str, tuple[str, Callable[[Way], None]]] = {
         "chain": ("", partial(ask_chain, model=chat_model(name).bind(max_tokens=SHORT))),
         "text": ("none", partial(ask_rag, model=name, attempts=1)),
         "again": ("none", partial(ask_rag, model=name)),
-        "warm": ("none", partial(ask_rag, model=warm)),
-        "schema": ("schema", partial(ask_rag, model=name)),
-        "planned": ("none", partial(ask_rag, model=name, planner=None)),
+        "warm": ("none", partial(ask_warm, name=name, seeds=seeds)),
         "tools": ("schema", partial(give_tasks, model=name)),
         "research": ("none", partial(research, model=name)),
         "critique": ("none", partial(draft_updates, model=name)),
         "drafts": ("none", partial(draft_updates, model=name, critic="rules")),
     }
-    print(f"{given.model}: temperature 0, warm 0.7 and seed {given.seed}; {SHORT} tokens a reply, {LONG} of long ones")
+    print(
+        f"{given.model}: temperature 0; warm: 0.7, seeds {given.seeds}, every other question; tokens: {SHORT}, {LONG}"
+    )
     print(
         "| way | runs | what came of them | calls | tokens | decided again alike | seconds |",
         "| --- " * 7 + "|",
         sep="\n",
     )
-    part = {"all": slice(None), "even": slice(0, None, 2), "odd": slice(1, None, 2)}[given.part]
     for asked in given.ways.split(","):
         began, (form, run) = time.monotonic(), ways[asked]
-        os.environ["OPENAI_STRUCTURED_OUTPUT"] = form
-        way = measured[asked] = Way(part)
+        os.environ["OPENAI_STRUCTURED_OUTPUT"] = given.form or form
+        way = measured[asked] = Way(PARTS[given.part])
         run(way)
         print(write_row(asked, way, measured.get("chain"), time.monotonic() - began), flush=True)
         if given.seen is not None:
             told = {each: item.seen for each, item in measured.items()}
             given.seen.write_text(json.dumps(told, ensure_ascii=False, indent=1))
+    goals = [*list_goals(measured)] if given.part == "all" else []
+    print(*(f"{'ok' if is_held else 'missed'}: {said}" for said, is_held in goals), sep="\n")
+    sys.exit(not all(is_held for _, is_held in goals))
+
+
+def list_goals(measured: Mapping[str, Way]) -> Iterator[tuple[str, bool]]:
+    """Yield what is wanted of the ways that were measured, with the figures, and whether it holds."""
+    chain, rag = measured.get("chain"), measured.get("again")
+    if chain and rag:
+        right, wrong, open_ = (rag.came[said] for said in ("right", "wrong passed", "clarified"))
+        calls, tokens = (rag.cost[kind] / chain.cost[kind] for kind in ("calls", "tokens"))
+        unanswered = len(GIVEN["unanswered"])
+        yield f"rag right {right} (chain {chain.came['right']}), at least 11", right >= 11
+        yield f"rag wrong passed {wrong} (chain {chain.came['wrong passed']}), at most 15", wrong <= 15
+        yield f"rag clarified {open_} of the {unanswered} that the handbook does not answer, all", open_ == unanswered
+        yield f"rag calls {calls:.2f} of the chain's, at most 1.3", calls <= 1.3
+        yield f"rag tokens {tokens:.2f} of the chain's, at most 1.5", tokens <= 1.5
+    if tools := measured.get("tools"):
+        formed = tools.came["right tool first"] + tools.came["well-formed first"]
+        yield f"tools well-formed first call {formed} of {tools.cost['runs']}, at least 8 of 12", formed >= 8
+    for name, way in measured.items():
+        if name != "chain":
+            form, runs = way.came["ended by form"], way.cost["runs"]
+            yield (
+                f"{name} ended by form {form} of {runs}, at most 1 in 10 at temperature 0",
+                name == "warm" or form <= runs / 10,
+            )
+            yield f"{name} decided again alike {way.cost['replayed']} of {runs}, all", way.cost["replayed"] == runs
+        if name in ("again", "warm"):
+            won, lost = way.count_won()
+            yield (
+                f"{name} asked again won {won}, lost {lost}: more won than lost, or none asked",
+                won > lost or not (won or lost),
+            )
 
 
 def write_row(asked: str, way: Way, chain: Way | None, seconds: float) -> str:

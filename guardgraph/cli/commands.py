@@ -11,7 +11,7 @@ import guardgraph
 from guardgraph.cli import audit, graphs, inputs, knowledge, policies, review, runs, views, waiting
 from guardgraph.cli.attack import attack
 from guardgraph.cli.check import check
-from guardgraph.cli.making import Goal, Live, Model, Policy, Tenant, World, exit_after_runs, run_and_exit
+from guardgraph.cli.making import Goal, Live, Model, Policy, Prompts, Tenant, World, exit_after_runs, run_and_exit
 from guardgraph.cli.research import research
 from guardgraph.cli.shell import HELP, OK, Json, Screen, Shell, exit_with_status, print_json
 from guardgraph.cli.what_if import evaluate, what_if
@@ -78,6 +78,7 @@ def rag(
     live: Live = None,
     tenant: Tenant = None,
     world: World = None,
+    prompts: Prompts = None,
     user: knowledge.User = None,
     group: knowledge.Group = None,
     as_json: Json = False,
@@ -89,7 +90,7 @@ def rag(
     inputs.load_dotenv_file()
     caller = knowledge.caller_of(kb, tenant, user, group)
     settings = policies.load_run_options(
-        "rag", policy=policy, live=live, tenant=tenant, world=world, is_caller=caller is not None
+        "rag", policy=policy, live=live, tenant=tenant, world=world, prompts=prompts, is_caller=caller is not None
     )
     run_and_exit(
         runs.prepare_rag_command(question, history=history, kb=kb, model=model, caller=caller, **settings), as_json
@@ -112,15 +113,18 @@ def critique(
     live: Live = None,
     tenant: Tenant = None,
     world: World = None,
+    prompts: Prompts = None,
     store: waiting.Store = None,
     checkpoints: waiting.Checkpoints = None,
     as_json: Json = False,
 ) -> None:
     """Draft an incident update, criticise it, revise it within bounds and audit the change."""
     inputs.load_dotenv_file()
-    settings = policies.load_run_options("self_critique", policy=policy, live=live, tenant=tenant, world=world)
+    settings = policies.load_run_options(
+        "self_critique", policy=policy, live=live, tenant=tenant, world=world, prompts=prompts
+    )
     kept = waiting.make_keeping_settings(store, checkpoints)
-    again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world)
+    again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world, prompts=prompts)
     run_and_exit(
         runs.prepare_critique_command(context, goal=goal, model=model, again=again, **settings, **kept), as_json
     )
@@ -137,6 +141,7 @@ def tools(
     live: Live = None,
     tenant: Tenant = None,
     world: World = None,
+    prompts: Prompts = None,
     store: waiting.Store = None,
     checkpoints: waiting.Checkpoints = None,
     as_json: Json = False,
@@ -146,9 +151,9 @@ def tools(
     Without --policy nobody is asked about a call that the task does not support: it is refused.
     """
     inputs.load_dotenv_file()
-    settings = policies.load_run_options("tools", policy=policy, live=live, tenant=tenant, world=world)
+    settings = policies.load_run_options("tools", policy=policy, live=live, tenant=tenant, world=world, prompts=prompts)
     kept = waiting.make_keeping_settings(store, checkpoints)
-    again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world)
+    again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world, prompts=prompts)
     run_and_exit(runs.prepare_tools_command(task, model=model, again=again, **settings, **kept), as_json)
 
 

@@ -44,6 +44,10 @@ World = Annotated[
         help="Makes what performs the calls, such as a ResilientWorld, a TenantWorld or a TelemetryWorld.",
     ),
 ]
+Prompts = Annotated[
+    str | None,
+    typer.Option("--prompts", metavar="FOLDER", help="What models are told: as `guardgraph prompts` writes it."),
+]
 Goal = Annotated[str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.")]
 
 

@@ -328,11 +328,13 @@ def load_run_options(
     live: str | None,
     tenant: str | None,
     world: str | None,
+    prompts: str | None,
     is_caller: bool = False,
 ) -> dict[str, Any]:
     """Return what the factory of a shipped pattern is given by the options of its command."""
     settings = load_policy_option(pattern, policy, tenant, is_caller=is_caller)
-    return settings | load_live_option(live) | load_world_option(world)
+    own = {} if prompts is None else {"prompts": prompts}
+    return settings | load_live_option(live) | load_world_option(world) | own
 
 
 def load_live_option(file: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs, policies, runs, waiting
-from guardgraph.cli.making import Goal, Live, Model, Policy, Tenant, World, run_and_exit
+from guardgraph.cli.making import Goal, Live, Model, Policy, Prompts, Tenant, World, run_and_exit
 from guardgraph.cli.shell import Json, Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
@@ -161,6 +161,7 @@ def research(
     live: Live = None,
     tenant: Tenant = None,
     world: World = None,
+    prompts: Prompts = None,
     store: waiting.Store = None,
     checkpoints: waiting.Checkpoints = None,
     as_json: Json = False,
@@ -177,9 +178,13 @@ def research(
         given = {"--allow": allow, "--cache": cache, "--evidence": evidence, "--reader": reader}
         if beside := [option for option, value in given.items() if value]:
             raise ConfigurationError(f"{beside[0]}: --searx URL or --urls FILE is required beside it")
-        settings = limits | policies.load_run_options("research", policy=policy, live=live, tenant=tenant, world=world)
+        settings = limits | policies.load_run_options(
+            "research", policy=policy, live=live, tenant=tenant, world=world, prompts=prompts
+        )
         kept = waiting.make_keeping_settings(store, checkpoints)
-        again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world)
+        again = waiting.format_options(
+            model=model, policy=policy, live=live, tenant=tenant, world=world, prompts=prompts
+        )
         run_and_exit(
             runs.prepare_research_command(question, goal=goal, model=model, again=again, **settings, **kept),
             as_json,

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from guardgraph.cli import audit, inputs, views
-from guardgraph.cli.making import Live, Model, Policy, Tenant, World, exit_after_runs
+from guardgraph.cli.making import Live, Model, Policy, Prompts, Tenant, World, exit_after_runs
 from guardgraph.cli.shell import HELP, Screen, print_json
 from guardgraph.cli.waiting import Checkpoints, load_waiting_agent
 from guardgraph.graphs.patterns import COMMANDS
@@ -101,11 +101,20 @@ def approve(
     live: Live = None,
     tenant: Tenant = None,
     world: World = None,
+    prompts: Prompts = None,
     as_json: audit.Json = False,
 ) -> None:
     """Approve what a run shows, and go on with it; exit code 4 if it waits again."""
     queue = open_review_queue(
-        store, graph, checkpoints=checkpoints, policy=policy, live=live, tenant=tenant, world=world, model=model
+        store,
+        graph,
+        checkpoints=checkpoints,
+        policy=policy,
+        live=live,
+        tenant=tenant,
+        world=world,
+        prompts=prompts,
+        model=model,
     )
     _decide_and_exit(queue, run, "approve", as_json, by=by, hash=hash, group=group, context=context, comment=comment)
 
@@ -127,11 +136,20 @@ def reject(
     live: Live = None,
     tenant: Tenant = None,
     world: World = None,
+    prompts: Prompts = None,
     as_json: audit.Json = False,
 ) -> None:
     """Reject what a run shows, which ends it; exit code 3."""
     queue = open_review_queue(
-        store, graph, checkpoints=checkpoints, policy=policy, live=live, tenant=tenant, world=world, model=model
+        store,
+        graph,
+        checkpoints=checkpoints,
+        policy=policy,
+        live=live,
+        tenant=tenant,
+        world=world,
+        prompts=prompts,
+        model=model,
     )
     _decide_and_exit(queue, run, "reject", as_json, by=by, hash=hash, group=group, context=context, comment=comment)
 
@@ -159,11 +177,20 @@ def edit(
     live: Live = None,
     tenant: Tenant = None,
     world: World = None,
+    prompts: Prompts = None,
     as_json: audit.Json = False,
 ) -> None:
     """Put another text or other arguments in place of what a run shows; guards judge them as any proposal."""
     queue = open_review_queue(
-        store, graph, checkpoints=checkpoints, policy=policy, live=live, tenant=tenant, world=world, model=model
+        store,
+        graph,
+        checkpoints=checkpoints,
+        policy=policy,
+        live=live,
+        tenant=tenant,
+        world=world,
+        prompts=prompts,
+        model=model,
     )
     waiting = queue.read(run)
     if not waiting.edits:
@@ -325,6 +352,7 @@ def desk(
     live: Live = None,
     tenant: Tenant = None,
     world: World = None,
+    prompts: Prompts = None,
 ) -> None:
     """Open the queue in a browser: what waits, a run's page, approve, edit, reject; on this machine by default."""
     people = None if tokens is None else parse_tokens_file(inputs.read_option_bytes("--tokens", tokens, MOST_BYTES))
@@ -339,7 +367,15 @@ def desk(
     except ImportError as error:
         raise ConfigurationError(f"desk: {explain_extra('desk')} ({error})") from error
     queue = open_review_queue(
-        store, graph, checkpoints=checkpoints, policy=policy, live=live, tenant=tenant, world=world, model=model
+        store,
+        graph,
+        checkpoints=checkpoints,
+        policy=policy,
+        live=live,
+        tenant=tenant,
+        world=world,
+        prompts=prompts,
+        model=model,
     )
     own = [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     made = Desk(queue, origins=own if origin is None else [origin], tokens=people)

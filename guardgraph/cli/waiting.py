@@ -119,6 +119,7 @@ def load_waiting_agent(
     tenant: str | None = None,
     live: str | None = None,
     world: str | None = None,
+    prompts: str | None = None,
     model: str | None = None,
 ) -> guardgraph.GuardedGraph:
     """Return the agent that goes on with runs that wait."""
@@ -128,7 +129,9 @@ def load_waiting_agent(
     if pattern is not None:
         if saver is None:
             raise ConfigurationError(f"--checkpoints: the URL that the run was begun with is required, or {VARIABLE}")
-        settings = policies.load_run_options(pattern.name, policy=policy, live=live, tenant=tenant, world=world)
+        settings = policies.load_run_options(
+            pattern.name, policy=policy, live=live, tenant=tenant, world=world, prompts=prompts
+        )
         return pattern.create_agent(model, checkpointer=saver, recorder=store, **settings)
     if ":" not in graph:
         allowed = f"{', '.join(COMMANDS)} or module:factory"

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.utils.json_schema import dereference_refs
 
-from guardgraph.grounding.sentences import find_sentence_spans
+from guardgraph.grounding.sentences import find_sentence_spans, unwrap_text_lines
 from guardgraph.grounding.words import detect_language, find_nearest_texts, read_terms
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem
@@ -178,7 +178,7 @@ def _find_nearest_sentence(question: JsonValue, items: Sequence[JsonObject]) -> 
     said = [
         (f"{head}. {text[start:end]}", " ".join(text[start:end].split()))
         for item, head in zip(items, heads, strict=True)
-        for text in (item[name] for name in _BODY if isinstance(item.get(name), str))
+        for text in (unwrap_text_lines(item[name]) for name in _BODY if isinstance(item.get(name), str))
         for start, end in find_sentence_spans(text)
     ]
     if not isinstance(question, str) or not said:

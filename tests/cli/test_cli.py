@@ -133,6 +133,19 @@ def test_a_model_proposes_and_guards_decide(monkeypatch):
     assert "--model openai" not in done.stdout
 
 
+def test_prompts_are_written_out_and_given_back(here, monkeypatch):
+    """A folder of them is what the model is told; history has the hash of the changed one."""
+    assert run("prompts", "--pattern", "rag", "--to", "own").exit_code == 0
+    told = here / "own" / "rag_answer.md"
+    told.write_text(f"Be brief.\n---\n{told.read_text('utf-8').partition('---')[2]}", "utf-8")
+    intent, said = {"kind": "retrieve", "query": "P1"}, {"answer": "P1 is answered within 15 minutes.", "citations": [1]}
+    with OpenAIServer(answer(intent), answer(said)) as server:
+        for name, value in server.environ().items():
+            monkeypatch.setenv(name, value)
+        run("rag", "What is the P1 first response target?", "--model", "openai:m", "--prompts", "own")
+    assert server.requests[1]["body"]["messages"][0]["content"] == "Be brief."
+
+
 def test_the_demo_in_json():
     """`demo --json` is one object with a result for each pattern."""
     done = run("demo", "--json")
@@ -204,6 +217,7 @@ def test_the_markdown_table_is_that_of_the_docs():
         (("rag", "P1", "--kb", "empty"), "has no text"),
         (("rag", "P1", "--kb", ""), "--kb: a path is required"),
         (("rag", "P1", "--model", "gpt-4.1"), "model: "),
+        (("rag", "P1", "--prompts", "empty"), "prompts: a folder with files NAME.md is required"),
         (("rag", "P1", "--model", "openai:"), "model: "),
         (("rag", "P1", "--model", ""), "model: "),
         (("critique", "--context", "nowhere"), "--context 'nowhere': cannot be read"),
