@@ -138,8 +138,8 @@ def test_prompts_are_written_out_and_given_back(here, monkeypatch):
     assert run("prompts", "--pattern", "rag", "--to", "own").exit_code == 0
     told = here / "own" / "rag_answer.md"
     told.write_text(f"Be brief.\n---\n{told.read_text('utf-8').partition('---')[2]}", "utf-8")
-    intent, said = {"kind": "retrieve", "query": "P1"}, {"answer": "P1 is answered within 15 minutes.", "citations": [1]}
-    with OpenAIServer(answer(intent), answer(said)) as server:
+    said = {"answer": "P1 is answered within 15 minutes.", "citations": [1]}
+    with OpenAIServer(answer({"kind": "retrieve", "query": "P1"}), answer(said)) as server:
         for name, value in server.environ().items():
             monkeypatch.setenv(name, value)
         run("rag", "What is the P1 first response target?", "--model", "openai:m", "--prompts", "own")
