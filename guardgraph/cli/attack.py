@@ -47,7 +47,6 @@ def attack(
     from guardgraph.testing.attack.attack import attack_agent  # loads LangGraph, for which help need not wait
     from guardgraph.testing.attack.mutants import try_mutants
 
-    inputs.load_dotenv_file()
     if write is not None and not inputs.check_path_option("--write", write).endswith(".py"):
         raise ConfigurationError(f"--write: a file that ends in .py is required; given: {write!r:.200}")
     with inputs.show_run_counter() as progress:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tempfile
@@ -17,7 +16,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.shell import HELP, OK, STOPPED, Screen, escape_to_one_line
+from guardgraph.cli.shell import Json, Screen, escape_to_one_line, exit_with_status, make_app, print_json
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -30,15 +29,9 @@ VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""
 HEAD = re.compile("([0-9]{1,18}):([0-9a-f]{64})")
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Show, verify and erase what a store of runs has.",
-    context_settings=HELP,
-)
+app = make_app("Show, verify and erase what a store of runs has.")
 
 Store = Annotated[str | None, typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who erases; it stays in the chain.")]
 Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Of this tenant.")]
 
@@ -57,7 +50,6 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the runs of a store, each by its latest record, and then those that are open: that have no ending."""
-    inputs.load_dotenv_file()
     opened, moment = open_store_option(store), _parse_since_option(since)
     runs = () if only_open or only_waiting else opened.runs(pattern=pattern, tenant=tenant, since=moment)
     left = [
@@ -67,7 +59,7 @@ def list_(
     ]
     rows = chain(map(make_run_row, runs), map(make_open_row, left))
     if as_json:
-        _print_json_document(list(rows))
+        print_json(list(rows))
     else:
         _print_run_rows(Screen(), rows)
 
@@ -77,7 +69,6 @@ def show(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")], store: Store = None, as_json: Json = False
 ) -> None:
     """Show a run: where it stands in the chain, and how it ended or that it is open; with --json all that is kept."""
-    inputs.load_dotenv_file()
     opened = open_store_option(store)
     entries = _read_run_entries(opened, run)
     left = next(iter(opened.open_runs(run) if entries else ()), None)
@@ -92,7 +83,7 @@ def show(
     )
     if as_json:
         place = {"seq": stored.position.seq, "hash": stored.position.hash, "at": stored.position.at}
-        _print_json_document({"run_id": stored.run_id, "position": place, **kept, "entries": entries})
+        print_json({"run_id": stored.run_id, "position": place, **kept, "entries": entries})
     elif isinstance(stored, guardgraph.StoredRun):
         _print_stored_run(Screen(), stored, entries)
     else:
@@ -102,10 +93,9 @@ def show(
 @app.command()
 def head(store: Store = None, as_json: Json = False) -> None:
     """Print number and hash of the last entry, N:HASH, to be kept elsewhere."""
-    inputs.load_dotenv_file()
     last = open_store_option(store).head()
     if as_json:
-        _print_json_document(None if last is None else {"seq": last.seq, "hash": last.hash, "at": last.at})
+        print_json(None if last is None else {"seq": last.seq, "hash": last.hash, "at": last.at})
     elif last is None:
         Screen().print_text("the chain is empty", indent=0)
     else:
@@ -137,18 +127,17 @@ def verify(
     from guardgraph.cli.what_if import print_replayed, replay_store_runs
     from guardgraph.graphs.loading import load_named_graph
 
-    inputs.load_dotenv_file()
     opened, kept = open_store_option(store), parse_head_option(head)
     saver = None if checkpointer is None else load_named_graph(checkpointer, "--checkpointer")
     verification = opened.verify(kept, checkpointer=saver)
     replayed = replay_store_runs(opened.runs(), agent or ()) if replay or agent else None
     if as_json:
-        _print_json_document({**verification.plain(), **({} if replayed is None else {"replay": replayed.plain()})})
+        print_json({**verification.plain(), **({} if replayed is None else {"replay": replayed.plain()})})
     else:
         _print_verification(Screen(), verification)
         if replayed is not None:
             print_replayed(Screen(), replayed)
-    raise typer.Exit(OK if verification.ok and not (replayed and replayed.parted) else STOPPED)
+    exit_with_status(verification.ok and not (replayed and replayed.parted))
 
 
 @app.command()
@@ -162,7 +151,6 @@ def erase(
     as_json: Json = False,
 ) -> None:
     """Erase a run, or all runs that a tenant or a user began or resumed; the chain stays."""
-    inputs.load_dotenv_file()
     _print_erasure_and_exit(open_store_option(store).erase(run, tenant=tenant, user=user, by=by), as_json)
 
 
@@ -176,10 +164,9 @@ def close(
     as_json: Json = False,
 ) -> None:
     """Close an open run that is lost: nobody will end it."""
-    inputs.load_dotenv_file()
     receipt = open_store_option(store).close_run(run, by=by, why=why)
     if as_json:
-        _print_json_document({"run_id": run, **receipt})
+        print_json({"run_id": run, **receipt})
     else:
         Screen().print_text(f"entry {receipt['seq']}: run {run} closed by {escape_to_one_line(by)}", indent=0)
 
@@ -192,7 +179,6 @@ def retain(
     as_json: Json = False,
 ) -> None:
     """Erase what was recorded more than some days ago, but for runs that are open; the chain stays."""
-    inputs.load_dotenv_file()
     _print_erasure_and_exit(open_store_option(store).retain(days, by=by), as_json)
 
 
@@ -307,7 +293,7 @@ def _print_origin(screen: Screen, run: Mapping[str, Any]) -> None:
 
 def _show_closed_run(run: str, entries: list[Entry], as_json: bool) -> None:
     if as_json:
-        _print_json_document({"run_id": run, "recording": None, "status": "closed", "entries": entries})
+        print_json({"run_id": run, "recording": None, "status": "closed", "entries": entries})
         return
     screen = Screen()
     screen.print_with_label("run", run)
@@ -394,12 +380,12 @@ def _format_erasure_line(erasure: Erasure) -> str:
 def _print_erasure_and_exit(made: Erasure | None, as_json: bool) -> NoReturn:
     if as_json:
         told: Any = made and {key: getattr(made, key) for key in ("seq", "at", "by", "how", "records")}
-        _print_json_document(told)
+        print_json(told)
     else:
         Screen().print_text(
             "nothing to erase" if made is None else f"entry {made.seq}: {_format_erasure_line(made)}", indent=0
         )
-    raise typer.Exit(OK)
+    exit_with_status(True)
 
 
 def _parse_since_option(given: str | None) -> datetime | None:
@@ -427,10 +413,6 @@ def parse_head_option(given: str | None) -> tuple[int, str] | None:
     return int(said[1]), said[2]
 
 
-def _print_json_document(document: Any) -> None:
-    print(json.dumps(document, indent=2), flush=True)
-
-
 KEY_BYTES = 64 * 1024
 """Bytes of a PEM file that are read: a hundred times what a key has."""
 
@@ -452,7 +434,6 @@ def export(
     """
     from guardgraph.evidence.strict_json import format_document_text
 
-    inputs.load_dotenv_file()
     key = None if sign is None else inputs.read_option_bytes("--sign", sign, KEY_BYTES)
     document = guardgraph.export_run(open_store_option(store), run)
     text = format_document_text(dict(document)) if key is None else guardgraph.sign_document(document, key)
@@ -487,17 +468,16 @@ def check(
     """
     from guardgraph.evidence.strict_json import MOST_BYTES
 
-    inputs.load_dotenv_file()
     kept = parse_head_option(head)
     key = None if public_key is None else inputs.read_option_bytes("--public-key", public_key, KEY_BYTES)
     checked = guardgraph.check_document(
         inputs.read_option_bytes("FILE", file, MOST_BYTES), agent, head=kept, public_key=key
     )
     if as_json:
-        print(json.dumps(checked.plain(), indent=2), flush=True)
+        print_json(checked.plain())
     else:
         _print_checked_document(Screen(), checked)
-    raise typer.Exit(OK if checked.ok else STOPPED)
+    exit_with_status(checked.ok)
 
 
 SIGNED = {

@@ -11,7 +11,7 @@ import guardgraph
 from guardgraph.cli import audit, graphs, inputs, knowledge, policies, review, runs, views, waiting
 from guardgraph.cli.attack import attack
 from guardgraph.cli.check import check
-from guardgraph.cli.making import Goal, Live, Model, Policy, Prompts, Tenant, World, exit_after_runs, run_and_exit
+from guardgraph.cli.making import Goal, Model, RunOptions, exit_after_runs, run_and_exit, spread_options
 from guardgraph.cli.research import research
 from guardgraph.cli.shell import HELP, OK, Json, Screen, Shell, exit_with_status, print_json
 from guardgraph.cli.what_if import evaluate, what_if
@@ -51,9 +51,11 @@ def guardgraph_(
 
     Exit codes: 0 ok, 3 stopped by a guard, 4 waits for a person, 2 wrong usage or configuration.
     """
+    inputs.load_dotenv_file()
 
 
 @app.command()
+@spread_options
 def rag(
     question: Question,
     *,
@@ -73,12 +75,7 @@ def rag(
             help='The conversation before the question, {"role": "user" | "assistant", "content": TEXT} in each line.',
         ),
     ] = None,
-    model: Model = None,
-    policy: Policy = None,
-    live: Live = None,
-    tenant: Tenant = None,
-    world: World = None,
-    prompts: Prompts = None,
+    options: RunOptions,
     user: knowledge.User = None,
     group: knowledge.Group = None,
     as_json: Json = False,
@@ -87,13 +84,11 @@ def rag(
 
     With a FILE, --tenant, --user and --group say who asks: documents that they may not read are not there for them.
     """
-    inputs.load_dotenv_file()
-    caller = knowledge.caller_of(kb, tenant, user, group)
-    settings = policies.load_run_options(
-        "rag", policy=policy, live=live, tenant=tenant, world=world, prompts=prompts, is_caller=caller is not None
-    )
+    caller = knowledge.caller_of(kb, options.tenant, user, group)
+    settings = options.load_settings("rag", is_caller=caller is not None)
     run_and_exit(
-        runs.prepare_rag_command(question, history=history, kb=kb, model=model, caller=caller, **settings), as_json
+        runs.prepare_rag_command(question, history=history, kb=kb, model=options.model, caller=caller, **settings),
+        as_json,
     )
 
 
@@ -101,6 +96,7 @@ app.command()(research)
 
 
 @app.command()
+@spread_options
 def critique(
     *,
     context: Annotated[
@@ -108,59 +104,40 @@ def critique(
         typer.Option("--context", metavar="FILE", help="A JSON object: the incident; the demo's if left out."),
     ] = None,
     goal: Goal = None,
-    model: Model = None,
-    policy: Policy = None,
-    live: Live = None,
-    tenant: Tenant = None,
-    world: World = None,
-    prompts: Prompts = None,
-    store: waiting.Store = None,
-    checkpoints: waiting.Checkpoints = None,
+    options: RunOptions,
+    kept: waiting.KeepingOptions,
     as_json: Json = False,
 ) -> None:
     """Draft an incident update, criticise it, revise it within bounds and audit the change."""
-    inputs.load_dotenv_file()
-    settings = policies.load_run_options(
-        "self_critique", policy=policy, live=live, tenant=tenant, world=world, prompts=prompts
-    )
-    kept = waiting.make_keeping_settings(store, checkpoints)
-    again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world, prompts=prompts)
+    settings = {**options.load_settings("self_critique"), **kept.open_kept()}
+    again = options.format_options()
     run_and_exit(
-        runs.prepare_critique_command(context, goal=goal, model=model, again=again, **settings, **kept), as_json
+        runs.prepare_critique_command(context, goal=goal, model=options.model, again=again, **settings), as_json
     )
 
 
 @app.command()
+@spread_options
 def tools(
     task: Annotated[
         str | None, typer.Argument(metavar="TASK", help="What is to be done; the demo's if left out.")
     ] = None,
     *,
-    model: Model = None,
-    policy: Policy = None,
-    live: Live = None,
-    tenant: Tenant = None,
-    world: World = None,
-    prompts: Prompts = None,
-    store: waiting.Store = None,
-    checkpoints: waiting.Checkpoints = None,
+    options: RunOptions,
+    kept: waiting.KeepingOptions,
     as_json: Json = False,
 ) -> None:
     """Do a task with tools, of which none is called without a licence; one of the demo's files is poisoned.
 
     Without --policy nobody is asked about a call that the task does not support: it is refused.
     """
-    inputs.load_dotenv_file()
-    settings = policies.load_run_options("tools", policy=policy, live=live, tenant=tenant, world=world, prompts=prompts)
-    kept = waiting.make_keeping_settings(store, checkpoints)
-    again = waiting.format_options(model=model, policy=policy, live=live, tenant=tenant, world=world, prompts=prompts)
-    run_and_exit(runs.prepare_tools_command(task, model=model, again=again, **settings, **kept), as_json)
+    settings = {**options.load_settings("tools"), **kept.open_kept(), "again": options.format_options()}
+    run_and_exit(runs.prepare_tools_command(task, model=options.model, **settings), as_json)
 
 
 @app.command()
 def demo(model: Model = None, as_json: Json = False) -> None:
     """Make the demo run of each of the patterns."""
-    inputs.load_dotenv_file()
     planned = runs.prepare_demo_commands(model)
     if as_json:
         results = {run.pattern.name: runs.follow_run_on_screen(run) for run in planned}
@@ -192,7 +169,6 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Prove that no run of a graph can get around its guards."""
-    inputs.load_dotenv_file()
     proved = graphs.prove_graph_argument(target, behind or [], before or [])
     if as_json:
         print_json(graphs.format_proofs_json(proved))
@@ -213,7 +189,6 @@ def draw(
     ] = None,
 ) -> None:
     """Draw a graph to a file, and the way that a run took through it."""
-    inputs.load_dotenv_file()
     picture = graphs.draw_graph_argument(target, run, earlier)
     graphs.save_out_option(picture, out)
     Screen().print_text(f"{out}: {picture.described}", indent=0)
@@ -239,7 +214,6 @@ def report(
 
     With a FILE that ends in .md, the brief of a research run as Markdown.
     """
-    inputs.load_dotenv_file()
     page: guardgraph.Page | graphs.BriefFile
     if not out.lower().endswith(".md"):
         page = graphs.report_run_argument(run, graph, asked, store)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -13,7 +12,7 @@ import typer
 
 from guardgraph.cli import inputs
 from guardgraph.cli.inputs import show_progress_bar
-from guardgraph.cli.shell import HELP, OK, STOPPED, Screen, print_on_stderr
+from guardgraph.cli.shell import Json, Screen, exit_with_status, make_app, print_json, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject
@@ -105,12 +104,7 @@ def _cell(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Fill, search and check knowledge bases on disk, and say who may read what.",
-    context_settings=HELP,
-)
+app = make_app("Fill, search and check knowledge bases on disk, and say who may read what.")
 
 SHOWN_TEXT = 160
 """Characters of a chunk that a person is shown."""
@@ -123,7 +117,6 @@ Group = Annotated[
     list[str] | None,
     typer.Option("--group", metavar="GROUP", help="A group of whoever asks, without group:, more than once."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @app.command()
@@ -135,7 +128,6 @@ def init(url: Annotated[str, typer.Argument(metavar="URL", help="postgresql://US
     """
     from guardgraph.knowledge.base import make_server_base
 
-    inputs.load_dotenv_file()
     made = make_server_base(url)
     Screen().print_text(
         "made; grant guardgraph_reader or guardgraph_writer to roles" if made else "there already", indent=0
@@ -171,7 +163,6 @@ def add(
     """
     from guardgraph.knowledge.ingest.rules import read_access_list
 
-    inputs.load_dotenv_file()
     inputs.require_folder_option("FOLDER", folder)
     try:
         read_access_list(reader or [])
@@ -183,10 +174,10 @@ def add(
         raise ConfigurationError(f"FOLDER {folder!r:.200}: files with text are required; there are none")
     if as_json:
         items = {name: [item._asdict() for item in getattr(report, name)] for name in ("failed", "left_out")}
-        _print_json({**report._asdict(), **items})
+        print_json({**report._asdict(), **items})
     else:
         show_report(Screen(), folder, report)
-    raise typer.Exit(OK if report.ok else STOPPED)
+    exit_with_status(report.ok)
 
 
 @app.command(name="list")
@@ -197,7 +188,6 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the collections of a knowledge base, or the documents of one."""
-    inputs.load_dotenv_file()
     rows: list[JsonObject]
     with _open_base(file) as kb:
         if name is None:
@@ -215,7 +205,7 @@ def list_(
             ]
         _note_unknown(tenant, kb)
     if as_json:
-        _print_json(rows)
+        print_json(rows)
     else:
         show_rows(Screen(), rows)
 
@@ -225,7 +215,6 @@ def remove(
     file: File, name: Annotated[str, typer.Argument(metavar="NAME", help="The collection.")], tenant: Of = None
 ) -> None:
     """Remove a collection with all its documents."""
-    inputs.load_dotenv_file()
     with _open_base(file) as kb:
         count = kb.remove(_existing_collection("NAME", name, tenant, kb), tenant=tenant)
     Screen().print_text(f"{name}: {counted(count, 'document')} removed", indent=0)
@@ -246,12 +235,11 @@ def search(
 
     That shows documents that the caller may not read: who may open the file may read all of it.
     """
-    inputs.load_dotenv_file()
     with _open_base(file) as kb:
         found, missing = kb.index.explain(query, caller=inputs.parse_caller_options(tenant, user, group), top_k=top_k)
         _note_unknown(tenant, kb)
     if as_json:
-        _print_json({"found": found, "not_found": [item._asdict() for item in missing]})
+        print_json({"found": found, "not_found": [item._asdict() for item in missing]})
         return
     screen = Screen()
     for candidate in found:
@@ -276,7 +264,6 @@ def check(file: File, *, as_json: Json = False) -> None:
     """
     from guardgraph.knowledge.base import check_knowledge_base
 
-    inputs.load_dotenv_file()
     database = _open_to_check(file)
     _show_checked(database.shown, check_knowledge_base(database), as_json)
 
@@ -290,7 +277,6 @@ def rebuild(file: File, *, as_json: Json = False) -> None:
     """
     from guardgraph.knowledge.base import rebuild_knowledge_base
 
-    inputs.load_dotenv_file()
     database = _open_to_check(file)
     _show_checked(database.shown, rebuild_knowledge_base(database), as_json)
 
@@ -304,10 +290,10 @@ def _open_to_check(file: str) -> Database:
 def _show_checked(file: str, checked: CheckedBase, as_json: bool) -> NoReturn:
     """Print what came of a check, and exit as it ended."""
     if as_json:
-        _print_json(checked.plain())
+        print_json(checked.plain())
     else:
         show_checked(Screen(), file, checked)
-    raise typer.Exit(OK if checked.ok else STOPPED)
+    exit_with_status(checked.ok)
 
 
 @app.command()
@@ -319,7 +305,6 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
     """
     from guardgraph.state.context import is_access_allowed
 
-    inputs.load_dotenv_file()
     asked = inputs.parse_caller_options(tenant, user, group)
     with _open_base(file) as kb:
         _note_unknown(tenant, kb)
@@ -334,7 +319,7 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
             for scope, count in sorted(kb.index.documents_by_scope().items(), key=_by_scope)
         ]
     if as_json:
-        _print_json(rows)
+        print_json(rows)
     else:
         show_rows(Screen(), rows)
 
@@ -394,7 +379,3 @@ def _by_tenant(collection: tuple[str | None, str]) -> tuple[str, str]:
 def _by_scope(item: tuple[Scope, int]) -> tuple[str, str, tuple[str, ...]]:
     scope, _ = item
     return scope.access.tenant or "", scope.source, scope.access.readers
-
-
-def _print_json(document: Any) -> None:
-    print(json.dumps(document, indent=2), flush=True)

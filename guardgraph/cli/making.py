@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NoReturn
+import inspect
+import shlex
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
+from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
 
 import typer
 
-from guardgraph.cli import runs, views
+from guardgraph.cli import policies, runs, views
 from guardgraph.cli.shell import (
     STOPPED,
     WAITING,
@@ -48,6 +53,63 @@ Prompts = Annotated[
     str | None,
     typer.Option("--prompts", metavar="FOLDER", help="What models are told: as `guardgraph prompts` writes it."),
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """The options under which all commands that make runs make them."""
+
+    model: Model = None
+    policy: Policy = None
+    live: Live = None
+    tenant: Tenant = None
+    world: World = None
+    prompts: Prompts = None
+
+    def load_settings(self, pattern: str, *, is_caller: bool = False) -> dict[str, Any]:
+        """Return what the factory of a shipped pattern is given by them, beside the model."""
+        settings = policies.load_policy_option(pattern, self.policy, self.tenant, is_caller=is_caller)
+        return settings | self.load_around()
+
+    def load_around(self) -> dict[str, Any]:
+        """Return what it is given beside model, policy and budget."""
+        own = {} if self.prompts is None else {"prompts": self.prompts}
+        return policies.load_live_option(self.live) | policies.load_world_option(self.world) | own
+
+    def format_options(self) -> str:
+        """Return those that were given, as a shell reads them."""
+        given = {each.name: getattr(self, each.name) for each in fields(RunOptions)}
+        return shlex.join([text for name, value in given.items() if value is not None for text in (f"--{name}", value)])
+
+
+Made = TypeVar("Made")
+
+
+def spread_options(command: Callable[..., Made]) -> Callable[..., Made]:
+    """Return a command that takes the fields of its dataclasses as options, so that commands share them."""
+    own = inspect.signature(command, eval_str=True)
+    kinds: dict[str, Any] = {name: each.annotation for name, each in own.parameters.items()}
+    shared: dict[str, Any] = {name: kind for name, kind in kinds.items() if is_dataclass(kind)}
+    parameters = [each for name, each in own.parameters.items() if name not in shared]
+    for kind in shared.values():
+        hints = get_type_hints(kind, include_extras=True)
+        for each in fields(kind):
+            default = inspect.Parameter.empty if each.default is MISSING else each.default
+            way = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(each.name, way, default=default, annotation=hints[each.name]))
+
+    @wraps(command)
+    def run(**given: Any) -> Made:
+        made = {
+            name: kind(**{each.name: given.pop(each.name) for each in fields(kind)}) for name, kind in shared.items()
+        }
+        return command(**given, **made)
+
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # which typer reads
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
 Goal = Annotated[str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.")]
 
 

@@ -17,7 +17,7 @@ import typer
 
 from guardgraph.cli import inputs
 from guardgraph.cli.graphs import load_graph_argument
-from guardgraph.cli.shell import HELP, OK, STOPPED, Screen
+from guardgraph.cli.shell import Json, Screen, exit_with_status, make_app, print_json
 from guardgraph.graphs.loading import load_named_graph, load_named_world
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
@@ -33,12 +33,7 @@ if TYPE_CHECKING:
     from guardgraph.state.tools import ToolCard
 
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Check and compare files with policies and budgets.",
-    context_settings=HELP,
-)
+app = make_app("Check and compare files with policies and budgets.")
 
 LEFT_OUT = "left to the factory"
 STYLES = {"tighter": "green", "looser": "red", "other": "yellow"}
@@ -50,7 +45,6 @@ Graph = Annotated[
     ),
 ]
 Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose settings.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @app.command()
@@ -63,12 +57,11 @@ def check(
     """Check a policy file, and print the settings that hold with their fingerprints."""
     from guardgraph.policies.comparison import find_not_taken_overlays
 
-    inputs.load_dotenv_file()
     policy = _load_policy_argument(file, graph)
     holds = policy.settings(tenant)
     refused = find_not_taken_overlays(policy, None if tenant is None else [tenant])
     if as_json:
-        _print_json_document(_format_policy_json(policy, tenant, holds, refused))
+        print_json(_format_policy_json(policy, tenant, holds, refused))
     else:
         _print_checked_policy(Screen(), policy, holds, refused)
 
@@ -93,7 +86,6 @@ def diff(
     from guardgraph.policies.comparison import compare_policy_files, find_not_taken_overlays
     from guardgraph.policies.subsumption import judge_subsumption
 
-    inputs.load_dotenv_file()
     if wrong := [kind for kind in fail_on or () if kind not in STYLES]:
         raise ConfigurationError(f"--fail-on: {', '.join(STYLES)} are allowed; given: {wrong[0]!r:.80}")
     files = _load_policy_argument(old, graph), _load_policy_argument(new, graph)
@@ -103,7 +95,7 @@ def diff(
     )
     found = judge_subsumption(*files, rows, _load_cards(graph))
     if as_json:
-        _print_json_document(
+        print_json(
             {
                 "pattern": files[1].pattern,
                 "fields": [row.plain() for row in rows],
@@ -113,7 +105,7 @@ def diff(
         )
     else:
         _print_policy_differences(Screen(), rows, refused, found)
-    raise typer.Exit(STOPPED if any(row.compared in (fail_on or ()) for row in rows) else OK)
+    exit_with_status(not any(row.compared in (fail_on or ()) for row in rows))
 
 
 @app.command()
@@ -150,7 +142,6 @@ def review(
     from guardgraph.policies.review import parse_review_limit
     from guardgraph.reporting.review import format_review
 
-    inputs.load_dotenv_file()
     for limit in fail_on or ():  # before any run is judged
         parse_review_limit(limit)
     if as_json and markdown:
@@ -164,12 +155,12 @@ def review(
     if out is not None:
         save_out_option(guardgraph.report(found), out, "--html")
     if as_json:
-        _print_json_document({**found.plain(), "exceeded": exceeded})
+        print_json({**found.plain(), "exceeded": exceeded})
     elif markdown:
         print(format_review(found), end="", flush=True)
     else:
         _print_policy_review(Screen(), found, exceeded)
-    raise typer.Exit(STOPPED if exceeded else OK)
+    exit_with_status(not (exceeded))
 
 
 @app.command()
@@ -191,7 +182,6 @@ def suggest(
     from guardgraph.cli.what_if import read_store_option
     from guardgraph.policies.suggestion import suggest_policy
 
-    inputs.load_dotenv_file()
     wanted = set(inputs.read_option_bytes("--good", good, 10_000_000).decode(errors="replace").split())
     kept = {run["run_id"] if isinstance(run, dict) else run.run_id: run for run in read_store_option(store)}
     if missing := wanted - kept.keys():
@@ -210,12 +200,11 @@ def schema(
     """Print the JSON Schema of the policy files of a pattern, for editors."""
     from guardgraph.policies.file import build_policy_schema
 
-    inputs.load_dotenv_file()
     shipped = find_shipped_pattern(graph)
     named, policy, budget = (
         _load_settings_classes(graph, "schema") if shipped is None else (shipped.name, *shipped.settings_classes)
     )
-    _print_json_document(build_policy_schema(named, policy, budget))
+    print_json(build_policy_schema(named, policy, budget))
 
 
 @app.command()
@@ -227,7 +216,6 @@ def pin(
 
     Read the descriptions first: a pin says that somebody did.
     """
-    inputs.load_dotenv_file()
     shipped = find_shipped_pattern(graph)
     if shipped is None and ":" not in graph:
         raise ConfigurationError(f"pin: tools or module:factory is required; given: {graph!r:.80}")
@@ -236,7 +224,7 @@ def pin(
         raise ConfigurationError(f"pin: tools or module:factory, with tools by name, is required; given: {graph!r:.80}")
     document = _build_pinned_policy(frame)
     if as_json:
-        _print_json_document(document)
+        print_json(document)
         return
     print(f"pattern: {_format_yaml_value(document['pattern'])}\npolicy:")
     for field, value in document["policy"].items():
@@ -271,7 +259,7 @@ def switch(
         raise ConfigurationError(f"switch: off or on is required; given: {to!r:.80}")
     said = switch_live_policy(file, on=to == "on", by=by, why=why)
     if as_json:
-        _print_json_document(said)
+        print_json(said)
     else:
         Screen().print_text(
             (f"{file}: {to}", "bold"), f", by {said['switched']['by']}: {said['switched']['why']}", indent=0
@@ -319,22 +307,6 @@ def load_policy_option(
 
     read = load_policy(file, pattern=pattern)
     return read.settings(None if is_caller and tenant not in read.tenants else tenant)
-
-
-def load_run_options(
-    pattern: str,
-    *,
-    policy: str | None,
-    live: str | None,
-    tenant: str | None,
-    world: str | None,
-    prompts: str | None,
-    is_caller: bool = False,
-) -> dict[str, Any]:
-    """Return what the factory of a shipped pattern is given by the options of its command."""
-    settings = load_policy_option(pattern, policy, tenant, is_caller=is_caller)
-    own = {} if prompts is None else {"prompts": prompts}
-    return settings | load_live_option(live) | load_world_option(world) | own
 
 
 def load_live_option(file: str | None) -> dict[str, Any]:
@@ -523,7 +495,3 @@ def _print_refused_overlays(screen: Screen, refused: list[NotTaken]) -> None:
 
 def _format_setting_value(value: Any) -> str:
     return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _print_json_document(document: Any) -> None:
-    print(json.dumps(document, indent=2), flush=True)

@@ -14,7 +14,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs, policies, runs, waiting
-from guardgraph.cli.making import Goal, Live, Model, Policy, Prompts, Tenant, World, run_and_exit
+from guardgraph.cli.making import Goal, RunOptions, run_and_exit, spread_options
 from guardgraph.cli.shell import Json, Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
@@ -139,6 +139,7 @@ Question = Annotated[
 ]
 
 
+@spread_options
 def research(
     question: Question = None,
     *,
@@ -156,37 +157,25 @@ def research(
         bool, typer.Option("--report", help="Search several times, for a longer answer, in up to five minutes.")
     ] = False,
     goal: Goal = None,
-    model: Model = None,
-    policy: Policy = None,
-    live: Live = None,
-    tenant: Tenant = None,
-    world: World = None,
-    prompts: Prompts = None,
-    store: waiting.Store = None,
-    checkpoints: waiting.Checkpoints = None,
+    options: RunOptions,
+    kept: waiting.KeepingOptions,
     as_json: Json = False,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the brief as Markdown, with a table of its sources, and no more.")
     ] = False,
 ) -> None:
     """Research a question and return a brief whose every fact is cited: on the web, or in the demo's recorded pages."""
-    inputs.load_dotenv_file()
     if as_json and as_markdown:
         raise ConfigurationError("--json, --markdown: not both")
-    limits = load_report_option(report, policy)
+    limits = load_report_option(report, options.policy)
     if searx is None and urls is None:
         given = {"--allow": allow, "--cache": cache, "--evidence": evidence, "--reader": reader}
         if beside := [option for option, value in given.items() if value]:
             raise ConfigurationError(f"{beside[0]}: --searx URL or --urls FILE is required beside it")
-        settings = limits | policies.load_run_options(
-            "research", policy=policy, live=live, tenant=tenant, world=world, prompts=prompts
-        )
-        kept = waiting.make_keeping_settings(store, checkpoints)
-        again = waiting.format_options(
-            model=model, policy=policy, live=live, tenant=tenant, world=world, prompts=prompts
-        )
+        settings = {**limits, **options.load_settings("research"), **kept.open_kept()}
+        again = options.format_options()
         run_and_exit(
-            runs.prepare_research_command(question, goal=goal, model=model, again=again, **settings, **kept),
+            runs.prepare_research_command(question, goal=goal, model=options.model, again=again, **settings),
             as_json,
             as_markdown,
         )
@@ -194,17 +183,17 @@ def research(
         raise ConfigurationError("--searx URL, --urls FILE: not both")
     if question is None:
         raise ConfigurationError("QUESTION: required beside --searx and --urls")
-    if store is not None or checkpoints is not None:
+    if kept.store is not None or kept.checkpoints is not None:
         raise ConfigurationError(
             "--store, --checkpoints: for the demo's pages; a factory of your own goes on with others"
         )
-    settings = load_web_settings_options(policy, tenant, allow) | limits | policies.load_live_option(live)
-    settings |= policies.load_world_option(world)
+    settings = load_web_settings_options(options.policy, options.tenant, allow) | limits
+    settings |= options.load_around()
     search: Any = guardgraph.searx_search(searx) if searx is not None else guardgraph.listed_search(urls or "")
     shown = None if as_json or as_markdown else partial(_print_page_line, Screen(), Lock())
     pages = print_pages_of_reader(load_reader_option(reader, cache), evidence, shown)
     run_and_exit(
-        runs.prepare_web_command(question, goal=goal, model=model, search=search, reader=pages, **settings),
+        runs.prepare_web_command(question, goal=goal, model=options.model, search=search, reader=pages, **settings),
         as_json,
         as_markdown,
     )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 from urllib.parse import urlsplit
 
 import typer
 
 from guardgraph.cli import audit, inputs, views
-from guardgraph.cli.making import Live, Model, Policy, Prompts, Tenant, World, exit_after_runs
-from guardgraph.cli.shell import HELP, Screen, print_json
-from guardgraph.cli.waiting import Checkpoints, load_waiting_agent
-from guardgraph.graphs.patterns import COMMANDS
+from guardgraph.cli.making import exit_after_runs, spread_options
+from guardgraph.cli.shell import Json, Screen, make_app, print_json
+from guardgraph.cli.waiting import AgentOptions
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, parse_json
@@ -21,23 +21,10 @@ from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, parse_js
 if TYPE_CHECKING:
     from guardgraph.desk.queue import ReviewQueue, WaitingRun
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="List the runs of a store that wait for a person, and decide about them.",
-    context_settings=HELP,
-)
+app = make_app("List the runs of a store that wait for a person, and decide about them.")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
 By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who decides; it stays in the record.")]
-Graph = Annotated[
-    str,
-    typer.Option(
-        "--graph",
-        metavar="|".join([*COMMANDS, "MODULE:FACTORY"]),
-        help="What goes on with the run: with its checkpointer, and the store as its recorder.",
-    ),
-]
 Hash = Annotated[
     str | None,
     typer.Option("--hash", metavar="HASH", help="Of the question that you looked at; refused if it asks another."),
@@ -55,11 +42,10 @@ Comment = Annotated[str, typer.Option("--comment", metavar="TEXT", help="Kept wi
 
 
 @app.command(name="list")
-def list_(store: audit.Store = None, as_json: audit.Json = False) -> None:
+def list_(store: audit.Store = None, as_json: Json = False) -> None:
     """List the runs that wait: since when, what is asked, until when, and who is about to answer."""
     from guardgraph.desk.queue import ReviewQueue  # loads LangGraph, for which help need not wait
 
-    inputs.load_dotenv_file()
     waiting = ReviewQueue(audit.open_store_option(store)).list_waiting()
     if as_json:
         print_json([make_waiting_row(run) for run in waiting])
@@ -72,11 +58,10 @@ def list_(store: audit.Store = None, as_json: audit.Json = False) -> None:
 
 
 @app.command()
-def show(run: Run, store: audit.Store = None, as_json: audit.Json = False) -> None:
+def show(run: Run, store: audit.Store = None, as_json: Json = False) -> None:
     """Show what a run asks: the call or the text, its hash, until when it stands, and who may decide."""
     from guardgraph.desk.queue import ReviewQueue  # loads LangGraph, for which help need not wait
 
-    inputs.load_dotenv_file()
     waiting = ReviewQueue(audit.open_store_option(store)).read(run)
     if as_json:
         print_json({**make_waiting_row(waiting), "begun": waiting.begun, "waiting": waiting.shown})
@@ -84,77 +69,33 @@ def show(run: Run, store: audit.Store = None, as_json: audit.Json = False) -> No
         print_question(Screen(), waiting)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionOptions:
+    """Who decides, about which question, and what is kept with it."""
+
+    by: By
+    hash: Hash = None
+    group: Group = None
+    context: Context = None
+    comment: Comment = ""
+
+
 @app.command()
-def approve(
-    run: Run,
-    *,
-    by: By,
-    graph: Graph,
-    store: audit.Store = None,
-    checkpoints: Checkpoints = None,
-    hash: Hash = None,
-    group: Group = None,
-    context: Context = None,
-    comment: Comment = "",
-    model: Model = None,
-    policy: Policy = None,
-    live: Live = None,
-    tenant: Tenant = None,
-    world: World = None,
-    prompts: Prompts = None,
-    as_json: audit.Json = False,
-) -> None:
+@spread_options
+def approve(run: Run, *, said: DecisionOptions, options: AgentOptions, as_json: Json = False) -> None:
     """Approve what a run shows, and go on with it; exit code 4 if it waits again."""
-    queue = open_review_queue(
-        store,
-        graph,
-        checkpoints=checkpoints,
-        policy=policy,
-        live=live,
-        tenant=tenant,
-        world=world,
-        prompts=prompts,
-        model=model,
-    )
-    _decide_and_exit(queue, run, "approve", as_json, by=by, hash=hash, group=group, context=context, comment=comment)
+    _decide_and_exit(open_review_queue(options), run, "approve", said, as_json=as_json)
 
 
 @app.command()
-def reject(
-    run: Run,
-    *,
-    by: By,
-    graph: Graph,
-    store: audit.Store = None,
-    checkpoints: Checkpoints = None,
-    hash: Hash = None,
-    group: Group = None,
-    context: Context = None,
-    comment: Comment = "",
-    model: Model = None,
-    policy: Policy = None,
-    live: Live = None,
-    tenant: Tenant = None,
-    world: World = None,
-    prompts: Prompts = None,
-    as_json: audit.Json = False,
-) -> None:
+@spread_options
+def reject(run: Run, *, said: DecisionOptions, options: AgentOptions, as_json: Json = False) -> None:
     """Reject what a run shows, which ends it; exit code 3."""
-    queue = open_review_queue(
-        store,
-        graph,
-        checkpoints=checkpoints,
-        policy=policy,
-        live=live,
-        tenant=tenant,
-        world=world,
-        prompts=prompts,
-        model=model,
-    )
-    _decide_and_exit(queue, run, "reject", as_json, by=by, hash=hash, group=group, context=context, comment=comment)
+    _decide_and_exit(open_review_queue(options), run, "reject", said, as_json=as_json)
 
 
 @app.command()
+@spread_options
 def edit(
     run: Run,
     file: Annotated[
@@ -164,43 +105,19 @@ def edit(
         ),
     ],
     *,
-    by: By,
-    graph: Graph,
-    store: audit.Store = None,
-    checkpoints: Checkpoints = None,
-    hash: Hash = None,
-    group: Group = None,
-    context: Context = None,
-    comment: Comment = "",
-    model: Model = None,
-    policy: Policy = None,
-    live: Live = None,
-    tenant: Tenant = None,
-    world: World = None,
-    prompts: Prompts = None,
-    as_json: audit.Json = False,
+    said: DecisionOptions,
+    options: AgentOptions,
+    as_json: Json = False,
 ) -> None:
     """Put another text or other arguments in place of what a run shows; guards judge them as any proposal."""
-    queue = open_review_queue(
-        store,
-        graph,
-        checkpoints=checkpoints,
-        policy=policy,
-        live=live,
-        tenant=tenant,
-        world=world,
-        prompts=prompts,
-        model=model,
-    )
+    queue = open_review_queue(options)
     waiting = queue.read(run)
     if not waiting.edits:
         raise ConfigurationError(
             f"edit: run {run:.80} asks for a yes or a no; there is nothing to edit in its question"
         )
     edited = parse_edited_value(inputs.read_option_bytes("FILE", file, MOST_BYTES), waiting.editable)
-    _decide_and_exit(
-        queue, run, "edit", as_json, by=by, hash=hash, group=group, context=context, comment=comment, edited=edited
-    )
+    _decide_and_exit(queue, run, "edit", said, as_json=as_json, edited=edited)
 
 
 MOST_BYTES = 2**20
@@ -279,34 +196,22 @@ def format_who_may(run: WaitingRun) -> str:
     return f"{who}; not {run.starter or 'who began it'}" if rules.get("four_eyes") else who
 
 
-def open_review_queue(store: str | None, graph: str, **given: str | None) -> ReviewQueue:
-    """Return the queue of a store with the agent that goes on with its runs; see `load_waiting_agent`."""
+def open_review_queue(options: AgentOptions) -> ReviewQueue:
+    """Return the queue of a store with the agent that goes on with its runs."""
     from guardgraph.desk.queue import ReviewQueue  # loads LangGraph, for which help need not wait
 
-    inputs.load_dotenv_file()
-    opened = audit.open_store_option(store)
-    return ReviewQueue(opened, load_waiting_agent(graph, store=opened, **given))
+    opened = audit.open_store_option(options.store)
+    return ReviewQueue(opened, options.load_agent(opened))
 
 
 def _decide_and_exit(
-    queue: ReviewQueue,
-    run: str,
-    decision: str,
-    as_json: bool,
-    *,
-    by: str,
-    hash: str | None,
-    group: list[str] | None,
-    context: str | None,
-    comment: str,
-    edited: JsonValue = None,
+    queue: ReviewQueue, run: str, decision: str, said: DecisionOptions, *, as_json: bool, edited: JsonValue = None
 ) -> NoReturn:
     """Decide, print what came of it, and exit as a command that made the run would."""
-    inputs.parse_caller_options(None, by, group)
-    within = None if context is None else inputs.read_json_option("--context", context)
-    result = queue.decide(
-        run, decision, by=by, hash=hash, edited=edited, comment=comment, groups=group or (), context=within
-    )
+    inputs.parse_caller_options(None, said.by, said.group)
+    within = None if said.context is None else inputs.read_json_option("--context", said.context)
+    given: dict[str, Any] = {"by": said.by, "hash": said.hash, "comment": said.comment, "groups": said.group or ()}
+    result = queue.decide(run, decision, edited=edited, context=within, **given)
     if as_json:
         print_json(result)
     else:
@@ -331,11 +236,10 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @app.command()
+@spread_options
 def desk(
     *,
-    graph: Graph,
-    store: audit.Store = None,
-    checkpoints: Checkpoints = None,
+    options: AgentOptions,
     host: Annotated[str, typer.Option("--host", metavar="HOST", help="Where it listens.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="On which port.")] = 8765,
     tokens: Annotated[
@@ -347,12 +251,6 @@ def desk(
     origin: Annotated[
         str | None, typer.Option("--origin", metavar="URL", help="Under which browsers reach it, where that differs.")
     ] = None,
-    model: Model = None,
-    policy: Policy = None,
-    live: Live = None,
-    tenant: Tenant = None,
-    world: World = None,
-    prompts: Prompts = None,
 ) -> None:
     """Open the queue in a browser: what waits, a run's page, approve, edit, reject; on this machine by default."""
     people = None if tokens is None else parse_tokens_file(inputs.read_option_bytes("--tokens", tokens, MOST_BYTES))
@@ -366,17 +264,7 @@ def desk(
         from guardgraph.desk.app import Desk
     except ImportError as error:
         raise ConfigurationError(f"desk: {explain_extra('desk')} ({error})") from error
-    queue = open_review_queue(
-        store,
-        graph,
-        checkpoints=checkpoints,
-        policy=policy,
-        live=live,
-        tenant=tenant,
-        world=world,
-        prompts=prompts,
-        model=model,
-    )
+    queue = open_review_queue(options)
     own = [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     made = Desk(queue, origins=own if origin is None else [origin], tokens=people)
     listening = listen_on_port(host, port)

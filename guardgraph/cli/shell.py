@@ -57,6 +57,11 @@ UNREAD = 141
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
+def make_app(about: str) -> typer.Typer:
+    """Return a group of commands."""
+    return typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=about, context_settings=HELP)
+
+
 def print_json(document: Any) -> None:
     """Print one JSON document."""
     print(json.dumps(name_json_numbers(document), indent=2, allow_nan=False), flush=True)

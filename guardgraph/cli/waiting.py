@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import atexit
 import os
-import shlex
 import sqlite3
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import guardgraph
-from guardgraph.cli import audit, policies
+from guardgraph.cli import audit
+from guardgraph.cli.making import RunOptions
 from guardgraph.graphs.loading import is_factory_setting, load_named_graph
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
@@ -41,29 +42,30 @@ Store = Annotated[
 ]
 
 
-def make_keeping_settings(store: str | None, checkpoints: str | None) -> dict[str, Any]:
-    """Return what a command gives its agent, so that a run that waits can be gone on with by another command."""
-    named = checkpoints or os.environ.get(VARIABLE, "").strip()
-    url = store or (os.environ.get(audit.VARIABLE, "").strip() if named else "")
-    if not named and not url:
-        return {}
-    if not url:
-        raise ConfigurationError(
-            f"--store: a URL is required beside --checkpoints, such as sqlite:///runs.db, or {audit.VARIABLE}"
-        )
-    if not named:
-        raise ConfigurationError(
-            f"--checkpoints: a URL is required beside --store, such as sqlite:///threads.db, or {VARIABLE}"
-        )
-    recorder = guardgraph.sql_store(url)
-    recorder.open()
-    return {"checkpointer": open_checkpoints_option(named), "recorder": recorder}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepingOptions:
+    """What keeps a run that waits, so that another command can go on with it."""
 
+    store: Store = None
+    checkpoints: Checkpoints = None
 
-def format_options(**given: str | None) -> str:
-    """Return those of some options that were given, as a shell reads them."""
-    said = [(f"--{name}", value) for name, value in given.items() if value is not None]
-    return shlex.join([text for pair in said for text in pair])
+    def open_kept(self) -> dict[str, Any]:
+        """Return what a command gives its agent for it."""
+        named = self.checkpoints or os.environ.get(VARIABLE, "").strip()
+        url = self.store or (os.environ.get(audit.VARIABLE, "").strip() if named else "")
+        if not named and not url:
+            return {}
+        if not url:
+            raise ConfigurationError(
+                f"--store: a URL is required beside --checkpoints, such as sqlite:///runs.db, or {audit.VARIABLE}"
+            )
+        if not named:
+            raise ConfigurationError(
+                f"--checkpoints: a URL is required beside --store, such as sqlite:///threads.db, or {VARIABLE}"
+            )
+        recorder = guardgraph.sql_store(url)
+        recorder.open()
+        return {"checkpointer": open_checkpoints_option(named), "recorder": recorder}
 
 
 def open_checkpoints_option(url: str) -> Any:
@@ -110,38 +112,49 @@ def _open_postgres_saver(url: str) -> Any:
     return saver
 
 
-def load_waiting_agent(
-    graph: str,
-    *,
-    store: guardgraph.SqlStore,
-    checkpoints: str | None = None,
-    policy: str | None = None,
-    tenant: str | None = None,
-    live: str | None = None,
-    world: str | None = None,
-    prompts: str | None = None,
-    model: str | None = None,
-) -> guardgraph.GuardedGraph:
-    """Return the agent that goes on with runs that wait."""
-    named = checkpoints or os.environ.get(VARIABLE, "").strip()
-    saver = open_checkpoints_option(named) if named else None
-    pattern = find_shipped_pattern(graph)
-    if pattern is not None:
-        if saver is None:
-            raise ConfigurationError(f"--checkpoints: the URL that the run was begun with is required, or {VARIABLE}")
-        settings = policies.load_run_options(
-            pattern.name, policy=policy, live=live, tenant=tenant, world=world, prompts=prompts
-        )
-        return pattern.create_agent(model, checkpointer=saver, recorder=store, **settings)
-    if ":" not in graph:
-        allowed = f"{', '.join(COMMANDS)} or module:factory"
-        raise ConfigurationError(f"--graph: {allowed} is required, whose runs wait; given: {graph!r:.80}")
-    for option, given in {"--policy": policy, "--live": live, "--world": world, "--model": model}.items():
-        if given is not None:
-            raise ConfigurationError(f"{option}: a factory of your own says it by itself; given beside {graph!r:.80}")
-    offered = {"checkpointer": saver, "recorder": store}
-    taken = {
-        name: item for name, item in offered.items() if item is not None and is_factory_setting(graph, "--graph", name)
-    }
-    agent: guardgraph.GuardedGraph = load_named_graph(graph, "--graph", **taken)
-    return agent
+Graph = Annotated[
+    str,
+    typer.Option(
+        "--graph",
+        metavar="|".join([*COMMANDS, "MODULE:FACTORY"]),
+        help="What goes on with the run: with its checkpointer, and the store as its recorder.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOptions(RunOptions):
+    """Who goes on with runs that wait, and the store that has them."""
+
+    graph: Graph
+    store: audit.Store = None
+    checkpoints: Checkpoints = None
+
+    def load_agent(self, store: guardgraph.SqlStore) -> guardgraph.GuardedGraph:
+        """Return the agent that goes on with runs that wait."""
+        named = self.checkpoints or os.environ.get(VARIABLE, "").strip()
+        saver = open_checkpoints_option(named) if named else None
+        pattern = find_shipped_pattern(self.graph)
+        if pattern is not None:
+            if saver is None:
+                raise ConfigurationError(
+                    f"--checkpoints: the URL that the run was begun with is required, or {VARIABLE}"
+                )
+            settings = self.load_settings(pattern.name)
+            return pattern.create_agent(self.model, checkpointer=saver, recorder=store, **settings)
+        if ":" not in self.graph:
+            allowed = f"{', '.join(COMMANDS)} or module:factory"
+            raise ConfigurationError(f"--graph: {allowed} is required, whose runs wait; given: {self.graph!r:.80}")
+        for name in ("policy", "live", "world", "model"):
+            if getattr(self, name) is not None:
+                raise ConfigurationError(
+                    f"--{name}: a factory of your own says it by itself; given beside {self.graph!r:.80}"
+                )
+        offered = {"checkpointer": saver, "recorder": store}
+        taken = {
+            name: item
+            for name, item in offered.items()
+            if item is not None and is_factory_setting(self.graph, "--graph", name)
+        }
+        agent: guardgraph.GuardedGraph = load_named_graph(self.graph, "--graph", **taken)
+        return agent

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import guardgraph
-from guardgraph.cli import graphs, inputs
+from guardgraph.cli import graphs
 from guardgraph.cli.audit import select_store_runs
 from guardgraph.cli.inputs import show_run_counter
 from guardgraph.cli.policies import load_candidate_policy_option
-from guardgraph.cli.shell import OK, STOPPED, Screen
+from guardgraph.cli.shell import Screen, exit_with_status, print_json
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, explain_unread_file
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, NotJson, parse_json
 
@@ -141,7 +141,6 @@ def what_if(
     """
     from guardgraph.evidence.what_if import load_candidate_agent, parse_fail_on
 
-    inputs.load_dotenv_file()
     graph = load_candidate_agent(
         candidate, **({} if policy is None else load_candidate_policy_option(candidate, policy, tenant))
     )
@@ -160,10 +159,10 @@ def what_if(
         graphs.save_out_option(guardgraph.report(judged), out)
     if as_json:
         failed = [{"limit": limit.text, "found": limit.count_what_if_runs(judged)} for limit in exceeded]
-        print(json.dumps({**judged.plain(), "exceeded": failed}, indent=2), flush=True)
+        print_json({**judged.plain(), "exceeded": failed})
     else:
         _print_what_if(Screen(), judged, exceeded)
-    raise typer.Exit(STOPPED if exceeded else OK)
+    exit_with_status(not exceeded)
 
 
 def read_store_option(
@@ -250,7 +249,6 @@ def evaluate(
     """
     from guardgraph.evidence.what_if import load_candidate_agent
 
-    inputs.load_dotenv_file()
     least = dict(_parse_fail_under(text) for text in fail_under or ())
     graph = load_candidate_agent(agent, **({} if policy is None else load_candidate_policy_option(agent, policy, None)))
     runs = None if recordings is None else read_store_option(recordings, option="--recordings")
@@ -259,14 +257,14 @@ def evaluate(
     if out is not None:
         graphs.save_out_option(guardgraph.report(evaluation), out)
     if as_json:
-        print(json.dumps({**evaluation.plain(), "low": low}, indent=2), flush=True)
+        print_json({**evaluation.plain(), "low": low})
     else:
         screen = Screen()
         for line in evaluation.table().splitlines():
             screen.print_text(line, indent=0)
         for name, rate in low.items():
             screen.print_text((f"--fail-under {name}={least[name]:g}: {rate:.1%}", "red"), indent=0)
-    raise typer.Exit(STOPPED if low else OK)
+    exit_with_status(not low)
 
 
 def _parse_fail_under(text: str) -> tuple[str, float]:
