@@ -145,7 +145,7 @@ class AgentOptions(RunOptions):
         if ":" not in self.graph:
             allowed = f"{', '.join(COMMANDS)} or module:factory"
             raise ConfigurationError(f"--graph: {allowed} is required, whose runs wait; given: {self.graph!r:.80}")
-        for name in ("policy", "live", "world", "model"):
+        for name in ("policy", "live", "world", "prompts", "model"):
             if getattr(self, name) is not None:
                 raise ConfigurationError(
                     f"--{name}: a factory of your own says it by itself; given beside {self.graph!r:.80}"
