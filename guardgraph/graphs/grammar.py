@@ -35,7 +35,7 @@ from guardgraph.graphs.declaring import (
     name_input_channel,
     name_record_channel,
 )
-from guardgraph.graphs.proof.verify import verify
+from guardgraph.graphs.proof.verify import verify_new_graph
 from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
@@ -44,6 +44,7 @@ from guardgraph.graphs.running.node import (
     EndingRouter,
     GrammarNode,
     Router,
+    Seal,
     drop_router_readers,
     wrap_nodes_for_handlers,
 )
@@ -198,6 +199,8 @@ Ways: TypeAlias = str | Sequence[str]  # the nodes that can follow
 
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
     """The builder behind a pattern's graph; recompiling it keeps the door and every declaration."""
+
+    seal: Seal | None = None  # what the pattern put into it
 
     def compile(self, *args: Any, **kwargs: Any) -> GuardedGraph:
         """Compile as LangGraph does, into a `GuardedGraph`."""
@@ -455,7 +458,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow, forks=forks, live=live
         )
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
-        if findings := verify(graph):
+        if findings := verify_new_graph(graph):
             raise GrammarError("\n".join(map(str, findings)))
         return graph
 
@@ -518,6 +521,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             node = frame.nodes[item.name] = GrammarNode(item, self._bodies.get(item.name), frame)
             graph.add_node(item.name, node, metadata=item.build_node_metadata(), input_schema=reads)
             _connect_node(graph, item)
+        graph.seal = Seal(frame.nodes, frame)
         return graph
 
     def _add_node(

@@ -1,4 +1,4 @@
-"""`verify` proves the grammar on a compiled graph, whoever made it."""
+"""`verify` proves the grammar on a compiled graph, whoever made it and whatever became of it since."""
 
 from __future__ import annotations
 

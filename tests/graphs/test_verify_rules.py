@@ -280,5 +280,5 @@ def test_a_broken_graph_fails_its_rule(name):
 
 def test_every_rule_is_broken_here():
     """No rule stands untested, and each says what must hold; `tools` is broken beside the tests of licences."""
-    assert {name.partition(":")[0] for name in BROKEN} == RULES.keys() - {"door", "limit", "tools"}
+    assert {name.partition(":")[0] for name in BROKEN} == RULES.keys() - {"door", "changed", "limit", "tools"}
     assert all(rule.__doc__ for rule in RULES.values())

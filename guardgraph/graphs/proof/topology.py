@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from inspect import isclass, ismodule
 from types import CodeType, FunctionType, MethodType
-from typing import Any, TypeGuard
+from typing import Any
 
 from langchain_core.runnables import Runnable
-from langgraph.graph import END, START
+from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.declaring import CALLING, Declaration
+from guardgraph.graphs.declaring import CALLING, RECORD_PREFIX, Declaration
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import BranchSpec
-from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router
+from guardgraph.graphs.running.node import (
+    EndingRouter,
+    GrammarNode,
+    Router,
+    Seal,
+    drop_router_readers,
+    unwrap_heard_node,
+)
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.run import Kind
 from guardgraph.world.proposers import Proposer
@@ -60,45 +67,91 @@ class Topology:
         self.nodes = frozenset(self.builder.nodes)
         self.inputs = frozenset(self.builder.schemas[self.builder.input_schema])
         self.outputs = frozenset(self.builder.schemas[self.builder.output_schema])
-        self.made = {
-            name: spec.runnable for name, spec in self.builder.nodes.items() if _is_grammar_node(spec.runnable)
-        }
-        """The nodes that the grammar made, by name."""
-        self.items: dict[str, Declaration] = {name: node.declaration for name, node in self.made.items()}
-        """What these declare."""
-        self.frame: Frame | None = next((node.frame for node in self.made.values()), None)
-        """What the nodes of the pattern share, None where the grammar made no node."""
         self._static = self._list_static_edges()
         self._branched = {name: self._list_branch_targets(name) for name in [START, *self.nodes]}
         self.raw_channels = frozenset(
-            channel for item in self.items.values() if item.kind in CALLING for channel in item.writes
+            channel for name in self.list_nodes_of_kind(*CALLING) for channel in self.get_written_channels(name)
         )
         self.internals = frozenset(self.builder.schemas[self.builder.state_schema])
+
+    def get_declaration(self, name: str) -> Declaration | None:
+        """Return what the grammar declared of a node, None for a node that it did not make."""
+        node = self._find_grammar_node(name)
+        return node.declaration if node is not None else None
 
     @property
     def catalogue(self) -> Catalogue | None:
         """The stop reasons of the pattern, None where the grammar made no node."""
         return self.frame.catalogue if self.frame is not None else None
 
+    @cached_property
+    def frame(self) -> Frame | None:
+        """What the nodes of the pattern share, None where the grammar made no node."""
+        made = (node for name in self.builder.nodes if (node := self._find_grammar_node(name)) is not None)
+        return next((node.frame for node in made), None)
+
+    def get_body(self, name: str) -> object:
+        """Return what a node does, None where the grammar did not make it."""
+        node = self._find_grammar_node(name)
+        return node.body if node is not None else None
+
+    def _find_grammar_node(self, name: str) -> GrammarNode | None:
+        spec = self.builder.nodes.get(name)
+        node = spec.runnable if spec is not None else None
+        return node if type(node) is GrammarNode and vars(node).keys() <= _NODE_PARTS else None
+
     def get_kind(self, name: str) -> Kind | None:
         """Return a node's kind, None where the grammar did not make it."""
-        return self.items[name].kind if name in self.items else None
+        item = self.get_declaration(name)
+        return item.kind if item is not None else None
 
     def list_nodes_of_kind(self, *kinds: Kind) -> list[str]:
         """Return the nodes of these kinds, sorted."""
         return sorted(name for name in self.nodes if self.get_kind(name) in kinds)
 
+    def is_entry(self, name: str) -> bool:
+        """Say whether a node is the guard that clears what an earlier run left."""
+        item = self.get_declaration(name)
+        return item is not None and item.entry
+
     def is_ok_terminal(self, name: str) -> bool:
         """Say whether a run that ends here ended well."""
-        return self.get_kind(name) == "terminal" and self.items[name].family is None
+        item = self.get_declaration(name)
+        return item is not None and item.kind == "terminal" and item.family is None
+
+    def is_growing_channel(self, channel: str) -> bool:
+        """Say whether a channel of the grammar's own grows from node to node, until the entry guard begins it anew."""
+        return channel == "log" or channel.startswith(RECORD_PREFIX)
 
     def get_endings(self, name: str) -> frozenset[str]:
         """Return where a terminal leads to: to the end, or to the stops that say why the run cannot end there."""
-        return frozenset({END, *(self.items[name].endings if name in self.items else ())})
+        item = self.get_declaration(name)
+        return frozenset({END, *(item.endings if item is not None else ())})
+
+    def is_deciding_terminal(self, name: str) -> bool:
+        """Say whether a terminal may lead elsewhere than to the end."""
+        return self.get_endings(name) != {END}
 
     def get_read_channels(self, name: str) -> frozenset[str]:
         """Return the channels that LangGraph hands to a node."""
         return frozenset(self.builder.schemas[self.builder.nodes[name].input_schema])
+
+    def get_body_channels(self, name: str) -> frozenset[str]:
+        """Return the channels that the body of a node is shown."""
+        item = self.get_declaration(name)
+        return frozenset(item.reads) if item is not None else frozenset()
+
+    def get_licensing_channels(self, name: str) -> frozenset[str]:
+        """Return the channels of a node that the grammar needs and its body is not shown."""
+        item = self.get_declaration(name)
+        if item is None or not (item.tools or item.kind == "propose"):
+            return frozenset()
+        return frozenset(item.licensing)
+
+    def get_written_channels(self, name: str) -> frozenset[str]:
+        """Return the channels that a node may write."""
+        item = self.get_declaration(name)
+        return frozenset(item.writes) if item is not None else frozenset()
 
     def list_static_followers(self, name: str) -> frozenset[str]:
         """Return the nodes that plain edges lead to."""
@@ -112,20 +165,42 @@ class Topology:
         """Return the nodes from which a run can come here, START among them."""
         return frozenset(other for other in [START, *self.nodes] if name in self.list_following_nodes(other))
 
+    def count_branches(self, name: str) -> int:
+        """Return how many conditional edges a node has."""
+        return len(self.builder.branches.get(name, ()))
+
     def find_judging_guard(self, name: str) -> str | None:
         """Return the guard behind a node that calls out, None where there is not just one."""
         behind = [way for way in self.list_following_nodes(name) if self.get_kind(way) == "guard"]
         return behind[0] if len(behind) == 1 else None
 
+    def get_declared_families(self, name: str) -> frozenset[str]:
+        """Return the stop families in a guard's metadata, which survives a recompile."""
+        return frozenset((self.builder.nodes[name].metadata or {}).get("stops", ()))
+
     def get_drawn_families(self, name: str) -> frozenset[str]:
         """Return the families of the stop terminals that edges lead to."""
-        items = [self.items[way] for way in self.list_following_nodes(name) & self.items.keys()]
-        return frozenset(item.family for item in items if item.family is not None)
+        items = [self.get_declaration(way) for way in self.list_following_nodes(name)]
+        return frozenset(item.family for item in items if item is not None and item.family is not None)
+
+    def get_stop_families(self, name: str) -> frozenset[str]:
+        """Return the families by which a node can stop the run, other than by failing."""
+        return self.get_drawn_families(name) - {"guard_error"}
+
+    def get_declared_ways(self, name: str) -> frozenset[str]:
+        """Return where a node says that it leads when nothing stops the run."""
+        item = self.get_declaration(name)
+        return frozenset(item.ways) if item is not None else frozenset()
+
+    def get_asked_again(self, name: str) -> frozenset[str]:
+        """Return the propose nodes to which a guard sends back what it refuses."""
+        item = self.get_declaration(name)
+        return frozenset(item.again) if item is not None else frozenset()
 
     def get_drawn_ways(self, name: str) -> frozenset[str]:
         """Return where edges lead to from a node, stop terminals and END apart."""
-        ways = self.list_following_nodes(name) - {END}
-        return frozenset(way for way in ways if way not in self.items or self.items[way].family is None)
+        items = {way: self.get_declaration(way) for way in self.list_following_nodes(name) - {END}}
+        return frozenset(way for way, item in items.items() if item is None or item.family is None)
 
     def find_reachable_nodes(self, start: str) -> frozenset[str]:
         """Return the nodes that a run can reach from here, the start included."""
@@ -141,7 +216,7 @@ class Topology:
         seen: set[str] = set()
         waiting = [proposer]
         while waiting:
-            item = self.items.get(waiting.pop())
+            item = self.get_declaration(waiting.pop())
             for name in item.to if item is not None else ():
                 if name == guard:
                     return True
@@ -166,7 +241,7 @@ class Topology:
         paths: dict[str, tuple[str, ...]] = {start: (start,)}
         waiting = [start]
         for name in waiting:
-            item = self.items.get(name)
+            item = self.get_declaration(name)
             for following in item.to if item is not None else ():
                 if following not in paths:
                     paths[following] = (*paths[name], following)
@@ -185,11 +260,7 @@ class Topology:
 
         That a guard may fail is no way to stop, nor that a terminal may: it needs a family of its own.
         """
-        free = {
-            name
-            for name in self.nodes
-            if self.get_kind(name) == "terminal" or self.get_drawn_families(name) <= {"guard_error"}
-        }
+        free = {name for name in self.nodes if self.get_kind(name) == "terminal" or not self.get_stop_families(name)}
         seen: set[str] = set()
         for name in sorted(free):
             cycle = () if name in seen else self._find_way(name, name, free)
@@ -239,13 +310,16 @@ class Topology:
             yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"
 
     def _explain_foreign_node(self, name: str) -> str | None:
-        spec, node = self.builder.nodes[name], self.made.get(name)
+        spec, node = self.builder.nodes[name], self._find_grammar_node(name)
         if spec.is_error_handler or spec.error_handler_node is not None:
             return "has an error handler, which can swallow a failure"
         if node is None:
             return "was not made by the grammar"
-        if node.frame is not self.frame or node.frame.nodes.get(name) is not node:
-            return "was made for another pattern or node"
+        seal = getattr(self.builder, "seal", None)
+        if (
+            reason := seal.find_node_change(name, node) if isinstance(seal, Seal) else "was made for another graph"
+        ) is not None:
+            return reason
         item = node.declaration
         if node.frame.declarations.get(name) is not item or (spec.metadata or {}) != item.build_node_metadata():
             return "carries another declaration than its own"
@@ -265,14 +339,113 @@ class Topology:
         return frozenset(targets)
 
 
-def _is_grammar_node(node: object) -> TypeGuard[GrammarNode]:
-    return type(node) is GrammarNode and vars(node).keys() <= _NODE_PARTS
-
-
 def _is_grammar_branch(branch: BranchSpec, of_an_ending: bool) -> bool:
     path, kind = branch.path, EndingRouter if of_an_ending else Router
     straight = all(way == end for way, end in (branch.ends or {}).items())
     return type(path) is kind and not vars(path) and straight
+
+
+_WHOLE = (
+    "channels",
+    "input_channels",
+    "output_channels",
+    "stream_channels",
+    "trigger_to_nodes",
+    "node_error_handler_map",
+    "retry_policy",
+    "cache_policy",
+    "step_timeout",
+    "context_schema",
+    "schema_to_mapper",
+    "_output_mapper",
+    "_state_mapper",
+)
+_CACHED = ("node", "flat_writers", "input_cache_key")
+"""What a node makes of the rest of itself when it first runs."""
+_ATOMS = (type(None), str, bool, type)
+"""What most of it all is, and what is compared as it is."""
+
+
+def find_compiled_changes(
+    graph: CompiledStateGraph[Any, Any, Any, Any], *, by_grammar: bool
+) -> Iterator[tuple[str, ...]]:
+    """Yield what was changed after compiling: (what, node) or (what,) for the graph as a whole.
+
+    Args:
+        graph: what will run.
+        by_grammar: whether the grammar compiled it, which has LangGraph's own edges read less.
+    """
+    try:
+        made = StateGraph.compile(graph.builder)
+        made = drop_router_readers(made) if by_grammar else made
+    except ValueError as error:
+        yield (f"its builder cannot be compiled again: {error}",)
+        return
+    for name in _WHOLE:
+        if getattr(graph, name, None) != getattr(made, name, None):
+            yield (f"its {name} are not what its builder says",)
+    if (seal := getattr(graph.builder, "seal", None)) is not None and graph.context_schema is not seal.context:
+        yield ("its context_schema is not its pattern's",)
+    for name in [*_find_replaced_methods(graph), *_find_replaced_methods(graph.builder)]:
+        yield (f"its {name} is not that of its class",)
+    for name in _find_changed_channels(graph.builder):
+        yield (f"its channel {name} is not what its schema says",)
+    for name in sorted(made.nodes.keys() | graph.nodes.keys()):
+        ours, theirs = made.nodes.get(name), graph.nodes.get(name)
+        if ours is None or theirs is None:
+            yield f"{name} is not in both the builder and the compiled graph", name
+        elif _describe_running_node(ours) != _describe_running_node(theirs):
+            yield f"{name} does not run as its builder says", name
+
+
+def _find_replaced_methods(changed: object) -> list[str]:
+    """Return what an object holds in the place of the methods of its class."""
+    return sorted(name for name in vars(changed) if callable(getattr(type(changed), name, None)))
+
+
+def _find_changed_channels(builder: StateGraph[Any, Any, Any, Any]) -> Iterator[str]:
+    """Yield the channels that were changed in place: a builder shares them with what it compiles."""
+    schemas = {"input_schema": builder.input_schema, "output_schema": builder.output_schema}
+    declared = StateGraph(builder.state_schema, builder.context_schema, **schemas).channels
+    for name, channel in sorted(declared.items()):
+        if name in builder.channels and _read_channel_slots(channel) != _read_channel_slots(builder.channels[name]):
+            yield name
+
+
+def _read_channel_slots(channel: object) -> object:
+    names = [name for kind in type(channel).__mro__ for name in getattr(kind, "__slots__", ())]
+    return type(channel), {name: getattr(channel, name, None) for name in names}
+
+
+def _describe_running_node(node: Any) -> object:
+    """Return what a node reads, runs and writes, so that it can be compared."""
+    parts = {key: value for key, value in vars(node).items() if key not in (*_CACHED, "writers")}
+    ran = unwrap_heard_node(node.node)
+    steps = getattr(ran, "steps", [ran])
+    run = [step for step in steps if step is not node.bound]
+    whole = {key: value for key, value in vars(ran).items() if value is not steps} if len(steps) > 1 else {}
+    written = [*node.writers, *node.flat_writers, *run]
+    seen = [(type(step), _reduce_compiled_value(getattr(step, "__dict__", None))) for step in written]
+    return type(node), parts, node.input_cache_key, type(ran), _reduce_compiled_value(whole), seen
+
+
+def _reduce_compiled_value(value: Any) -> object:
+    """Reduce what every compilation makes anew, such as closures, to what they have in common."""
+    if isinstance(value, _ATOMS):
+        return value
+    if isinstance(value, MethodType):
+        owner = value.__self__
+        return value.__func__, owner if isinstance(owner, tuple) else type(owner)
+    if isinstance(value, FunctionType):
+        held = [cell.cell_contents for cell in value.__closure__ or ()]
+        return value.__code__, [item for item in held if item is not value]
+    if isinstance(value, partial):
+        return value.func, value.args, _reduce_compiled_value(value.keywords)
+    if isinstance(value, dict):
+        return {key: _reduce_compiled_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_reduce_compiled_value(item) for item in value]
+    return value
 
 
 MOST_LOOKED_AT = 10_000

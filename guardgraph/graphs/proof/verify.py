@@ -8,7 +8,7 @@ It proves the declarations and reads no code: what a body does beyond its declar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from langgraph.channels import EphemeralValue, LastValue
 from langgraph.graph import END, START
@@ -16,7 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from guardgraph.graphs.declaring import CALLING, RECORD, RECORD_PREFIX, UNRECORDED_ENDING
 from guardgraph.graphs.proof.behind import prove_behind
-from guardgraph.graphs.proof.topology import Finding, Topology, find_held_tools
+from guardgraph.graphs.proof.topology import Finding, Topology, find_compiled_changes, find_held_tools
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.errors import InputError
 from guardgraph.state.tools import ToolPolicy
@@ -48,10 +48,20 @@ def verify(
     """
     if not isinstance(graph, CompiledStateGraph):
         raise InputError(f"verify: a compiled LangGraph graph is required; given: {type(graph).__name__}")
-    if behind is not None:
-        return prove_behind(graph, behind, before)
+    return _prove_rules(graph, RULES) if behind is None else prove_behind(graph, behind, before)
+
+
+def verify_new_graph(graph: GuardedGraph) -> list[Finding]:
+    """Prove the grammar on a graph that was compiled a moment ago, so that nobody can have changed it since.
+
+    Whether one was changed is seen by compiling it once more, which takes as long as compiling it.
+    """
+    return _prove_rules(graph, RULES.keys() - {"changed"})
+
+
+def _prove_rules(graph: CompiledStateGraph, names: Collection[str]) -> list[Finding]:  # type: ignore[type-arg]
     shape = Topology(graph)
-    return [finding for rule in RULES.values() for finding in rule(shape)]
+    return [finding for name, rule in RULES.items() if name in names for finding in rule(shape)]
 
 
 def _prove_door(shape: Topology) -> Iterator[Finding]:
@@ -60,6 +70,12 @@ def _prove_door(shape: Topology) -> Iterator[Finding]:
         yield Finding("door", "the graph was not compiled by a Pattern; its input is not checked at the door", ())
     elif type(shape.graph) is not GuardedGraph:
         yield Finding("door", f"the graph is a {type(shape.graph).__name__}, whose door may be another", ())
+
+
+def _prove_unchanged(shape: Topology) -> Iterator[Finding]:
+    """The compiled graph runs what its builder says, and nothing was changed since."""
+    for message, *nodes in find_compiled_changes(shape.graph, by_grammar=isinstance(shape.graph, GuardedGraph)):
+        yield Finding("changed", message, tuple(nodes))
 
 
 def _prove_no_foreign_parts(shape: Topology) -> Iterator[Finding]:
@@ -72,11 +88,11 @@ def _prove_entry(shape: Topology) -> Iterator[Finding]:
     """Every run begins, once, with the one guard that clears what an earlier run left."""
     begins = sorted(shape.list_following_nodes(START))
     for name in begins:
-        if name not in shape.items or not shape.items[name].entry:
+        if not shape.is_entry(name):
             yield Finding("entry", f"a run can begin with {name}, which is no entry guard", (name,), (START, name))
     if len(begins) > 1:
         yield Finding("entry", f"a run begins with {len(begins)} nodes at once", tuple(begins))
-    for name in sorted(name for name, item in shape.items.items() if item.entry):
+    for name in filter(shape.is_entry, sorted(shape.nodes)):
         for earlier in sorted(shape.list_preceding_nodes(name) - {START}):
             message = f"{earlier} leads back to {name}, which forgets the run"
             yield Finding("entry", message, _sort_node_names(name, earlier), (earlier, name))
@@ -112,10 +128,8 @@ def _prove_raw_channels(shape: Topology) -> Iterator[Finding]:
         if channels := sorted(shape.get_read_channels(name) & shape.raw_channels):
             yield Finding("raw", f"{name} can read what nobody has judged: {', '.join(channels)}", (name,))
     for name in shape.list_nodes_of_kind(*CALLING, "guard"):
-        item = shape.items[name]
-        licensing = item.licensing if item.tools or item.kind == "propose" else ()
-        read = shape.get_read_channels(name).difference(licensing)
-        if records := sorted(channel for channel in read if channel.startswith(RECORD_PREFIX)):
+        read = shape.get_read_channels(name) - shape.get_licensing_channels(name)
+        if records := sorted(item for item in read if item.startswith(RECORD_PREFIX)):
             yield Finding("raw", f"{name} can read the record of what was called: {', '.join(records)}", (name,))
     for where, names in (("input", shape.inputs), ("output", shape.outputs)):
         if channels := sorted(names & shape.raw_channels):
@@ -127,7 +141,7 @@ def _prove_sealed_channels(shape: Topology) -> Iterator[Finding]:
     if channels := sorted(shape.inputs & (shape.internals | shape.outputs)):
         yield Finding("sealed", f"a caller can set channels of the run: {', '.join(channels)}", ())
     for name in shape.list_nodes_of_kind(*CALLING, "guard"):
-        if channels := sorted(shape.outputs.intersection(shape.items[name].writes)):
+        if channels := sorted(shape.get_written_channels(name) & shape.outputs):
             yield Finding("sealed", f"{name} is no terminal but writes the output: {', '.join(channels)}", (name,))
 
 
@@ -143,10 +157,7 @@ def _prove_fresh_channels(shape: Topology) -> Iterator[Finding]:
         if name in shape.raw_channels | shape.inputs | shape.outputs:
             if not isinstance(channel, EphemeralValue):
                 yield Finding("fresh", f"the channel {name} outlives the step after it was written", ())
-        # The grammar's own grow from node to node, until the entry guard begins them anew.
-        elif (
-            name != "log" and not name.startswith(RECORD_PREFIX) and not isinstance(channel, EphemeralValue | LastValue)
-        ):
+        elif not shape.is_growing_channel(name) and not isinstance(channel, EphemeralValue | LastValue):
             yield Finding("fresh", f"the channel {name} has a reducer, so it cannot be cleared", ())
 
 
@@ -156,15 +167,14 @@ def _prove_guard_exits(shape: Topology) -> Iterator[Finding]:
         if ways := sorted(shape.list_static_followers(name)):
             message = f"{name} has a plain edge to {', '.join(ways)}, which no verdict decides"
             yield Finding("exits", message, _sort_node_names(name, *ways), (name, ways[0]))
-        if (branches := len(shape.builder.branches.get(name, ()))) != 1:
+        if (branches := shape.count_branches(name)) != 1:
             yield Finding("exits", f"{name} has {branches} conditional edges; a guard has one", (name,))
-    deciding = [name for name in shape.list_nodes_of_kind("terminal") if shape.get_endings(name) != {END}]
-    for name in deciding:
+    for name in filter(shape.is_deciding_terminal, shape.list_nodes_of_kind("terminal")):
         if ways := sorted(shape.list_static_followers(name)):
             message = f"{name} has a plain edge to {', '.join(ways)}, which hides that it failed, or is not recorded"
             yield Finding("exits", message, _sort_node_names(name), (name, ways[0]))
     for name in [START, *shape.list_nodes_of_kind(*CALLING, "terminal")]:
-        if len(shape.builder.branches.get(name, ())) > (name in deciding):
+        if shape.count_branches(name) > shape.is_deciding_terminal(name):
             yield Finding("exits", f"{name} decides where the run goes, but is no guard", (name,))
 
 
@@ -191,7 +201,7 @@ def _prove_run_ends(shape: Topology) -> Iterator[Finding]:
             yield Finding("ends", f"terminal {name} does not end the run", (name,))
         if shape.get_kind(name) != "terminal" and ends:
             yield Finding("ends", f"the run can end after {name}, which is no terminal", (name,), (name, END))
-        may_refuse = shape.get_kind(name) == "terminal" or (name in shape.items and shape.items[name].entry)
+        may_refuse = shape.get_kind(name) == "terminal" or shape.is_entry(name)
         if not may_refuse and UNRECORDED_ENDING in shape.list_following_nodes(name):
             message = f"{name} is no terminal, and can end the run where nothing is recorded"
             yield Finding("ends", message, (name,), (name, UNRECORDED_ENDING))
@@ -200,7 +210,7 @@ def _prove_run_ends(shape: Topology) -> Iterator[Finding]:
 def _prove_stop_families(shape: Topology) -> Iterator[Finding]:
     """The stop families that a guard declares are the ones that are drawn."""
     for name in shape.list_nodes_of_kind("guard"):
-        declared, drawn = frozenset(shape.items[name].families), shape.get_drawn_families(name)
+        declared, drawn = shape.get_declared_families(name), shape.get_drawn_families(name)
         for family in sorted(declared - drawn):
             yield Finding("families", f"{name} declares the family {family}, which is not drawn", (name,))
         for family in sorted(drawn - declared):
@@ -210,7 +220,7 @@ def _prove_stop_families(shape: Topology) -> Iterator[Finding]:
 def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
     """The ways on that a node declares are the ones that are drawn."""
     for name in shape.list_nodes_of_kind(*CALLING, "guard"):
-        declared, drawn = frozenset(shape.items[name].ways), shape.get_drawn_ways(name)
+        declared, drawn = shape.get_declared_ways(name), shape.get_drawn_ways(name)
         for way in sorted(declared - drawn):
             yield Finding("drawn", f"{name} declares a way to {way}, which is not drawn", _sort_node_names(name, way))
         for way in sorted(drawn - declared):
@@ -222,7 +232,7 @@ def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
 def _prove_asked_again(shape: Topology) -> Iterator[Finding]:
     """A guard may have a proposer asked again if only guards stand between the proposer's node and it."""
     for name in shape.list_nodes_of_kind("guard"):
-        for asked in sorted(shape.items[name].again):
+        for asked in sorted(shape.get_asked_again(name)):
             if shape.get_kind(asked) != "propose" or not shape.is_judged_by(asked, name):
                 message = f"{name} has {asked} asked again, and judges no proposal of it"
                 yield Finding("again", message, _sort_node_names(name, asked), (name, asked))
@@ -233,21 +243,21 @@ def _prove_budget_guards(shape: Topology) -> Iterator[Finding]:
     spending = frozenset(shape.list_nodes_of_kind(*CALLING))
     for name in shape.list_nodes_of_kind("guard"):
         beside = sorted(spending & (shape.list_preceding_nodes(name) | shape.list_following_nodes(name)))
-        if beside and "budget" not in shape.items[name].families:
+        if beside and "budget" not in shape.get_declared_families(name):
             message = f"{name} stands beside {', '.join(beside)} without looking at the budget"
             yield Finding("budget", message, _sort_node_names(name, *beside))
 
 
 def _prove_channel_use(shape: Topology) -> Iterator[Finding]:
     """Some node writes each channel that is declared as read; a guard reads what the calling node before it writes."""
-    kept = {*RECORD, *shape.inputs, *(channel for item in shape.items.values() for channel in item.writes)}
+    kept = {*RECORD, *shape.inputs, *(channel for name in shape.nodes for channel in shape.get_written_channels(name))}
     for name in shape.list_nodes_of_kind(*CALLING, "guard", "terminal"):
-        for channel in sorted({*shape.items[name].reads} - kept):
+        for channel in sorted(shape.get_body_channels(name) - kept):
             yield Finding("channels", f"{name} reads {channel}, which no node writes", (name,))
     for name in shape.list_nodes_of_kind(*CALLING):
         if (judge := shape.find_judging_guard(name)) is None:
             continue
-        for channel in sorted({*shape.items[name].writes}.difference(shape.items[judge].reads)):
+        for channel in sorted(shape.get_written_channels(name) - shape.get_body_channels(judge)):
             message = f"{name} writes {channel}, which the guard behind it, {judge}, does not read"
             yield Finding("channels", message, _sort_node_names(name, judge), (name, judge))
 
@@ -255,7 +265,8 @@ def _prove_channel_use(shape: Topology) -> Iterator[Finding]:
 def _prove_call_rounds(shape: Topology) -> Iterator[Finding]:
     """A node that changes something outside makes one round of calls, so that a guard judges every write."""
     for name in shape.list_nodes_of_kind("act"):
-        if shape.items[name].effects and shape.items[name].rounds != 1:
+        item = shape.get_declaration(name)
+        if item is not None and item.effects and item.rounds != 1:
             message = f"{name} makes several rounds of calls, so what one brings can reach a write past every guard"
             yield Finding("rounds", message, (name,))
 
@@ -266,7 +277,8 @@ def _prove_named_tools(shape: Topology) -> Iterator[Finding]:
         return
     policy = shape.frame.policy
     for name in shape.list_nodes_of_kind("act"):
-        tools, effects = shape.items[name].tools, shape.items[name].effects
+        item = shape.get_declaration(name)
+        tools, effects = (item.tools, item.effects) if item is not None else ((), ())
         for tool in sorted({*tools} - table.tools.keys()):
             yield Finding("tools", f"{name} may call {tool}, which is no tool of the table", (name,))
         for tool in sorted({*effects} - {*tools}):
@@ -275,19 +287,20 @@ def _prove_named_tools(shape: Topology) -> Iterator[Finding]:
             if not isinstance(policy, ToolPolicy) or policy.rule_of(tool).effect == "write":
                 yield Finding("tools", f"{name} may call {tool}, which writes and is not among its effects", (name,))
     targets = {tool: named.target for tool, named in table.tools.items()}
-    for name, node in sorted(shape.made.items()):
-        for tool in find_held_tools(node.body, targets):
+    for name in sorted(shape.nodes):
+        for tool in find_held_tools(shape.get_body(name), targets):
             message = f"the body of {name} holds the function of {tool}, which it should name"
             yield Finding("tools", message, (name,))
-        if not node.declaration.entry:
-            for channel in sorted({*table.given}.intersection(node.declaration.writes)):
+        if not shape.is_entry(name):
+            for channel in sorted(shape.get_written_channels(name) & {*table.given}):
                 yield Finding("tools", f"{name} writes {channel}, which holds what was given to the run", (name,))
 
 
 def _prove_guards_in_front(shape: Topology) -> Iterator[Finding]:
     """A guard that a node is declared to be behind stands on every way to it, and on every way from it back to it."""
     for name in (*shape.list_nodes_of_kind("act"), *shape.list_nodes_of_kind("terminal")):
-        for guard in shape.items[name].behind:
+        item = shape.get_declaration(name)
+        for guard in item.behind if item is not None else ():
             for path in shape.find_ways_around(name, guard):
                 message = f"a run can come to {name} past {guard}, which it declares to be behind"
                 yield Finding("behind", message, _sort_node_names(name, guard), path)
@@ -296,7 +309,8 @@ def _prove_guards_in_front(shape: Topology) -> Iterator[Finding]:
 def _prove_last_answers(shape: Topology) -> Iterator[Finding]:
     """Nothing is done any more once a budget has ended a run: no act node stands behind the guard that it goes to."""
     for name in shape.list_nodes_of_kind("guard"):
-        if not shape.items[name].is_limit_guard:
+        item = shape.get_declaration(name)
+        if item is None or not item.is_limit_guard:
             continue
         for path in shape.find_onward_paths(name):
             if shape.get_kind(path[-1]) == "act":
@@ -305,6 +319,7 @@ def _prove_last_answers(shape: Topology) -> Iterator[Finding]:
 
 RULES: dict[str, Callable[[Topology], Iterable[Finding]]] = {
     "door": _prove_door,
+    "changed": _prove_unchanged,
     "foreign": _prove_no_foreign_parts,
     "entry": _prove_entry,
     "guarded": _prove_calls_guarded,

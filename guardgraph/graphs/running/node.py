@@ -1,16 +1,19 @@
 """A node of a pattern as LangGraph runs it: what it does is driven, judged or ended, sync and async over one core.
 
 Behind it stands a conditional edge: a guard's goes where its verdict says, a terminal's to the end unless it cannot end
-there.
+there. What the grammar put into a graph is kept beside it, in a seal; whether it is still the same is for `verify` to
+say. It sees what was exchanged in a node or in a setting; a function that was changed within, or a global that it
+reads, it does not see.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from copy import copy
+from dataclasses import fields
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -36,6 +39,7 @@ from guardgraph.plain.errors import NotRecorded
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.run import Progress
+from guardgraph.state.settings import Settings
 from guardgraph.world.call import Observer, VisitBegun, VisitEnded, World
 from guardgraph.world.live import validate_performed
 
@@ -210,6 +214,35 @@ async def aperform_driven_node(driven: Needs[T], world: World) -> T:
                 asked = driven.send(came)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+class Seal:
+    """The parts of a pattern's nodes as they were made."""
+
+    def __init__(self, nodes: Mapping[str, GrammarNode], frame: Frame) -> None:
+        self.context = frame.context
+        self._frame = frame
+        self._nodes = {name: dict(vars(node)) for name, node in nodes.items()}
+        self._shared: dict[str, Any] = {}  # copies of what can be changed in place
+        for field in fields(frame):
+            value = getattr(frame, field.name)
+            value = value.model_copy() if isinstance(value, Settings) else value
+            self._shared[field.name] = dict(value) if isinstance(value, dict) else value
+
+    def find_node_change(self, name: str, node: GrammarNode) -> str | None:
+        """Say in what a node is not the one that was made under its name, None where it is."""
+        made, now = self._nodes.get(name), vars(node)
+        if made is None or node.frame is not self._frame:
+            return "was made for another pattern"
+        changed = [part for part in made if now.get(part) is not made[part]]
+        changed += [
+            part for part, kept in self._shared.items() if not _is_same_frame_part(getattr(node.frame, part), kept)
+        ]
+        return f"does not have the {', '.join(changed)} that it was made with" if changed else None
+
+
+def _is_same_frame_part(now: object, kept: object) -> bool:
+    return now == kept if isinstance(kept, Settings | dict) else now is kept
 
 
 # Following a run
@@ -405,6 +438,12 @@ class Heard(Runnable[Any, Any]):
         first, *writers = sequence.steps
         sequence.steps = [_Given(first, input), *writers, _HANDED]
         return sequence
+
+
+def unwrap_heard_node(sequence: Any) -> Any:
+    """Return what LangGraph made of a node, if what runs it now does no more than to hand out copies."""
+    is_ours = type(sequence) is Heard and vars(sequence).keys() == {"plain"}
+    return sequence.plain if is_ours else sequence
 
 
 class _Given(Runnable[Any, Any]):
