@@ -60,10 +60,6 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
             return None
         return {"guardgraph": {"run": run, "status": "ok", "stop_reason": "success"}}
 
-    async def aafter_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Say how the run ended; see `after_agent`."""
-        return self.after_agent(state, runtime)
-
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:

@@ -112,10 +112,6 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
             record["began_at"] = place.checkpoint
         return {"guardgraph": {"run": run}, "guardgraph_record": record}
 
-    async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Keep what the user gave; see `before_agent`."""
-        return self.before_agent(state, runtime)
-
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Say how the run ended, where nobody did, and note messages that were written in a user's name meanwhile."""
         record, messages = _read_record(state), state["messages"]
@@ -125,10 +121,6 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         if "status" not in (state.get("guardgraph") or {}):
             update["guardgraph"] = {"run": record["run"], "status": "ok", "stop_reason": "success"}
         return update
-
-    async def aafter_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Note the messages in a user's name; see `after_agent`."""
-        return self.after_agent(state, runtime)
 
     def _read_tools(self, tools: Sequence[Any]) -> tuple[dict[str, ToolCard], ToolPolicy]:
         """Return what is known of the agent's tools, and the policy with its lists filled."""
@@ -213,11 +205,6 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         kept = message.model_copy(update={"tool_calls": calls})
         record = {"run": run, "waiting": [], "approved": approved, "answers": [make_storable_json(answer)]}
         return {"messages": [kept], "guardgraph_record": record}
-
-    @hook_config(can_jump_to=["end"])
-    async def aafter_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Show a person the calls that need one; see `after_model`."""
-        return self.after_model(state, runtime)
 
     # Where a call is made
 

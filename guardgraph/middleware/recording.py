@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import Context, ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware
@@ -20,9 +22,9 @@ from langgraph.runtime import Runtime
 
 from guardgraph.graphs.grammar import validate_recorder
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.effects import CHANNEL, Errand, KeptPlace
+from guardgraph.graphs.running.effects import CHANNEL, Errand
 from guardgraph.graphs.running.langgraph import CHECKPOINTER
-from guardgraph.graphs.running.node import perform_driven_node
+from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.graphs.running.recorder import Telling, tell_beginning
 from guardgraph.graphs.running.session import Session, choose_request, find_run_thread
 from guardgraph.middleware.answers import list_result_sources, list_sources, read_answer_text
@@ -43,6 +45,54 @@ _MOST_OPEN: Final = 1000
 """Runs of which it is known at once what was noted; what a checkpointer keeps is read there."""
 _LONGEST_ERROR: Final = 500
 """Characters that are kept of what a model raised."""
+
+
+Doing: TypeAlias = Generator[Any, Any, Any]
+"""A step of a middleware, for sync and async: it yields what is to be done, and is sent back what came of it."""
+_NOBODY: Final[Any] = None  # in the place of a world: a middleware makes no calls of its own
+
+
+@dataclass(frozen=True)
+class _Handed:
+    """What the agent itself does: it asks its model, or calls a tool."""
+
+    handler: Callable[[Any], Any]
+    request: Any
+    is_recorded: bool = False
+
+    def meet(self) -> Any:
+        """Do it in this thread."""
+        with self._say_recorded():
+            return self.handler(self.request)
+
+    async def ameet(self) -> Any:
+        """Await it."""
+        with self._say_recorded():
+            return await self.handler(self.request)
+
+    @contextmanager
+    def _say_recorded(self) -> Iterator[None]:
+        token = is_recorded.set(True) if self.is_recorded else None
+        try:
+            yield
+        finally:
+            if token is not None:
+                is_recorded.reset(token)
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """What is done apart from the run: in a context of its own, and in async code in a thread of its own."""
+
+    work: Callable[[], Any]
+
+    def meet(self) -> Any:
+        """Do it in this thread."""
+        return Context().run(self.work)
+
+    async def ameet(self) -> Any:
+        """Do it in another one."""
+        return await asyncio.get_running_loop().run_in_executor(None, Context().run, self.work)
 
 
 class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
@@ -70,21 +120,15 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         self._open: dict[str, list[JsonObject]] = {}
         self._counter = count()
 
-    def before_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    def before_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Begin to record."""
-        place, update = self._begin(state)
-        for write in self._keep(place, update, self._open[update["id"]]):
-            write.meet()
-        return {"guardgraph_recording": update}
+        return perform_driven_node(self._begin(state), _NOBODY)
 
-    async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Begin to record."""
-        place, update = self._begin(state)
-        for write in self._keep(place, update, self._open[update["id"]]):
-            await write.ameet()
-        return {"guardgraph_recording": update}
+        return await aperform_driven_node(self._begin(state), _NOBODY)
 
-    def _begin(self, state: GuardedState) -> tuple[KeptPlace | None, JsonObject]:
+    def _begin(self, state: GuardedState) -> Doing:
         messages, record = state["messages"], state.get("guardgraph_record") or {}
         run, place = find_run(messages), find_place_of_write(get_config())
         given = record["given"] if record.get("run") == run and "given" in record else read_given(messages)
@@ -94,25 +138,19 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         begin["sources"] = [{"id": each.id, "text": each.text, "about": [*each.about]} for each in sources]
         while len(self._open) >= _MOST_OPEN:  # of runs that were left, and that no checkpointer keeps
             del self._open[next(iter(self._open))]
-        self._open[begin["id"]] = [self._number({"begin": make_storable_json(begin)})]
-        return place, {"id": begin["id"], "began_at": None if place is None else place.checkpoint}
+        known = {"id": begin["id"], "began_at": None if place is None else place.checkpoint}
+        yield from self._note({"guardgraph_recording": known}, {"begin": make_storable_json(begin)})
+        return {"guardgraph_recording": known}
 
-    def _number(self, item: JsonObject) -> JsonObject:
-        return {**item, "number": [time.time_ns(), next(self._counter)]}
-
-    def _note(self, state: Mapping[str, Any], *items: JsonObject) -> list[Errand]:
-        """Note what came from outside; return what has to be done so that another process finds it."""
-        known, numbered = state["guardgraph_recording"], [self._number(item) for item in items]
-        self._open.setdefault(known["id"], []).extend(numbered)
-        return self._keep(find_place_of_write(get_config()), known, numbered)
-
-    def _keep(self, place: KeptPlace | None, known: JsonObject, items: Sequence[JsonObject]) -> list[Errand]:
+    def _note(self, state: Mapping[str, Any], item: JsonObject) -> Doing:
+        """Note what came from outside, also so that another process finds it."""
+        known = state["guardgraph_recording"]
+        item = {**item, "number": [time.time_ns(), next(self._counter)]}
+        self._open.setdefault(known["id"], []).append(item)
         # Beside the checkpoint at which the run began: no stream shows what stands there, refused words among it.
-        if place is None or known["began_at"] is None:
-            return []
-        began = place.locate_checkpoint(known["began_at"])
-        writes = [(CHANNEL, {"kind": "trail", "id": known["id"], **item}) for item in items]
-        return [Errand(place.saver, "put_writes", (began, writes, str(uuid4())))] if writes else []
+        if (place := find_place_of_write(get_config())) is not None and known["began_at"] is not None:
+            writes = [(CHANNEL, {"kind": "trail", "id": known["id"], **item})]
+            yield Errand(place.saver, "put_writes", (place.locate_checkpoint(known["began_at"]), writes, str(uuid4())))
 
     # What comes from outside
 
@@ -120,69 +158,46 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
         """Note what the model replies."""
-        state = cast(Mapping[str, Any], request.state)
-        for write in self._prepare_recording(request, self._read_trail(state)):
-            write.meet()
-        began, token = time.monotonic(), is_recorded.set(True)
-        try:
-            response = handler(request)
-        except Exception as error:
-            for write in self._note(state, _describe_failure(error, began)):
-                write.meet()
-            raise
-        finally:
-            is_recorded.reset(token)
-        for write in self._note(state, _describe_reply(request, response, began)):
-            write.meet()
-        return response
+        return perform_driven_node(self._ask_model(request, handler), _NOBODY)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
         """Note what the model replies."""
+        return await aperform_driven_node(self._ask_model(request, handler), _NOBODY)
+
+    def _ask_model(self, request: ModelRequest[Any], handler: Any) -> Doing:
         state = cast(Mapping[str, Any], request.state)
-        trail = await self._aread_trail(state)
-        for write in await asyncio.to_thread(self._prepare_recording, request, trail):
-            await write.ameet()
-        began, token = time.monotonic(), is_recorded.set(True)
+        trail = yield from self._read_trail(state)
+        if not any("settings" in item for item in trail):  # before the first model is asked, a run begins
+            settings = read_guard_settings(asked_by.get().guards)
+            item = make_storable_json({"settings": settings, "tools": list_cards(request.tools)})
+            yield _Apart(partial(self._tell_beginning, [*trail, item], get_config()))
+            yield from self._note(state, item)
+        began = time.monotonic()
         try:
-            response = await handler(request)
+            response = yield _Handed(handler, request, is_recorded=True)
         except Exception as error:
-            for write in self._note(state, _describe_failure(error, began)):
-                await write.ameet()
+            yield from self._note(state, _describe_failure(error, began))
             raise
-        finally:
-            is_recorded.reset(token)
-        for write in self._note(state, _describe_reply(request, response, began)):
-            await write.ameet()
+        yield from self._note(state, _describe_reply(request, response, began))
         return response
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         """Note what the tool brings."""
-        began = time.monotonic()
-        brought = handler(request)
-        for write in self._note(request.state, _describe_result(request, brought, began)):
-            write.meet()
-        return brought
+        return perform_driven_node(self._call_tool(request, handler), _NOBODY)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]
     ) -> Any:
         """Note what the tool brings."""
-        began = time.monotonic()
-        brought = await handler(request)
-        for write in self._note(request.state, _describe_result(request, brought, began)):
-            await write.ameet()
-        return brought
+        return await aperform_driven_node(self._call_tool(request, handler), _NOBODY)
 
-    def _prepare_recording(self, request: ModelRequest[Any], trail: list[JsonObject]) -> list[Errand]:
-        """Before the first model is asked, tell the recorder that a run begins."""
-        if any("settings" in item for item in trail):
-            return []
-        settings = read_guard_settings(asked_by.get().guards)
-        item = make_storable_json({"settings": settings, "tools": list_cards(request.tools)})
-        Context().run(self._tell_beginning, [*trail, item], get_config())
-        return self._note(cast(Mapping[str, Any], request.state), item)
+    def _call_tool(self, request: ToolCallRequest, handler: Any) -> Doing:
+        began = time.monotonic()
+        brought = yield _Handed(handler, request)
+        yield from self._note(request.state, _describe_result(request, brought, began))
+        return brought
 
     def _tell_beginning(self, trail: list[JsonObject], config: Any) -> None:
         agent = self._prepare(trail, is_guarded=True)
@@ -197,38 +212,28 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
 
     # The recording
 
-    def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Give the recorder the whole run."""
-        return Context().run(self._record, cast(Mapping[str, Any], state), self._read_trail(state))
+        return perform_driven_node(self._finish(cast(Mapping[str, Any], state)), _NOBODY)
 
-    async def aafter_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    async def aafter_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Give the recorder the whole run."""
-        trail, loop = await self._aread_trail(state), asyncio.get_running_loop()
-        return cast(dict[str, Any] | None, await loop.run_in_executor(None, Context().run, self._record, state, trail))
+        return await aperform_driven_node(self._finish(cast(Mapping[str, Any], state)), _NOBODY)
 
-    def _read_trail(self, state: Mapping[str, Any]) -> list[JsonObject]:
+    def _finish(self, state: Mapping[str, Any]) -> Doing:
+        trail = yield from self._read_trail(state)
+        return (yield _Apart(partial(self._record, state, trail)))
+
+    def _read_trail(self, state: Mapping[str, Any]) -> Doing:
         """Return what was noted of the run, in this process and in others."""
-        look = self._look(state)
-        return self._merge(state, None if look is None else look.meet())
-
-    async def _aread_trail(self, state: Mapping[str, Any]) -> list[JsonObject]:
-        look = self._look(state)
-        return self._merge(state, None if look is None else await look.ameet())
-
-    def _look(self, state: Mapping[str, Any]) -> Errand | None:
         known, place = state["guardgraph_recording"], find_place_of_write(get_config())
-        items = self._open.get(known["id"], [])
-        if place is None or known["began_at"] is None or any("begin" in item for item in items):
-            return None  # all of it was noted here
-        return Errand(place.saver, "get_tuple", (place.locate_checkpoint(known["began_at"]),))
-
-    def _merge(self, state: Mapping[str, Any], stored: Any) -> list[JsonObject]:
-        known = state["guardgraph_recording"]["id"]
-        items = [*self._open.get(known, [])]
-        for _, channel, value in (stored.pending_writes or ()) if stored is not None else ():
-            if channel == CHANNEL and isinstance(value, dict) and value.get("id") == known and "number" in value:
-                items.append({key: each for key, each in value.items() if key not in ("kind", "id")})
-        unique = {tuple(item["number"]): item for item in items}
+        items = [*self._open.get(known["id"], [])]
+        if place is not None and known["began_at"] is not None and not any("begin" in item for item in items):
+            stored = yield Errand(place.saver, "get_tuple", (place.locate_checkpoint(known["began_at"]),))
+            for _, channel, value in (stored.pending_writes or ()) if stored is not None else ():
+                if channel == CHANNEL and isinstance(value, dict) and value.get("id") == known["id"]:
+                    items += [{key: each for key, each in value.items() if key not in ("kind", "id")}]
+        unique = {tuple(item["number"]): item for item in items if "number" in item}
         return [unique[number] for number in sorted(unique)]
 
     def _record(self, state: Mapping[str, Any], trail: list[JsonObject]) -> dict[str, Any] | None:
