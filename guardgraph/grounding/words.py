@@ -190,6 +190,17 @@ def read_terms(text: str, language: str = "") -> tuple[str, ...]:
     return tuple(stem_words(list_content_words(text, language), language))
 
 
+@cache
+def get_terms_reader(language: str) -> Callable[[str], tuple[str, ...]]:
+    """Return what reads many texts of a language as `read_terms` reads one."""
+
+    @remember_by_text(texts=512, chars=4000)
+    def read_terms_of_language(text: str) -> tuple[str, ...]:
+        return read_terms(text, language)
+
+    return read_terms_of_language
+
+
 @remember_by_text(texts=512, chars=4000)
 def list_content_words(text: str, language: str = "", *, beside: str = "") -> tuple[str, ...]:
     """Name the words that carry a text's meaning: lower case, else as spelled; in order, repetitions kept."""

@@ -9,12 +9,12 @@ from guardgraph.plain.json import excerpt_value
 from guardgraph.state.catalogue import TENANT_BUDGET_UNAVAILABLE
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.settings import Budget
-from guardgraph.state.spending import BUDGET_REASONS, Spending, describe_spent_limit, find_overspent_limit
+from guardgraph.state.spending import BUDGET_REASONS, Spending, describe_spent_limit, find_overspent_limit, list_limits
 
 
 def check_spending(spent: Spending, reserved: Spending, budget: Budget) -> None:
     """Check that what is spent leaves room for what is reserved."""
-    if (found := find_overspent_limit(spent, reserved, budget.spending_limits)) is not None:
+    if (found := find_overspent_limit(spent, reserved, list_limits(budget))) is not None:
         reason, details = found
         raise Stop(reason, details=details)
 

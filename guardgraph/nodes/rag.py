@@ -447,11 +447,11 @@ def make_generate_node(answerer: Proposer) -> Body:
 
 def _pack_proposed_answer(outcome: Outcome) -> str:
     """Return an outcome as the state keeps it: of an abstention nothing that the model wrote beside it."""
-    packed = outcome.packed()
     with suppress(Stop):  # what is no proposal is the guard's to judge
-        if guards.is_abstaining_answer(proposed_answer(packed, {}).value):
+        given = outcome.content if outcome.form == "value" else proposed_answer(outcome.packed(), {}).value
+        if guards.is_abstaining_answer(given):
             return Outcome("value", {"insufficient": True}, outcome.about).packed()
-    return packed
+    return outcome.packed()
 
 
 def make_answer_guard_node(clarification: str) -> Body:

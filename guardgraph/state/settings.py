@@ -30,7 +30,7 @@ from guardgraph.plain.errors import ConfigurationError, format_given_value, form
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import INPUT_BYTES, INT_LIMIT, REPLY_BYTES, JsonObject, JsonValue, find_json_problem
 from guardgraph.plain.tables import format_html_table
-from guardgraph.state.spending import LIMITS, Price
+from guardgraph.state.spending import Price
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
 MOST_NAMES = 100_000
@@ -486,11 +486,6 @@ class TextPolicy(Policy):
 
 class Budget(Settings):
     """What every pattern's budget has."""
-
-    @property  # never kept: a copy with other limits has its own
-    def spending_limits(self) -> dict[str, float]:
-        """The limits of what calls use up that it sets, by their names."""
-        return {name: limit for name in LIMITS if (limit := getattr(self, name)) is not None}
 
     max_seconds: MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""

@@ -149,6 +149,11 @@ def count_usage(usage: CallUsage | None, *, is_tool: bool) -> Spending:
     return Spending(llm_calls=1, tokens=usage["tokens"], cost=usage.get("cost"), estimated=estimated)
 
 
+def list_limits(budget: Any) -> dict[str, float]:
+    """Return those of `LIMITS` that a budget sets, by their names."""
+    return {name: limit for name in LIMITS if (limit := getattr(budget, name)) is not None}
+
+
 def list_spent_limits(reserved: Spending) -> tuple[str, ...]:
     """Return those of `LIMITS` that calls count for: tools use up no tokens."""
     models = ("max_llm_calls", "max_tokens", "max_cost") if reserved.llm_calls else ()
@@ -180,7 +185,7 @@ def find_overspent_limit(
 def find_near_limits(before: Spending, after: Spending, budget: Any) -> JsonObject:
     """Return the limits of which a run has now spent `NEAR_SHARE`, and had not before."""
     near: JsonObject = {}
-    for name, limit in budget.spending_limits.items():
+    for name, limit in list_limits(budget).items():
         was, spent = before.get_amount(name), after.get_amount(name)
         if was is None or spent is None or spent == was:
             continue

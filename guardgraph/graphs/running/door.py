@@ -60,7 +60,7 @@ from guardgraph.graphs.running.session import (
     name_outer_visit,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError, make_configuration_error
-from guardgraph.plain.json import format_json_text, measure_json, parse_json
+from guardgraph.plain.json import copy_json, format_json_text, measure_json, parse_json
 from guardgraph.plain.log import LOGGER
 from guardgraph.plain.secrets import cut_and_mask_text
 from guardgraph.state.context import check_field_counts
@@ -449,7 +449,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
                 admitted[channel] = refusal
             else:  # as it is recorded, and decided again: enumerations by value
                 is_plain = measure_json(value)[1]
-                admitted[channel] = copy_langgraph_value(value) if is_plain else parse_json(format_json_text(value))
+                admitted[channel] = copy_json(value) if is_plain else parse_json(format_json_text(value))
         return admitted
 
     def _parse_context(self, given: Any) -> Any:

@@ -51,7 +51,7 @@ from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.state.review import Identity, Reviewers, ReviewPolicy, find_identity_problem, parse_identity
 from guardgraph.state.run import LogEntry
-from guardgraph.state.spending import NOTHING, count_recorded_calls, find_near_limits
+from guardgraph.state.spending import NOTHING, count_recorded_calls, find_near_limits, list_limits
 from guardgraph.world.call import Asked, Call, Performed, hash_call_value
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.live import identify_target
@@ -80,7 +80,8 @@ Driven: TypeAlias = Needs[JsonObject]
 def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:
     """Run a node that calls out, and return what it writes: raw channels or a refusal, its line, its calls."""
     item, calls, shown = part.declaration, list[RecordedCall](), list[JsonValue]()
-    if (pad := visit.session.scratchpad) is not None:
+    pad = visit.session.scratchpad
+    if has_answers_in_turn(pad):
         watch_interrupts(pad, lambda value: shown.append(make_storable_json(value)))
     try:
         if isinstance(run, Exception):
@@ -113,13 +114,19 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
     return {**update, "log": [visit.write_log_line({**askable, **used})], item.record: [record]}
 
 
+def has_answers_in_turn(pad: Any) -> bool:
+    """Say whether interrupts of a visit have answers, taken already or not, which go by the order of asking."""
+    return pad is not None and (bool(getattr(pad, "resume", None)) or pad.get_null_resume(False) is not None)
+
+
 def _describe_spending(calls: Sequence[RecordedCall], run: Run[Any, Any], visit: Visit) -> JsonObject:
     """Return what the log keeps of what a node's calls used up: the run's sum, and limits that it has come near to."""
     if all(call["kind"] != "tool" and "usage" not in call for call in calls):
         return {}
+    before = visit.read_spending()
     if (used := count_recorded_calls(calls)) is NOTHING:
         return {}
-    spent = (before := visit.read_spending()) + used
+    spent = before + used
     near = find_near_limits(before, spent, run.budget)
     return {"spent": spent.plain(), **({"near_limit": near} if near else {})}
 
@@ -222,10 +229,9 @@ def _place_node_calls(
         if item.call.effect != "read":
             _check_call_effect(part, item.call)
     asked, reserved, pad = list[Asked](), NOTHING, session.scratchpad
-    # Answers to interrupts, taken already or not, go by the order in which they are asked for.
-    in_turn = pad is not None and (bool(getattr(pad, "resume", None)) or pad.get_null_resume(False) is not None)
+    in_turn = has_answers_in_turn(pad)
     at_once = 1 if any(item.call.effect == "write" for item in group) else len(group)
-    spent, limits = visit.read_spending(), budget.spending_limits
+    spent, limits = visit.read_spending(), list_limits(budget)
     if calls:
         spent += count_recorded_calls(calls)
     for place, item in enumerate(group, len(calls) + 1):
@@ -346,7 +352,8 @@ def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Cal
         raise GrammarBreach(f"asked twice; a {part.declaration.kind} node makes one call at most")
     if len(group) > MOST_AT_ONCE:
         raise GrammarBreach(f"yielded {len(group)} Calls at once; at most {MOST_AT_ONCE}")
-    return [call.freeze() for call in group]
+    # Of calls that are made one after another, the first may bring what its body would write into the next.
+    return [call.freeze() for call in group] if len(group) > 1 else group
 
 
 _LONGEST = 1e9  # seconds, some thirty years, until which a date is named

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import chain
 from typing import Any, Final, Literal, NamedTuple
@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 from guardgraph.grounding.empty import is_empty_text
 from guardgraph.grounding.marks import mark_each_sentence
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
-from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, list_word_keys, read_terms
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, get_terms_reader, list_word_keys, read_terms
 from guardgraph.guards import rag as guards
 from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.links import has_supported_links
@@ -112,7 +112,7 @@ class _Asked(NamedTuple):
 
     weights: dict[str, float]
     """Its terms; one weighs the more the fewer blocks of the context have it."""
-    language: str
+    read_terms: Callable[[str], tuple[str, ...]]
     wants_number: bool
 
     def weigh(self, terms: frozenset[str]) -> float:
@@ -121,7 +121,7 @@ class _Asked(NamedTuple):
 
     def find_terms(self, text: str) -> frozenset[str]:
         """Return the terms of the question that a text has."""
-        return frozenset(self.weights).intersection(_read_terms(text, self.language))
+        return frozenset(self.weights).intersection([*self.read_terms(text), *_NAME.findall(text)])
 
 
 class _Block(NamedTuple):
@@ -189,16 +189,12 @@ def _may_be_said(answer: str, chunks: list[Any], question: str) -> bool:
     return judge_answer(checked, RagPolicy()).refusal is None and not is_empty_text(answer, echoes=[question])
 
 
-def _read_terms(text: str, language: str) -> list[str]:
-    return [*read_terms(text, language), *_NAME.findall(text)]
-
-
 def _read_question(question: str, blocks: Sequence[str]) -> _Asked:
-    language = detect_language("\n".join(blocks)[:10_000])
-    terms = frozenset(_read_terms(question, language))
-    holders = Counter(term for block in blocks for term in terms.intersection(_read_terms(block, language)))
+    read = get_terms_reader(detect_language("\n".join(blocks)[:10_000]))
+    terms = {*read(question), *_NAME.findall(question)}
+    holders = Counter(term for block in blocks for term in terms.intersection([*read(block), *_NAME.findall(block)]))
     weights = {term: math.log(1 + len(blocks) / (holders[term] + 0.5)) for term in terms}
-    return _Asked(weights, language, _QUANTITY.search(question) is not None)
+    return _Asked(weights, read, _QUANTITY.search(question) is not None)
 
 
 def _read_section(asked: _Asked, chunk: JsonObject, texts: list[str]) -> _Section:
@@ -259,7 +255,7 @@ def _rate_section(asked: _Asked, section: _Section) -> float:
     if not best or len(said) + _WEAK * len(coded) < least * len(asked.weights):
         return 0.0
     lines = [*section.headings[-1:], " ".join(section.headings)]
-    told = [frozenset(_read_terms(line, asked.language)) for line in lines]
+    told = [{*asked.read_terms(line), *_NAME.findall(line)} for line in lines]
     # How nearly a heading is the question: the Dice coefficient of their terms.
     alike = max(2 * len(terms & section.headed) / (len(terms) + len(asked.weights)) for terms in told)
     fits = asked.wants_number and any(_NUMBER.search(block.text) for block in section.blocks)
