@@ -1,19 +1,56 @@
-"""Putting a pattern together: what the grammar adds, what it keeps in the graph, and what it refuses."""
+"""Putting a pattern together: channels, declarations and who is called; what the graph keeps, and what is refused."""
 
 from __future__ import annotations
 
 import functools
-from typing import NotRequired
+import operator
+from typing import Annotated, NotRequired
 
 import pytest
+from langgraph.channels import BinaryOperatorAggregate, Topic
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
+from runs import BOTH, run
 from tables import each_row
-from ticket_pattern import PHASES, REASONS, In, Out, Policy, State, check_request, triage
-from typing_extensions import TypedDict
+from ticket_pattern import (
+    PHASES,
+    REASONS,
+    TICKET,
+    In,
+    Out,
+    Policy,
+    State,
+    check_label,
+    check_request,
+    is_bug,
+    label,
+    triage,
+)
+from typing_extensions import TypedDict, get_type_hints
 
-from guardgraph import ConfigurationError, GrammarError, GuardedGraph, LiveWorld, create_rag_agent, verify
-from guardgraph.grammar import Budget, Catalogue, Pattern, Result, StopReason, common_reasons
+from guardgraph import (
+    ConfigurationError,
+    GrammarError,
+    GuardedGraph,
+    LiveWorld,
+    create_rag_agent,
+    create_research_agent,
+    create_self_critique_agent,
+    draw,
+    verify,
+)
+from guardgraph.grammar import (
+    Budget,
+    Catalogue,
+    Pass,
+    Pattern,
+    Prompt,
+    Result,
+    StopReason,
+    choose_proposer,
+    common_reasons,
+    declares,
+)
 
 
 class Shared(Out):
@@ -285,3 +322,280 @@ def test_settings_that_no_recording_could_hold_are_refused(recorder):
     policy = Policy.model_construct(labels=("bug",), desks=("bug", object()))
     with pytest.raises(ConfigurationError, match=r"^policy: values that can be written as JSON are required; given: "):
         triage(policy=policy, recorder=recorder)
+
+
+SCHEMAS = {"state": State, "input": In, "output": Out}
+
+
+def pattern_of(**changed):
+    """Return a pattern without nodes."""
+    return Pattern(REASONS, **{**SCHEMAS, "policy": Policy(), "budget": Budget(), **changed})
+
+
+def with_channel(field, name, hint):
+    """Return a schema of the pattern with one channel more, by its field."""
+    return {field: TypedDict("Wider", {**get_type_hints(SCHEMAS[field], include_extras=True), name: hint})}
+
+
+def end(state, run):
+    """End."""
+    return {"outcome": "done"}
+
+
+NAMES = ["branch:to:done", "__start__", "__pregel_tasks", "a:b"]
+
+
+@pytest.mark.paired
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("field", ["state", "input", "output"])
+def test_a_channel_has_no_name_of_langgraphs_own(field, name):
+    """What is written to `branch:to:<node>` starts that node, so no state, input or output may have such a channel."""
+    with pytest.raises(GrammarError, match=rf"^{field}: a name without ':' .+ for a channel; given: '{name}'$"):
+        pattern_of(**with_channel(field, name, NotRequired[str]))
+
+
+@pytest.mark.parametrize("name", [*NAMES, 7])
+def test_a_node_has_no_name_of_langgraphs_own(name):
+    """A node's name stands in the names of channels, so it is a plain one."""
+    with pytest.raises(GrammarError, match=rf"^node {name!r}: a name without ':' that does not begin with '__' is "):
+        pattern_of().terminal(name, end, phase="lookup", reads=[], writes=["outcome"])
+
+
+UNWRITABLE = ["", " ", "a\x00b", "a\nb", "\x1b[31m", "a\x85", "a\ud800"]
+
+
+@pytest.mark.paired
+@pytest.mark.parametrize("name", UNWRITABLE)
+@pytest.mark.parametrize("field", ["state", "input", "output"])
+def test_a_channel_has_a_name_that_can_be_written(field, name):
+    """A recording, a log and a page show the name, so it is neither blank nor has it control characters."""
+    with pytest.raises(GrammarError) as raised:
+        pattern_of(**with_channel(field, name, NotRequired[str]))
+    allowed = "a name that is not blank and has no control characters is required for a channel"
+    assert str(raised.value) == f"{field}: {allowed}; given: {name!r}"
+
+
+@pytest.mark.parametrize("name", UNWRITABLE)
+def test_a_node_has_a_name_that_can_be_written(name):
+    """A node's name stands in every result."""
+    with pytest.raises(GrammarError) as raised:
+        pattern_of().terminal(name, end, phase="lookup", reads=[], writes=["outcome"])
+    assert str(raised.value) == f"node {name!r}: a name that is not blank and has no control characters is required"
+
+
+REDUCERS = [
+    (Annotated[list, operator.add], "add"),
+    (NotRequired[Annotated[list, operator.add]], "add"),
+    (Annotated[NotRequired[Annotated[list, operator.add]], "with a comment"], "add"),
+    (Annotated[list, Topic(str)], "Topic"),
+    (Annotated[int, BinaryOperatorAggregate(int, operator.add)], "BinaryOperatorAggregate"),
+]
+
+
+@pytest.mark.paired
+@pytest.mark.parametrize(("hint", "shown"), REDUCERS)
+@pytest.mark.parametrize("field", ["state", "input", "output"])
+def test_a_reducer_is_refused_wherever_it_is_declared(field, hint, shown):
+    """A reducer never vanishes silently, not even on a raw channel, an input or an output: the channel is named."""
+    with pytest.raises(GrammarError, match=rf"the channel seen has a reducer.+; {field}: a plain type .+: {shown}$"):
+        pattern_of(**with_channel(field, "seen", hint))
+
+
+GUARD = {"phase": "label", "reads": ["proposed_label"], "writes": ["accepted_label"], "stops": ["llm", "invalid_label"]}
+PROPOSE = {"phase": "label", "reads": ["task"], "writes": ["proposed_label"]}
+END = {"phase": "label", "reads": ["accepted_label"], "writes": ["outcome", "label"]}
+KINDS = ["propose", "act", "review", "guard", "terminal"]
+
+
+def body(state, run):
+    """Stand in for a body that says nothing of itself."""
+    return {}
+
+
+def saying(**fields):
+    """Return a body that says this of itself."""
+
+    @declares(**fields)
+    def declared(state, run):
+        return Pass()
+
+    return declared
+
+
+def bare_pattern():
+    """Return a pattern without nodes."""
+    return Pattern(REASONS, state=State, input=In, output=Out, policy=Policy(), budget=Budget())
+
+
+def add(kind, own=body, **given):
+    """Declare one node."""
+    ways = {} if kind == "terminal" else {"to": "spam"}
+    getattr(bare_pattern(), kind)("n", own, **ways, **given)
+
+
+def labelled(*, beside):
+    """Return a small graph, declared beside its bodies or in the pattern."""
+
+    def split(fields, own):
+        return (declares(**fields)(own), {}) if beside else (own, fields)
+
+    def check(state, run):
+        return Pass(check_label(state, run).writes)
+
+    def request(state, run):
+        return check_request(state, run)
+
+    def end(state, run):
+        return {"outcome": "spam", "label": state["accepted_label"]}
+
+    p = bare_pattern()
+    own, given = split({"writes": ["task"]}, request)
+    p.entry("request_guard", own, to="label", **given)
+    own, given = split(PROPOSE, label(is_bug))
+    p.propose("label", own, to="label_guard", **given)
+    own, given = split(GUARD, check)
+    p.guard("label_guard", own, to="spam", **given)
+    own, given = split(END, end)
+    p.terminal("spam", own, **given)
+    return p.compile(name="labelled")
+
+
+def declared_in(graph):
+    """Return what the nodes of a graph are declared to be, in their order."""
+    nodes = graph.builder.nodes
+    return [(name, spec.metadata, [*spec.input_schema.__annotations__]) for name, spec in nodes.items()]
+
+
+def test_what_stands_beside_the_bodies_makes_the_same_graph():
+    """Where a declaration stands changes nothing: nodes, metadata, what each can read, the picture, the result."""
+    one, other = labelled(beside=True), labelled(beside=False)
+    assert declared_in(one) == declared_in(other)
+    assert draw(one).mermaid == draw(other).mermaid
+    assert one.invoke(TICKET)["outcome"] == other.invoke(TICKET)["outcome"] == "spam"
+
+
+@pytest.mark.parametrize("field", GUARD)
+def test_a_field_is_said_once(field):
+    """What a body and the pattern both say is refused, even where they agree; the message names node and field."""
+    with pytest.raises(
+        GrammarError, match=rf"^node 'n', {field}: said twice, beside its body \(.+\) and in the pattern"
+    ):
+        add("guard", saying(**GUARD), **{field: GUARD[field]})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_nobody_says_is_refused(kind):
+    """A node without a phase, without what it reads or, unless it is a guard, what it writes is no node."""
+    missing = "phase, reads" if kind == "guard" else "phase, reads, writes"
+    with pytest.raises(GrammarError, match=rf"^node 'n', {missing}: required, beside its body or in the pattern$"):
+        add(kind)
+    with pytest.raises(GrammarError, match=r"^node 'n', phase: required, "):
+        add(kind, saying(reads=[], writes=[]))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "guard"])
+def test_only_a_guard_stops(kind):
+    """Stop families beside any other body would be drawn nowhere, so they are refused."""
+    with pytest.raises(GrammarError, match=r"^node 'n', stops: given llm; allowed: nothing, only a guard stops$"):
+        add(kind, saying(**PROPOSE, stops=["llm"]))
+
+
+@pytest.mark.paired
+@pytest.mark.parametrize("given", ["task", 3, True])
+@pytest.mark.parametrize("field", ["reads", "writes", "stops"])
+def test_names_are_a_list(field, given):
+    """A text is not taken for its letters, neither beside a body nor in a pattern."""
+    with pytest.raises(GrammarError, match=rf"^declares, {field}: a list of names is required; given: {given!r}$"):
+        declares(**{field: given})
+    with pytest.raises(GrammarError, match=rf"^node 'n', {field}: a list of names is required; given: {given!r}$"):
+        add("guard", **{**GUARD, field: given})
+
+
+def test_a_body_is_declared_once():
+    """A second declaration would silently win over the first."""
+    with pytest.raises(GrammarError, match=r"^declares: once for a body; .*declared has Declares\(phase='label', "):
+        declares(phase="lookup")(saying(phase="label"))
+
+
+def test_only_a_function_can_be_declared():
+    """What cannot keep a declaration is refused where it is declared."""
+    with pytest.raises(GrammarError, match=r"^declares: a function is required; given: object$"):
+        declares(phase="label")(object())
+
+
+@pytest.mark.parametrize("create", [create_rag_agent, create_research_agent, create_self_critique_agent])
+def test_every_body_of_the_agents_declares_itself(create):
+    """Beside each body stands what the metadata of its node has."""
+    nodes = create().builder.nodes
+    for name, spec in nodes.items():
+        own = getattr(spec.runnable.body, "declares", None)
+        if name == "request_guard":
+            assert own.writes == ("task",)
+        elif not name.startswith("stop_"):
+            assert (own.phase, list(own.writes or ())) == (spec.metadata["phase"], spec.metadata["writes"])
+            assert set(own.stops or ()) <= set(spec.metadata.get("stops", ()))
+
+
+PROMPT = Prompt("label", "Label the ticket as JSON.", {"type": "object"})
+
+
+def named():
+    """Return a proposer whose model is named by a string."""
+    return choose_proposer("labeller", None, "openai:test-model", prompt=PROMPT, offline=lambda view: {"label": "bug"})
+
+
+def asking(proposer, calls=None):
+    """Return a body that asks a proposer, and says whom it calls."""
+
+    def body(state, run):
+        outcome = yield proposer.call({"ticket": state["task"]})
+        return {"proposed_label": outcome.packed()}
+
+    return body if calls is None else declares(calls=calls)(body)
+
+
+@pytest.mark.paired
+@pytest.mark.parametrize("mode", BOTH)
+@pytest.mark.parametrize("calls", [lambda proposer: proposer, lambda proposer: proposer.target], ids=["it", "target"])
+def test_a_declared_model_is_opened_before_the_run(calls, mode, monkeypatch):
+    """Without a key there is an error before anything runs, and no run that ends at the node that asks."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    begun, proposer = [], named()
+
+    def first(state, run):
+        begun.append(state)
+
+    graph = triage(bodies={"label": asking(proposer, [calls(proposer)]), "request_guard": first})
+    with pytest.raises(ConfigurationError, match=r"^OPENAI_API_KEY: "):
+        run(graph, TICKET, mode)
+    assert begun == []
+
+
+def test_a_body_asks_nobody_whom_it_does_not_declare():
+    """A node that says whom it calls and asks another one closes the run."""
+    graph = triage(bodies={"label": asking(named(), [lambda view: {"label": "bug"}])})
+    result = graph.invoke(TICKET)
+    assert result["stop_reason"] == "guard_error:label"
+    assert "not among the 1 calls of its node: 'test-model'" in result["details"]["message"]
+
+
+WRONG_CALLS = {
+    "a text of a propose node": ("label", ["openai"], "node 'label', calls: given 'openai'; allowed: proposers"),
+    "a function of an act node": ("lookup", [named], "allowed: names of the pattern's tools"),
+    "a guard": ("label_guard", ["pay"], "node 'label_guard', calls: given 'pay'; allowed: nothing"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_only_what_a_kind_of_node_may_call_is_declared(name):
+    """A propose node declares proposers, an act node names, and no other node anything."""
+    node, calls, message = WRONG_CALLS[name]
+    with pytest.raises(GrammarError, match=message):
+        triage(bodies={node: declares(calls=calls)(lambda state, run: {})})
+
+
+@pytest.mark.parametrize("given", ["openai", 3, [3], [None]])
+def test_calls_are_a_list_of_who_can_be_called(given):
+    """A text would be taken for its letters, and nobody calls a number."""
+    with pytest.raises(GrammarError, match="declares, calls: a list of proposers, or of names of tools, is required"):
+        declares(calls=given)

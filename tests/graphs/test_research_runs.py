@@ -1,11 +1,18 @@
-"""Whole runs of the Research agent: the demo, what its parts are shown, how what they return is judged."""
+"""Whole runs of the Research agent: its demo, what its parts see, open lists, hints, notes that are left out."""
 
 from __future__ import annotations
 
+import json
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
+from guard_cases import json_values
 from hanging import released
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from recorded_runs import Kept
 from research_cases import (
     ANSWER,
     GOAL,
@@ -14,19 +21,28 @@ from research_cases import (
     PLAN,
     QUESTION,
     REQUEST,
+    RUMORS,
     SAMPLE,
     SLA,
     STATUS,
+    STEPS,
+    asked,
+    denied,
     hits,
+    quotes,
     reads,
     research,
     vendor,
 )
-from runs import BOTH, check_result, masked, run
+from runs import BOTH, check_result, masked, printed_under_hash_seed, run, sample
 
-from guardgraph import create_research_agent
-from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import scripted_tool
+from guardgraph import ConfigurationError, ResearchBudget, ResearchPolicy, create_research_agent, replay
+from guardgraph.grammar import Stop
+from guardgraph.guards.research import drop_unverified_notes, verify_notes
+from guardgraph.guards.urls import explain_url_denial
+from guardgraph.state.research import DOMAIN_LISTS, RESEARCH_REASONS
+from guardgraph.testing import ScriptedChatModel, scripted_tool
+from guardgraph.tools.recordings import make_recorded_reader
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
@@ -91,3 +107,291 @@ def test_a_name_of_a_claim_counts_where_its_page_has_it(claim, outcome):
         writer=lambda view: {"answer": claim, "citations": [view["notes"][0]["id"]]},
     )
     assert result["stop_reason"] == outcome
+
+
+KEYS = ["steps", "id", "action", "args", "query", "url", "title", "body", "claim", "quote", "answer", "citations"]
+TEXTS = ["n1", "search_sources", STATUS, SLA, f"{SLA}#x", NOTES[0]["quote"], "P1 at 3.4% in the EU", "x" * 2000]
+ANY_JSON = json_values([*KEYS, "request", "question", "policy_hints", "max_urls"], TEXTS)
+ANY_TEXT = st.one_of(st.text(max_size=40), st.sampled_from(TEXTS))
+
+
+def changed(base):
+    """Make versions of an object in which one field has any value, or is missing."""
+    names = st.sampled_from([*base, "other"])
+    without = names.map(lambda gone: {name: value for name, value in base.items() if name != gone})
+    return without | st.builds(lambda name, value: {**base, name: value}, names, ANY_JSON)
+
+
+def written(values):
+    """Make what a model could write: JSON text of values, broken off or not, or any text at all."""
+    dumped = values.map(json.dumps)
+    broken = st.builds(lambda text, size: text[:size], dumped, st.integers(0, 200))
+    odd = st.sampled_from(["[" * 9999, '{"steps":' * 2000, "1" * 5000, '{"answer": ' + "9" * 5000 + "}", "NaN", ""])
+    return dumped | broken | odd | st.text(max_size=30)
+
+
+PLANS = st.builds(
+    lambda step, at: {"steps": [*STEPS[:at], step, *STEPS[at + 1 :]]}, changed(STEPS[0]), st.integers(0, 4)
+)
+ANSWERS = changed(ANSWER) | st.builds(
+    lambda text, ids: {"answer": text, "citations": ids}, ANY_TEXT, st.lists(ANY_TEXT)
+)
+PAGE = changed(PAGES[SLA]) | ANY_JSON
+HITS = st.lists(st.fixed_dictionaries({"url": ANY_JSON | ANY_TEXT}) | ANY_JSON, max_size=5)
+HINTS = st.dictionaries(st.sampled_from([*REQUEST["policy_hints"]]), ANY_JSON | st.lists(ANY_TEXT), max_size=6)
+
+GIVEN = {
+    "goal": ANY_JSON,
+    "request": ANY_JSON | changed(REQUEST),
+    "hints": HINTS,
+    "plan_text": written(PLANS | ANY_JSON),
+    "plan": PLANS | ANY_JSON,
+    "hits": HITS | ANY_JSON,
+    "url": st.text() | st.text().map(lambda text: f"https://{text}"),
+    "page": PAGE,
+    "notes": st.lists(changed(NOTES[0]) | ANY_JSON, max_size=4) | ANY_JSON,
+    "answer_text": written(ANSWERS | ANY_JSON),
+    "answer": ANSWERS | ANY_JSON,
+}
+RUNS = {
+    "goal": lambda value: research(input={"goal": value, "request": REQUEST}),
+    "request": lambda value: research(input={"goal": GOAL, "request": value}),
+    "hints": lambda value: research(input=asked(QUESTION, **value)),
+    "plan_text": lambda value: research(model=ScriptedChatModel(value, ANSWER)),
+    "plan": lambda value: research(planner=lambda view: value),
+    "hits": lambda value: research(search=lambda request: value),
+    "url": lambda value: research(search=hits(value, SLA)),
+    "page": lambda value: research(reader=lambda request: value),
+    "notes": lambda value: research(extractor=lambda request: value),
+    "answer_text": lambda value: research(model=ScriptedChatModel(PLAN, value)),
+    "answer": lambda value: research(writer=lambda view: value),
+}
+
+
+@pytest.mark.parametrize("part", GIVEN)
+def test_a_run_ends_with_a_reason(part):
+    """Any value of a part ends the run well or with a reason of the catalogue; nothing is raised."""
+
+    @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(GIVEN[part])
+    def check(value):
+        result = check_result(RESEARCH_REASONS, RUNS[part](value))
+        assert not result["stop_reason"].startswith("guard_error")
+
+    check()
+
+
+HERE = Path(__file__).parent
+SCRIPT = f"""
+import json, sys
+sys.path[:0] = {[str(HERE), str(HERE.parent / "support")]!r}
+from runs import masked
+from test_research_runs import RUNS
+print(json.dumps([masked(RUNS[part](value)) for part, value in json.load(sys.stdin)]))
+"""
+SHOWING_SETS = [
+    ["answer", {"answer": "P1 P2 SEV3 in the EU, the UK and APAC: 5 %, 17 hours, 2031, inc_a_1", "citations": ["n1"]}],
+    ["answer", {**ANSWER, "citations": [f"x{number}" for number in range(9)]}],
+    ["notes", [{**NOTES[0], "claim": "P3 and P4 in the EU and the UK: 46 minutes, 7 alerts, 8 %"}]],
+    ["hints", {"allowed_domains_policy": [f"host{number}.example" for number in range(9)]}],
+]
+
+
+def test_decisions_do_not_depend_on_hash_seeds():
+    """Two processes with different hash seeds decide the same, to the letter."""
+    values = [*SHOWING_SETS, *([part, value] for part in GIVEN for value in sample(GIVEN[part], 2))]
+    with ThreadPoolExecutor() as pool:
+        first, second = pool.map(lambda seed: printed_under_hash_seed(seed, SCRIPT, values), (1, 2))
+    assert first == second
+    assert len(json.loads(first)) == len(values)
+    assert [masked(RUNS[part](value)) for part, value in SHOWING_SETS] == json.loads(first)[: len(SHOWING_SETS)]
+
+
+def test_no_hint_raises_a_limit():
+    """More URLs, pages, notes and characters than the deployment allows change nothing."""
+    limits = {"max_urls": 20, "max_read_pages": 10, "max_notes": 20, "max_answer_chars": 2000}
+    parts = {"search": hits(*vendor(*"abcdefghijkl")), "reader": reads(), "extractor": quotes()}
+    shown = []
+    writer = lambda view: shown.append(view) or {"answer": "x" * 851, "citations": ["n1"]}  # noqa: E731
+    result = research(limits, writer=writer, **parts)
+    assert result["stop_reason"] == "invalid_answer:too_long"
+    assert shown[0]["max_answer_chars"] == 850
+    assert [step.get("urls_after_dedupe", step.get("pages_read")) for step in result["trace"][2:4]] == [6, 3]
+
+
+TIERS = ({"scope": "suffix:gov", "tier": "official"},)
+OPEN = ResearchPolicy(open=True, trust=TIERS, denied_domains=["domain:evil.example"])
+URLS = ["https://a.example.org/a", "https://x.evil.example/b", "https://nasa.gov/c", "http://192.0.2.7:81/d"]
+ALLOWED = {URLS[0], URLS[2]}
+CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
+
+
+def run_open(hints=None, **given):
+    """Return the result of a run over four URLs, and the requests that its reader was given."""
+    reader = reads()
+    parts = {"search": hits(*URLS), "reader": reader, "extractor": quotes(), "writer": lambda view: CITE_ONE}
+    result = research(hints, **{**parts, "policy": OPEN, **given})
+    return check_result(RESEARCH_REASONS, result), reader.calls
+
+
+def test_an_open_run_reads_every_host_that_is_not_denied():
+    """The reader is told so; the most trusted host is read first; a search is told no hosts; it is replayed."""
+    told = []
+
+    def search(request):
+        told.append(request)
+        return [{"url": url} for url in URLS]
+
+    search.takes_hosts = True
+    kept = Kept()
+    parts = {"reader": reads(), "extractor": quotes(), "writer": lambda view: CITE_ONE}
+    agent = create_research_agent(search=search, policy=OPEN, recorder=kept, **parts)
+    result = agent.invoke(asked())
+    calls = parts["reader"].calls
+    assert {call["url"] for call in calls} == ALLOWED
+    assert all((call["hosts"], call["denied"]) == (["*"], ["domain:evil.example"]) for call in calls)
+    assert result["aggregate"]["denied_sources"] == [denied(URLS[1], "listed"), denied(URLS[3], "port")]
+    assert result["citation_details"][0]["tier"] == "official"
+    assert "hosts" not in told[0]
+    assert replay(agent, kept.recordings[-1]) == result
+
+
+@pytest.mark.parametrize("name", DOMAIN_LISTS)
+def test_whoever_names_hosts_closes_an_open_policy(name):
+    """A hint, a context: only these hosts are read then; an empty list allows nothing."""
+    for asked_for in ({"hints": {name: ["nasa.gov"]}}, {"context": {"policy": {name: ["nasa.gov"]}}}):
+        assert [call["url"] for call in run_open(**asked_for)[1]] == [URLS[2]]
+    for asked_for in ({"hints": {name: []}}, {"context": {"policy": {name: []}}}):
+        result, calls = run_open(**asked_for)
+        assert (result["stop_reason"], calls) == ("no_reliable_sources", [])
+
+
+def test_false_is_tighter():
+    """A context may close the policy, and none opens it; closed, only the lists' own defaults are left."""
+    assert run_open(context={"policy": {"open": False}})[1] == []
+    hosts = {"allowed_domains_policy": ["nasa.gov"], "allowed_domains_execution": ["nasa.gov"]}
+    closed = ResearchPolicy(trust=TIERS, **hosts)
+    assert [call["url"] for call in run_open(policy=closed, context={"policy": {"open": True}})[1]] == [URLS[2]]
+    overlay = ResearchPolicy(allowed_domains_execution=["nasa.gov"])
+    tightened = OPEN.tightened_by(overlay)
+    assert not tightened.open
+    assert tightened.tightened_by(ResearchPolicy(open=True)) == tightened
+    assert tightened.allowed_domains_policy == tightened.allowed_domains_execution == ("nasa.gov",)
+    both = ResearchPolicy(allowed_domains_policy=["suffix:gov"], allowed_domains_execution=["nasa.gov"])
+    assert OPEN.tightened_by(both).allowed_domains_policy == ("suffix:gov",)
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        (ResearchPolicy(open=True), r"policy\.open: true wants trust"),
+        (OPEN.model_copy(update={"allowed_domains_policy": ("a.example",)}), "no list is allowed beside open: true"),
+        (ResearchPolicy(allowed_domains_policy=["*"]), "says open: true"),
+        (ResearchPolicy(denied_domains=["*"]), "no entry means every host"),
+    ],
+)
+def test_an_open_policy_has_tiers_and_no_lists(policy, told):
+    """And no entry of a list means every host: what is open says so in a field of its own."""
+    with pytest.raises(ConfigurationError, match=told):
+        create_research_agent(policy=policy)
+
+
+def test_an_open_policy_reads_no_private_names_of_urls_by_itself():
+    """What the lists deny for a URL's own sake they deny where every host is allowed too."""
+    lists = {"policy": ["*"], "execution": ["*"]}
+    reasons = {
+        "ftp://a.example.org/": "scheme",
+        "https://u:p@a.example.org/": "userinfo",
+        "https://a.example.org:8443/": "port",
+        "file:///etc/passwd": "scheme",
+    }
+    for url, reason in reasons.items():
+        assert explain_url_denial(url, **lists) == f"source_denied_{reason}"
+
+
+DROP = ResearchPolicy(on_unsupported="mark")
+MISQUOTED = {**NOTES[0], "quote": "Nothing of the kind stands in any page."}
+OVERSTATED = {**NOTES[0], "claim": "It is P1, and 99 % of payments fail."}
+UNREAD = {**NOTES[0], "url": RUMORS, "claim": "Rumors say so."}
+NAMED = "verification_failed:quote_not_in_source"
+CITE_LAST = {"answer": "The incident is known.", "citations": ["n6"]}
+
+
+def given_notes(proposed):
+    """Return what a model says that proposes notes."""
+    return {"notes": [{key: note[key] for key in ("claim", "quote", "url")} for note in proposed]}
+
+
+def test_one_misquoted_note_of_six_is_left_out():
+    """The answer is of the rest, whose ids do not change, and the writer is shown nothing of the note."""
+    writer = scripted_tool(CITE_LAST)
+    parts = {"extractor": scripted_tool([*[NOTES[0]] * 2, MISQUOTED, *[NOTES[1]] * 3]), "writer": writer}
+    result = check_result(RESEARCH_REASONS, research(policy=DROP, **parts))
+    assert (result["outcome"], result["citations"]) == ("grounded_research_answer", ["n6"])
+    assert [note["id"] for note in writer.calls[0]["notes"]] == ["n1", "n2", "n4", "n5", "n6"]
+    assert MISQUOTED["quote"] not in str(writer.calls)
+    said = {key: MISQUOTED[key] for key in ("claim", "quote", "url")}
+    assert result["dropped_notes"] == [{"id": "n3", **said, "reason": NAMED}]
+    assert (result["aggregate"]["notes_count"], result["aggregate"]["verified_notes"]) == (6, 5)
+    assert (result["trace"][4]["checked_notes"], result["trace"][4]["issues"]) == (6, 2)
+    assert result["history"][4]["dropped_notes"] == [{"id": "n3", "reason": NAMED}]
+
+
+@pytest.mark.parametrize(
+    ("policy", "context", "taken"),
+    [
+        (None, None, [MISQUOTED, NOTES[1]]),
+        (DROP, {"policy": {"on_unsupported": "stop"}}, [MISQUOTED, NOTES[1]]),
+        (ResearchPolicy(), {"policy": {"on_unsupported": "mark"}}, [MISQUOTED, NOTES[1]]),
+        (DROP, None, [MISQUOTED, MISQUOTED]),
+    ],
+    ids=["default", "tightened", "not loosened", "none left"],
+)
+def test_the_run_stops_as_before(policy, context, taken):
+    """Where nothing may be dropped, or nothing would be left."""
+    result = research(policy=policy, context=context, extractor=scripted_tool(taken))
+    assert (check_result(RESEARCH_REASONS, result)["stop_reason"], "dropped_notes" in result) == (NAMED, False)
+    assert result["verification"]["ok"] is False
+
+
+def ask_model(*said, most=2, **parts):
+    """Run an agent whose model plans, takes notes and answers."""
+    model = ScriptedChatModel(PLAN, *map(given_notes, said), {"answer": "It is known.", "citations": ["n2"]})
+    agent = create_research_agent(
+        model, reader=make_recorded_reader(), policy=DROP, budget=ResearchBudget(max_attempts=most), **parts
+    )
+    return check_result(RESEARCH_REASONS, agent.invoke(asked()))
+
+
+TWO_NOTES = [MISQUOTED, NOTES[1]]
+
+
+def test_a_model_is_asked_again_before_a_note_is_left_out():
+    """Its second notes are as good as any; what is still misquoted when no attempt is left is dropped."""
+    mended = ask_model(TWO_NOTES, [NOTES[0], NOTES[1]])
+    assert (mended["status"], [item["reason"] for item in mended["attempts"]]) == ("ok", [NAMED])
+    assert "dropped_notes" not in mended
+    for most in (1, 2, 3):
+        left = ask_model(*[TWO_NOTES] * most, most=most)
+        assert (left["status"], len(left.get("attempts", []))) == ("ok", most - 1)
+        assert [note["id"] for note in left["dropped_notes"]] == ["n1"]
+
+
+KINDS = {"good": NOTES[0], "other": NOTES[1], "misquoted": MISQUOTED, "overstated": OVERSTATED, "unread": UNREAD}
+
+
+@given(st.lists(st.sampled_from([*KINDS]), min_size=1, max_size=8))
+def test_notes_are_dropped_exactly_where_they_have_an_issue(kinds):
+    """The rest verifies, in its order, with its ids; nothing is lost."""
+    taken = [{**KINDS[kind], "id": f"n{at}"} for at, kind in enumerate(kinds)]
+    checks = {"pages": PAGES, "check_values": True, "check_quotes": True}
+    wrong = [note["id"] for note, kind in zip(taken, kinds, strict=True) if kind not in ("good", "other")]
+    if not wrong:
+        assert verify_notes(taken, **checks)["ok"]
+        return
+    with pytest.raises(Stop) as raised:
+        verify_notes(taken, **checks)
+    kept, dropped = drop_unverified_notes(taken, raised.value.evidence["verification"])
+    assert [note["id"] for note in dropped] == wrong
+    assert kept == [note for note in taken if note["id"] not in wrong]
+    assert not kept or verify_notes(kept, **checks)["ok"]

@@ -1,15 +1,45 @@
-"""Whole runs of the Self-critique agent: endings, records, views, retries, execution list, budgets."""
+"""The Self-critique agent in whole runs: its demo, its limits, whatever is proposed, and what a person decides."""
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from hashlib import sha256
 
 import pytest
+from guard_cases import json_values
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from runs import BOTH, content, masked, run
-from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED, THANKS, checked, result_of, revise
+from self_critique_cases import (
+    APPROVE,
+    CONTEXT,
+    DRAFT,
+    ESCALATE,
+    GIVEN,
+    GOAL,
+    NOTE,
+    REVISE,
+    REVISED,
+    THANKS,
+    THREAD,
+    WAIT,
+    agent,
+    checked,
+    decided,
+    escalated,
+    result_of,
+    resumed,
+    revise,
+)
 
-from guardgraph import ConfigurationError, create_self_critique_agent
+from guardgraph import ConfigurationError, create_self_critique_agent, replay
+from guardgraph.evidence.checking import find_derivation_problems
+from guardgraph.grammar import AnswerGuard, Stop, StopReason
 from guardgraph.guards.self_critique.editing import apply_required_changes
+from guardgraph.plain.hashing import canonical_json
+from guardgraph.plain.json import make_storable_json
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel, scripted_tool
 
 UNFIT = revise('ADD "Thank you"', 'REMOVE "thanks. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
@@ -149,3 +179,208 @@ def test_a_wrong_argument_is_a_clear_error(slot):
     """The factory names it, and nothing is run."""
     with pytest.raises(ConfigurationError, match=f"^{slot}: "):
         create_self_critique_agent(**{slot: 5})
+
+
+DENIED = {"policy": {"allowed_decisions_execution": []}}
+NOT_ALLOWED = {"policy": {"allowed_decisions_policy": []}}
+
+
+@pytest.mark.parametrize("tighter", [DENIED, NOT_ALLOWED], ids=["execution", "policy"])
+@pytest.mark.parametrize(
+    ("before", "critique", "phase", "ending"),
+    [
+        ("revise", REVISE, "revise", "patch_guard"),
+        ("repair", REVISE, "revise", "patch_guard"),
+        ("final_guard", REVISE, "finalize", "final_guard"),
+        ("final_guard", APPROVE, "finalize", "final_guard"),
+        ("escalation_guard", ESCALATE, "critique", "escalation_guard"),
+    ],
+)
+def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase, ending, tighter):
+    """A decision taken off either list while the run stood still is not carried out; the critique is the evidence."""
+    tool = scripted_tool(*({"revised_answer": text} for text in THANKS))
+    revisions = {"reviser": tool} if before == "repair" else {}
+    result = resumed(before, DRAFT, critique, context=tighter, **revisions)
+    assert result["stop_reason"] == f"critique_decision_denied_execution:{critique['decision']}"
+    assert (result["phase"], result["path"][-2:]) == (phase, [ending, "stop_denied_execution"])
+    assert content(result).keys() == {"critique", "so_far"}
+    assert result["so_far"]["draft"] == DRAFT
+    assert result["so_far"]["critique"]["decision"] == critique["decision"]
+    assert result["critique"]["decision"] == critique["decision"]
+    assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"max_draft_chars": 10}, "invalid_draft:too_long"),
+        ({"max_risks": 0}, "invalid_critique:too_many_risks"),
+        ({"max_required_changes": 0}, "invalid_critique:too_many_required_changes"),
+        ({"max_answer_chars": len(DRAFT)}, "invalid_revised:too_long"),
+        ({"min_patch_similarity": 0.99}, "patch_violation:too_large_edit"),
+    ],
+)
+def test_a_run_may_have_a_tighter_budget(limits, reason):
+    """Every limit can be tightened through the context, and none loosened."""
+    revised = [REVISED.replace("About", "Some")]
+    assert result_of(DRAFT, REVISE, revised)["stop_reason"] == "success"
+    assert result_of(DRAFT, REVISE, revised, context={"budget": limits})["stop_reason"] == reason
+    loose = {name: 0.0 if name.startswith("min") else 10_000 for name in limits}
+    assert result_of(DRAFT, REVISE, revised, budget=limits, context={"budget": loose})["stop_reason"] == reason
+
+
+QUICK = settings(max_examples=30, deadline=None)
+
+KEYS = [*CONTEXT, *CONTEXT["incident"], *CONTEXT["policy_hints"], *REVISE, "type", "note", "draft", "revised_answer"]
+SAID = ["P1", "45 minutes", "It is resolved.", f'ADD "{NOTE}"', "REMOVE 'it'"]
+JSON = json_values(KEYS, [DRAFT, REVISED, *SAID])
+TEXT = st.lists(st.sampled_from([DRAFT, NOTE, *SAID]), max_size=3).map(" ".join) | st.text(max_size=40)
+
+DRAFTS = st.fixed_dictionaries({"draft": TEXT | JSON}) | JSON
+CRITIQUES = st.fixed_dictionaries(
+    {"decision": st.sampled_from(["approve", "revise", "escalate"]) | JSON},
+    optional={
+        "severity": st.sampled_from(["low", "HIGH"]) | JSON,
+        "risks": st.lists(st.sampled_from([*REVISE["risks"], *ESCALATE["risks"]]) | JSON, max_size=6) | JSON,
+        "required_changes": st.lists(st.sampled_from(SAID) | JSON, max_size=6) | JSON,
+        "reason": TEXT | JSON,
+    },
+)
+REVISIONS = st.fixed_dictionaries({"revised_answer": TEXT | JSON}) | JSON
+GOOD = ({"draft": DRAFT}, REVISE, {"revised_answer": REVISED})
+PROPOSALS = st.builds(
+    lambda good, *odd: [*GOOD[:good], *odd[good:]], st.integers(0, 2), DRAFTS, CRITIQUES | JSON, REVISIONS
+)
+"""A draft, a critique and a revision; from some place on they are odd."""
+
+REQUESTS = st.fixed_dictionaries(
+    {"goal": st.just(GOAL) | JSON, "incident_context": st.dictionaries(st.sampled_from(KEYS), JSON, max_size=5) | JSON}
+)
+
+
+@cache
+def offline_agent():
+    """The agent without a model, built once."""
+    return create_self_critique_agent()
+
+
+def proposed(values):
+    """Run an agent whose drafter, critic and reviser return these values; return the result, checked."""
+    drafter, critic, reviser = (lambda _, value=value: value for value in values)
+    return checked(create_self_critique_agent(drafter=drafter, critic=critic, reviser=reviser).invoke(GIVEN))
+
+
+@QUICK
+@given(PROPOSALS)
+def test_any_values_proposed_end_in_the_catalogue(values):
+    """No value raises, nor makes a guard fail."""
+    assert not proposed(values)["stop_reason"].startswith("guard_error")
+
+
+@QUICK
+@given(PROPOSALS, st.integers(0, 5), st.text(max_size=40))
+def test_any_texts_of_a_model_end_in_the_catalogue(values, place, text):
+    """JSON or none, whatever stands before them."""
+    script = [text if number == place else json.dumps(value) for number, value in enumerate(values)]
+    model = ScriptedChatModel(*script, loop=True)
+    assert not checked(create_self_critique_agent(model).invoke(GIVEN))["stop_reason"].startswith("guard_error")
+
+
+@QUICK
+@given(REQUESTS)
+def test_any_request_ends_in_the_catalogue(request):
+    """No type of any key makes a guard or an offline proposer fail."""
+    assert not checked(offline_agent().invoke(request))["stop_reason"].startswith("guard_error")
+
+
+PLAIN = JSON.map(make_storable_json)
+CONTEXTS = st.fixed_dictionaries(
+    {"incident": st.fixed_dictionaries({}, optional=dict.fromkeys(CONTEXT["incident"], PLAIN)) | PLAIN},
+    optional={key: PLAIN for key in CONTEXT if key not in ("incident", "policy_hints")}
+    | {
+        "policy_hints": st.fixed_dictionaries(
+            {},
+            optional={
+                "avoid_absolute_guarantees": st.booleans(),
+                "max_length_increase_pct": st.integers(0, 50) | st.floats(0, 50),
+                "required_sections": st.lists(st.sampled_from(KEYS) | st.text(max_size=20), max_size=3),
+            },
+        )
+    },
+)
+
+
+@QUICK
+@given(CONTEXTS)
+def test_an_odd_context_gets_an_update_or_a_person(context):
+    """Whatever a context of plain JSON holds, the offline run ends well, escalates, or says that it holds nothing."""
+    result = checked(offline_agent().invoke({"goal": GOAL, "incident_context": context}))
+    assert result["stop_reason"] in ("success", "policy_escalation", "invalid_request:incident_context")
+
+
+GUARANTEED = f"{DRAFT} We guarantee that this will not happen again."
+
+
+@pytest.mark.paired
+@pytest.mark.parametrize("mode", BOTH)
+@pytest.mark.parametrize(("decision", "outcome", "answer"), [
+    ("approve", "approved_by_person", DRAFT), ("edit", "edited_by_person", REVISED)
+])  # fmt: skip
+def test_a_run_goes_on_with_the_decision(decision, outcome, answer, mode):
+    """Approved it returns the draft, edited the person's text, with an audit of the change, and it replays exactly."""
+    kept = InMemoryRecorder()
+    graph, shown = escalated(recorder=kept)
+    more = {"edited": REVISED} if decision == "edit" else {}
+    result = checked(run(graph, decided(shown, decision, **more), mode, config=THREAD))
+    assert (result["outcome"], result["answer"], result["critique_decision"]) == (outcome, answer, "escalate")
+    assert result["audit"]["changed"] is (decision == "edit")
+    assert (result["trace"][2]["phase"], result["trace"][2]["decided"]) == ("revise", decision)
+    assert result["history"][2]["decided_by"] == "unverified"
+    recording = json.loads(canonical_json(kept.runs[0]))
+    assert replay(agent(DRAFT, ESCALATE, policy=WAIT), recording) == result
+    assert find_derivation_problems(graph.frame, recording) == []
+
+
+@pytest.mark.parametrize(
+    ("edited", "problem"),
+    [
+        (DRAFT, "invalid_revised:no_changes"),
+        (" ", "invalid_revised:empty"),
+        ("x" * 1000, "invalid_revised:too_long"),
+        (7, "invalid_revised:empty"),
+        (f"{DRAFT} 31 servers failed.", "patch_violation:no_new_facts"),
+        (f"{DRAFT} See https://attacker.io/x.", "patch_violation:unsupported_link"),
+        (f"{DRAFT} <script>1</script>", "patch_violation:active_markup"),
+        (f"{DRAFT} It is resolved.", "patch_violation:restricted_claims"),
+        ("All is well with us here.", "patch_violation:too_large_edit"),
+    ],
+)
+def test_an_edited_text_is_guarded_like_any_revision(edited, problem):
+    """What a guard would refuse ends nothing: the run waits on, with the reason, and the next answer counts."""
+    graph, shown = escalated()
+    still = graph.invoke(decided(shown, "edit", edited=edited), THREAD)
+    assert still["status"] == "waiting"
+    assert still["waiting_for"]["problem"].startswith(f"answer: the edit is refused: reason: {problem}")
+    assert still["waiting_for"]["hash"] == shown["waiting_for"]["hash"]
+    assert checked(graph.invoke(decided(shown, "edit", edited=REVISED), THREAD))["answer"] == REVISED
+
+
+def test_a_person_cannot_approve_what_no_text_may_say():
+    """A guarantee is licensed by nobody: the final guard stops it, approved or not."""
+    graph, shown = escalated(draft=GUARANTEED)
+    result = checked(graph.invoke(decided(shown, "approve"), THREAD))
+    assert result["stop_reason"] == "invalid_answer:restricted_claims"
+
+
+def test_a_guard_of_the_application_sees_the_edited_text_and_asks_no_model():
+    """One that refuses ends the run: what a person wrote goes to no reviser."""
+    seen = []
+
+    def check(answer, view):
+        seen.append(answer["answer"])
+        return Stop("invalid_answer:own")
+
+    own = StopReason("invalid_answer:own", "invalid_answer", ("finalize",), "No.", "No.", again=True)
+    graph, shown = escalated(guards=[AnswerGuard(check, [own])])
+    assert graph.invoke(decided(shown, "edit", edited=REVISED), THREAD)["stop_reason"] == "invalid_answer:own"
+    assert seen == [REVISED]
