@@ -50,15 +50,6 @@ def test_runs_are_listed(store):
     assert len(json.loads(printed("list", "--since", "2026-01-01T00:00:00+01:00", "--json"))) == 3
 
 
-def test_other_records_of_a_run_are_named(store):
-    """A run that was recorded again, with other content, has an entry for each: the list and `verify` say so."""
-    again = recording(2)
-    store.record({**again, "result": {**again["result"], "answer": "Within 15 minutes, as before."}})
-    assert "recorded before as 2" in " ".join(printed("list").split())
-    assert [row.get("earlier") for row in json.loads(printed("list", "--json"))] == [None, None, [2]]
-    assert "entries 2, 4: records of one run, executed or recorded again" in " ".join(printed("verify").split())
-
-
 def test_a_run_is_shown(store):
     """Where it stands and how it ended; as JSON its whole recording."""
     stored = store.read(recording(1)["run_id"])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import typer
-from cli_runs import run
 from langgraph.checkpoint.memory import InMemorySaver
 from refund_pattern import ORDER, SHOWN, THREAD, answering, begun, refund
 
@@ -106,15 +103,3 @@ def test_a_step_that_asked_a_person_says_the_decision(answer):
     ]
     said = describe_printed_step(graph.builder.nodes["approve"].metadata, writes)
     assert said == ("a person: approve" if answer == "approve" else "a person: review_rejected")
-
-
-def test_a_run_that_waits_is_drawn_and_reported(tmp_path, monkeypatch):
-    """`draw --run` and `report` take what `--json` printed of it."""
-    file = tmp_path / "waiting.json"
-    file.write_text(json.dumps(follow_run_on_screen(planned())), encoding="utf-8")
-    (tmp_path / "refunds.py").write_text("from refund_pattern import refund\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    drawn = run("draw", "refunds:refund", "-o", str(tmp_path / "way.svg"), "--run", str(file))
-    assert (drawn.exit_code, drawn.stdout.split()[-6:]) == (0, ["a", "run", "that", "waits", "at", "approve"])
-    reported = run("report", str(file), "-o", str(tmp_path / "page.html"), "--graph", "refunds:refund")
-    assert (reported.exit_code, reported.stdout.split()[-5:]) == (0, ["Run", "of", "refund,", "waiting:", "approve"])

@@ -203,21 +203,6 @@ def test_a_module_is_named_by_the_command_line_alone(here):
     assert not (here / "loaded").exists()
 
 
-def test_the_page_of_a_document_is_that_of_the_stored_run(stored, here):
-    """With its place in the chain; of a signed one too, and from a pipe."""
-    run_id, audit = stored
-    assert run("report", run_id, "--store", URL, "-o", "store.html").exit_code == 0
-    ended("export", run_id, "-o", "run.json")
-    ended("export", run_id, "-o", "signed.json", "--sign", "key.pem")
-    for file in ("run.json", "signed.json"):
-        done = run("report", file, "-o", "document.html")
-        assert done.exit_code == 0, done.stderr
-        assert (here / "document.html").read_text() == (here / "store.html").read_text()
-    assert audit["hash"] in (here / "store.html").read_text()
-    (here / "wrong.json").write_text('{"payload": "%", "payloadType": "", "signatures": []}')
-    assert "RUN 'wrong.json'" in refused(run("report", "wrong.json", "-o", "document.html"))
-
-
 def test_no_key_or_header_is_in_anything_that_a_whole_story_writes(here, monkeypatch, caplog):
     """Of a model and of whoever signs: not in store, documents, pages, output, errors or logs."""
     secrets = ["sk-loopback-0123456789", "header-7731-of-the-model", *keys()[0].decode().splitlines()[1:-1]]

@@ -38,15 +38,6 @@ def test_report_writes_a_page_and_says_so(name, graph, described, user_files):
     assert (user_files / "run.html").read_text(encoding="utf-8") == guardgraph.report(result_of(name)).html
 
 
-def test_report_says_what_was_asked(here):
-    """A result does not repeat what was asked; the page does where it is told."""
-    _write(result_of("rag"))
-    assert run("report", "run.json", "-o", "run.html", "--asked", "What is P1?").exit_code == 0
-    asked = guardgraph.report(result_of("rag"), asked="What is P1?").html
-    assert (here / "run.html").read_text(encoding="utf-8") == asked
-    assert "What is P1?" in asked
-
-
 def test_report_reads_a_pipe(here):
     """What a run prints with `--json` can be piped into a page."""
     printed = process("rag", "What is the P1 target?", "--json").stdout
@@ -101,24 +92,6 @@ def test_draw_writes_a_picture_and_says_so(target, factory, described, here):
     done = run("draw", target, "-o", "picture.svg")
     assert (done.exit_code, done.stdout, done.stderr) == (0, f"picture.svg: {described}\n", "")
     assert (here / "picture.svg").read_text(encoding="utf-8") == guardgraph.draw(getattr(guardgraph, factory)()).svg
-
-
-@pytest.mark.usefixtures("fonts")
-def test_draw_writes_png_and_mermaid(here):
-    """The ending of the name chooses the form."""
-    assert run("draw", "rag", "--out", "picture.png").exit_code == 0
-    assert (here / "picture.png").read_bytes().startswith(b"\x89PNG")
-    assert run("draw", "rag", "--out", "picture.mmd").exit_code == 0
-    assert (here / "picture.mmd").read_text(encoding="utf-8").startswith("flowchart TD\n")
-
-
-def test_draw_shows_a_run_that_was_printed(here):
-    """What `--json` printed is a run that `--run` shows."""
-    (here / "run.json").write_text(process("rag", "What is the P1 target?", "--json").stdout, encoding="utf-8")
-    done = process("draw", "rag", "--run", "run.json", "-o", "run.svg")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "run.svg: rag, 12 nodes and 11 stops, a run that ended with success\n"
-    assert 'class="propose taken"' in (here / "run.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

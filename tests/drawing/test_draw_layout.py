@@ -88,12 +88,6 @@ def test_the_main_way_is_the_longest_without_loops(edges, way):
     assert "".join(find_main_way("sabcde", [tuple(edge) for edge in edges.split()])) == way
 
 
-def test_a_long_way_needs_no_recursion():
-    """A thousand nodes in a row are a way like any other."""
-    nodes = [str(number) for number in range(3000)]
-    assert find_main_way(nodes, pairwise(nodes)) == tuple(nodes)
-
-
 @st.composite
 def diagrams(draw_one):
     """Some graph whose nodes may have stops, in many rows or few, and whose edges may have labels."""

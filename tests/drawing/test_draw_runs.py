@@ -51,14 +51,6 @@ def test_the_guard_that_stopped_a_run_is_marked_with_the_reason():
     assert repr(picture).endswith("a run that ended with invalid_intent:source_not_allowed:wiki>")
 
 
-def test_the_legend_of_a_run_shows_what_every_run_takes_as_it_is_drawn():
-    """START, which the run took, is as dark in the legend as in the graph; guards, of which some fade, are not."""
-    agent = _asking_for("wiki")
-    starts, guards = (elements(draw(agent, agent.invoke(QUESTION)), kind) for kind in ("start", "guard"))
-    assert ["taken" in item.get("class") for item in starts] == [True, False, True]  # inside the legend's entry
-    assert "taken" not in guards[-1].get("class")
-
-
 def test_a_stop_that_every_guard_has_is_shown_at_the_one_that_made_it():
     """A spent budget, named once in the legend, stands at the guard that found it."""
     agent = create_rag_agent(budget=RagBudget(max_seconds=1e-9))

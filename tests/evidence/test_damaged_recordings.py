@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
-from rag_agents import QUESTION
 from recorded_runs import Kept, dead, recorded, recorded_stop, replaying_agent
 from ticket_pattern import TICKET, triage
 
-from guardgraph import InputError, NotRecorded, create_rag_agent, create_research_agent, replay
+from guardgraph import InputError, NotRecorded, replay
 
 THREAD = {"configurable": {"thread_id": "1"}}
 DEAD = (dead("the proposer"), dead("the tool"))
@@ -36,12 +35,6 @@ def test_what_is_no_recording_is_refused(given, message):
     with pytest.raises(InputError) as raised:
         replay(triage(), given)
     assert str(raised.value).splitlines()[0] == message
-
-
-def test_a_run_of_another_pattern_is_refused():
-    """A research agent does not decide what a RAG agent was asked."""
-    with pytest.raises(InputError, match=r"^recording: a run of research is required; given: one of 'rag'$"):
-        replay(create_research_agent(), recorded(create_rag_agent, QUESTION))
 
 
 DAMAGED = {

@@ -360,15 +360,6 @@ def test_what_is_open_is_listed(store):
     assert "triage: waiting for a person, no act noted" in text
 
 
-def test_a_verification_names_what_is_open(store):
-    """It is no finding."""
-    text = " ".join(printed("verify").split())
-    assert f"entry 2: run {beginning(1)['run_id']} {ACTED}, since" in text
-    assert "no findings" in text
-    told = json.loads(printed("verify", "--json"))
-    assert [(item["seq"], item["intents"], item["waiting"]) for item in told["open"]] == [(2, 1, False), (4, 0, True)]
-
-
 def test_a_verification_asks_the_checkpointer(store, tmp_path):
     """Named by its module; what it does not have is a finding, and what is no checkpointer is one clear line."""
     (tmp_path / "kept_threads.py").write_text(

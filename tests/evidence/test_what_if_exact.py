@@ -365,23 +365,6 @@ def test_what_is_known_of_a_tool_run_is_what_a_live_run_gives(then, now, seed, a
     check_exact(*agents, {"task": task}, None, seed)
 
 
-TICKETS = st.tuples(
-    overlay(TicketPolicy, labels=some(["billing", "bug", "spam"]), desks=some(["billing", "bug"])),
-    overlay(Budget, **LIMITS),
-)
-
-
-@settings(max_examples=24 * TIMES)
-@given(then=TICKETS, now=TICKETS, context=CONTEXTS, seed=SEEDS, label=st.sampled_from(["billing", "bug", "spam", "x"]))
-def test_what_is_known_of_a_run_of_another_pattern_is_what_a_live_run_gives(then, now, context, seed, label):
-    """It holds for a pattern of one's own as for ours."""
-
-    def made(policy, budget):
-        return lambda **given: triage(lambda view: {"label": label}, policy=policy, budget=budget, **given)
-
-    check_exact(made(*then), made(*now), TICKET, context, seed)
-
-
 @settings(max_examples=36 * TIMES)
 @given(plan=PLANS, other=PLANS, seed=SEEDS)
 def test_what_is_known_of_a_random_pattern_is_what_a_live_run_gives(plan, other, seed):

@@ -44,14 +44,6 @@ def slow(*seconds):
     return lambda **settings: triage(bodies={"lookup": body}, **settings)
 
 
-def test_a_run_that_ends_as_it_did_is_same():
-    """The agent that ran, and one whose policy decides nothing otherwise, leave the run as it was."""
-    recording = recorded(triage)
-    assert of(triage, recording).kind == "same"
-    again = of(triage, recording, policy=Policy(labels=("bug",)))
-    assert (again.kind, again.new) == ("same", again.old)
-
-
 def test_a_changed_run_names_the_guard_and_its_evidence():
     """Old and new ending, who decided, on what, and what of the result differs."""
     again = of(triage, recorded(triage), policy=Policy(labels=("billing",)))

@@ -87,11 +87,6 @@ def test_bytes_become_text(content, declared, is_html):
     assert text_of(content, declared, is_html=is_html) == TEXT
 
 
-def test_an_encoding_that_nobody_names_is_found():
-    """By charset-normalizer, which takes the letters for German."""
-    assert text_of(TEXT.encode("cp1252"), None, is_html=True).startswith("Das Übermaß kostet 5 €")
-
-
 @pytest.mark.parametrize(
     ("content", "declared", "why"),
     [

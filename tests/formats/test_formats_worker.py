@@ -48,16 +48,6 @@ def send_both(pipe: int, head: dict, content: bytes) -> None:
     os.close(pipe)
 
 
-@pytest.mark.parametrize(
-    ("kind", "content", "text"),
-    [("html", PAGE, "Fees\n\nNone at all."), ("pdf", pdf_of("Fees"), "Fees"), ("text", b" Fees ", "Fees")],
-)
-def test_each_kind_of_content_is_read(kind, content, text, monkeypatch):
-    """A question is answered with what is read; then nobody asks any more."""
-    monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)
-    assert asked(content, kind, libraries=_LIBRARIES_FOR[kind]).text == text
-
-
 def test_what_cannot_be_read_is_answered(monkeypatch):
     """With the reason, whatever a parser raises; a library that cannot be loaded is named."""
     monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)

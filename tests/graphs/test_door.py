@@ -182,15 +182,6 @@ def test_a_value_that_no_state_can_hold_is_an_invalid_request(given, shown, mode
         assert result["path"] == ["request_guard", "stop_invalid_request"]
 
 
-def test_a_value_that_contains_itself_is_refused_at_once():
-    """Cycles are not followed, however many ways lead round them."""
-    family = {"children": [{} for _ in range(30)]}
-    for child in family["children"]:
-        child["parent"] = family
-    result = unchanged().invoke({"ticket": family})
-    assert result["details"]["given"] == "more than 64 levels of nesting"
-
-
 FORGED = {
     "stop_reason": "success",
     "status": "ok",
@@ -294,13 +285,6 @@ def test_a_context_tightens_the_run_and_only_that_run(context, mode):
     assert run(graph, TICKET, mode, context=context)["stop_reason"] == "invalid_label"
     assert run(graph, TICKET, mode)["stop_reason"] == "success"
     assert run(graph, TICKET, mode, context={})["stop_reason"] == "success"
-
-
-def test_a_context_that_was_made_without_validation_closes_the_run():
-    """Settings that nobody checked cannot loosen anything: the first guard cannot read them, and stops."""
-    unchecked = Context[Policy, Budget].model_construct(policy="everything", budget=None)
-    result = check_result(REASONS, unchanged().invoke(TICKET, context=unchecked))
-    assert result["stop_reason"] == "guard_error:request_guard"
 
 
 SENT = [

@@ -29,7 +29,7 @@ from runs import run
 from tool_pattern import READ, STOLEN, TASK, Desk, approving, check_review, desk_graph, planning
 
 import guardgraph.grammar as gg
-from guardgraph import InputError, NotRecorded, replay, sql_store, verify
+from guardgraph import InputError, replay, sql_store, verify
 from guardgraph.plain.errors import GrammarError
 from guardgraph.testing import InMemoryRecorder
 
@@ -620,24 +620,6 @@ def test_nothing_that_a_call_brought_reaches_a_later_call_of_its_visit(leak, mod
     assert bank.amounts in ([], [30])
     asked = {call["request"] for call in recorder.runs[0]["calls"] if call.get("effect") == "write"}
     assert len(asked) == len(bank.amounts)
-
-
-def test_a_replay_of_another_outcome_finds_what_was_asked_for_because_of_it(bank):
-    """Whoever changes what a call brought learns which later call of the visit was made from it."""
-
-    def read(state, run):
-        first = yield gg.Call("tool", lambda request: "page 666", {"page": 1})
-        second = yield gg.Call("tool", lambda request: "b", {"page": first.content})
-        return {"raw_payments": [first.packed(), second.packed()]}
-
-    recorder = InMemoryRecorder()
-    graph = payments(None, body=read, effects=None, rounds=2, recorder=recorder)
-    result = graph.invoke({"batches": [[30]]})
-    text = json.dumps(recorder.runs[0]["calls"])
-    changed = {**recorder.runs[0], "calls": json.loads(text.replace("page 666", "page 777", 1))}
-    assert replay(graph, recorder.runs[0]) == result
-    with pytest.raises(NotRecorded, match="pay: visit 1, call 2: its request"):
-        replay(graph, changed)
 
 
 @pytest.mark.parametrize("rounds", [2, "any"])

@@ -39,7 +39,7 @@ from guardgraph.grammar import AnswerGuard, Stop, StopReason
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import make_storable_json
-from guardgraph.testing import InMemoryRecorder, ScriptedChatModel, scripted_tool
+from guardgraph.testing import InMemoryRecorder, scripted_tool
 
 UNFIT = revise('ADD "Thank you"', 'REMOVE "thanks. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
@@ -275,15 +275,6 @@ def proposed(values):
 def test_any_values_proposed_end_in_the_catalogue(values):
     """No value raises, nor makes a guard fail."""
     assert not proposed(values)["stop_reason"].startswith("guard_error")
-
-
-@QUICK
-@given(PROPOSALS, st.integers(0, 5), st.text(max_size=40))
-def test_any_texts_of_a_model_end_in_the_catalogue(values, place, text):
-    """JSON or none, whatever stands before them."""
-    script = [text if number == place else json.dumps(value) for number, value in enumerate(values)]
-    model = ScriptedChatModel(*script, loop=True)
-    assert not checked(create_self_critique_agent(model).invoke(GIVEN))["stop_reason"].startswith("guard_error")
 
 
 @QUICK

@@ -165,13 +165,6 @@ def test_a_request_that_no_server_can_read_is_422(body, server):
     assert httpx.post(f"{server.url}/runs/wait", content=body, trust_env=False).status_code == 422
 
 
-def test_a_client_cannot_write_what_nodes_write(server):
-    """Keys beyond the input's own are ignored."""
-    asked = [partial(sdk, server.url, "rag", given) for given in ({**FORGED, **QUESTION}, QUESTION)]
-    forged, plain = at_once(asked)
-    assert masked(forged) == masked(plain)
-
-
 def test_nobody_writes_into_a_thread(client):
     """Neither an interrupted run nor a new thread takes a state from outside; the run goes on as it was."""
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.grounding.words import has_phrase, list_word_keys, split_words
+from guardgraph.grounding.words import has_phrase, split_words
 from guardgraph.guards.self_critique.critique import (
     Change,
     check_decision_execution,
@@ -191,10 +191,3 @@ def test_words_have_their_place_in_any_text(text: str) -> None:
     found = split_words(text)
     assert all(word.key and word.start < word.end for word in found)
     assert all(left.end <= right.start for left, right in pairwise(found))
-
-
-@given(st.text(st.characters() | st.sampled_from(" \n\u00a0'’.,_1aé\u0301\u200b")))
-def test_keys_are_those_of_the_words(text: str) -> None:
-    """Read part by part or as a whole, a text has the same words."""
-    assert list_word_keys(text) == [word.key for word in split_words(text)]
-    assert split_words(f"{text} é") == [*split_words(text), *split_words(" " * len(text) + " é")]

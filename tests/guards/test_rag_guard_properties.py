@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,14 +117,3 @@ for value, texts in json.load(sys.stdin):
     decide(rag.check_allowed_sources, set(texts), allowed=SOURCES)
     decide(rag.check_citations, texts, CHUNKS)
 """
-
-
-@pytest.mark.parametrize("piece", ["9", "1,", "15 minutes ", "a", "\u0660", " ", "(", "P1-", "2026-01-15 "])
-def test_hostile_sizes(piece):
-    """Long texts of anything are decided like short ones."""
-    text = piece * (30_000 // len(piece))
-    expected = "stop" if piece.strip() else "invalid_intent:query"
-    assert expected in str(outcome(parse, {**INTENT, "query": text, "sources": [text]}))
-    assert "citations_out_of_context" in str(outcome(rag.check_citations, [text, "a"], [chunk("b", text)]))
-    read = outcome(rag.read_answer, text, ["a"], [chunk("a", text)], must_cite=False)
-    assert "stop" in read or judge_answer(check(read["value"], "q"), POLICY).refusal is None

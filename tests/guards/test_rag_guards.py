@@ -22,11 +22,6 @@ def parse(raw, allowed=SOURCES, max_top_k=6):
 # The question
 
 
-def test_the_question_is_stripped():
-    """A question is taken without the blanks around it."""
-    assert rag.parse_rag_request(" What is P1?\n") == {"question": "What is P1?"}
-
-
 @each_row("question", [None, "", " \t\n", "\u2003", 5, True, ["q"], {"question": "q"}, math.nan])
 def test_a_question_that_is_none(question):
     """What is no text, or blank, is invalid_request:question, and details show what was given."""
@@ -58,12 +53,6 @@ def test_no_sources_named_are_those_on_both_lists():
     assert execute(INTENT) == sorted(SOURCES)
     assert execute(INTENT, execution=["wiki", "security_policy"]) == ["security_policy"]
     assert execute(INTENT, policy=()) == execute(INTENT, execution=()) == []
-
-
-def test_named_sources_are_sorted():
-    """Named sources are read in sorted order."""
-    sources = ["support_policy", "billing_policy"]
-    assert execute({**INTENT, "sources": sources}) == ["billing_policy", "support_policy"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from kb_faults import (
     assert_whole,
     damaged,
     folder_of,
-    rebuilds_survived,
     shared,
     survived,
     versions,
@@ -47,11 +46,6 @@ def test_a_full_disk_is_one_line(tmp_path):
     assert without_room(1 << 30, "add", path, folder).returncode == 0
     assert set(versions(path, CALLER).values()) == {"new"}
     assert_whole(path)
-
-
-def test_a_killed_rebuild_leaves_the_old_index_or_the_new(tmp_path):
-    """After kill -9 of a rebuild the base is as it was or whole, and the next rebuild completes."""
-    rebuilds_survived(tmp_path, kills=2, seed=1)
 
 
 def test_damage_shows_nothing_that_was_not_put_in(tmp_path):

@@ -80,16 +80,3 @@ def test_any_history_answers_as_a_base_that_was_built_anew(tmp_path_factory, ste
         assert base.check().findings == ()
     old.close()
     new.close()
-
-
-def test_what_was_taken_out_neither_answers_nor_counts(index):
-    """Nobody finds a chunk that was taken out, nor the word that it alone had."""
-    for at in range(9):
-        index.put(document(str(at), [f"wing flow number{at}"]))
-    before = index.search("wing number3", top_k=50)
-    index.put(document("gone", ["wing wing zebra"]))
-    (hit,) = index.search("zebra")
-    index.drop(None, ["gone"])
-    assert hit["text"] == "wing wing zebra"
-    assert index.search("zebra") == []
-    assert index.search("wing number3", top_k=50) == before

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from time import monotonic
 
 import pytest
-from kb_pairs import pairs_told_apart
 from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase
@@ -151,8 +150,3 @@ def test_pages_that_never_end_cost_a_folder_no_more_than_its_patience(tmp_path, 
         assert monotonic() - begun < 8
     assert report.added == ("good.md",)
     assert len(report.failed) == 8
-
-
-def test_pairs_of_bases_are_not_told_apart(tmp_path):
-    """Whatever is hidden in one of two bases, and changes in it: who asks both while they change sees no difference."""
-    assert pairs_told_apart(tmp_path, trials=12, seed=25) == []

@@ -21,9 +21,6 @@ from guardgraph.knowledge.checking import check_base
 from guardgraph.knowledge.file import File
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.server import Server
-from guardgraph.state.context import is_access_allowed
-from guardgraph.tools.knowledge_base import demo_documents
-from guardgraph.tools.lexical import LexicalRetriever
 
 QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
 [RECIPE] = [fence.code for fence in fences(ROOT / "docs" / "knowledge_bases.md") if fence.info == "sql"]
@@ -70,18 +67,6 @@ def emptied(owner):
     for table in TABLES:
         executed(owner, f"DELETE FROM guardgraph.{table}")
     executed(owner, "DELETE FROM guardgraph.state WHERE name = 'embedding'")
-
-
-def test_ranks_the_demo_as_the_retriever_does(base):
-    """Candidates, order and scores are the retriever's to the last digit, for sources that are asked for, too."""
-    base.add(demo_documents(), readers=["public"])
-    retrieve = LexicalRetriever(demo_documents())
-    for sources in (retrieve.sources, retrieve.sources[:1], ("none",)):
-        for question in (QUESTION, "refund", "of the", "", "Wie lange dauert eine Erstattung?", "'\"\0\ud800%_"):
-            request = {"query": question, "sources": [*sources], "top_k": 4}
-            expected, found = retrieve(request), base(request)
-            assert [{name: hit[name] for name in expected[0]} for hit in found] == expected if expected else not found
-    assert base.check().ok
 
 
 @settings(max_examples=20)
@@ -164,20 +149,6 @@ def test_a_rebuild_makes_the_index_anew_of_what_is_right(base, owner):
     assert base.check().findings == ()
     assert base.add(held, tenant="acme", readers=["tenant"]).added == ("b",)
     assert (base.search("heated wing", caller={"tenant": "acme"}), base.check().findings) == (before, ())
-
-
-@settings(max_examples=10)
-@given(CHANGES, st.sampled_from(CALLERS), ASKED)
-def test_nothing_shows_of_what_a_caller_may_not_read(owner, changes, caller, question):
-    """After the same changes, less all that they may not read, a caller finds the same, byte for byte."""
-    found = []
-    for is_kept in (lambda access: True, lambda access: is_access_allowed(access, caller)):
-        emptied(owner)
-        index = Index(Server(as_role(owner, "ingest")))
-        replayed(index, changes, is_kept)
-        found.append(json.dumps(index.search(question, caller=caller)))
-        index.close()
-    assert found[0] == found[1]
 
 
 def test_a_role_sees_no_row_of_others_whatever_it_asks(base, owner):

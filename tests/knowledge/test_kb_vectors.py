@@ -112,13 +112,6 @@ def test_what_is_no_vector_is_refused(tmp_path, returned):
         assert base.source_names() == ()
 
 
-@pytest.mark.parametrize("given", [5, "openai", object()])
-def test_what_is_no_embedding_is_refused(tmp_path, given):
-    """The message says what is required."""
-    with pytest.raises(ConfigurationError, match="embedding: an Embeddings of LangChain's is required"):
-        KnowledgeBase(tmp_path / "kb.sqlite", embedding=given)
-
-
 @pytest.mark.parametrize("given", [-0.1, 1.1, "0.5", True, math.nan])
 def test_a_wrong_similarity_is_refused(tmp_path, given):
     """The message says what is allowed."""

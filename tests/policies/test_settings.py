@@ -60,14 +60,6 @@ def test_tightened_settings_are_no_looser_than_either(ours, theirs):
     assert no_looser(both, ours.model_copy(update=wishes))
 
 
-@given(LIMITS, LIMITS)
-def test_tightening_twice_changes_nothing_more(ours, theirs):
-    """A context that holds at every node tightens a run once."""
-    once = ours.tightened_by(theirs)
-    assert once.tightened_by(theirs) == once
-    assert ours.tightened_by(ours) == ours
-
-
 @each_row(
     ("field", "value"),
     [

@@ -15,7 +15,6 @@ from ticket_pattern import TICKET, triage
 from guardgraph import ConfigurationError
 from guardgraph.grammar import Allowlist, Budget, Context, MaxInt, Pass, Settings, Tightens
 from guardgraph.plain.errors import make_configuration_error
-from guardgraph.plain.hashing import digest
 
 ORDER = ("low", "medium", "high")
 KEPT = Tightens("kept", lambda ours, theirs: ours, lambda value: value)
@@ -253,15 +252,3 @@ def test_settings_that_mean_the_same_have_one_fingerprint(one, two):
         for (_, ours), (_, theirs) in zip(first, second, strict=True)
     )
     assert (first.fingerprint == second.fingerprint) == same
-
-
-def test_a_fingerprint_is_a_hash_of_json():
-    """64 hex digits, the same in every process, of the values that hold after tightening."""
-    said = Budget(max_seconds=5)
-    assert said.fingerprint == digest(said.model_dump(mode="json"))
-    assert len(said.fingerprint) == 64
-    assert said.fingerprint != Budget(max_seconds=5, max_attempts=3).fingerprint
-    assert Budget(max_seconds=-0.0).fingerprint == Budget(max_seconds=0).fingerprint
-    loose, tight = Budget(max_seconds=9), Budget(max_seconds=5)
-    assert loose.fingerprint != tight.fingerprint
-    assert loose.tightened_by(tight).fingerprint == tight.fingerprint

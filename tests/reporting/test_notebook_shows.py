@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections import UserList, deque
 
 import pandas
 import pytest
 
-from guardgraph import RagBudget, RagPolicy, ToolPolicy, create_rag_agent, evaluate, sql_store, what_if
+from guardgraph import RagBudget, create_rag_agent, evaluate, what_if
 from guardgraph.testing import InMemoryRecorder
 
 QUESTION = "What is the P1 first response target?"
@@ -48,30 +47,6 @@ def test_rows_of_a_what_if_are_flat(runs):
     assert all(value is None or isinstance(value, str | int) for record in records for value in record.values())
 
 
-def test_progress_counts_the_runs_that_are_judged(runs):
-    """It is told after each run, the last time of all."""
-    told = []
-    what_if(create_rag_agent(), runs, progress=told.append)
-    assert told == [1, 2]
-
-
-def test_settings_are_a_table_of_values(runs):
-    """A row for each setting, with its value and how it tightens."""
-    shown = cells(RagPolicy(allowed_sources_policy=["<b>", "wiki"]))
-    assert ["allowed_sources_policy", "<b>, wiki", "Tightens.intersection"] in shown
-    assert ["max_top_k", "6", "Tightens.smallest"] in cells(RagBudget())
-    assert len(cells(ToolPolicy())) == len(ToolPolicy.model_fields) + 1
-
-
-def test_a_check_of_a_store_is_a_table_of_findings(tmp_path):
-    """Its caption says how much was read and whether all is well."""
-    store = sql_store(f"sqlite:///{tmp_path}/kept.db")
-    create_rag_agent(recorder=store).invoke({"question": QUESTION})
-    shown = store.verify()._repr_html_()
-    store.close()
-    assert ET.fromstring(shown).findtext("caption").endswith(": ok")
-
-
 def test_a_dataset_may_be_a_frame_and_rows_become_one():
     """Pandas in, pandas out."""
     frame = pandas.DataFrame(
@@ -79,11 +54,3 @@ def test_a_dataset_may_be_a_frame_and_rows_become_one():
     )
     rows = pandas.DataFrame(evaluate(create_rag_agent(), frame).rows)
     assert [*rows["ending"]] == [True, True]
-
-
-@pytest.mark.parametrize("given", [["a", "b"], ("a", "b"), deque(["a", "b"]), UserList(["a", "b"])])
-def test_a_list_of_a_policy_is_any_sequence_of_texts(given):
-    """A tuple is kept, whatever sequence was given; a text is no list of letters."""
-    assert RagPolicy(allowed_sources_policy=given).allowed_sources_policy == ("a", "b")
-    with pytest.raises(ValueError, match="a list of strings is required"):
-        RagPolicy(allowed_sources_policy="ab")

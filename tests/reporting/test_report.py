@@ -10,7 +10,7 @@ from copy import deepcopy
 
 import pytest
 from rag_agents import CANDIDATE, QUESTION, agent_with
-from reported_runs import page, result_of, said, tree, with_class
+from reported_runs import page, result_of, said, with_class
 from tables import each_row
 
 import guardgraph
@@ -241,15 +241,3 @@ def test_what_is_no_run_is_refused(run, message):
     """The error says what is missing."""
     with pytest.raises(InputError, match=re.escape(message)):
         report(run)
-
-
-def test_entries_of_a_result_are_shown_as_a_table():
-    """`table` has the named keys as columns, the rest in the last one without times, and escapes what it shows."""
-    shown = guardgraph.table(
-        [{"node": "<b>", "kind": "act", "elapsed_ms": 3}, {"kind": "guard", "to": "\u202ex"}], "kind"
-    )
-    rows = [[said(cell) for cell in row] for row in tree(f"\n{shown._repr_html_()}").iter("tr")]
-    assert rows == [["kind", "…"], ["act", "node: <b>"], ["guard", "to: \\u202ex"]]
-    assert repr(shown) == "<Table: 2 rows of kind, …>"
-    with pytest.raises(InputError, match="entries: dictionaries are required; given: str"):
-        guardgraph.table(["timeline"])

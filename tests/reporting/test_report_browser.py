@@ -162,15 +162,6 @@ def test_what_was_written_stays_text(name, lively):
     assert json.loads(lively.locator("pre.json").last.text_content()) == result_of(name)
 
 
-def test_the_measure_of_contrast_finds_what_is_faint(opened):
-    """Grey on grey is found, in the page and in a picture, so that finding nothing means something."""
-    page = opened("rag", scripts=False)
-    page.evaluate("document.querySelector('.lead').style.color = '#999'")
-    page.evaluate("document.querySelectorAll('.gg .guard text').forEach(item => item.style.opacity = 0.5)")
-    faint = {words for words, *_ in page.evaluate(FAINT, READABLE)}
-    assert {"Every sentence was held against the context"[:40], "policy_guard"} <= faint
-
-
 @pytest.mark.parametrize("stopped", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
 def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(stopped, opened):
     """On a phone the first screen has the stop chip, reason and guard; the graph fits in, with its own stop chip."""

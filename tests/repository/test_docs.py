@@ -290,13 +290,6 @@ def test_every_column_of_a_table_has_a_heading():
         assert [token.map for token in headings if not token.content] == [], page.name
 
 
-def test_the_version_is_in_the_changelog():
-    """The changelog's first entry is the version of the package."""
-    heading = re.search(r"^## (\S+)", Path(ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert heading is not None
-    assert heading[1] == guardgraph.__version__
-
-
 def test_the_import_contract_has_every_room():
     """No folder of the package is without a place in the order of imports, so none is missing in the table of rooms."""
     package = ROOT / "guardgraph"

@@ -68,11 +68,3 @@ def test_notebooks_are_found_and_small(path):
     """The README leads to every notebook, and none is too large to be read in a browser."""
     assert f"](notebooks/{path.name})" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert path.stat().st_size < 300_000
-
-
-@EVERY_NOTEBOOK
-def test_no_notebook_makes_its_own_table(path):
-    """What several notebooks need is the library's: none of them defines it again."""
-    sources = "".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
-    assert "def table(" not in sources
-    assert "IPython" not in sources

@@ -12,7 +12,7 @@ import attacked_agents
 import pytest
 from cli_runs import empty_folder, refused, run
 
-from guardgraph.testing import Attacker, assert_withstands
+from guardgraph.testing import assert_withstands
 from guardgraph.testing.attack.attack import attack_agent, build_attacked_agent
 from guardgraph.testing.attack.attacker import AttackedRun
 from guardgraph.testing.attack.mutants import MUTANTS, forgetting, try_mutants
@@ -171,15 +171,3 @@ def test_mutants_say_what_the_own_tests_notice(here):
 def test_a_wrong_word_is_one_line(arguments, said):
     """It names what was given and what is required, before any run is made."""
     assert said in refused(run("attack", *arguments))
-
-
-def test_the_attacker_says_what_it_needs():
-    """Of a proposer an example, of a tool a function."""
-    with pytest.raises(Exception, match="examples: proposals are required"):
-        Attacker().proposer()
-    with pytest.raises(Exception, match="tool: a function or a tool"):
-        Attacker().tool(7)
-    with pytest.raises(Exception, match="policy: a ToolPolicy is required"):
-        Attacker().tools([], policy={})
-    with pytest.raises(Exception, match="request, moves and results are required"):
-        assert_withstands("attacked_agents:office", {})

@@ -6,10 +6,6 @@ that has the answer, and the set: tuning, held out (written after the first tuni
 """
 
 import json
-import os
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -149,29 +145,6 @@ def test_bad_documents_are_configuration_errors(documents, problem):
     """Documents that could not be cited or searched are refused when the retriever is made."""
     with pytest.raises(ConfigurationError, match=problem):
         LexicalRetriever(documents)
-
-
-def test_repr_says_what_is_searched():
-    """A log line shows the size of the base and its sources."""
-    assert repr(LexicalRetriever([document("a", "x")])) == "LexicalRetriever(1 documents, sources=['s'])"
-
-
-def test_threads_and_hash_seeds_change_nothing():
-    """The same question has the same candidates in every thread and every process."""
-    queries = OFF_TOPIC[:100] + [case["question"] for case in ON_TOPIC]
-    alone = [ask(RETRIEVERS["handbook"], query) for query in queries]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda query: ask(RETRIEVERS["handbook"], query), queries)) == alone
-    code = (
-        "from guardgraph.tools.knowledge_base import demo_documents; from guardgraph.tools.lexical import *\n"
-        "r = LexicalRetriever(demo_documents())\n"
-        f"print(r({{'query': {DEMO_QUESTION!r}, 'sources': list(r.sources), 'top_k': 6}}))"
-    )
-    outputs = {
-        subprocess.check_output([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed})
-        for seed in ("0", "1")
-    }
-    assert len(outputs) == 1
 
 
 @each_row(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from textwrap import fill
 
 import pytest
-from docs_parts import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rag_agents import CANDIDATE, POLICY
 from runs import check_result
 
-from guardgraph import RagBudget, create_rag_agent, load_folder
+from guardgraph import create_rag_agent
 from guardgraph.nodes.offline.rag import plan_offline_retrieval, write_offline_answer
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.testing import scripted_tool
 
 
 def chunks(*texts, **fields):
@@ -58,28 +55,6 @@ def test_the_query_is_the_question():
         "kind": "retrieve",
         "query": "Does P1 mean P1, or is P1 a SEV1?",
     }
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize(
-    ("budget", "top_k"),
-    [
-        ({}, 6),
-        ({"max_context_chunks": 3}, 3),
-        ({"max_top_k": 2}, 2),
-        ({"max_context_chunks": 9}, 6),
-        ({"max_context_chunks": 0}, 1),
-    ],
-)
-@pytest.mark.parametrize("by", ["deployment", "context"])
-def test_it_asks_for_what_the_context_takes(budget, top_k, by):
-    """Top_k is what the run's context takes, whether the deployment or the run's context limits it."""
-    retriever = scripted_tool([], loop=True)
-    limits = RagBudget(**budget) if by == "deployment" else None
-    graph = create_rag_agent(retriever=retriever, policy=POLICY, budget=limits)
-    tighter = {"budget": budget} if by == "context" else None
-    check_result(RAG_REASONS, graph.invoke({"question": "What is P1?"}, context=tighter))
-    assert retriever.calls[0]["top_k"] == top_k
 
 
 # The answer
@@ -143,37 +118,6 @@ def test_no_bare_link_and_no_lead_in_alone_is_an_answer(question):
     assert all(block in GUIDE for block in blocks)
     assert not any(block.startswith("[") for block in blocks)
     assert not blocks[-1].endswith(":")
-
-
-def test_the_section_that_is_headed_as_the_question_answers_from_its_beginning():
-    """Though another chunk, which was found first, repeats more of its words."""
-    other = {"text": f"Upgrading is hard. {'Upgrade pip, upgrade pip. ' * 20}", "section": "History"}
-    headed = {"text": f"Run pip in a shell. {'Then wait for the end of it. ' * 20}", "section": "Upgrading pip"}
-    found = [{**chunk, **own} for chunk, own in zip(chunks("", ""), (other, headed), strict=True)]
-    proposed = write_offline_answer({"question": "How do I upgrade pip?", "context_chunks": found})
-    assert proposed["citations"][0] == "d1"
-    assert proposed["answer"].startswith("## Upgrading pip\n\nRun pip in a shell.")
-
-
-def test_two_chunks_that_answer_alike_are_shown_under_their_headings():
-    """Each with all headings above it, which stand once where both are of one section; the third is left out."""
-    found = [
-        {**chunk, "title": "Acme", "section": section}
-        for chunk, section in zip(
-            chunks(*(f"Boxes: {word} opens a box. {'So it is. ' * 40}" for word in ("robot", "knife", "key"))),
-            ("Open > By robot", "Open > By robot", "Open"),
-            strict=True,
-        )
-    ]
-    proposed = write_offline_answer({"question": "How do I open a box?", "context_chunks": found})
-    assert len(proposed["citations"]) == 2
-    assert proposed["answer"].count("## Acme > Open > By robot\n\n") == 1
-
-
-def test_code_that_begins_in_another_chunk_is_left_out():
-    """And code that goes on in another one is closed."""
-    text = "x = 1\n```\n\nOpen a box:\n\n```python\nopen_box()\n"
-    assert said("How do I open a box?", text)["answer"] == "Open a box:\n\n```python\nopen_box()\n\n```"
 
 
 def test_a_line_that_would_load_something_is_left_out():
@@ -288,13 +232,6 @@ def test_it_is_never_stopped(texts, asked):
     assert result["outcome"] == "clarify" or set(result["citations"]) <= {f"d{place}" for place in range(len(texts))}
 
 
-@pytest.mark.parametrize("piece", ["P1 ", "P1. ", "P1\n", "1. P1\n", "。", "x", "P1? ", "P1: "])
-def test_hostile_chunks(piece):
-    """A context full of anything is answered from in time."""
-    result = ask("What is P1?", piece * (8000 // len(piece)))
-    assert result["status"] == "ok"
-
-
 @pytest.mark.parametrize(
     ("question", "told"),
     [
@@ -310,17 +247,3 @@ def test_the_demo_answers_questions_in_other_words(question, told):
     result = create_rag_agent().invoke({"question": question})
     assert result["outcome"] == "grounded_answer"
     assert told in result["answer"]
-
-
-def test_over_the_docs_the_answerer_is_never_stopped_by_its_own_guard():
-    """Questions made of words of the documents themselves end in an answer or a clarification."""
-    graph = create_rag_agent(knowledge_base=str(ROOT / "docs"))
-    frames = ("How long does {} {} take?", "What is {} {}?", "Who decides on {} {}?", "When is {} {}?")
-    asked = 0
-    for place, document in enumerate(load_folder(ROOT / "docs")[::5]):
-        words = re.findall(r"[A-Za-z_][\w.-]{4,}", document["text"])[-2:]
-        if len(words) == 2:
-            result = graph.invoke({"question": frames[place % 4].format(*words)})
-            assert result["status"] == "ok", (words, result["stop_reason"])
-            asked += 1
-    assert asked > 20

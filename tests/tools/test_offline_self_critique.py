@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from guard_cases import json_values, outcome
+from guard_cases import json_values
 from hypothesis import given
 from hypothesis import strategies as st
 from self_critique_cases import checked
@@ -17,12 +17,7 @@ from tables import each_row
 from guardgraph import create_self_critique_agent
 from guardgraph.guards.self_critique.critique import parse_critique
 from guardgraph.guards.self_critique.editing import apply_required_changes
-from guardgraph.nodes.offline.self_critique import (
-    critique_offline_draft,
-    revise_offline_draft,
-    shorten_offline_draft,
-    write_offline_draft,
-)
+from guardgraph.nodes.offline.self_critique import critique_offline_draft, shorten_offline_draft
 from guardgraph.state.self_critique import RISK_TYPES, SelfCritiquePolicy
 
 DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
@@ -193,19 +188,3 @@ def test_no_guard_stops_what_the_offline_run_wrote(context: dict[str, Any]) -> N
     """Whatever the context, the run ends well, or because the input is refused or a person has to decide."""
     reason = ended(context)["stop_reason"]
     assert reason in ("success", "policy_escalation") or reason.startswith("invalid_request:")
-
-
-VIEWS = st.fixed_dictionaries(
-    {},
-    optional=dict.fromkeys(("incident_context", "draft", "required_changes", "max_chars"), JSON)
-    | {"allowed_risk_types": st.just([*RISK_TYPES]) | JSON},
-)
-
-
-@given(VIEWS)
-def test_proposers_take_any_view(view: dict[str, Any]) -> None:
-    """They return the text or the critique that the contract asks for, whatever they see."""
-    assert all(isinstance(propose(view)["draft"], str) for propose in (write_offline_draft, shorten_offline_draft))
-    assert isinstance(revise_offline_draft(view)["revised_answer"], str)
-    limits: dict[str, Any] = {"policy": SelfCritiquePolicy(), "max_risks": 5, "max_required_changes": 5}
-    assert "value" in outcome(parse_critique, critique_offline_draft(view), **limits)

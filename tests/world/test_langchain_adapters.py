@@ -237,18 +237,6 @@ def test_a_tool_may_take_our_request_or_the_query_alone(give):
         assert ask(given_tool)["citations"] == ["hotels"]
 
 
-@pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
-def test_a_tool_that_can_only_be_awaited_is_awaited(response_format):
-    """Tools without a sync side, as those of MCP, serve sync runs too."""
-
-    @tool(response_format=response_format)
-    async def look(query: str) -> object:
-        """Look."""
-        return SCORED if response_format == "content" else ("see the artifact", SCORED)
-
-    assert ask(look)["citations"] == ["hotels"]
-
-
 def test_a_tool_that_wants_more_is_refused_at_once():
     """A tool with arguments that nobody has is an error when the agent is made, and names them."""
 

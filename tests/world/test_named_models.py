@@ -97,12 +97,3 @@ def test_a_server_without_json_schema_is_asked_for_json(monkeypatch, mode):
     assert result["history"][0]["proposer"] == "test-model"
     assert [request["body"]["response_format"] for request in server.requests] == [{"type": "json_object"}] * 2
     assert all("JSON" in request["body"]["messages"][0]["content"] for request in server.requests)
-
-
-@pytest.mark.parametrize("value", ["json_mode", "JSON", "function_calling", "0"])
-def test_another_form_is_refused(value):
-    """A form that nobody knows is an error that names those there are."""
-    environ = {"OPENAI_API_KEY": "sk-loopback", "OPENAI_STRUCTURED_OUTPUT": value}
-    with pytest.raises(ConfigurationError, match=r"^OPENAI_STRUCTURED_OUTPUT: schema, json, none is required"):
-        chat_model("openai", environ=environ)
-    assert chat_model("openai", environ={**environ, "OPENAI_STRUCTURED_OUTPUT": "schema"}).model_name
