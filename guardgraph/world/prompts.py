@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -19,8 +20,8 @@ from typing import Any, Final, TypeAlias
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.utils.json_schema import dereference_refs
 
-from guardgraph.grounding.sentences import find_sentence_spans, unwrap_text_lines
-from guardgraph.grounding.words import detect_language, find_nearest_texts, read_terms
+from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
+from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem
 
@@ -78,10 +79,10 @@ def _write_fields(value: JsonObject) -> Iterator[str]:
 
 def write_numbered(items: Sequence[JsonObject]) -> str:
     """Return the items of a list, each with its number, what it is about, and its text."""
-    return "\n\n".join(_write_item(number, item) for number, item in enumerate(items, 1))
+    return "\n\n".join(_write_item(item.get("number") or at, item) for at, item in enumerate(items, 1))
 
 
-def _write_item(number: int, item: JsonObject) -> str:
+def _write_item(number: JsonValue, item: JsonObject) -> str:
     about, dates = (
         [str(item[name]).strip() for name in names if str(item.get(name) or "").strip()] for names in (_HEAD, _DATES)
     )
@@ -165,27 +166,44 @@ def write_refusal(template: str, refused: JsonObject, shown: JsonObject) -> str:
     evidence = {name: item for name, item in (refused.get("evidence") or {}).items() if name not in _PLACED}
     if said := [f"{name.replace('_', ' ')}: {json.dumps(item, ensure_ascii=False)}" for name, item in evidence.items()]:
         why += f" ({'; '.join(said)})"
-    items = next((value for name in NUMBERED if isinstance(value := shown.get(name), list)), [])
+    items: Sequence[Any] = next((value for name in NUMBERED if isinstance(value := shown.get(name), list)), [])
     told = [*_list_corrections(refused, items)] or [why]
-    if not refused["reason"].startswith("llm_") and (nearest := _find_nearest_sentence(shown.get("question"), items)):
-        told.append(f"Nearest to the question, a source says: {json.dumps(nearest, ensure_ascii=False)}")
+    if not refused["reason"].startswith("llm_") and (nearest := find_nearest_sentence(shown)):
+        told.append(f"Nearest to the question, a source says: {json.dumps(nearest['text'], ensure_ascii=False)}")
     return write_view(template, {"why": " ".join(told), "question": shown.get("question")})
 
 
-def _find_nearest_sentence(question: JsonValue, items: Sequence[JsonObject]) -> str | None:
-    """Return the sentence of numbered items that shares most words with a question; their heads count for each."""
-    heads = [" ".join(str(item.get(name) or "") for name in _HEAD) for item in items]
-    said = [
-        (f"{head}. {text[start:end]}", " ".join(text[start:end].split()))
-        for item, head in zip(items, heads, strict=True)
-        for text in (unwrap_text_lines(item[name]) for name in _BODY if isinstance(item.get(name), str))
-        for start, end in find_sentence_spans(text)
-    ]
-    if not isinstance(question, str) or not said:
+def find_nearest_sentence(shown: JsonObject) -> JsonObject | None:
+    """Return the sentence of what a model is shown that shares most words, and the rarest, with its question.
+
+    It is an item with the number of its own, whose head counts for it.
+    """
+    question = shown.get("question")
+    items: Sequence[Any] = next((value for name in NUMBERED if isinstance(value := shown.get(name), list)), [])
+    if not isinstance(question, str):
         return None
     language = detect_language(question)
-    [found] = find_nearest_texts([question], [read for read, _ in said], language=language, terms=read_terms)
-    return said[found[0]][1] if found else None
+    wanted, found = frozenset(read_terms(question, language)), list[tuple[frozenset[str], JsonObject]]()
+    for number, item in enumerate(items, 1):
+        head = " ".join(str(item.get(name) or "") for name in _HEAD)
+        for text in (item[name] for name in _BODY if isinstance(item.get(name), str)):
+            for said in _list_sentences(text):
+                shared = wanted & frozenset(read_terms(f"{head}. {said}", language))
+                found += [(shared, {"number": number, "text": said})] * bool(shared)
+    spread = Counter(word for shared, _ in found for word in shared)
+    return max(found, key=lambda it: sum(1 / spread[word] for word in it[0]), default=(None, None))[1]
+
+
+def _list_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, and of its tables each row with what its columns are called."""
+    columns = list[str]()
+    for said in split_sentences(unwrap_text_lines(text)):
+        cells = [cell.strip() for cell in said.strip("|").split("|")] if said.startswith("|") else []
+        if columns and cells and any(cell.strip("-: ") for cell in cells):
+            yield "; ".join(f"{column}: {cell}" for column, cell in zip(columns, cells, strict=False))
+        elif not cells:
+            yield " ".join(said.split())
+        columns = columns or cells if cells else []
 
 
 def _list_corrections(refused: JsonObject, items: Sequence[JsonObject]) -> Iterator[str]:
@@ -258,9 +276,13 @@ class Prompt:
     def write_messages(self, view: JsonObject) -> list[BaseMessage]:
         """Return what a model is sent for a view; where it is asked again, its proposal as its turn, and why."""
         shown = {name: value for name, value in view.items() if name != "refused"}
+        refused = view.get("refused")
+        if isinstance(refused, dict) and not self.schema and (nearest := find_nearest_sentence(shown)):
+            name = next(name for name in NUMBERED if shown.get(name))
+            return self.write_messages({**shown, name: [nearest]})
         asked = write_view(self.asked, shown) if self.asked else json.dumps(shown, ensure_ascii=False)
         messages: list[BaseMessage] = [SystemMessage(self.text), HumanMessage(asked)]
-        if not isinstance(refused := view.get("refused"), dict):
+        if not isinstance(refused, dict):
             return messages
         again = write_refusal(read_prompt_part("asked_again"), refused, shown)
         return [*messages, *_list_earlier_turn(refused), HumanMessage(again)]

@@ -15,6 +15,7 @@ from guardgraph import (
     create_self_critique_agent,
     create_tool_agent,
 )
+from guardgraph.world.prompts import find_nearest_sentence
 
 HOST = "handbook.example"
 PAGE = "# Trial\n\nThe trial lasts 21 days and needs no credit card. At its end the workspace turns read-only.\n"
@@ -162,3 +163,18 @@ def test_a_loop_that_was_cut_off_is_judged_once_and_not_asked_for_again(run):
     wrong = says("The target is 20 minutes." * 9 + " The tar", "length")
     result, asked = run(create_rag_agent, question, wrong, planner="rules")
     assert (result["status"], "attempts" in result, len(asked)) == ("stopped", False, 1)
+
+
+def test_who_writes_texts_is_asked_again_with_the_nearest_sentence_alone(run):
+    """It copies a proposal of its own; a row of a table has the names of its columns, and marks keep their numbers."""
+    question = {"question": "What is the P1 first response target of the Enterprise plan?"}
+    wrong, right = "The P1 first response target is 20 minutes.", "The P1 first response target is 15 minutes."
+    result, asked = run(create_rag_agent, question, wrong, right, planner="rules")
+    assert (result["answer"], len(result["attempts"])) == (right, 1)
+    first, second = ([message["content"] for message in request["body"]["messages"]] for request in asked)
+    assert (first[0], len(second)) == (second[0], 2)
+    assert second[1].startswith("[1]\nFor P1 incidents, first response target is 15 minutes")
+    assert "20 minutes" not in second[1]
+    rows = "| Plan | Seats |\n| --- | --- |\n| Starter | 3 |\n| Professional | 50 |"
+    shown = {"question": "How many seats has the Starter plan?", "context_chunks": [{"text": "None."}, {"text": rows}]}
+    assert find_nearest_sentence(shown) == {"number": 2, "text": "Plan: Starter; Seats: 3"}
