@@ -79,7 +79,7 @@ def check(
         exit_with_status(_check_rows(data, fail_under, as_json))
     if not source:
         raise ConfigurationError("--source: a file, a folder or a URL is required; given: none")
-    checked = check_answer(_read_text("ANSWER", str(answer)), _read_sources(source), question=question)
+    checked = check_answer(_read_shown_text("ANSWER", str(answer)), _read_sources(source), question=question)
     if html is not None:
         _write_page(html, checked)
     if as_json:
@@ -111,7 +111,7 @@ _STYLES: Final[dict[str | None, str]] = {
 }  # fmt: skip
 
 
-def _read_text(option: str, name: str) -> str:
+def _read_shown_text(option: str, name: str) -> str:
     """Return what a reader sees of a file, by its ending; standard input is Markdown or plain text."""
     if name != "-":
         inputs.require_file_option(option, name)
@@ -137,7 +137,7 @@ def _read_sources(names: list[str]) -> list[Source]:
     found = list[Source]()
     for name in names:
         if _PAGES.match(name):
-            found.append(_read_page(name))
+            found.append(_read_web_source(name))
         elif name != "-" and Path(inputs.check_path_option("--source", name)).is_dir():
             from guardgraph.tools.knowledge_base import load_folder
 
@@ -148,14 +148,14 @@ def _read_sources(names: list[str]) -> list[Source]:
         elif name != "-" and not Path(name).exists():
             raise ConfigurationError(f"--source {name!r:.200}: a file or a folder is required; there is none")
         else:
-            found.append(Source(name, _read_text("--source", name)))
+            found.append(Source(name, _read_shown_text("--source", name)))
     counted = Counter(source.id for source in found)
     if twice := [name for name, count in counted.items() if count > 1]:
         raise ConfigurationError(f"--source: two sources have one id, {twice[0]!r:.200}; each is given once")
     return found
 
 
-def _read_page(url: str) -> Source:
+def _read_web_source(url: str) -> Source:
     from urllib.parse import urlsplit
 
     from guardgraph.web.reader import web_reader
@@ -184,7 +184,7 @@ def _check_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
     """Check many answers and print a table; return whether as many are let through as were asked for."""
     verdicts, errors, labelled = Counter[str](), Counter[str](), Counter[str]()
     passed = total = 0
-    for number, row in enumerate(_read_rows(file), 1):
+    for number, row in enumerate(_read_data_rows(file), 1):
         try:
             checked = check_answer(row["answer"], row["sources"], question=row.get("question") or "")
         except InputError as error:
@@ -214,7 +214,7 @@ def _check_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
     return fail_under is None or share >= fail_under
 
 
-def _read_rows(file: str) -> list[dict[str, Any]]:
+def _read_data_rows(file: str) -> list[dict[str, Any]]:
     rows = list[dict[str, Any]]()
     try:
         lines = inputs.read_option_bytes("--data", file, 10 * _MOST_BYTES).decode("utf-8-sig").split("\n")

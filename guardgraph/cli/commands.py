@@ -84,7 +84,7 @@ def rag(
 
     With a FILE, --tenant, --user and --group say who asks: documents that they may not read are not there for them.
     """
-    caller = knowledge.caller_of(kb, options.tenant, user, group)
+    caller = knowledge.read_caller_options(kb, options.tenant, user, group)
     settings = options.load_settings("rag", is_caller=caller is not None)
     run_and_exit(
         runs.prepare_rag_command(question, history=history, kb=kb, model=options.model, caller=caller, **settings),

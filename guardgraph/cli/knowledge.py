@@ -20,7 +20,7 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.knowledge.base import AnyKnowledgeBase
     from guardgraph.knowledge.checking import CheckedBase
-    from guardgraph.knowledge.database import Database
+    from guardgraph.knowledge.database import KnowledgeDatabase
     from guardgraph.knowledge.ingest.collection import Report
     from guardgraph.knowledge.scopes import Scope
     from guardgraph.state.context import Caller
@@ -29,12 +29,12 @@ _SHOWN: Final = 5
 """Of many that are alike."""
 
 
-def counted(count: int, name: str) -> str:
+def count_things(count: int, name: str) -> str:
     """Return a number of things."""
     return f"{count} {name}{'' if count == 1 else 's'}"
 
 
-def first_of(names: Sequence[str]) -> str:
+def name_first(names: Sequence[str]) -> str:
     """Return the first of some names, and how many there are more."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"{', '.join(names[:_SHOWN])}{more}" or "none"
@@ -51,7 +51,7 @@ def show_report(screen: Screen, folder: str, report: Report) -> None:
     if report.closed:
         whom = "--reader or an access.yaml names who may"
         print_on_stderr(
-            f"nobody may read {counted(len(report.closed), 'document')} ({first_of(report.closed)}); {whom}"
+            f"nobody may read {count_things(len(report.closed), 'document')} ({name_first(report.closed)}); {whom}"
         )
 
 
@@ -62,13 +62,15 @@ def show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
         screen.print_text("nothing", indent=0)
         return
     screen.print_table(
-        [name.replace("_", " ") for name in held[0]], ([_cell(value) for value in row.values()] for row in held)
+        [name.replace("_", " ") for name in held[0]], ([_format_cell(value) for value in row.values()] for row in held)
     )
 
 
 def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
     """Show what was found, what became of it, and what to do next."""
-    screen.print_text(f"{file}: {counted(checked.documents, 'document')}, {counted(checked.chunks, 'chunk')}", indent=0)
+    screen.print_text(
+        f"{file}: {count_things(checked.documents, 'document')}, {count_things(checked.chunks, 'chunk')}", indent=0
+    )
     for kind, of_kind in groupby(checked.findings, key=lambda finding: finding.kind):
         findings = [*of_kind]
         for finding in findings[:_SHOWN]:
@@ -96,7 +98,7 @@ def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
         screen.print_text(f"to make vectors again, in Python: {again}", indent=0)
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(value) or "nobody"
     if isinstance(value, bool):
@@ -194,7 +196,7 @@ def list_(
             collections = kb.index.collections()
             rows = [
                 {"tenant": of, "name": collection, "documents": collections[of, collection]}
-                for of, collection in sorted(collections, key=_by_tenant)
+                for of, collection in sorted(collections, key=_sort_by_tenant)
                 if tenant in (None, of)
             ]
         else:
@@ -217,7 +219,7 @@ def remove(
     """Remove a collection with all its documents."""
     with _open_base(file) as kb:
         count = kb.remove(_existing_collection("NAME", name, tenant, kb), tenant=tenant)
-    Screen().print_text(f"{name}: {counted(count, 'document')} removed", indent=0)
+    Screen().print_text(f"{name}: {count_things(count, 'document')} removed", indent=0)
 
 
 @app.command()
@@ -264,7 +266,7 @@ def check(file: File, *, as_json: Json = False) -> None:
     """
     from guardgraph.knowledge.base import check_knowledge_base
 
-    database = _open_to_check(file)
+    database = _open_stored_base(file)
     _show_checked(database.shown, check_knowledge_base(database), as_json)
 
 
@@ -277,11 +279,11 @@ def rebuild(file: File, *, as_json: Json = False) -> None:
     """
     from guardgraph.knowledge.base import rebuild_knowledge_base
 
-    database = _open_to_check(file)
+    database = _open_stored_base(file)
     _show_checked(database.shown, rebuild_knowledge_base(database), as_json)
 
 
-def _open_to_check(file: str) -> Database:
+def _open_stored_base(file: str) -> KnowledgeDatabase:
     from guardgraph.knowledge.base import open_to_check
 
     return open_to_check(file if is_server_url(file) else _require_own_file(file))
@@ -316,7 +318,7 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
                 "documents": count,
                 "may_read": is_access_allowed(scope.access, asked),
             }
-            for scope, count in sorted(kb.index.documents_by_scope().items(), key=_by_scope)
+            for scope, count in sorted(kb.index.documents_by_scope().items(), key=_sort_by_scope)
         ]
     if as_json:
         print_json(rows)
@@ -324,7 +326,7 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
         show_rows(Screen(), rows)
 
 
-def caller_of(kb: str | None, tenant: str | None, user: str | None, group: list[str] | None) -> Caller | None:
+def read_caller_options(kb: str | None, tenant: str | None, user: str | None, group: list[str] | None) -> Caller | None:
     """Return who asks the knowledge base of ``--kb``; None where it is no file, whose documents have no readers."""
     if kb is not None and (is_server_url(kb) or os.path.isfile(inputs.check_path_option("--kb", kb))):
         return inputs.parse_caller_options(tenant, user, group)
@@ -353,12 +355,14 @@ def _require_own_file(given: str) -> Path:
 
 def _existing_collection(option: str, name: str, tenant: str | None, kb: AnyKnowledgeBase) -> str:
     """Return the name of a collection that is there."""
-    there = sorted(kb.index.collections(), key=_by_tenant)
+    there = sorted(kb.index.collections(), key=_sort_by_tenant)
     if (tenant, name) in there:
         return name
     whose = "without a tenant" if tenant is None else f"of the tenant {tenant!r:.80}"
     shown = [f"{of} ({'no tenant' if whose is None else f'--tenant {whose}'})" for whose, of in there]
-    raise ConfigurationError(f"{option} {name!r:.80}: there is no such collection {whose}; there are {first_of(shown)}")
+    raise ConfigurationError(
+        f"{option} {name!r:.80}: there is no such collection {whose}; there are {name_first(shown)}"
+    )
 
 
 def _note_unknown(tenant: str | None, kb: AnyKnowledgeBase) -> None:
@@ -368,14 +372,16 @@ def _note_unknown(tenant: str | None, kb: AnyKnowledgeBase) -> None:
     except ConfigurationError:  # a role of a server that reads for callers only knows no tenants
         return
     if tenant is not None and tenant not in there:
-        print_on_stderr(f"the tenant {tenant!r:.80} has no documents; there are {first_of([of for of in there if of])}")
+        print_on_stderr(
+            f"the tenant {tenant!r:.80} has no documents; there are {name_first([of for of in there if of])}"
+        )
 
 
-def _by_tenant(collection: tuple[str | None, str]) -> tuple[str, str]:
+def _sort_by_tenant(collection: tuple[str | None, str]) -> tuple[str, str]:
     tenant, name = collection
     return tenant or "", name
 
 
-def _by_scope(item: tuple[Scope, int]) -> tuple[str, str, tuple[str, ...]]:
+def _sort_by_scope(item: tuple[Scope, int]) -> tuple[str, str, tuple[str, ...]]:
     scope, _ = item
     return scope.access.tenant or "", scope.source, scope.access.readers

@@ -20,7 +20,7 @@ from guardgraph.plain.errors import ConfigurationError, GuardgraphError, explain
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, NotJson, parse_json
 
 if TYPE_CHECKING:
-    from guardgraph.evidence.what_if import FailOn, Row
+    from guardgraph.evidence.what_if import FailOn, JudgedRun
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Replayed:
         """Return it as plain JSON."""
         return {"same": self.same, "parted": self.parted, "not_replayed": self.left}
 
-    def add_row(self, row: Row) -> None:
+    def add_row(self, row: JudgedRun) -> None:
         """Count one run."""
         if row.kind == "same":
             self.same += 1

@@ -39,12 +39,12 @@ class DatasetRow:
 
 def read_dataset(agent: GuardedGraph[Any, Any, Any], dataset: Any) -> list[DatasetRow]:
     """Read the rows of a dataset for an agent."""
-    rows = [_parse_row(agent, at, row) for at, row in enumerate(_read_table(dataset), 1)]
+    rows = [_parse_row(agent, at, row) for at, row in enumerate(_read_dataset_rows(dataset), 1)]
     _refuse_repeated_rows(rows)
     return rows
 
 
-def _read_table(dataset: Any) -> list[Any]:
+def _read_dataset_rows(dataset: Any) -> list[Any]:
     if isinstance(dataset, (str, Path)):
         rows = list(_read_dataset_lines(Path(dataset)))
     elif hasattr(dataset, "to_dict"):  # a DataFrame, whose empty cells are NaN
@@ -280,7 +280,7 @@ UNENDED: Final = ("unknown", "waits", "failed")
 """What is said of runs that have no ending."""
 
 
-def _name_ending(result: Any) -> str:
+def _name_run_ending(result: Any) -> str:
     if isinstance(result, BaseException):
         return "failed"
     if result is None:
@@ -290,10 +290,10 @@ def _name_ending(result: Any) -> str:
 
 def _judge_row(row: DatasetRow, result: Any) -> EvaluationRow:
     known = result if isinstance(result, dict) else {}
-    ended = _name_ending(result)
+    ended = _name_run_ending(result)
     over = ended not in UNENDED
     text = _read_answer_text(known) if over else ""
-    lacking = [fact for fact in row.facts if _normalise(fact) not in _normalise(text)]
+    lacking = [fact for fact in row.facts if _fold_fact(fact) not in _fold_fact(text)]
     uncited = [name for name in row.citations if not _is_cited(name, known.get("citations"))]
     as_expected = over and is_ending_called(Ending.of(known), row.ending) if row.ending else None
     why = [f"{result!s:.200}"] if isinstance(result, BaseException) else []
@@ -320,7 +320,7 @@ def _read_answer_text(result: Mapping[str, Any]) -> str:
     return "\n".join(value for key, value in result.items() if key not in RECORDED and isinstance(value, str))
 
 
-def _normalise(text: str) -> str:
+def _fold_fact(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

@@ -25,7 +25,7 @@ def parse_strict_json(data: bytes, name: str, levels: int) -> JsonObject:
             object_pairs_hook=refuse_repeated_keys,
             parse_int=_parse_bounded_int,
             parse_float=_parse_finite_float,
-            parse_constant=_refuse_json_constant,
+            parse_constant=_refuse_nan,
         )
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: UTF-8 text is required; byte {error.start} is none") from None
@@ -61,5 +61,5 @@ def _parse_finite_float(digits: str) -> float:
     raise ValueError(f"a number of 64 bits is required; given: {digits[:DIGITS]}...")
 
 
-def _refuse_json_constant(name: str) -> float:
+def _refuse_nan(name: str) -> float:
     raise ValueError(f"{name} is no JSON")

@@ -64,7 +64,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row(Again):
+class JudgedRun(Again):
     """One run of a what-if."""
 
     run_id: str
@@ -125,7 +125,7 @@ class WhatIf:
 
     graph: GuardedGraph[Any, Any, Any]
     """The candidate."""
-    rows: list[Row]
+    rows: list[JudgedRun]
     """Every run, in the order in which they were given."""
 
     @cached_property
@@ -191,9 +191,9 @@ class WhatIf:
         return f"<WhatIf of {self.graph.get_name()}: {said or 'no runs'}>"
 
 
-def build_what_if_row(again: Again, **known: Any) -> Row:
+def build_what_if_row(again: Again, **known: Any) -> JudgedRun:
     """Return the row of a run that was judged, with what else is known of it."""
-    return Row(**{name: getattr(again, name) for name in _JUDGED}, **known)
+    return JudgedRun(**{name: getattr(again, name) for name in _JUDGED}, **known)
 
 
 def _format_new_ending(old: Ending, new: Ending, differs: bool) -> str:
@@ -337,7 +337,7 @@ def what_if(
     graph = load_candidate_agent(candidate, policy=policy, budget=budget)
     if not isinstance(runs, Iterable):
         raise InputError(f"runs: stored runs, as of store.runs(), or recordings; given: {type(runs).__name__}")
-    rows: list[Row] = []
+    rows: list[JudgedRun] = []
     for at, run in enumerate(runs):
         rows.append(judge_run(graph.frame, run, at, assume=assume, ignore_live=ignore_live))
         if progress is not None:
@@ -360,7 +360,7 @@ def load_candidate_agent(candidate: Any, **settings: Settings | None) -> Guarded
     return graph
 
 
-def judge_run(frame: Frame, run: Any, at: int, **how: bool) -> Row:
+def judge_run(frame: Frame, run: Any, at: int, **how: bool) -> JudgedRun:
     """Judge one of the runs that a what-if is given; `at` is its place among them."""
     if isinstance(run, dict):
         return _judge_recording(frame, run, str(run.get("run_id", "")), None, how)
@@ -372,7 +372,7 @@ def judge_run(frame: Frame, run: Any, at: int, **how: bool) -> Row:
     return _judge_recording(frame, run.recording, run.run_id, run.position.seq, how)
 
 
-def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, how: Mapping[str, bool]) -> Row:
+def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, how: Mapping[str, bool]) -> JudgedRun:
     try:
         recording = validate_recording(given)
     except InputError as error:

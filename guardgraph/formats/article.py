@@ -75,12 +75,14 @@ def assembled(
         if not (is_heading and without_headings):
             texts.append(text)
             at += len(text) + len(_BETWEEN)
-    return Parsed(_BETWEEN.join(texts), parts, title or ("" if _top(parts) else page_title), section, updated_at)
+    return Parsed(
+        _BETWEEN.join(texts), parts, title or ("" if _find_top_heading(parts) else page_title), section, updated_at
+    )
 
 
 def sections_of(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
     """Return the title of a file, and its sections."""
-    top = _top(parsed.parts) or parsed.title or name
+    top = _find_top_heading(parsed.parts) or parsed.title or name
     sections, open_headings = [], list[Heading]()
     for part in parsed.parts:
         if isinstance(part, Heading):
@@ -90,7 +92,7 @@ def sections_of(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
     return parsed.title or top, sections
 
 
-def _top(parts: Iterable[Heading | Span]) -> str:
+def _find_top_heading(parts: Iterable[Heading | Span]) -> str:
     """Return the first heading of level 1, "" where there is none."""
     return next((part.name for part in parts if isinstance(part, Heading) and part.level == 1 and part.text), "")
 

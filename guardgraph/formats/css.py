@@ -67,30 +67,30 @@ def declarations_in(style: str) -> Iterator[CssDeclaration]:
         if other == ":" and not name:
             name, words = (words[-1] if words else "-"), []
         elif other and other in ";{}":
-            yield _declared(name, words, marked)
+            yield _make_declaration(name, words, marked)
             name, words, marked = "", [], False
         elif token["word"]:
-            words.append(_plain(token["word"]))
+            words.append(_unescape_word(token["word"]))
         elif token["url"]:
             words.append("url")
         marked = marked or other == "!"
-    yield _declared(name, words, marked)
+    yield _make_declaration(name, words, marked)
 
 
-def _declared(name: str, words: list[str], marked: bool) -> CssDeclaration:
+def _make_declaration(name: str, words: list[str], marked: bool) -> CssDeclaration:
     is_important = marked and words[-1:] == ["important"]
     return CssDeclaration(name, tuple(words[:-1] if is_important else words), is_important)
 
 
-def _plain(word: str) -> str:
-    return _ESCAPE.sub(lambda escape: escape[2] or _letter(int(escape[1], 16)), word).lower()
+def _unescape_word(word: str) -> str:
+    return _ESCAPE.sub(lambda escape: escape[2] or _decode_letter(int(escape[1], 16)), word).lower()
 
 
-def _letter(number: int) -> str:
+def _decode_letter(number: int) -> str:
     return chr(number) if 0 < number <= 0x10FFFF and not 0xD800 <= number < 0xE000 else "\ufffd"
 
 
-class _Block:
+class _RuleBlock:
     """What stands between two braces, as it is read."""
 
     def __init__(self, selector: str | None, applies: bool) -> None:
@@ -107,7 +107,7 @@ _GROUPS: Final = ("@media", "@supports", "@layer")
 
 def rules_in(sheet: str) -> Iterator[Rule]:
     """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too."""
-    blocks = [_Block(None, applies=True)]
+    blocks = [_RuleBlock(None, applies=True)]
     for token in _TOKEN.finditer(_LINE_END.sub("\n", sheet)):
         block, other = blocks[-1], token["other"]
         if other == "{":
@@ -115,9 +115,9 @@ def rules_in(sheet: str) -> Iterator[Rule]:
                 raise ExtractionFailed("too_large", {"limit": "nested rules", "allowed": _MOST_LEVELS})
             prelude = "".join(block.pieces).strip()
             block.pieces = []
-            blocks.append(_opened(prelude, block))
+            blocks.append(_open_rule_block(prelude, block))
         elif other == "}" and len(blocks) > 1:
-            yield from _closed(blocks.pop())
+            yield from _close_rule_block(blocks.pop())
         elif other == ";":
             block.declared.append("".join(block.pieces))
             block.pieces = []
@@ -126,12 +126,12 @@ def rules_in(sheet: str) -> Iterator[Rule]:
         else:
             block.pieces.append(" ")
     while len(blocks) > 1:
-        yield from _closed(blocks.pop())
+        yield from _close_rule_block(blocks.pop())
 
 
-def _opened(prelude: str, around: _Block) -> _Block:
+def _open_rule_block(prelude: str, around: _RuleBlock) -> _RuleBlock:
     if not prelude.startswith("@"):
-        return _Block(_nested(prelude, around.selector), around.applies)
+        return _RuleBlock(_write_out_selector(prelude, around.selector), around.applies)
     name, _, query = prelude.partition(" ") if " " in prelude else prelude.partition("(")
     name = name.lower()
     applies = around.applies and name.startswith(_GROUPS)
@@ -139,7 +139,7 @@ def _opened(prelude: str, around: _Block) -> _Block:
         applies = applies and media_applies(prelude[len("@media") :])
     elif name.startswith("@supports"):
         applies = applies and not query.strip().lower().startswith("not")
-    return _Block(around.selector, applies)
+    return _RuleBlock(around.selector, applies)
 
 
 _MOST_LEVELS: Final = 30
@@ -148,19 +148,19 @@ _LONGEST: Final = 20_000
 """Letters of a selector with those around it written out."""
 
 
-def _nested(selector: str, around: str | None) -> str:
+def _write_out_selector(selector: str, around: str | None) -> str:
     if around is None:
         return selector
-    inside = [part if "&" in part else f"& {part}" for part in _parted(selector)]
+    inside = [part if "&" in part else f"& {part}" for part in _split_selectors(selector)]
     if sum(map(len, inside)) + sum(part.count("&") for part in inside) * len(around) > _LONGEST:
         raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST})
     # Lexbor finds nothing below `:is(body)`; at the beginning, one selector means the same without it.
-    is_one = next(islice(_parted(around), 1, None), None) is None
+    is_one = next(islice(_split_selectors(around), 1, None), None) is None
     begun = (part.replace("&", around, 1) if is_one and part.startswith("& ") else part for part in inside)
     return ",".join(part.replace("&", f":is({around})") for part in begun)
 
 
-def _closed(block: _Block) -> Iterator[Rule]:
+def _close_rule_block(block: _RuleBlock) -> Iterator[Rule]:
     if block.selector is not None and block.applies:
         text = ";".join((*block.declared, "".join(block.pieces)))
         yield Rule(block.selector, list(declarations_in(text)))
@@ -220,7 +220,7 @@ _LISTED = re.compile(r":(?:not|is|where|has|matches|any)\(.*|\[[^\]]*+\]?|\"[^\"
 _QUOTED_OR_NESTED = re.compile(r"\"[^\"]*\"|'[^']*'|[()\[\],]")
 
 
-def _parted(selectors: str) -> Iterator[str]:
+def _split_selectors(selectors: str) -> Iterator[str]:
     """Yield the selectors of a list."""
     level, begin = 0, 0
     for mark in _QUOTED_OR_NESTED.finditer(selectors):
@@ -234,7 +234,7 @@ def _parted(selectors: str) -> Iterator[str]:
     yield selectors[begin:].strip()
 
 
-def _specificity(selector: str) -> tuple[int, int, int]:
+def _measure_specificity(selector: str) -> tuple[int, int, int]:
     """Return how narrow a selector is (Selectors 4, section 17), `:where()` and lists as if they were written out."""
     names = selector.count("#")
     kinds = len(re.findall(r"\.[^\d]|\[|(?<!:):(?!is|not|where|has)[a-z]", selector))
@@ -297,12 +297,12 @@ class Cascade:
             # Each value once, where it stands last: of many that say the same none takes time.
             whole = {key: tuple(reversed(dict.fromkeys(reversed(values)))) for key, values in said.items()}
             self._order += 1
-            for selector in _parted(_STATES.sub("", rule.selector)):
-                if _OTHER.search(_NEGATED.sub("", selector)) or not _needed_names(selector) <= known:
+            for selector in _split_selectors(_STATES.sub("", rule.selector)):
+                if _OTHER.search(_NEGATED.sub("", selector)) or not _list_needed_names(selector) <= known:
                     continue
                 if selector not in matched:
-                    matched[selector] = _matched(root, selector or "*")
-                narrow = _specificity(selector)
+                    matched[selector] = _match_selector(root, selector or "*")
+                narrow = _measure_specificity(selector)
                 for node in matched[selector]:
                     self._declare(node, whole, origin, narrow)
 
@@ -318,12 +318,12 @@ class Cascade:
                 style[name] = Declared(key, values)
 
 
-def _needed_names(selector: str) -> set[str]:
-    return {mark + _ESCAPE.sub(lambda escape: escape[2] or _letter(int(escape[1], 16)), name)
+def _list_needed_names(selector: str) -> set[str]:
+    return {mark + _ESCAPE.sub(lambda escape: escape[2] or _decode_letter(int(escape[1], 16)), name)
             for mark, name in _NAME.findall(_LISTED.sub("", selector))}  # fmt: skip
 
 
-def _matched(root: LexborNode, selector: str) -> list[LexborNode]:
+def _match_selector(root: LexborNode, selector: str) -> list[LexborNode]:
     from selectolax.lexbor import SelectolaxError
 
     try:

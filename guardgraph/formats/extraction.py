@@ -82,17 +82,17 @@ class ExtractionFailed(GuardgraphError):
 
 def answer_of(extracted: Extracted) -> bytes:
     """Return what was read as it is sent."""
-    return _sent(["read", *extracted])
+    return _encode_sent_answer(["read", *extracted])
 
 
 def failure_of(failure: ExtractionFailed) -> bytes:
     """Return why content could not be read, as it is sent."""
-    return _sent(["failed", failure.reason, failure.details])
+    return _encode_sent_answer(["failed", failure.reason, failure.details])
 
 
 def missing_of(library: str, error: ImportError) -> bytes:
     """Return that a library cannot be loaded, as it is sent."""
-    return _sent(["missing", library, " ".join(str(error).split())])
+    return _encode_sent_answer(["missing", library, " ".join(str(error).split())])
 
 
 def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationError:
@@ -106,14 +106,14 @@ def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationEr
                     f"{library}, with which content is read, cannot be loaded: {why:.200}; {explain_extra('kb')}"
                 )
             case ["read", str(title), str(text), list(parts), str(declared), str(guessed), ("" | "unsure") as sure, to]:
-                linked = None if to is None else tuple(map(_host, to))
-                return Extracted(title, text, tuple(map(_part, parts)), declared, guessed, sure, linked)
+                linked = None if to is None else tuple(map(_parse_sent_host, to))
+                return Extracted(title, text, tuple(map(_parse_sent_part, parts)), declared, guessed, sure, linked)
     except (ValueError, TypeError, RecursionError):
         pass
     raise ExtractionFailed("crashed", {"answer": "not understood"})
 
 
-def _part(sent: object) -> Part:
+def _parse_sent_part(sent: object) -> Part:
     match sent:
         case str(text):
             return text
@@ -122,12 +122,12 @@ def _part(sent: object) -> Part:
     raise ValueError("neither a heading nor a text")
 
 
-def _host(sent: object) -> str:
+def _parse_sent_host(sent: object) -> str:
     if not isinstance(sent, str):
         raise ValueError("no host")
     return sent
 
 
-def _sent(answer: list[object]) -> bytes:
+def _encode_sent_answer(answer: list[object]) -> bytes:
     # A file can spell half a pair of surrogates, which no encoding has.
     return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")

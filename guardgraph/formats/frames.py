@@ -24,7 +24,7 @@ def send(pipe: int, message: bytes, deadline: float) -> None:
     """Send a message through a pipe that does not block."""
     rest = memoryview(framed(message))
     while rest:
-        _wait(pipe, select.POLLOUT, deadline)
+        _wait_for_pipe(pipe, select.POLLOUT, deadline)
         try:
             rest = rest[os.write(pipe, rest[:_PIECE]) :]
         except BlockingIOError:
@@ -33,16 +33,16 @@ def send(pipe: int, message: bytes, deadline: float) -> None:
 
 def receive(pipe: int, most: int, deadline: float) -> bytes:
     """Return the next message of a pipe that does not block."""
-    size = int.from_bytes(_read(pipe, _HEAD, deadline))
+    size = int.from_bytes(_read_in_time(pipe, _HEAD, deadline))
     if size > most:
         raise FrameTooLong
-    return _read(pipe, size, deadline)
+    return _read_in_time(pipe, size, deadline)
 
 
-def _read(pipe: int, size: int, deadline: float) -> bytes:
+def _read_in_time(pipe: int, size: int, deadline: float) -> bytes:
     read = bytearray()
     while len(read) < size:
-        _wait(pipe, select.POLLIN, deadline)
+        _wait_for_pipe(pipe, select.POLLIN, deadline)
         try:
             piece = os.read(pipe, min(size - len(read), _PIECE))
         except BlockingIOError:
@@ -53,7 +53,7 @@ def _read(pipe: int, size: int, deadline: float) -> bytes:
     return bytes(read)
 
 
-def _wait(pipe: int, event: int, deadline: float) -> None:
+def _wait_for_pipe(pipe: int, event: int, deadline: float) -> None:
     left = deadline - monotonic()
     poll = select.poll()  # select() fails on descriptors above 1,023
     poll.register(pipe, event)
@@ -70,11 +70,11 @@ def send_all(pipe: int, message: bytes) -> None:
 
 def receive_all(pipe: int) -> bytes | None:
     """Return the next message of a pipe that blocks; None where nobody writes any more."""
-    head = _exactly(pipe, _HEAD)
-    return None if head is None else _exactly(pipe, int.from_bytes(head))
+    head = _read_exactly(pipe, _HEAD)
+    return None if head is None else _read_exactly(pipe, int.from_bytes(head))
 
 
-def _exactly(pipe: int, size: int) -> bytes | None:
+def _read_exactly(pipe: int, size: int) -> bytes | None:
     read = bytearray()
     while len(read) < size:
         piece = os.read(pipe, min(size - len(read), _PIECE))

@@ -27,7 +27,7 @@ def has_lying_map(content: bytes) -> bool:
     """Say whether a font of a file says of a glyph that it is one letter by its name and another one by its map."""
     # Only fonts of single bytes name their glyphs in the file. What cannot be read counts as a lie, and so does any map
     # where pypdf has no list of names any more.
-    return _judge_fonts(content, lambda fonts: any(map(_lies, fonts)), unread=True)
+    return _judge_fonts(content, lambda fonts: any(map(_is_lying_font, fonts)), unread=True)
 
 
 def are_codes_names(content: bytes) -> bool:
@@ -63,14 +63,14 @@ def _judge_fonts(content: bytes, judge: Callable[[Iterator[Any]], bool], *, unre
         reader = PdfReader(BytesIO(content))
         if reader.is_encrypted:
             reader.decrypt("")
-        return judge(_fonts_of(reader))
+        return judge(_list_pdf_fonts(reader))
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001  the boundary: a parser raises whatever it likes on damaged content
         return unread
 
 
-def _fonts_of(reader: Any) -> Iterator[Any]:
+def _list_pdf_fonts(reader: Any) -> Iterator[Any]:
     seen = set[int]()
     waiting = [(page.get("/Resources"), 0) for page in reader.pages]
     while waiting:
@@ -79,23 +79,23 @@ def _fonts_of(reader: Any) -> Iterator[Any]:
         if not isinstance(resources, dict) or id(resources) in seen:
             continue
         seen.add(id(resources))
-        for font in _values_of(resources, "/Font"):
+        for font in _list_resource_values(resources, "/Font"):
             if isinstance(font, dict) and id(font) not in seen:
                 seen.add(id(font))
                 yield font
-        for form in _values_of(resources, "/XObject"):
+        for form in _list_resource_values(resources, "/XObject"):
             if isinstance(form, dict) and form.get("/Subtype") == "/Form" and depth < _MOST_FORMS:
                 waiting.append((form.get("/Resources"), depth + 1))
 
 
-def _values_of(resources: Any, name: str) -> Iterator[Any]:
+def _list_resource_values(resources: Any, name: str) -> Iterator[Any]:
     held = resources.get(name)
     held = held.get_object() if held is not None else None
     if isinstance(held, dict):
         yield from (value.get_object() for value in held.values())
 
 
-def _lies(font: Any) -> bool:
+def _is_lying_font(font: Any) -> bool:
     if font.get("/Subtype") == "/Type0" or "/ToUnicode" not in font:
         return False
     mapped = font["/ToUnicode"].get_object()
@@ -103,7 +103,7 @@ def _lies(font: Any) -> bool:
         return False  # the name of a map that all know
     names = _letters_by_name(font)
     return any(
-        code in names and letters and _folded(letters) != _folded(names[code])
+        code in names and letters and _fold_glyph_letters(letters) != _fold_glyph_letters(names[code])
         for code, letters in _mapped_letters(mapped.get_data())
     )
 
@@ -139,23 +139,23 @@ def _mapped_letters(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield the codes of a map and their letters (ISO 32000-2, 9.10.3)."""
     for kind, body in _SECTION.findall(data):
         if kind == b"bfchar":
-            yield from ((int(code, 16), _letters(given)) for code, given in _CHAR.findall(body))
+            yield from ((int(code, 16), _decode_map_letters(given)) for code, given in _CHAR.findall(body))
             continue
         for first, last, given, several in _RANGE.findall(body):
             begin, listed = int(first, 16), re.findall(_CODE, several)
             for step in range(min(int(last, 16) - begin, 255) + 1):
                 if listed:
-                    yield begin + step, _letters(listed[step]) if step < len(listed) else ""
-                elif letters := _letters(given):
+                    yield begin + step, _decode_map_letters(listed[step]) if step < len(listed) else ""
+                elif letters := _decode_map_letters(given):
                     yield begin + step, letters[:-1] + chr(min(ord(letters[-1]) + step, 0x10FFFF))
 
 
-def _letters(given: bytes) -> str:
+def _decode_map_letters(given: bytes) -> str:
     digits = b"".join(given.split())
     return bytes.fromhex((digits + b"0" * (-len(digits) % 4)).decode()).decode("utf-16-be", "replace")
 
 
-def _folded(letters: str) -> str:
+def _fold_glyph_letters(letters: str) -> str:
     """Return letters as they are compared: blanks, dashes and marks that look the same are the same."""
     return unicodedata.normalize("NFKC", letters).translate(_SAME).strip()
 

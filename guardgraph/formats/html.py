@@ -38,26 +38,26 @@ _MOST_NODES: Final = 10_000
 
 def changed_in(root: LexborNode) -> str:
     """Return when a page of a folder says that it was last changed, in its author's words; "" where it does not."""
-    metas = ((_name(meta), (meta.attributes.get("content") or "").strip()) for meta in elements_of(root, "meta"))
+    metas = ((_name_meta(meta), (meta.attributes.get("content") or "").strip()) for meta in elements_of(root, "meta"))
     said = {name: content for name, content in metas if content}
     return next((said[name] for name in _OF_THE_FILE if name in said), "")
 
 
 def declared_in(root: LexborNode) -> str:
     """Return the day that a page declares in its head, such as ``2026-03-14``; an empty text where it declares none."""
-    metas = {_name(meta): meta.attributes.get("content") or "" for meta in reversed(elements_of(root, "meta"))}
+    metas = {_name_meta(meta): meta.attributes.get("content") or "" for meta in reversed(elements_of(root, "meta"))}
     ld = list(_linked_data(root))
     return (
-        _first(metas.get(name, "") for name in _PUBLISHED)
-        or _first(value for name, value in ld if name == "datePublished")
-        or _first(metas.get(name, "") for name in _CHANGED)
-        or _first(value for name, value in ld if name == "dateModified")
+        _find_first_day(metas.get(name, "") for name in _PUBLISHED)
+        or _find_first_day(value for name, value in ld if name == "datePublished")
+        or _find_first_day(metas.get(name, "") for name in _CHANGED)
+        or _find_first_day(value for name, value in ld if name == "dateModified")
     )
 
 
 def shown_in(tree: Any) -> str:
     """Return the day of the first ``<time datetime>`` that has one, likewise."""
-    return _first(element.get("datetime") or "" for element in tree.iter("time"))
+    return _find_first_day(element.get("datetime") or "" for element in tree.iter("time"))
 
 
 def guessed_from(tree: Any, url: str) -> str:
@@ -67,11 +67,11 @@ def guessed_from(tree: Any, url: str) -> str:
     return find_date(tree, original_date=True, url=url or None) or ""
 
 
-def _first(values: Iterator[str]) -> str:
-    return next(filter(None, map(_day, values)), "")
+def _find_first_day(values: Iterator[str]) -> str:
+    return next(filter(None, map(_parse_day, values)), "")
 
 
-def _day(value: str) -> str:
+def _parse_day(value: str) -> str:
     found = _DATE.match(value.strip())
     if found is None:
         return ""
@@ -81,7 +81,7 @@ def _day(value: str) -> str:
         return ""
 
 
-def _name(meta: LexborNode) -> str:
+def _name_meta(meta: LexborNode) -> str:
     given = meta.attributes
     return (given.get("property") or given.get("name") or given.get("itemprop") or "").strip().lower()
 
@@ -166,7 +166,7 @@ class ShownPage(NamedTuple):
         for element in self.elements:
             if element.is_main:  # which may stand in another one
                 main.extend(range(max(element.first, main[-1] + 1 if main else 0), element.end))
-        says = any(_says_something(self.blocks[at].text) and not self.blocks[at].level for at in main)
+        says = any(_has_letters(self.blocks[at].text) and not self.blocks[at].level for at in main)
         return main if says else []
 
 
@@ -187,7 +187,7 @@ def parts_of(blocks: Iterable[Block]) -> list[Part]:
         if block.level:
             parts += _text_of(texts)
             texts.clear()
-            if _says_something(block.text):
+            if _has_letters(block.text):
                 lines = (" ".join(line.split()) for line in block.text.split(_PARTED))
                 parts.append(Heading(block.level, _PARTED.join(filter(None, lines))))
         elif block.text.strip("| "):
@@ -196,7 +196,7 @@ def parts_of(blocks: Iterable[Block]) -> list[Part]:
 
 
 def _text_of(texts: list[str]) -> Iterator[str]:
-    if any(map(_says_something, texts)):
+    if any(map(_has_letters, texts)):
         yield "".join(texts)
 
 
@@ -242,21 +242,21 @@ class BlockReader:
 
     def page(self) -> ShownPage:
         """Return what was read."""
-        self._end_block()
+        self._finish_block()
         return ShownPage(self._blocks, self._elements)
 
     def take(self, piece: Piece) -> None:
         """Take the beginning or the end of an element, a gap, or a text."""
         if isinstance(piece, str):
-            self._write(piece)
+            self._write_words(piece)
         elif isinstance(piece, Gap):
-            self._leave(piece)
+            self._leave_gap(piece)
         elif piece.is_end:
-            self._end(piece.name)
+            self._end_element(piece.name)
         else:
-            self._begin(piece.name, piece.attributes)
+            self._begin_element(piece.name, piece.attributes)
 
-    def _begin(self, tag: str, given: Mapping[str, str]) -> None:
+    def _begin_element(self, tag: str, given: Mapping[str, str]) -> None:
         is_main = _is_main(tag, given)
         begins_block = is_main or tag in _PARAGRAPHS or tag in _LINES
         if is_main:
@@ -277,7 +277,7 @@ class BlockReader:
             first = len(self._blocks) + (1 if self._text and self._breaks else 0)
             self._elements.append(Element(tag, given, first, first))
 
-    def _end(self, tag: str) -> None:
+    def _end_element(self, tag: str) -> None:
         if tag in _CELLS and self._mark:
             self._put("")  # an empty cell is one, too
         if tag in _CELLS or tag == "li":
@@ -295,7 +295,7 @@ class BlockReader:
             self._breaks, self._gap = 0, None
         elif tag == "a":
             self._link = ""
-            if self._heading and not _says_something("".join(self._text[self._link_at :])):
+            if self._heading and not _has_letters("".join(self._text[self._link_at :])):
                 del self._text[self._link_at :]  # a heading's link to itself
         self._count[tag] -= 1
 
@@ -308,9 +308,9 @@ class BlockReader:
             self._breaks = self._breaks if self._mark else max(self._breaks, 1)
             self._gap = self._gap if tag == "br" else None
 
-    def _leave(self, gap: Gap) -> None:
+    def _leave_gap(self, gap: Gap) -> None:
         if gap is Gap.BLANK:
-            self._write(" ")
+            self._write_words(" ")
         elif self._text and not self._mark and self._gap is not Gap.LINE:
             self._gap = gap
 
@@ -319,7 +319,7 @@ class BlockReader:
         before = without_unseen("".join(self._text[-1:]))[-1:]
         return self._gap is Gap.LINE or (before.isalnum() and without_unseen(data)[:1].isalnum())
 
-    def _write(self, data: str) -> None:
+    def _write_words(self, data: str) -> None:
         in_pre = self._count["pre"] > 0
         if self._gap is not None and data.strip():
             if not self._is_parted(data):
@@ -337,14 +337,14 @@ class BlockReader:
 
     def _put(self, shown: str) -> None:
         if self._text and self._breaks and not self._heading:
-            self._end_block()
+            self._finish_block()
         elif self._text and (self._breaks or self._mark):
             self._text[-1] = self._text[-1].rstrip(" \n")
             self._text.append(_PARTED if self._gap else " ")
         if not self._text:
             self._before = self._breaks or 2
         self._text.append(self._mark + shown)
-        self._speaks = self._speaks or _says_something(shown)
+        self._speaks = self._speaks or _has_letters(shown)
         self._in_pre = self._in_pre or self._count["pre"] > 0
         if self._link and not (self._heading and self._link.startswith("#")):
             self._linked += len(shown)
@@ -353,10 +353,10 @@ class BlockReader:
 
     def _break_section(self) -> None:
         """End what is being read: what follows is another heading, or stands under another."""
-        self._end_block()
+        self._finish_block()
         self._heading, self._breaks, self._mark, self._gap = 0, 2, "", None
 
-    def _end_block(self) -> None:
+    def _finish_block(self) -> None:
         if self._text:
             written = "".join(self._text)
             text = plain_text(written)
@@ -371,5 +371,5 @@ def _is_main(tag: str, attributes: Mapping[str, str]) -> bool:
     return tag == "main" or ("role" in attributes and attributes["role"].strip().lower() == "main")
 
 
-def _says_something(text: str) -> bool:
+def _has_letters(text: str) -> bool:
     return any(map(str.isalnum, text))

@@ -25,25 +25,25 @@ _FRONT_MATTER_STARTS: Final = ("", " ", "\t", "#", "-")
 
 def parse_markdown(text: str) -> Parsed:
     """Read Markdown: front matter, headings that are in no list or quotation, and what stands between them."""
-    front, at = _front_matter(text)
-    return _parsed(text, front, list(_parts(text, at)))
+    front, at = _read_front_matter(text)
+    return _parsed(text, front, list(_list_markdown_parts(text, at)))
 
 
 def parse_plain(text: str) -> Parsed:
     """Read plain text, which has no headings; it may have front matter."""
-    front, at = _front_matter(text)
+    front, at = _read_front_matter(text)
     return _parsed(text, front, [Span(at, len(text))])
 
 
 def front_matter_of(text: str) -> str:
     """Return the lines between the two lines of three hyphens at the top, "" where there are none."""
-    _, at = _front_matter(text)
+    _, at = _read_front_matter(text)
     return "\n".join(text[:at].rstrip().split("\n")[1:-1])
 
 
 def body_of(text: str) -> str:
     """Return what stands behind the front matter, all where there is none."""
-    return text[_front_matter(text)[1] :]
+    return text[_read_front_matter(text)[1] :]
 
 
 def _parsed(text: str, front: dict[str, str], parts: list[Heading | Span]) -> Parsed:
@@ -51,7 +51,7 @@ def _parsed(text: str, front: dict[str, str], parts: list[Heading | Span]) -> Pa
     return Parsed(text, parts, front.get("title", ""), front.get("section", ""), updated_at)
 
 
-def _front_matter(text: str) -> tuple[dict[str, str], int]:
+def _read_front_matter(text: str) -> tuple[dict[str, str], int]:
     """Read `key: value` lines between two lines of three hyphens at the top; return them and where the body begins."""
     lines = text.split("\n")
     front: dict[str, str] = {}
@@ -69,18 +69,18 @@ def _front_matter(text: str) -> tuple[dict[str, str], int]:
     return {}, 0
 
 
-def _parts(text: str, at: int) -> Iterator[Heading | Span]:
+def _list_markdown_parts(text: str, at: int) -> Iterator[Heading | Span]:
     body = text[at:]
     lines = [at, *(at + found.end() for found in _LINE_END.finditer(body)), len(text) + 1]
     start = 0
-    for heading, first, after in _headings(body):
-        yield from _said(text, Span(lines[start], max(lines[first] - 1, lines[start])))
+    for heading, first, after in _find_markdown_headings(body):
+        yield from _skip_drawn_lines(text, Span(lines[start], max(lines[first] - 1, lines[start])))
         yield heading
         start = after
-    yield from _said(text, Span(min(lines[start], len(text)), len(text)))
+    yield from _skip_drawn_lines(text, Span(min(lines[start], len(text)), len(text)))
 
 
-def _said(text: str, part: Span) -> Iterator[Span]:
+def _skip_drawn_lines(text: str, part: Span) -> Iterator[Span]:
     """Yield a part unless all that it has are lines drawn between others, which would be found by their heading."""
     if text[part.start : part.end].strip(_DRAWN):
         yield part
@@ -94,7 +94,7 @@ def _block_parser() -> MarkdownIt:
     return MarkdownIt("commonmark").disable(["inline", "text_join"])
 
 
-def _headings(body: str) -> Iterator[tuple[Heading, int, int]]:
+def _find_markdown_headings(body: str) -> Iterator[tuple[Heading, int, int]]:
     """Yield each heading with its first line and the line after."""
     parser, references = _block_parser(), dict[str, object]()
     for opening, inline in pairwise(parser.parse(body, references)):

@@ -67,7 +67,7 @@ _AROUND_NAMES: Final = re.compile(
 def markup_of(piece: Piece) -> str:
     """Return a piece of what a page shows as trafilatura is given it."""
     if isinstance(piece, str):
-        return _escape(piece)
+        return _escape_markup(piece)
     if isinstance(piece, Gap):
         return " "
     if piece.name in _INLINE or (piece.is_end and piece.name in VOID):
@@ -77,11 +77,11 @@ def markup_of(piece: Piece) -> str:
     given = piece.attributes
     if not given:
         return f"<{piece.name}>"
-    named = (f' {name}="{_escape(given[name])}"' for name in _GIVEN if name in given)
+    named = (f' {name}="{_escape_markup(given[name])}"' for name in _GIVEN if name in given)
     return f"<{piece.name}{''.join(named)}>"
 
 
-def _escape(text: str) -> str:
+def _escape_markup(text: str) -> str:
     return escape(_NO_XML.sub("", text)) if _MARKED.search(text) else text
 
 
@@ -113,14 +113,14 @@ def main_part(page: ShownPage, chosen: Iterable[str]) -> list[Block]:
 
 def _flag_blocks(page: ShownPage, scope: list[int], chosen: list[str]) -> list[bool]:
     """Return of each block whether it was chosen, or stands in an element that trafilatura does not read."""
-    found = [_words(text) for text in chosen]
-    phrases = set(_runs([*chain.from_iterable(found)]))
+    found = [_split_page_words(text) for text in chosen]
+    phrases = set(_list_phrases([*chain.from_iterable(found)]))
     lines = {tuple(words) for words in found if len(words) < _PHRASE}
     flags = [False] * len(page.blocks)
     for at in scope:
-        words = _words(page.blocks[at].text)
+        words = _split_page_words(page.blocks[at].text)
         if len(words) >= _PHRASE:
-            flags[at] = sum(map(phrases.__contains__, _runs(words))) * 2 > len(words) - _PHRASE
+            flags[at] = sum(map(phrases.__contains__, _list_phrases(words))) * 2 > len(words) - _PHRASE
         else:
             flags[at] = bool(words) and tuple(words) in lines
     most = sum(len(block.text) for block, flag in zip(page.blocks, flags, strict=True) if flag)
@@ -131,19 +131,19 @@ def _flag_blocks(page: ShownPage, scope: list[int], chosen: list[str]) -> list[b
     return flags
 
 
-def _words(text: str) -> list[str]:
+def _split_page_words(text: str) -> list[str]:
     return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
 
 
-def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
+def _list_phrases(words: list[str]) -> Iterator[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(_PHRASE)), strict=False)
 
 
 def _elements_unread(page: ShownPage, flags: list[bool], most: int, around: set[int]) -> Iterator[Element]:
     """Yield elements that trafilatura left out for what they are, and that have sections and a text of their own."""
-    said = _sums(len(block.text) - block.linked for block in page.blocks)
-    headings = _sums(int(block.level > 0) for block in page.blocks)
-    chosen, behind = _sums(map(int, flags)), 0
+    said = _accumulate_sums(len(block.text) - block.linked for block in page.blocks)
+    headings = _accumulate_sums(int(block.level > 0) for block in page.blocks)
+    chosen, behind = _accumulate_sums(map(int, flags)), 0
     for element in page.elements:
         first, end = element.first, element.end
         is_aside = element.tag == "aside" or _SIDES.search(element.attributes.get("class", "")) is not None
@@ -157,7 +157,7 @@ def _elements_unread(page: ShownPage, flags: list[bool], most: int, around: set[
 
 def _smallest_element(page: ShownPage, flags: list[bool]) -> range:
     """Return the blocks of the smallest element that has nearly all that was chosen."""
-    weights = _sums(len(block.text) if flag else 0 for block, flag in zip(page.blocks, flags, strict=True))
+    weights = _accumulate_sums(len(block.text) if flag else 0 for block, flag in zip(page.blocks, flags, strict=True))
     least = weights[-1] * _MOST_OF_IT
     # Those with more than half of it stand in each other, and an inner one behind its outer one.
     smallest = [element for element in page.elements if weights[element.end] - weights[element.first] >= least][-1]
@@ -166,10 +166,13 @@ def _smallest_element(page: ShownPage, flags: list[bool]) -> range:
 
 def _blocks_around(page: ShownPage, flags: list[bool]) -> set[int]:
     """Return the blocks of elements of which nothing was chosen, and that look like what stands around a text."""
-    chosen = _sums(map(int, flags))
-    letters, linked = _sums(len(block.text) for block in page.blocks), _sums(block.linked for block in page.blocks)
-    titles = _sums(int(block.level > 0) for block in page.blocks)
-    teasers = _sums(int(block.level > 0 and block.linked * 2 > len(block.text)) for block in page.blocks)
+    chosen = _accumulate_sums(map(int, flags))
+    letters, linked = (
+        _accumulate_sums(len(block.text) for block in page.blocks),
+        _accumulate_sums(block.linked for block in page.blocks),
+    )
+    titles = _accumulate_sums(int(block.level > 0) for block in page.blocks)
+    teasers = _accumulate_sums(int(block.level > 0 and block.linked * 2 > len(block.text)) for block in page.blocks)
     around, behind = set[int](), 0
     for element in page.elements:
         first, end = element.first, element.end
@@ -190,7 +193,7 @@ def _is_around(element: Element) -> bool:
     return _AROUND_NAMES.search(f"{given.get('class', '')} {given.get('id', '')}") is not None
 
 
-def _sums(numbers: Iterable[int]) -> list[int]:
+def _accumulate_sums(numbers: Iterable[int]) -> list[int]:
     """Return the sums of the first numbers, from none of them to all."""
     return [0, *accumulate(numbers)]
 

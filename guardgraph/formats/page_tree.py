@@ -13,8 +13,8 @@ from guardgraph.formats.text import RAISED, one_line
 from guardgraph.formats.visibility import (
     CLASS_NAMES,
     LEAST_PIXELS,
-    Around,
     Gap,
+    LetterStyle,
     Shown,
     does_count,
     is_hidden_from_listeners,
@@ -77,7 +77,7 @@ class _Host(NamedTuple):
 class _Place(NamedTuple):
     """What those around an element make of it."""
 
-    around: Around = Around()
+    around: LetterStyle = LetterStyle()
     in_heading: bool = False
     host: _Host | None = None
     says_nothing: bool = False
@@ -94,7 +94,7 @@ def visible_pieces(root: LexborNode) -> Iterator[Piece]:
     # may show its own. Raised and lowered digits are characters of their own (`10⁹`). An element with a shadow tree
     # shows that, and of what is in it what has a slot there.
     styles = _Styles(root)
-    waiting: list[tuple[LexborNode, _Place] | Tag | Gap] = [(root, _Place(Around(ground=styles.ground)))]
+    waiting: list[tuple[LexborNode, _Place] | Tag | Gap] = [(root, _Place(LetterStyle(ground=styles.ground)))]
     while waiting:
         piece = waiting.pop()
         if isinstance(piece, Tag | Gap):
@@ -123,7 +123,7 @@ def visible_pieces(root: LexborNode) -> Iterator[Piece]:
             inside, tag = _place_in(tag, given, shown, place, styles), _READ_AS.get(tag, tag)
             yield Tag(tag, given)
             waiting.append(Tag(tag, {}, is_end=True))
-            waiting.extend(_children(node, inside, styles))
+            waiting.extend(_list_shown_children(node, inside, styles))
 
 
 class _Styles:
@@ -187,7 +187,7 @@ _HOSTS: Final = frozenset(
 """Elements that may have a shadow tree (DOM standard, 4.8); those with a hyphen in their name may, too."""
 
 
-def _children(node: LexborNode, inside: _Place, styles: _Styles) -> Iterator[tuple[LexborNode, _Place]]:
+def _list_shown_children(node: LexborNode, inside: _Place, styles: _Styles) -> Iterator[tuple[LexborNode, _Place]]:
     """Yield what stands in an element as it is shown, from the last to the first."""
     shown_in = node
     if (shadow := _shadow_of(node)) is not None:
@@ -353,7 +353,7 @@ def _place_in(tag: str, given: Mapping[str, str], shown: Shown, place: _Place, s
     return place._replace(around=around, in_heading=in_heading)
 
 
-def _visible_text(text: str, around: Around) -> str | Gap:
+def _visible_text(text: str, around: LetterStyle) -> str | Gap:
     if not around.is_drawn:
         return Gap.BLANK  # the room that the letters would take
     if not around.is_readable:
@@ -387,7 +387,7 @@ def tree_of(page: str) -> LexborNode:
     # without scripts does; `<noembed>` is read as any other browser reads both.
     from selectolax.lexbor import LexborHTMLParser
 
-    page = _WITHOUT_SCRIPTS.sub(lambda tag: tag[1] + _READ_WITH_SCRIPTS[tag[2].lower()], _shallow(page))
+    page = _WITHOUT_SCRIPTS.sub(lambda tag: tag[1] + _READ_WITH_SCRIPTS[tag[2].lower()], _cut_deep_levels(page))
     root = LexborHTMLParser(page).root
     assert root is not None  # but of a fragment
     return root
@@ -409,7 +409,7 @@ _NO_LEVEL: Final = VOID | {
 """Elements that end where the next of their kind begins: there may be many that nobody ended, side by side."""
 
 
-def _shallow(page: str) -> str:
+def _cut_deep_levels(page: str) -> str:
     """Return a page with no more than a thousand levels, so that its tree is made in time linear in the page."""
     # What stands deeper is read as a part of the last level, up to the first tag there that could hide something, or
     # end something else: what comes behind that is left out, since nobody can say what of it a browser shows.
@@ -417,7 +417,7 @@ def _shallow(page: str) -> str:
         return page
     opened, deeper, count = list[str](), list[str](), Counter[str]()
     written, at = list[str](), 0
-    for tag in _levels_in(page, count):
+    for tag in _find_level_tags(page, count):
         name, is_end = tag["name"].lower(), tag["end"] != ""
         if deeper or not (is_end or len(opened) < _MOST_LEVELS):
             written.append(page[at : tag.start()])
@@ -435,7 +435,7 @@ def _shallow(page: str) -> str:
     return "".join(written) + page[at:] if written else page
 
 
-def _levels_in(page: str, count: Counter[str]) -> Iterator[re.Match[str]]:
+def _find_level_tags(page: str, count: Counter[str]) -> Iterator[re.Match[str]]:
     """Yield the tags that begin a level, and those that end one."""
     at = 0
     while tag := _MARKUP.search(page, at):

@@ -33,13 +33,13 @@ def read_pdf(content: bytes, max_chars: int) -> Extracted:
         with closing(pypdfium2.PdfDocument(content)) as file:
             if len(file) == 0:
                 raise ExtractionFailed("broken", {"error": "no page"})
-            return _read(file, content, max_chars)
+            return _read_pages(file, content, max_chars)
     except pypdfium2.PdfiumError as error:
         is_locked = error.err_code in _LOCKED
         raise ExtractionFailed("encrypted" if is_locked else "broken", {"error": str(error)[:200]}) from error
 
 
-def _read(file: Any, content: bytes, max_chars: int) -> Extracted:
+def _read_pages(file: Any, content: bytes, max_chars: int) -> Extracted:
     parts, texts, left, is_unsure = list[Part](), list[str](), max_chars, False
     names_codes = cache(lambda: are_codes_names(content))
     for number in range(len(file)):
@@ -48,7 +48,7 @@ def _read(file: Any, content: bytes, max_chars: int) -> Extracted:
         except RuntimeError:  # of one that is damaged
             continue
         with closing(page):
-            lines, is_guess = _read_page(page, left, names_codes)
+            lines, is_guess = _read_pdf_page(page, left, names_codes)
         if text := plain_text("\n".join(lines)).strip():
             within(text, left)
             left -= len(text) + 2
@@ -59,12 +59,12 @@ def _read(file: Any, content: bytes, max_chars: int) -> Extracted:
     if not texts or title not in one_line(texts[0]):
         title = ""  # what programs write there is no evidence
     text = within("\n\n".join(texts), max_chars)
-    created = _day_of(file.get_metadata_value("CreationDate"))
+    created = _parse_pdf_day(file.get_metadata_value("CreationDate"))
     is_unsure = is_unsure or (text != "" and has_lying_map(content))
     return Extracted(title, text, tuple(parts), "", created, "unsure" if is_unsure else "")
 
 
-def _day_of(said: str) -> str:
+def _parse_pdf_day(said: str) -> str:
     """Return the day that a file says, "" of what is none."""
     found = _DAY.match(said)
     try:
@@ -104,7 +104,7 @@ _FLAGS: Final = 0x01
 """FPDF_ANNOT: what is drawn over a page covers its text."""
 
 
-def _read_page(page: Any, max_chars: int, names_codes: Callable[[], bool]) -> tuple[list[str], bool]:
+def _read_pdf_page(page: Any, max_chars: int, names_codes: Callable[[], bool]) -> tuple[list[str], bool]:
     """Return the lines that a page shows, and whether they are a guess."""
     import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
@@ -118,16 +118,16 @@ def _read_page(page: Any, max_chars: int, names_codes: Callable[[], bool]) -> tu
         count = pdfium.FPDFText_CountChars(textpage)
         if count > 2 * max_chars + 10_000:
             raise ExtractionFailed("too_large", {"limit": "max_chars", "characters": count, "allowed": max_chars})
-        letters = list(_letters_of(textpage.raw, count, picture, names_codes))
+        letters = list(_read_page_letters(textpage.raw, count, picture, names_codes))
         if not any(letter.box for letter in letters):
             return [], False
-        seen = _seen(letters, picture)
+        seen = _find_inked_letters(letters, picture)
         is_guess = any(letter.is_guess for letter in letters)
         if not any(seen) and _is_scan(page, textpage, letters):
             # The words of a picture of a page stand behind it, and are not drawn.
             seen = [letter.box is not None for letter in letters]
             is_guess = True
-        return list(_lines(letters, seen)), is_guess
+        return list(_split_seen_lines(letters, seen)), is_guess
 
 
 def _ignore_replacements(page: Any) -> None:
@@ -219,7 +219,9 @@ _HYPHENS: Final = (0x02, 0x2D, 0xAD)
 """The first is what pdfium makes of a hyphen at the end of a line."""
 
 
-def _letters_of(textpage: Any, count: int, picture: _Pictured, names_codes: Callable[[], bool]) -> Iterator[_Letter]:
+def _read_page_letters(
+    textpage: Any, count: int, picture: _Pictured, names_codes: Callable[[], bool]
+) -> Iterator[_Letter]:
     import pypdfium2.raw as pdfium
 
     points = dict[int, float]()
@@ -241,16 +243,16 @@ def _letters_of(textpage: Any, count: int, picture: _Pictured, names_codes: Call
         owner = ctypes.cast(pdfium.FPDFText_GetTextObject(textpage, at), ctypes.c_void_p).value or 0
         if owner not in points:
             size = max(abs(right.value - left.value), abs(top.value - bottom.value))
-            points[owner] = _points(textpage, at, size)
+            points[owner] = _measure_font_size(textpage, at, size)
         box = picture.box_of(left.value, bottom.value, right.value, top.value)
         small = None
         if points[owner] < _LEAST_POINTS:
             held = pdfium.FPDFTextObj_GetFont(ctypes.cast(owner, pdfium.FPDF_PAGEOBJECT))
             small = (ctypes.cast(held, ctypes.c_void_p).value or 0, round(points[owner], 2))
-        yield _Letter(text, box, owner, small, is_guess, points[owner], _height(textpage, at))
+        yield _Letter(text, box, owner, small, is_guess, points[owner], _measure_letter_height(textpage, at))
 
 
-def _points(textpage: Any, at: int, size: float) -> float:
+def _measure_font_size(textpage: Any, at: int, size: float) -> float:
     """Return how large a letter is: that of its font where its matrix is known, else its own extent."""
     import pypdfium2.raw as pdfium
 
@@ -261,7 +263,7 @@ def _points(textpage: Any, at: int, size: float) -> float:
     return float(font * min((matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5))
 
 
-def _height(textpage: Any, at: int) -> float | None:
+def _measure_letter_height(textpage: Any, at: int) -> float | None:
     """Return how high a letter stands, along the letters' own upright."""
     import pypdfium2.raw as pdfium
 
@@ -272,7 +274,7 @@ def _height(textpage: Any, at: int) -> float | None:
     return float((x.value * matrix.c + y.value * matrix.d) / length) if length else None
 
 
-def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:
+def _find_inked_letters(letters: list[_Letter], picture: _Pictured) -> list[bool]:
     """Return of each letter whether it has ink of its own: the page looks otherwise there without its object."""
     full, seen = picture.draw(), [False] * len(letters)
     owned = dict[int, list[int]]()
@@ -280,7 +282,7 @@ def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:
         if letter.owner and letter.box is not None:
             owned.setdefault(letter.owner, []).append(at)
     readable = set[tuple[int, float]]()
-    for layer in _layers(letters, owned):
+    for layer in _layer_objects(letters, owned):
         other = picture.draw_without(layer)
         for owner in layer:
             boxes = [box for at in owned[owner] if (box := letters[at].box)]
@@ -288,7 +290,7 @@ def _seen(letters: list[_Letter], picture: _Pictured) -> list[bool]:
             if small and small not in readable and _has_readable_ink(full, other, boxes, picture.least):
                 readable.add(small)
             for at, box in zip(owned[owner], boxes, strict=True):
-                seen[at] = _differs(full, other, box)
+                seen[at] = _differs_in_box(full, other, box)
     return [is_seen and letter.small in {None, *readable} for letter, is_seen in zip(letters, seen, strict=True)]
 
 
@@ -296,7 +298,7 @@ _LEAST_SHADES: Final = 8
 """Of 255: shades that differ by no more cannot be told apart."""
 
 
-def _differs(picture: _Picture, other: _Picture, box: _Box) -> bool:
+def _differs_in_box(picture: _Picture, other: _Picture, box: _Box) -> bool:
     """Say whether two pictures of a page can be told apart in a place."""
     left, top, right, bottom = box
     for row in range(top * picture.stride, bottom * picture.stride, picture.stride):
@@ -334,7 +336,7 @@ _CELL: Final = 64
 """Pixels. Objects are compared with those that touch the same squares."""
 
 
-def _layers(letters: list[_Letter], owned: dict[int, list[int]]) -> list[list[int]]:
+def _layer_objects(letters: list[_Letter], owned: dict[int, list[int]]) -> list[list[int]]:
     """Return the objects in layers, so that no two of one layer touch each other."""
     layers: list[list[int]] = [[] for _ in range(_MOST_LAYERS)]
     grids: list[dict[tuple[int, int], list[_Box]]] = [{} for _ in range(_MOST_LAYERS)]
@@ -391,16 +393,16 @@ def _is_scan(page: Any, textpage: Any, letters: list[_Letter]) -> bool:
     return False
 
 
-def _lines(letters: list[_Letter], seen: list[bool]) -> Iterator[str]:
+def _split_seen_lines(letters: list[_Letter], seen: list[bool]) -> Iterator[str]:
     """Yield the lines as they are seen. One in which a number loses a letter, or runs backwards, is left out."""
     line: list[tuple[_Letter, bool]] = []
     for letter, is_seen in zip(letters, seen, strict=True):
         if letter.text in "\r\n":
-            yield from _line(_raise_digits(line))
+            yield from _join_seen_line(_raise_digits(line))
             line = []
         else:
             line.append((letter, is_seen))
-    yield from _line(_raise_digits(line))
+    yield from _join_seen_line(_raise_digits(line))
 
 
 _SMALLER: Final = 0.85
@@ -425,7 +427,7 @@ def _raise_digits(line: list[tuple[_Letter, bool]]) -> list[tuple[_Letter, bool]
     return raised
 
 
-def _line(line: list[tuple[_Letter, bool]]) -> Iterator[str]:
+def _join_seen_line(line: list[tuple[_Letter, bool]]) -> Iterator[str]:
     shown, word = list[str](), list[tuple[_Letter, bool]]()
     for letter, is_seen in [*line, (_Letter(" ", None, 0), False)]:
         if letter.box is not None:

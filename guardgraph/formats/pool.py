@@ -146,17 +146,17 @@ class Pool:
         self._memory = memory
         self._free = BoundedSemaphore(children or min(os.cpu_count() or 1, _MOST_CHILDREN))
         self._idle: list[Child] = []
-        finalize(self, _end, self._idle, os.getpid())
+        finalize(self, _end_children, self._idle, os.getpid())
 
     def close(self) -> None:
         """End the processes that wait. One that is at work ends with its work."""
-        _end(self._idle, os.getpid())
+        _end_children(self._idle, os.getpid())
 
     def extract(
         self, content: bytes, kind: Kind, *, charset: str | None = None, url: str = "", seconds: float, max_chars: int
     ) -> Extracted:
         """See the function `extract`."""
-        _check(content, kind, max_chars)
+        _check_request(content, kind, max_chars)
         deadline = monotonic() + seconds
         question = {
             "kind": kind, "libraries": _LIBRARIES_FOR[kind], "charset": charset, "url": url, "seconds": seconds,
@@ -165,16 +165,16 @@ class Pool:
         most = max_chars * _BYTES_PER_CHAR + _BYTES_AROUND
         head = json.dumps(question).encode()
         try:
-            answer = self._ask(head, content, most, deadline)
+            answer = self._ask_child(head, content, most, deadline)
         except ExtractionFailed as failure:
             if failure.reason != "killed":
                 raise
-            answer = self._ask(head, content, most, deadline)
+            answer = self._ask_child(head, content, most, deadline)
         if not isinstance(answer, Extracted):
             raise answer
         return answer
 
-    def _ask(
+    def _ask_child(
         self, head: bytes, content: bytes, most: int, deadline: float
     ) -> Extracted | ExtractionFailed | ConfigurationError:
         try:
@@ -190,7 +190,7 @@ class Pool:
             raise TimeoutError
         lent = None
         try:
-            lent = self._take_idle() or Child(self._memory)
+            lent = self._take_idle_child() or Child(self._memory)
             yield lent
             if lent.asked < _ASKED:
                 self._idle.append(lent)
@@ -200,7 +200,7 @@ class Pool:
                 lent.close()
             self._free.release()
 
-    def _take_idle(self) -> Child | None:
+    def _take_idle_child(self) -> Child | None:
         while True:
             try:
                 waiting = self._idle.pop()
@@ -223,7 +223,7 @@ def extract(
     return pool.extract(content, kind, charset=charset, url=url, seconds=seconds, max_chars=max_chars)
 
 
-def _check(content: bytes, kind: Kind, max_chars: int) -> None:
+def _check_request(content: bytes, kind: Kind, max_chars: int) -> None:
     if kind not in _LIBRARIES_FOR:
         raise ConfigurationError(f"kind: {kind!r}; allowed: {', '.join(_LIBRARIES_FOR)}")
     if not max_chars > 0:
@@ -241,7 +241,7 @@ def _require(kind: Kind) -> None:
             )
 
 
-def _end(idle: list[Child], owner: int) -> None:
+def _end_children(idle: list[Child], owner: int) -> None:
     """End the processes that a process started, if it is this one."""
     while idle and os.getpid() == owner:
         idle.pop().close()

@@ -41,22 +41,22 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 def parse_rst(text: str) -> Parsed:
     """Read reStructuredText: sections by their underlines, without comments, targets, options and roles."""
-    parts = _parts(text)
-    fields = _fields(parts)
+    parts = _read_rst_parts(text)
+    fields = _read_field_list(parts)
     updated_at = fields.get("updated_at") or fields.get("date", "")
     return assembled(parts, fields.get("title", ""), fields.get("section", ""), updated_at)
 
 
 def fields_of(text: str) -> dict[str, str]:
     """Return what the field list at the top says of the file, by the names of the fields in lower case."""
-    return _fields(_parts(text))
+    return _read_field_list(_read_rst_parts(text))
 
 
-def _parts(text: str) -> list[Part]:
+def _read_rst_parts(text: str) -> list[Part]:
     return list(_RstReader(text.expandtabs(8).split("\n")).parts())
 
 
-def _fields(parts: Iterable[Part]) -> dict[str, str]:
+def _read_field_list(parts: Iterable[Part]) -> dict[str, str]:
     first = next((part for part in parts if isinstance(part, str) and part.strip()), "")
     fields = dict[str, str]()
     for line in first.strip().split("\n"):
@@ -84,14 +84,14 @@ class _RstReader:
 
     def parts(self) -> Iterator[Part]:
         while self._at < len(self._lines):
-            if heading := self._title():
+            if heading := self._read_title():
                 yield self._taken_text()
                 yield heading
             else:
                 self._read_line()
         yield self._taken_text()
 
-    def _title(self) -> Heading | None:
+    def _read_title(self) -> Heading | None:
         """Return the title that begins at this line, if one does, and go behind it."""
         if self._block and self._block[-1]:
             return None  # inside a paragraph
@@ -106,24 +106,24 @@ class _RstReader:
         if style not in self._styles:
             self._styles.append(style)
         self._at += 3 if over else 2
-        return Heading(self._styles.index(style) + 1, " ".join(_shown(title).split()))
+        return Heading(self._styles.index(style) + 1, " ".join(_strip_inline_markup(title).split()))
 
     def _read_line(self) -> None:
         line = self._lines[self._at].rstrip()
-        indent = _indent(line)
+        indent = _measure_indent(line)
         if line and indent < self._margin:
             self._margin = 0
         explicit = _EXPLICIT.match(line, indent)
         self._at += 1
         if explicit:
-            self._end_block()
+            self._end_inline_block()
             self._read_explicit(explicit[1] or "", indent)
         elif _is_adornment(line) and len(line) >= 4 and not (self._block and self._block[-1]):
             pass  # a line across the page
         elif line.endswith("::"):
             kept = line[:-1] if line[-3:-2].strip(": ") else line[:-2]
             self._block.append(kept[self._margin :])
-            self._end_block()
+            self._end_inline_block()
             self._keep_literal(indent, "text")
         else:
             self._block.append(line[self._margin :])
@@ -141,7 +141,7 @@ class _RstReader:
 
     def _read_directive(self, name: str, argument: str, indent: int) -> None:
         while self._at < len(self._lines) and _OPTION.match(self._lines[self._at]):
-            if _indent(self._lines[self._at]) <= indent:
+            if _measure_indent(self._lines[self._at]) <= indent:
                 break
             self._at += 1
         if name in _LITERAL:
@@ -154,43 +154,43 @@ class _RstReader:
             self._block.append(f"{label}: {argument}".rstrip())
         self._margin = self._body_indent(indent)
 
-    def _body(self, indent: int) -> Iterator[str]:
+    def _read_body_lines(self, indent: int) -> Iterator[str]:
         """Go through the lines that are indented further; blank ones are among them."""
         while self._at < len(self._lines):
             line = self._lines[self._at].rstrip()
-            if line and _indent(line) <= indent:
+            if line and _measure_indent(line) <= indent:
                 return
             self._at += 1
             yield line
 
     def _skip_body(self, indent: int) -> None:
-        for _ in self._body(indent):
+        for _ in self._read_body_lines(indent):
             pass
 
     def _keep_literal(self, indent: int, kind: str) -> None:
         """Keep lines letter by letter, between fences, so that a reader of the text knows them as code."""
-        lines = list(self._body(indent))
+        lines = list(self._read_body_lines(indent))
         while lines and not lines[-1]:
             lines.pop()
-        margin = min((_indent(line) for line in lines if line), default=0)
+        margin = min((_measure_indent(line) for line in lines if line), default=0)
         if code := [line[margin:] for line in lines]:
             self._text += ["", f"```{kind}", *code[not code[0] :], "```", ""]
 
     def _body_indent(self, indent: int) -> int:
         following = next((line for line in self._lines[self._at : self._at + 2] if line.strip()), "")
-        return max(_indent(following), 0) if _indent(following) > indent else 0
+        return max(_measure_indent(following), 0) if _measure_indent(following) > indent else 0
 
-    def _end_block(self) -> None:
-        self._text += _shown("\n".join(self._block)).split("\n") if self._block else []
+    def _end_inline_block(self) -> None:
+        self._text += _strip_inline_markup("\n".join(self._block)).split("\n") if self._block else []
         self._block = []
 
     def _taken_text(self) -> str:
-        self._end_block()
+        self._end_inline_block()
         text, self._text = "\n".join(self._text), []
         return _BLANK_LINES.sub("\n\n", text).strip("\n")
 
 
-def _indent(line: str) -> int:
+def _measure_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
@@ -198,7 +198,7 @@ def _is_adornment(line: str) -> bool:
     return _ADORNMENT.match(line) is not None
 
 
-def _shown(text: str) -> str:
+def _strip_inline_markup(text: str) -> str:
     """Return a text without its inline markup, except emphasis."""
     return _INLINE.sub(_shown_piece, text)
 

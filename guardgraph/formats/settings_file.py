@@ -42,17 +42,17 @@ class SettingsDocument:
 
     def error(self, found: Iterable[tuple[Place, str]]) -> ConfigurationError:
         """Return what says in a line for every finding where it is and what is wrong."""
-        said = [self._line(place, why) for place, why in found]
+        said = [self._format_finding(place, why) for place, why in found]
         more = [f"{self.file}: and {len(said) - SHOWN_FINDINGS} more"] if len(said) > SHOWN_FINDINGS else []
         return ConfigurationError("\n".join([*said[:SHOWN_FINDINGS], *more]))
 
-    def _line(self, place: Sequence[int | str], why: str) -> str:
+    def _format_finding(self, place: Sequence[int | str], why: str) -> str:
         known = next((place[:size] for size in range(len(place), 0, -1) if place[:size] in self.lines), ())
-        field = ".".join(map(_legible, place))
+        field = ".".join(map(_show_key, place))
         return f"{self.file}:{self.lines.get(tuple(known), 1)}: {f'{field}: ' if field else ''}{why}"
 
 
-def _legible(part: int | str) -> str:
+def _show_key(part: int | str) -> str:
     """Return a key as a message can show it, on one line."""
     said = str(part)
     return (said if said.isprintable() else repr(said)[1:-1])[:80]
@@ -145,7 +145,7 @@ class _YamlReader:
         _refuse_tag(event, line)
         self._count_values(1, line)
         if kind == "ScalarEvent":
-            made = (_meant(event.value, line) if event.implicit[0] else _whole(event.value)), 1
+            made = (_parse_plain_scalar(event.value, line) if event.implicit[0] else _join_surrogates(event.value)), 1
         else:
             if len(place) == MAX_LEVELS:
                 raise WrongText(f"at most {MAX_LEVELS} levels of nesting are allowed", line)
@@ -178,7 +178,7 @@ class _YamlReader:
             if kind != "ScalarEvent":
                 raise WrongText("a text is required as a key; given: a list or a mapping", line)
             _refuse_tag(event, line)
-            key = _whole(event.value)
+            key = _join_surrogates(event.value)
             at = (*place, key)
             if key in made:
                 named = ".".join(map(str, at))
@@ -199,12 +199,12 @@ def _refuse_tag(event: Any, line: int) -> None:
         raise WrongText(f"plain values without tags are required; given: {event.tag!r:.80}", line)
 
 
-def _whole(text: str) -> str:
+def _join_surrogates(text: str) -> str:
     """Join halves of characters, as JSON escapes them, which YAML includes."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def _meant(text: str, line: int) -> Any:
+def _parse_plain_scalar(text: str, line: int) -> Any:
     if text in NULL:
         return None
     if text in TRUTH:

@@ -75,13 +75,13 @@ REPLACED: Final = "replacement"
 
 
 @lru_cache(maxsize=1)
-def _encodings() -> dict[str, str]:
+def _list_encoding_labels() -> dict[str, str]:
     return {label: name for name, labels in _LABELS.items() for label in labels.split()}
 
 
 def encoding_named(label: str) -> str | None:
     """Return Python's name of the encoding that a label of the web stands for; None where there is none."""
-    return _encodings().get(label.strip("\t\n\f\r \"'").lower())
+    return _list_encoding_labels().get(label.strip("\t\n\f\r \"'").lower())
 
 
 def encoding_of_codec(name: str) -> str | None:
@@ -181,7 +181,7 @@ def text_of(content: bytes, declared: str | None, *, is_html: bool) -> str:
     # nothing. Bytes that the encoding does not have are U+FFFD, which no quote can hold.
     mark, encoding = next(((mark, name) for mark, name in _MARKS if content.startswith(mark)), (b"", None))
     encoding = encoding or encoding_named(declared or "") or (encoding_in_page(content) if is_html else None)
-    encoding = encoding or _fitting(content)
+    encoding = encoding or _guess_encoding(content)
     if encoding == REPLACED:
         raise ExtractionFailed("charset", {"charset": encoding})
     text = content[len(mark) :].decode(encoding, "replace")
@@ -190,7 +190,7 @@ def text_of(content: bytes, declared: str | None, *, is_html: bool) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _fitting(content: bytes) -> str:
+def _guess_encoding(content: bytes) -> str:
     try:
         content.decode()
         return "utf-8"

@@ -19,7 +19,7 @@ from guardgraph.formats.css import (
 )
 
 
-class Around(NamedTuple):
+class LetterStyle(NamedTuple):
     """What the elements around a text make of its letters."""
 
     is_drawn: bool = True
@@ -67,7 +67,7 @@ class Gap(Enum):
 class Shown(NamedTuple):
     """What an element's attributes and styles say of it."""
 
-    inside: Around
+    inside: LetterStyle
     hides: bool = False
     """Neither it nor anything in it is shown."""
     gap: Gap | None = None
@@ -174,7 +174,7 @@ def shown_by(
     tag: str,
     attributes: Mapping[str, str],
     style: Style = MappingProxyType({}),
-    around: Around = Around(),  # noqa: B008
+    around: LetterStyle = LetterStyle(),  # noqa: B008
 ) -> Shown:
     """Say what an element's attributes and the style sheets of its page say of whether it is shown."""
     # `hidden`, `popover`, `aria-hidden`, `<dialog>` that is not open, and properties of its style. Where declarations
@@ -191,12 +191,12 @@ def shown_by(
     return shown
 
 
-def _shown_by_styles(hints: _Values, style: Style, own: str, around: Around) -> Shown:
+def _shown_by_styles(hints: _Values, style: Style, own: str, around: LetterStyle) -> Shown:
     if not (style or hints or own):
         if around.parts_elements:
             return Shown(around._replace(parts_elements=False), gap=Gap.BLANK)
         return Shown(around)
-    values = _merged(style, hints, own)
+    values = _merge_declarations(style, hints, own)
     shown = _Reader(values, around).shown()
     if shown.hides and shown.gap is None and _is_guess("display", values, style):
         return shown._replace(gap=Gap.LINE)
@@ -223,7 +223,7 @@ def _read_hints(tag: str, attributes: Mapping[str, str]) -> _Values:
     return {named[name]: ((value.strip().lower(),),) for name, value in attributes.items() if named.get(name)}
 
 
-def _merged(style: Style, hints: _Values, own: str) -> _Values:
+def _merge_declarations(style: Style, hints: _Values, own: str) -> _Values:
     values: _Values = {**hints, **{name: said.values for name, said in style.items()}}
     if not own:
         return values
@@ -239,7 +239,7 @@ def _merged(style: Style, hints: _Values, own: str) -> _Values:
 class _Reader:
     """Reads the values of one element's properties."""
 
-    def __init__(self, values: _Values, around: Around) -> None:
+    def __init__(self, values: _Values, around: LetterStyle) -> None:
         self._around = around
         self._variables = around.variables
         if own := {name: said[-1] for name, said in values.items() if name.startswith("--")}:
@@ -309,17 +309,17 @@ class _Reader:
         said = self._understood("display", _DISPLAYS)
         return next((word for word in said[-1] if word.endswith(_BOXES) or "table" in word), "") if said else ""
 
-    def _inside(self) -> Around:
+    def _inside(self) -> LetterStyle:
         around = self._around
         drawn = [not {"hidden", "collapse"} & set(words) for words in self._understood("visibility", _VISIBILITIES)
                  if not {"inherit", "unset"} & set(words)]  # fmt: skip
-        return Around(
+        return LetterStyle(
             all(drawn) if drawn else around.is_drawn,
             self._pixels(),
             around.opacity * self._opacity(),
             self._colour(),
             self._ground(),
-            self._is_filled(),
+            self._shows_background(),
             self._raised(),
             self._boxed().endswith(_ROWS),
             self._variables,
@@ -340,20 +340,20 @@ class _Reader:
                 if _is_size(number, unit)
             ]
             if found:
-                sizes.append(_calculated(words, found))
+                sizes.append(_calculate_size(words, found))
         for words in self._all("zoom"):
             if 0 < _parse_share(words) < 1:
                 sizes.append(around * _parse_share(words))
         return min(sizes, default=around)
 
     def _colour(self) -> Colour | None:
-        said = [parse_colour(words) for words in self._all("-webkit-text-fill-color", "color") if _says(words)]
+        said = [parse_colour(words) for words in self._all("-webkit-text-fill-color", "color") if _says_colour(words)]
         faint = next((colour for colour in said if colour is not None and colour[3] < _LEAST_OPACITY), None)
         return faint or (said[-1] if said else self._around.colour)
 
     def _ground(self) -> Colour | None:
         said = [words for words in self._all("background", "background-color", "background-image")
-                if _says(words) or "currentcolor" in words]  # fmt: skip
+                if _says_colour(words) or "currentcolor" in words]  # fmt: skip
         if not said:
             return self._around.ground
         if any(any(map(_is_picture, words)) for words in said):
@@ -365,7 +365,7 @@ class _Reader:
             return self._around.ground
         return colour if colour[3] > 1 - _LEAST_OPACITY else None
 
-    def _is_filled(self) -> bool:
+    def _shows_background(self) -> bool:
         if any("text" in words for words in self._all("background-clip", "-webkit-background-clip", "background")):
             return True
         return self._around.is_filled
@@ -391,7 +391,7 @@ class _Reader:
         return (
             self._is_cut()
             or self._is_replaced()
-            or self._is_empty()
+            or self._has_no_size()
             or self._is_off()
             or self._is_turned_away()
             or self._is_squeezed()
@@ -412,7 +412,7 @@ class _Reader:
         pictured = (words for words in self._all("content", *_MASKS) for word in words if _is_picture(word))
         return next(pictured, None) is not None
 
-    def _is_empty(self) -> bool:
+    def _has_no_size(self) -> bool:
         tracks = [[number[0] for number in map(parse_number, words) if number] for words in self._all(*_TRACKS)]
         if any(sizes and not any(sizes) for sizes in tracks):
             return True
@@ -451,7 +451,7 @@ class _Reader:
         for name in _TURNS:
             for words in self._all(name):
                 alone = name if name in ("translate", "scale", "rotate") else ""
-                for function, arguments in _functions(words, alone):
+                for function, arguments in _split_functions(words, alone):
                     if self._turns_away(function, arguments, is_placed):
                         return True
         return False
@@ -501,7 +501,7 @@ _OVERFLOWING: Final = frozenset(
 )
 
 
-def _says(words: Words) -> bool:
+def _says_colour(words: Words) -> bool:
     return bool(words) and not {"inherit", "unset", "currentcolor", "initial", "revert"} & set(words)
 
 
@@ -524,7 +524,7 @@ def _is_picture(word: str) -> bool:
     return word in ("url", "image-set", "element", "paint") or "gradient" in word
 
 
-def _calculated(words: Words, sizes: list[float]) -> float:
+def _calculate_size(words: Words, sizes: list[float]) -> float:
     """Return what a size comes to: the least that a function makes of it, as far as it is known."""
     if "clamp" in words and len(sizes) == 3:
         return max(sizes[0], min(sizes[1], sizes[2]))
@@ -535,7 +535,7 @@ def _calculated(words: Words, sizes: list[float]) -> float:
     return min(sizes) if "min" in words or 0 in sizes else sizes[0]
 
 
-def _functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[float, str]]]]:
+def _split_functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[float, str]]]]:
     """Yield the functions of a value with their numbers."""
     numbers = list[tuple[float, str]]()
     for word in words:

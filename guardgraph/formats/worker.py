@@ -71,7 +71,7 @@ def _answer(content: bytes, question: dict[str, Any]) -> bytes:
         except ImportError as error:
             return missing_of(library, error)
     try:
-        return answer_of(_read(content, question))
+        return answer_of(_read_content(content, question))
     except ExtractionFailed as failure:
         return failure_of(failure)
     except MemoryError:
@@ -80,7 +80,7 @@ def _answer(content: bytes, question: dict[str, Any]) -> bytes:
         return failure_of(ExtractionFailed("broken", {"error": type(error).__name__}))
 
 
-def _read(content: bytes, question: dict[str, Any]) -> Extracted:
+def _read_content(content: bytes, question: dict[str, Any]) -> Extracted:
     # Each is imported when it is first needed: a child that reads pages only does without the rest.
     max_chars = question["max_chars"]
     if question["kind"] == "pdf":

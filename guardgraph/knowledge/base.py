@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
-from guardgraph.knowledge.database import Database
+from guardgraph.knowledge.database import KnowledgeDatabase
 from guardgraph.knowledge.file import File
 from guardgraph.knowledge.ingest.adding import GIVEN, add_folder, add_given_documents
 from guardgraph.knowledge.ingest.collection import Collection, Report
@@ -40,7 +40,7 @@ class AnyKnowledgeBase(ABC):
     retriever, too: call it with ``{"query", "sources", "top_k"}`` and, of a run that has one, the ``"caller"``.
     """
 
-    def __init__(self, database: Database, embedding: Embeddings | None, min_similarity: float | None) -> None:
+    def __init__(self, database: KnowledgeDatabase, embedding: Embeddings | None, min_similarity: float | None) -> None:
         is_share = isinstance(min_similarity, int | float) and not isinstance(min_similarity, bool)
         if min_similarity is not None and not (is_share and 0 <= min_similarity <= 1):
             raise ConfigurationError(
@@ -173,7 +173,7 @@ class AnyKnowledgeBase(ABC):
         return self.index.search(query, sources=sources, caller=_read_asking_caller(request.get("caller")), top_k=top_k)
 
     @abstractmethod
-    def _open_to_check(self) -> Database:
+    def _open_to_check(self) -> KnowledgeDatabase:
         """Return the database, opened so that damage ends no reading."""
 
     def check(self) -> CheckedBase:
@@ -259,7 +259,7 @@ class KnowledgeBase(AnyKnowledgeBase):
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return _open_knowledge_file, self._opened_with
 
-    def _open_to_check(self) -> Database:
+    def _open_to_check(self) -> KnowledgeDatabase:
         return File(self.path, to_check=True)
 
 
@@ -293,7 +293,7 @@ class PostgresKnowledgeBase(AnyKnowledgeBase):
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return _open_server_base, self._opened_with
 
-    def _open_to_check(self) -> Database:
+    def _open_to_check(self) -> KnowledgeDatabase:
         from guardgraph.knowledge.server import Server
 
         return Server(self._opened_with[0])
@@ -307,7 +307,7 @@ def require_numpy() -> None:
         raise ConfigurationError(f"a knowledge base needs numpy: {explain_extra('kb')}") from None
 
 
-def open_to_check(given: str | Path) -> Database:
+def open_to_check(given: str | Path) -> KnowledgeDatabase:
     """Return the database of a file or of a URL, whatever became of it, whichever version read its words."""
     require_numpy()
     if is_server_url(given):
@@ -317,7 +317,7 @@ def open_to_check(given: str | Path) -> Database:
     return File(Path(given), to_check=True)
 
 
-def check_knowledge_base(database: Database) -> CheckedBase:
+def check_knowledge_base(database: KnowledgeDatabase) -> CheckedBase:
     """Check what `open_to_check` returned, and close it."""
     from guardgraph.knowledge.checking import check_base
 
@@ -325,7 +325,7 @@ def check_knowledge_base(database: Database) -> CheckedBase:
         return check_base(database)
 
 
-def rebuild_knowledge_base(database: Database, embedder: Embedder | None = None) -> CheckedBase:
+def rebuild_knowledge_base(database: KnowledgeDatabase, embedder: Embedder | None = None) -> CheckedBase:
     """Make the index of what `open_to_check` returned anew, and close it."""
     from guardgraph.knowledge.checking import rebuild_base
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy
 
 from guardgraph.grounding.words import DETECTED_LANGUAGES, detect_language
-from guardgraph.knowledge.database import Connection, Database, find_words_problem, name_words_version
+from guardgraph.knowledge.database import Connection, KnowledgeDatabase, find_words_problem, name_words_version
 from guardgraph.knowledge.documents import hash_stored_row, hash_stored_rows
 from guardgraph.knowledge.postings import BLOCK, KINDS, MOST_OF_TERM, NAME, choose_word_reader, decode_lengths
 from guardgraph.knowledge.scopes import Scope, parse_scope_row, read_scope_tenant, show_scope_tenant
@@ -103,14 +103,14 @@ class CheckedBase:
         return {"ok": self.ok, **plain}
 
 
-def check_base(database: Database) -> CheckedBase:
+def check_base(database: KnowledgeDatabase) -> CheckedBase:
     """Check a base, as a writer; nothing is changed."""
     with database.reading_all() as connection:
         database.require_writer(connection)
         return _check(database, connection)
 
 
-def rebuild_base(database: Database, embedder: Embedder | None = None) -> CheckedBase:
+def rebuild_base(database: KnowledgeDatabase, embedder: Embedder | None = None) -> CheckedBase:
     """Make the index of a base anew from the stored texts whose hash is right, as a writer, in one transaction."""
     with database.rebuilding() as connection:
         before, refused, lacking = _check(database, connection), set[Doubtful](), set[Doubtful]()
@@ -126,7 +126,7 @@ def rebuild_base(database: Database, embedder: Embedder | None = None) -> Checke
         note = "INSERT INTO state VALUES ('words', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         connection.execute(note, [name_words_version()])
         named, without = (tuple(sorted(each, key=lambda of: (of.tenant or "", of.id))) for each in (refused, lacking))
-        documents, chunks, unmeasured = _describe(connection)
+        documents, chunks, unmeasured = _count_stored_rows(connection)
         counted = replace(before, documents=documents, chunks=chunks, unmeasured=unmeasured)
         return replace(counted, rebuilt=True, refused=named, without_vectors=without)
 
@@ -145,7 +145,7 @@ class _Findings(list[BaseFinding]):
             self.append(BaseFinding(kind, place, message))
 
 
-def _check(database: Database, connection: Connection) -> CheckedBase:
+def _check(database: KnowledgeDatabase, connection: Connection) -> CheckedBase:
     """Look at the file, then at rows, then at what is counted of them; what stands on damage says nothing."""
     findings = _Findings()
     for message in database.find_damage(connection):
@@ -160,7 +160,7 @@ def _check(database: Database, connection: Connection) -> CheckedBase:
             for tenant in tenants:
                 counted.take(tenant)
             counted.end()
-    documents, chunks, unmeasured = _describe(connection)
+    documents, chunks, unmeasured = _count_stored_rows(connection)
     return CheckedBase(documents, chunks, tuple(findings), unmeasured=unmeasured)
 
 
@@ -170,7 +170,7 @@ def _list_tenant_keys(connection: Connection) -> list[str]:
     return [key for (key,) in rows.fetchall()]
 
 
-def _describe(connection: Connection) -> tuple[int, int, tuple[str, ...]]:
+def _count_stored_rows(connection: Connection) -> tuple[int, int, tuple[str, ...]]:
     """Return how many documents and chunks there are, and the languages that were not measured."""
     [(documents,)] = connection.execute("SELECT count(*) FROM documents").fetchall()
     languages = dict(connection.execute("SELECT language, count(*) FROM chunks GROUP BY language").fetchall())
@@ -432,7 +432,7 @@ class _Recount:
             self._blocks.add((part, block))
             where, values = "WHERE part = ? AND block = ?", [part, block]
             [data] = self._connection.execute(f"SELECT data FROM lengths {where}", values).fetchone() or [b""]
-            if _read_lengths(data) != {place: length for place, length in expected.items() if length}:
+            if _map_block_lengths(data) != {place: length for place, length in expected.items() if length}:
                 self._findings.note("words", f"lengths: {part}", "chunks are longer or shorter than is noted")
             rows = self._connection.execute(f"SELECT term, total, data FROM postings {where}", values)
             held = {term: (total, data) for term, total, data in rows}
@@ -452,7 +452,7 @@ class _Recount:
                 if given != counted:
                     self._findings.note("words", f"parts: {part}", f"{column} is {given}; the texts give {counted}")
         for part, block, data in self._connection.execute("SELECT part, block, data FROM lengths"):
-            if (part, block) not in self._blocks and _read_lengths(data):
+            if (part, block) not in self._blocks and _map_block_lengths(data):
                 self._findings.note("words", f"lengths: {part}", "they are of no chunks")
         for row in self._connection.execute("SELECT DISTINCT part, block FROM postings").fetchall():
             if tuple(row) not in self._blocks:
@@ -468,7 +468,7 @@ def _encode_cells(column: array[int]) -> tuple[int, bytes]:
     return sum(column[1::2]), numpy.asarray(column).astype("<u2").tobytes()
 
 
-def _read_lengths(data: bytes) -> dict[int, int]:
+def _map_block_lengths(data: bytes) -> dict[int, int]:
     """Return how long chunks are, by place; of a row that nobody wrote so, what no chunk is."""
     try:
         return {place: int(length) for place, length in enumerate(decode_lengths(data)) if length}

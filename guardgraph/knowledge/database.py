@@ -77,7 +77,7 @@ class Connection(Protocol):
         """Return rising numbers that nothing of this base had before: places of documents, and changes of parts."""
 
 
-class Database(ABC):
+class KnowledgeDatabase(ABC):
     """Where a knowledge base is. What is read or written is done on a connection that nobody else uses meanwhile."""
 
     shown: str

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from guardgraph.knowledge.database import (
     Connection,
-    Database,
+    KnowledgeDatabase,
     find_words_problem,
     list_table_statements,
     name_words_version,
@@ -89,7 +89,7 @@ def _read_anyhow(text: bytes) -> str:
     return text.decode(errors="surrogateescape")
 
 
-class File(Database):
+class File(KnowledgeDatabase):
     """A knowledge base's file."""
 
     def __init__(self, path: Path, timeout: float = TIMEOUT, *, to_check: bool = False) -> None:
@@ -104,30 +104,30 @@ class File(Database):
 
     @contextmanager
     def reading_all(self) -> Iterator[FileConnection]:
-        """As `Database.reading_all`."""
+        """As `KnowledgeDatabase.reading_all`."""
         with self._connecting() as connection:
             connection.execute("BEGIN")
             try:
-                self._check_words(connection)
+                self._check_file_words(connection)
                 yield FileConnection(connection)
             finally:
                 connection.rollback()
 
     def reading(self, caller: Caller | None) -> Any:
-        """As `Database.reading`: what a caller may read is told by their scopes."""
+        """As `KnowledgeDatabase.reading`: what a caller may read is told by their scopes."""
         return self.reading_all()
 
     def reading_tenant(self, tenant: str | None) -> Any:
-        """As `Database.reading_tenant`."""
+        """As `KnowledgeDatabase.reading_tenant`."""
         return self.reading_all()
 
     @contextmanager
     def rebuilding(self) -> Iterator[FileConnection]:
-        """As `Database.rebuilding`."""
+        """As `KnowledgeDatabase.rebuilding`."""
         with self._connecting() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                self._check_words(connection)
+                self._check_file_words(connection)
                 yield FileConnection(connection)
                 connection.commit()
             finally:
@@ -135,21 +135,21 @@ class File(Database):
                     connection.rollback()
 
     def writing(self, tenant: str | None) -> Any:
-        """As `Database.writing`: one writes at a time."""
+        """As `KnowledgeDatabase.writing`: one writes at a time."""
         return self.rebuilding()
 
     def write_for(self, connection: Connection, key: str) -> None:
-        """As `Database.write_for`: all rows may be changed."""
+        """As `KnowledgeDatabase.write_for`: all rows may be changed."""
 
     def is_writer(self, connection: Connection) -> bool:
-        """As `Database.is_writer`: who opens the file may."""
+        """As `KnowledgeDatabase.is_writer`: who opens the file may."""
         return True
 
     def require_writer(self, connection: Connection) -> None:
-        """As `Database.require_writer`: who opens the file is one."""
+        """As `KnowledgeDatabase.require_writer`: who opens the file is one."""
 
     def find_damage(self, connection: Connection) -> list[str]:
-        """As `Database.find_damage`."""
+        """As `KnowledgeDatabase.find_damage`."""
         rows = connection.execute("PRAGMA integrity_check").fetchall()
         return [" ".join(str(message).split()) for (message,) in rows if message != "ok"]
 
@@ -162,7 +162,7 @@ class File(Database):
         connection.execute(_COUNTED_FROM, [str(secrets.randbits(_BEGINNING_BITS))])
 
     def close(self) -> None:
-        """As `Database.close`."""
+        """As `KnowledgeDatabase.close`."""
         while self._idle:
             opened = self._idle.pop()
             if opened.process == os.getpid():
@@ -173,7 +173,7 @@ class File(Database):
         SQLITE.enter()
         try:
             self._watch.check_log(self.path, self.close)
-            opened = self._take_idle() or self._open()
+            opened = self._take_idle_connection() or self._open()
             try:
                 yield opened.connection
             except sqlite3.DatabaseError:
@@ -207,7 +207,7 @@ class File(Database):
     def _make_no_database_error(self) -> ConfigurationError:
         return ConfigurationError(f"{self.shown}: a knowledge base is required; it is no database")
 
-    def _take_idle(self) -> _Opened | None:
+    def _take_idle_connection(self) -> _Opened | None:
         """Return a connection of this process to the file that is there now; forget others."""
         now = (os.getpid(), identify_file(self.path))
         with suppress(IndexError):
@@ -239,10 +239,10 @@ class File(Database):
         )
         try:
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
-            if _is_empty(connection):
+            if _is_empty_file(connection):
                 self._make_base(connection)
-            self._check_format(connection)
-            self._check_words(connection)
+            self._check_file_format(connection)
+            self._check_file_words(connection)
             keep_file_private(self.path)
             if self._to_check:
                 connection.text_factory = _read_anyhow
@@ -275,7 +275,7 @@ class File(Database):
                     raise
                 sleep(_PAUSE)
         connection.execute("BEGIN IMMEDIATE")
-        if _is_empty(connection):
+        if _is_empty_file(connection):
             for statement in [*list_table_statements("", _TYPES, behind=" STRICT"), _READ_BY_ALL]:
                 connection.execute(statement)
             state = {"guardgraph": read_package_version(), "words": name_words_version()}
@@ -285,7 +285,7 @@ class File(Database):
             connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.commit()
 
-    def _check_format(self, connection: sqlite3.Connection) -> None:
+    def _check_file_format(self, connection: sqlite3.Connection) -> None:
         if _read_number(connection, "application_id") != _APPLICATION:
             raise ConfigurationError(
                 f"{self.shown}: a knowledge base is required; it is another application's database"
@@ -300,7 +300,7 @@ class File(Database):
         if (problem := find_format_problem(number, made_by)) is not None:
             raise ConfigurationError(f"{self.shown}: {problem}; `guardgraph kb add` into a new file makes one")
 
-    def _check_words(self, connection: sqlite3.Connection) -> None:
+    def _check_file_words(self, connection: sqlite3.Connection) -> None:
         """Refuse words that another version read; it may have rebuilt the file since it was opened."""
         if self._to_check:
             return
@@ -316,7 +316,7 @@ _MADE_AGAIN: Final = "`guardgraph kb add` of the same folders into a new file ma
 _COUNTED_FROM: Final = "INSERT OR REPLACE INTO state VALUES ('changes', ?)"
 
 
-def _is_empty(connection: sqlite3.Connection) -> bool:
+def _is_empty_file(connection: sqlite3.Connection) -> bool:
     return (
         _read_number(connection, "application_id") == 0
         and not connection.execute("SELECT 1 FROM sqlite_master").fetchone()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from guardgraph.knowledge.candidates import NotFound, explain_missing_documents, read_chunk_candidates
-from guardgraph.knowledge.database import Connection, Database
+from guardgraph.knowledge.database import Connection, KnowledgeDatabase
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.ranking import (
     POOL,
@@ -63,7 +63,7 @@ class Batch:
         write: Callable[[Sequence[StoredDocument]], Iterable[tuple[StoredDocument, str]]],
         refuse: Callable[[StoredDocument, str], object],
     ) -> None:
-        self._write = write
+        self._write_documents = write
         self._refuse = refuse
         self._waiting: dict[tuple[str | None, str], StoredDocument] = {}
         self._chunks: set[tuple[str | None, str]] = set()
@@ -91,7 +91,7 @@ class Batch:
         self._waiting.clear()
         self._chunks.clear()
         if documents:
-            for document, reason in self._write(documents):
+            for document, reason in self._write_documents(documents):
                 self._refuse(document, reason)
 
 
@@ -115,7 +115,7 @@ class Index:
     # A tenant is None for documents of callers without one, and a caller is None where nothing is known of them.
 
     def __init__(
-        self, database: Database, *, embedding: Embeddings | None = None, min_similarity: float | None = None
+        self, database: KnowledgeDatabase, *, embedding: Embeddings | None = None, min_similarity: float | None = None
     ) -> None:
         self.database = database
         self.embedder = None if embedding is None else Embedder(embedding)
@@ -136,9 +136,9 @@ class Index:
 
     def together(self, refuse: Callable[[StoredDocument, str], object] = refuse_document) -> Batch:
         """Return what puts many documents in, several in a transaction; use it as a context manager."""
-        return Batch(self._write, refuse)
+        return Batch(self._write_documents, refuse)
 
-    def _write(self, documents: Sequence[StoredDocument]) -> list[tuple[StoredDocument, str]]:
+    def _write_documents(self, documents: Sequence[StoredDocument]) -> list[tuple[StoredDocument, str]]:
         """Put documents in, in a transaction for each tenant, but for those an id of which is taken."""
         refused = list[tuple[StoredDocument, str]]()
         for tenant in dict.fromkeys(document.access.tenant for document in documents):
@@ -209,13 +209,13 @@ class Index:
 
     def listed(self, tenant: str | None, collection: str) -> dict[str, Listed]:
         """Return the documents of a collection, by id."""
-        return self._list(tenant, "collection = ?", collection)
+        return self._list_documents(tenant, "collection = ?", collection)
 
     def look_up(self, tenant: str | None, ids: Iterable[str]) -> dict[str, Listed]:
         """Return those of some documents of a tenant that are there, by id, in any collection."""
-        return self._list(tenant, "name = ANY (?)", [*ids])
+        return self._list_documents(tenant, "name = ANY (?)", [*ids])
 
-    def _list(self, tenant: str | None, condition: str, value: object) -> dict[str, Listed]:
+    def _list_documents(self, tenant: str | None, condition: str, value: object) -> dict[str, Listed]:
         with self.database.reading_tenant(tenant) as connection:
             self.database.require_writer(connection)
             rows = connection.execute(f"{_LISTED} AND {condition}", [make_scope_key(tenant), value])
@@ -287,10 +287,10 @@ class Index:
         within = None if sources is None else frozenset(sources)
         with self.database.reading(caller) as connection:
             view = read_caller_view(connection, caller, self._once)
-            found = self._find(connection, view, query, asked, sources=within, top_k=top_k)
+            found = self._find_ranked_chunks(connection, view, query, asked, sources=within, top_k=top_k)
             return found, read_chunk_candidates(connection, view, caller, found, self.database.shown)
 
-    def _find(
+    def _find_ranked_chunks(
         self,
         connection: Connection,
         view: View,

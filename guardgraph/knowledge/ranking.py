@@ -43,8 +43,8 @@ def rank_chunks(
     allowed = [part for part in view.parts if sources is None or view.scopes[part.scope].source in sources]
     if not allowed or top_k < 1:
         return []
-    whole, covered = _cover(connection, view, allowed, query, top_k)
-    order = _read_chunks(connection, covered, _ORDER)
+    whole, covered = _cover_question(connection, view, allowed, query, top_k)
+    order = _read_chunk_rows(connection, covered, _ORDER)
     found = sorted(covered, key=order.__getitem__)
     hits = best([covered[chunk] for chunk in found], whole, view.known[0], top_k)
     return [Ranked(found[place], score) for place, score in hits]
@@ -52,10 +52,10 @@ def rank_chunks(
 
 def read_found_chunks(connection: Connection, found: Iterable[Place]) -> dict[Place, tuple[Any, ...]]:
     """Return of chunks the document's id, title and date, and their id, section, beginning, end, text and hash."""
-    return _read_chunks(connection, found, _SHOWN)
+    return _read_chunk_rows(connection, found, _SHOWN)
 
 
-def _read_chunks(connection: Connection, chunks: Iterable[Place], statement: str) -> dict[Place, tuple[Any, ...]]:
+def _read_chunk_rows(connection: Connection, chunks: Iterable[Place], statement: str) -> dict[Place, tuple[Any, ...]]:
     places = defaultdict[int, list[int]](list)
     for scope, at in chunks:
         places[scope].append(at)
@@ -79,7 +79,7 @@ class _Lengths(NamedTuple):
         return scope, number * BLOCK + at - start
 
 
-def _cover(
+def _cover_question(
     connection: Connection, view: View, allowed: Sequence[StatisticsPart], query: str, wanted: int
 ) -> tuple[float, dict[Place, float]]:
     """Return what a question says, and how much of it the best chunks cover, those equal to the last one, too."""
@@ -92,7 +92,7 @@ def _cover(
     parts = [part.id for part in view.parts]
     for part, term, block, data in connection.execute(_POSTINGS, [parts, terms]):
         postings[part, term].append((block, decode_postings(data)))
-    lengths = _read_lengths(connection, allowed)
+    lengths = _read_block_lengths(connection, allowed)
     searched = {part.id for part in allowed}
     whole, weights, cells, starts = 0.0, list[float](), list[Numbers](), list[int]()
     for reading, times, forms in said:
@@ -127,7 +127,7 @@ def _name_forms(languages: Sequence[str], reading: int, forms: Sequence[str]) ->
     ]
 
 
-def _read_lengths(connection: Connection, parts: Sequence[StatisticsPart]) -> _Lengths:
+def _read_block_lengths(connection: Connection, parts: Sequence[StatisticsPart]) -> _Lengths:
     by_id, words = {part.id: part for part in parts}, dict.fromkeys((part.id for part in parts), 0)
     blocks = defaultdict[Place, list[Numbers]](list)
     for part, block, data in connection.execute(_LENGTHS, [[*by_id]]):
@@ -186,7 +186,7 @@ class Nearness:
         for scope in sorted({part.scope for part in view.parts}):
             if sources is not None and view.scopes[scope].source not in sources:
                 continue
-            rows = self._read(connection, view, scope)
+            rows = self._read_scope_vectors(connection, view, scope)
             if not rows.chunks:
                 continue
             cosines = numpy.round((rows.matrix @ asked).astype(numpy.float64), _DIGITS)
@@ -195,7 +195,7 @@ class Nearness:
         found.sort(key=lambda hit: hit[:2])
         return [Near(chunk, -less) for less, _, chunk in found[:most]]
 
-    def _read(self, connection: Connection, view: View, scope: int) -> _Rows:
+    def _read_scope_vectors(self, connection: Connection, view: View, scope: int) -> _Rows:
         version = tuple((part.id, part.changed) for part in view.parts if part.scope == scope)
         kept = self._rows.get(scope)
         if kept is None or kept.version != version:

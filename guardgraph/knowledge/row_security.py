@@ -77,7 +77,7 @@ def make_database(connection: Connection[Any], shown: str) -> bool:
     """Make the schema `guardgraph` and its two roles, in a transaction; say whether it was not there."""
     connection.execute("SELECT pg_advisory_xact_lock(7305437213966884213)")
     if _is_database_made(connection):
-        _check_format(connection, shown)
+        _check_schema_format(connection, shown)
         return False
     for role in (READER, WRITER):
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
@@ -115,7 +115,7 @@ def check_database(connection: Connection[Any], shown: str) -> None:
     open_ = {table for table, _, is_forced in tables if not is_forced} | ({*_HOLDING} - {table for table, *_ in tables})
     if open_:
         raise ConfigurationError(f"{shown}: row security is not forced on {', '.join(sorted(open_))}; nothing is read")
-    _check_format(connection, shown)
+    _check_schema_format(connection, shown)
 
 
 def _require_database(connection: Connection[Any], shown: str) -> None:
@@ -130,7 +130,7 @@ def _is_database_made(connection: Connection[Any]) -> bool:
     return connection.execute(made).fetchone() == (True,)  # also for a role that may not look into the schema
 
 
-def _check_format(connection: Connection[Any], shown: str) -> None:
+def _check_schema_format(connection: Connection[Any], shown: str) -> None:
     state = dict(connection.execute("SELECT name, value FROM guardgraph.state").fetchall())
     number = int(state["format"]) if state.get("format", "").isdecimal() else state.get("format")
     if (problem := find_format_problem(number, state.get("guardgraph", BEFORE_FORMATS))) is not None:

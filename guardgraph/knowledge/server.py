@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from guardgraph.knowledge.database import Connection, Database, find_words_problem
+from guardgraph.knowledge.database import Connection, KnowledgeDatabase, find_words_problem
 from guardgraph.knowledge.row_security import WRITER, check_database
 from guardgraph.knowledge.scopes import make_caller_key, make_scope_key
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
@@ -53,7 +53,7 @@ class ServerConnection:
         return [number for (number,) in rows]
 
 
-class Server(Database):
+class Server(KnowledgeDatabase):
     """A database of PostgreSQL. The server shows a connection what its transaction says for whom it is."""
 
     # All that is set is set for a transaction, so a pooler that hands connections out by transaction is no danger.
@@ -84,26 +84,26 @@ class Server(Database):
 
     @contextmanager
     def reading(self, caller: Caller | None) -> Iterator[ServerConnection]:
-        """As `Database.reading`: nothing else is shown."""
+        """As `KnowledgeDatabase.reading`: nothing else is shown."""
         readers = "{}" if caller is None else _format_array(caller.readers)
         with self._transacting(_READ, {"tenant": f"={make_caller_key(caller)}", "readers": readers}) as connection:
             yield connection
 
     @contextmanager
     def reading_tenant(self, tenant: str | None) -> Iterator[ServerConnection]:
-        """As `Database.reading_tenant`."""
+        """As `KnowledgeDatabase.reading_tenant`."""
         with self._transacting(_READ, {"writes": f"={make_scope_key(tenant)}"}) as connection:
             yield connection
 
     @contextmanager
     def reading_all(self) -> Iterator[ServerConnection]:
-        """As `Database.reading_all`."""
+        """As `KnowledgeDatabase.reading_all`."""
         with self._transacting(_READ, {"checks": "all"}) as connection:
             yield connection
 
     @contextmanager
     def writing(self, tenant: str | None) -> Iterator[ServerConnection]:
-        """As `Database.writing`."""
+        """As `KnowledgeDatabase.writing`."""
         key = make_scope_key(tenant)
         with self._transacting(_WRITE, {"writes": f"={key}"}) as connection:
             connection.execute(_WAIT)
@@ -113,12 +113,12 @@ class Server(Database):
                 [key],
             )
             # Another version may have rebuilt all while this one waited.
-            self._check_words(*connection.execute(f"SELECT {_WORDS}").fetchone() or [""])
+            self._check_server_words(*connection.execute(f"SELECT {_WORDS}").fetchone() or [""])
             yield connection
 
     @contextmanager
     def rebuilding(self) -> Iterator[ServerConnection]:
-        """As `Database.rebuilding`."""
+        """As `KnowledgeDatabase.rebuilding`."""
         with self._transacting(_WRITE, {"checks": "all"}, any_words=True) as connection:
             self.require_writer(connection)
             connection.execute(_WAIT)
@@ -126,15 +126,15 @@ class Server(Database):
             yield connection
 
     def write_for(self, connection: Connection, key: str) -> None:
-        """As `Database.write_for`."""
+        """As `KnowledgeDatabase.write_for`."""
         connection.execute("SELECT set_config('guardgraph.writes', ?, true)", [f"={key}"])
 
     def is_writer(self, connection: Connection) -> bool:
-        """As `Database.is_writer`: whether the role is a member of the writers."""
+        """As `KnowledgeDatabase.is_writer`: whether the role is a member of the writers."""
         return bool(connection.execute("SELECT pg_has_role(current_user, ?, 'USAGE')", [WRITER]).fetchone() == (True,))
 
     def require_writer(self, connection: Connection) -> None:
-        """As `Database.require_writer`."""
+        """As `KnowledgeDatabase.require_writer`."""
         if not self.is_writer(connection):
             raise ConfigurationError(
                 f"{self.shown}: a member of {WRITER} is required; this role only reads for callers"
@@ -146,7 +146,7 @@ class Server(Database):
         from psycopg.errors import InsufficientPrivilege
 
         with self._naming_errors():
-            connection = self._connect()
+            connection = self._connect_server()
             try:
                 with connection.transaction():
                     yield connection
@@ -158,8 +158,8 @@ class Server(Database):
                 connection.close()
 
     def close(self) -> None:
-        """As `Database.close`."""
-        for connection in self._take_idle():
+        """As `KnowledgeDatabase.close`."""
+        for connection in self._take_pooled_connection():
             connection.close()
 
     @contextmanager
@@ -168,7 +168,7 @@ class Server(Database):
     ) -> Iterator[ServerConnection]:
         settings = {f"guardgraph.{name}": given for name, given in settings.items()} | _FOUND_FIRST
         with self._naming_errors():
-            connection = self._begin(begin)
+            connection = self._begin_server_transaction(begin)
             try:
                 sets = ", ".join(["set_config(%s, %s, true)"] * len(settings))
                 connection.execute(f"SELECT {sets}", [text for item in settings.items() for text in item])
@@ -180,29 +180,29 @@ class Server(Database):
                         "connections out by statement; by transaction or by session is required"
                     )
                 if not any_words:
-                    self._check_words(words)
+                    self._check_server_words(words)
                 yield ServerConnection(connection)
                 connection.execute("COMMIT")
             finally:
-                self._give_back(connection)
+                self._return_connection(connection)
 
-    def _check_words(self, words: object) -> None:
+    def _check_server_words(self, words: object) -> None:
         if (problem := find_words_problem(words)) is not None:
             raise ConfigurationError(
                 f"{self.shown}: {problem}; `guardgraph kb rebuild URL` reads them again, as a writer"
             )
 
-    def _begin(self, begin: str) -> psycopg.Connection[Any]:
+    def _begin_server_transaction(self, begin: str) -> psycopg.Connection[Any]:
         """Return a connection in a transaction: one that the server has closed meanwhile is none."""
         from psycopg import OperationalError
 
-        for connection in self._take_idle():
+        for connection in self._take_pooled_connection():
             try:
                 connection.execute(begin)
                 return connection
             except OperationalError:
                 connection.close()
-        connection = self._connect()
+        connection = self._connect_server()
         try:
             check_database(connection, self.shown)
             connection.execute(begin)
@@ -212,7 +212,7 @@ class Server(Database):
         self._was_there = True
         return connection
 
-    def _take_idle(self) -> Iterator[psycopg.Connection[Any]]:
+    def _take_pooled_connection(self) -> Iterator[psycopg.Connection[Any]]:
         """Yield connections of this process that are not in use; no other thread gets them."""
         with suppress(IndexError):
             while True:
@@ -220,7 +220,7 @@ class Server(Database):
                 if process == os.getpid():
                     yield connection
 
-    def _connect(self) -> psycopg.Connection[Any]:
+    def _connect_server(self) -> psycopg.Connection[Any]:
         import psycopg
 
         # Without prepared statements, a pooler may hand out another connection for each transaction.
@@ -228,7 +228,7 @@ class Server(Database):
             self._conninfo, autocommit=True, prepare_threshold=None, client_encoding="utf8", **self._options
         )
 
-    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
+    def _return_connection(self, connection: psycopg.Connection[Any]) -> None:
         from psycopg import Error
         from psycopg.pq import TransactionStatus
 

@@ -11,7 +11,7 @@ from guardgraph.knowledge.database import Connection
 from guardgraph.knowledge.postings import KINDS, NAME
 from guardgraph.knowledge.scopes import Scope, make_caller_key, parse_scope_row
 from guardgraph.state.context import Caller, is_access_allowed
-from guardgraph.tools.relevance import Known, list_unmeasured_languages, most_common
+from guardgraph.tools.relevance import WordCounts, list_unmeasured_languages, most_common
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -91,7 +91,7 @@ class View(NamedTuple):
     """That most of it is in."""
     languages: tuple[str, ...]
     """All of it, sorted."""
-    known: tuple[Known, ...]
+    known: tuple[WordCounts, ...]
     """By reading."""
     unmeasured: tuple[str, ...]
     """Where most of it is in languages for which the default `min_chunk_score` was not measured: their codes."""
@@ -143,7 +143,7 @@ def _make_view(
     language = most_common(told)
     parts = tuple(part for is_told, part in found if is_told or part.language == language)
     passages, words = sum(part.passages for part in parts), sum(part.words for part in parts)
-    known = tuple(Known(passages, words, single) for single in _count_once(connection, parts, once))
+    known = tuple(WordCounts(passages, words, single) for single in _count_once(connection, parts, once))
     languages = tuple(sorted({part.language for part in parts}))
     return View(scopes, parts, language, languages, known, list_unmeasured_languages(told))
 

@@ -98,7 +98,7 @@ class TenantWriter:
                 taken[document.id] = reason
             else:
                 new.append(document)
-        self._take_out([held[document.id][0] for document in new if document.id in held])
+        self._take_chunks_out([held[document.id][0] for document in new if document.id in held])
         places = iter(self._connection.take_numbers(len(new)) if new else [])
         chunks_of_new = list[tuple[Any, ...]]()
         for document in new:
@@ -135,7 +135,7 @@ class TenantWriter:
         """Take documents out, those that are there, and return how many were."""
         select = "SELECT id FROM documents WHERE tenant = ? AND name = ANY (?)"
         numbers = [number for (number,) in self._connection.execute(select, [self._key, [*names]])]
-        self._take_out(numbers)
+        self._take_chunks_out(numbers)
         return len(numbers)
 
     def move(self, name: str, source: str, access: Access) -> None:
@@ -151,7 +151,7 @@ class TenantWriter:
         before = Access(access.tenant, tuple(json.loads(readers)))
         if (source_before, before) == (source, access):
             return
-        chunks = self._read_chunks([number])
+        chunks = self._read_written_chunks([number])
         shown = (
             "SELECT hash, name, section, start, stop, text FROM chunks WHERE tenant = ? AND document = ? "
             "ORDER BY number"
@@ -203,14 +203,14 @@ class TenantWriter:
         for gathered in (self._lengths, self._cells, self._passages, self._words):
             gathered.clear()
 
-    def _take_out(self, numbers: list[int]) -> None:
-        for chunk in self._read_chunks(numbers):
+    def _take_chunks_out(self, numbers: list[int]) -> None:
+        for chunk in self._read_written_chunks(numbers):
             self._left[chunk.scope].append(chunk.at)
             self.count(chunk, -1)
         self._connection.execute("DELETE FROM chunks WHERE tenant = ? AND document = ANY (?)", [self._key, numbers])
         self._connection.execute("DELETE FROM documents WHERE id = ANY (?)", [numbers])
 
-    def _read_chunks(self, numbers: list[int]) -> list[WrittenChunk]:
+    def _read_written_chunks(self, numbers: list[int]) -> list[WrittenChunk]:
         return [WrittenChunk(*row) for row in self._connection.execute(_CHUNKS, [self._key, numbers])]
 
     def _intern_scope(self, source: str, access: Access) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.evidence.chain import build_run_lookup
 from guardgraph.evidence.store import StoredRun
-from guardgraph.evidence.what_if import Row, judge_run
+from guardgraph.evidence.what_if import JudgedRun, judge_run
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.replay import is_recorded_agent
 from guardgraph.plain.errors import ConfigurationError
@@ -165,7 +165,7 @@ def review_policies(
             raise ConfigurationError(f"{name}: a policy file, as load_policy returns it, is required; given: {kind}")
     rows = compare_policy_files(old, new)
     judges = _Judges(old, new, create or _choose_factory(old.pattern))
-    ways, unknown, unjudged = dict[_Way, list[Row]](), Counter[str](), Counter[str]()
+    ways, unknown, unjudged = dict[_Way, list[JudgedRun]](), Counter[str](), Counter[str]()
     counted = same = 0
     for run in runs:
         then, now = judges.judge(run, counted)
@@ -218,7 +218,7 @@ class _Judges:
         """The kinds of the new agent's nodes, by name."""
         return {name: node.declaration.kind for name, node in self.find_frames(None)[1].nodes.items()}
 
-    def judge(self, run: Any, at: int) -> tuple[Row, Row]:
+    def judge(self, run: Any, at: int) -> tuple[JudgedRun, JudgedRun]:
         """Return what both make of a run; the old one is not asked where it is the one that ran."""
         recording: Any = run.recording if isinstance(run, StoredRun) else run
         is_kept = isinstance(recording, dict) and "visits" in recording
@@ -227,11 +227,11 @@ class _Judges:
         old, new = self.find_frames(next(named, None))
         now = judge_run(new, run, at)
         if now.old is not None and now.kind in ("same", "changed", "unknown") and is_recorded_agent(old, recording):
-            return Row("same", now.old, now.old, run_id=now.run_id, seq=now.seq), now
+            return JudgedRun("same", now.old, now.old, run_id=now.run_id, seq=now.seq), now
         return judge_run(old, run, at), now
 
 
-def _find_way(then: Row, now: Row, kinds: Mapping[str, str]) -> _Way | None:
+def _find_way(then: JudgedRun, now: JudgedRun, kinds: Mapping[str, str]) -> _Way | None:
     """Return how two policies part over a run; None where they do not, or where nobody knows."""
     if then.new is None:
         return None
@@ -249,6 +249,6 @@ def _find_way(then: Row, now: Row, kinds: Mapping[str, str]) -> _Way | None:
     return _Way(change, str(then.new), str(now.new), guard)
 
 
-def _describe_parted(way: _Way, found: list[Row]) -> Parted:
+def _describe_parted(way: _Way, found: list[JudgedRun]) -> Parted:
     evidence = {name: excerpt_value(value) for name, value in found[0].evidence.items()}
     return Parted(*way, runs=len(found), run_id=found[0].run_id, evidence=evidence)

@@ -55,9 +55,9 @@ def format_brief(result: Mapping[str, Any], *, asked: object = None) -> str:
         )
         parts += ["## Unverified", "\n".join(f"- {_escape_line(text)}" for text in said)]
     parts += ["## Sources", _format_sources(brief["citation_details"])]
-    if agreement := _list_objects(brief.get("agreement")):
+    if agreement := _keep_json_objects(brief.get("agreement")):
         parts += ["## Agreement", _format_agreement(agreement, numbers)]
-    if still_open := [item for item in _list_items(brief.get("open")) if isinstance(item, str)]:
+    if still_open := [item for item in _keep_json_list(brief.get("open")) if isinstance(item, str)]:
         parts += ["## Open", "\n".join(f"- {_escape_line(item)}" for item in still_open)]
     return "\n\n".join([*parts, *_list_remarks(brief)]) + "\n"
 
@@ -70,7 +70,7 @@ def _read_brief(result: object) -> JsonObject:
     if isinstance(brief, dict):
         is_ok = brief.get("stop_reason") == SUCCESS and isinstance(brief.get("answer"), str)
         details = brief.get("citation_details")
-        if is_ok and _list_objects(details) == details and all(_is_citation(item) for item in details or ()):
+        if is_ok and _keep_json_objects(details) == details and all(_is_citation(item) for item in details or ()):
             return brief
         given = brief.get("stop_reason") if not is_ok else "another result"
     raise InputError(f"run: a run of the Research agent that ended well is required; given: {given!s:.80}")
@@ -80,12 +80,12 @@ def _is_citation(item: JsonObject) -> bool:
     return isinstance(item.get("id"), str) and isinstance(item.get("url"), str)
 
 
-def _list_items(value: JsonValue) -> list[JsonValue]:
+def _keep_json_list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
-def _list_objects(value: JsonValue) -> list[JsonObject]:
-    return [item for item in _list_items(value) if isinstance(item, dict)]
+def _keep_json_objects(value: JsonValue) -> list[JsonObject]:
+    return [item for item in _keep_json_list(value) if isinstance(item, dict)]
 
 
 def _find_question(asked: JsonValue) -> str:
@@ -103,14 +103,14 @@ def _format_answer(brief: JsonObject, numbers: Mapping[str, str]) -> list[str]:
     answer, details = brief["answer"], brief["citation_details"]
     marks: dict[int, list[str]] = {}
     for item in details:
-        for span in _list_items(item.get("answer_spans")):
+        for span in _keep_json_list(item.get("answer_spans")):
             if isinstance(span, list) and span and isinstance(span[-1], int):
                 marks.setdefault(span[-1], []).append(numbers[item["id"]])
     if not marks and numbers:
         marks = {len(answer.rstrip()): [*numbers.values()]}
     for item in _list_unverified(brief):
         marks.setdefault(item["end"], []).append("unverified")
-    sections = [item for item in _list_objects(brief.get("sections")) if _is_section(item, len(answer))]
+    sections = [item for item in _keep_json_objects(brief.get("sections")) if _is_section(item, len(answer))]
     if not sections:
         return ["\n".join(_format_lines(answer, marks))]
     parts = list[str]()
@@ -123,7 +123,7 @@ def _format_answer(brief: JsonObject, numbers: Mapping[str, str]) -> list[str]:
 
 def _list_unverified(brief: JsonObject) -> list[JsonObject]:
     length = len(brief["answer"])
-    return [item for item in _list_objects(brief.get("unverified")) if is_unverified_sentence(item, length)]
+    return [item for item in _keep_json_objects(brief.get("unverified")) if is_unverified_sentence(item, length)]
 
 
 def _is_section(item: JsonObject, length: int) -> bool:
@@ -144,7 +144,7 @@ def _format_lines(text: str, marks: Mapping[int, Sequence[str]]) -> Iterator[str
             begun = place
         told += _escape_inline(text[begun : at + len(line)])
         item = _ITEM.match(line.strip())
-        rest = told.strip().removeprefix(_escape(item[1])).lstrip() if item else told.strip()
+        rest = told.strip().removeprefix(_escape_markdown(item[1])).lstrip() if item else told.strip()
         yield f"{'-' if item[1] in '*+' else item[1]} {_protect_beginning(rest)}" if item else _protect_beginning(rest)
         at += len(line) + 1
 
@@ -162,10 +162,12 @@ def _escape_line(text: str) -> str:
 
 def _escape_inline(text: str) -> str:
     shown = escape_odd_letters(text.replace("\r\n", "\n"))
-    return "".join(_format_address(part) if _ADDRESS.search(part) else _escape(part) for part in _BLANKS.split(shown))
+    return "".join(
+        _format_address(part) if _ADDRESS.search(part) else _escape_markdown(part) for part in _BLANKS.split(shown)
+    )
 
 
-def _escape(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
@@ -173,7 +175,7 @@ def _format_address(text: str) -> str:
     """Return a word with an address in it, which stands as code, and what stands around it."""
     core = text.strip(_AROUND)
     before, _, after = text.partition(core)
-    return f"{_escape(before)}{_format_code(core)}{_escape(after)}"
+    return f"{_escape_markdown(before)}{_format_code(core)}{_escape_markdown(after)}"
 
 
 def _format_code(text: str) -> str:
@@ -231,7 +233,7 @@ def _format_agreement(agreement: Sequence[JsonObject], numbers: Mapping[str, str
             "; ".join(
                 f"{name(other.get('id'))} says {_escape_cell(other.get('says'))}, "
                 f"not {_escape_cell(other.get('instead_of'))}"
-                for other in _list_objects(item.get("conflicts_with"))
+                for other in _keep_json_objects(item.get("conflicts_with"))
             ),
         ]
         for item in agreement

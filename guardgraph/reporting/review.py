@@ -52,7 +52,7 @@ def list_review_tables(review: PolicyReview) -> Iterator[_Table]:
         (
             "What it allows beyond the old one",
             ("setting", "example", "old policy", "new policy"),
-            [(_name(each.tenant, each.field), each.example, each.old, each.new) for each in found.widenings],
+            [(_name_setting(each.tenant, each.field), each.example, each.old, each.new) for each in found.widenings],
         ),
         (
             "Kept runs that part",
@@ -65,12 +65,12 @@ def list_review_tables(review: PolicyReview) -> Iterator[_Table]:
         (
             "Undecided settings",
             ("setting", "old", "new"),
-            [(_name(each.tenant, each.field), each.old, each.new) for each in found.undecided],
+            [(_name_setting(each.tenant, each.field), each.old, each.new) for each in found.undecided],
         ),
         (
             "All differences",
             ("setting", "is", "old", "new"),
-            [(_name(each.tenant, each.field), each.compared, each.old, each.new) for each in review.changed],
+            [(_name_setting(each.tenant, each.field), each.compared, each.old, each.new) for each in review.changed],
         ),
     ]
     return (table for table in tables if table[2])
@@ -99,18 +99,20 @@ def format_review(review: PolicyReview) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _name(tenant: str | None, field: str) -> str:
+def _name_setting(tenant: str | None, field: str) -> str:
     return field if tenant is None else f"{tenant}: {field}"
 
 
-def _show(value: Any) -> str:
+def _show_cell(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
 
 
 def _write_cell(value: Any) -> str:
     """Return a value for a cell of a Markdown table: nothing in it is markup, a link or another cell."""
-    text = "".join(escape_letter(sign) if is_odd_letter(sign) or sign in "\r\n\t" else sign for sign in _show(value))
+    text = "".join(
+        escape_letter(sign) if is_odd_letter(sign) or sign in "\r\n\t" else sign for sign in _show_cell(value)
+    )
     told = escape(text, quote=False).replace("\\", "\\\\")
     for sign in "|`*_[]()!@#~":
         told = told.replace(sign, f"\\{sign}")
@@ -143,8 +145,8 @@ def _render_table(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Html
     lines = (
         make_tag(
             "tr",
-            make_tag("th", make_tag("bdi", _show(row[0])), scope="row"),
-            (make_tag("td", make_tag("bdi", _show(cell))) for cell in row[1:]),
+            make_tag("th", make_tag("bdi", _show_cell(row[0])), scope="row"),
+            (make_tag("td", make_tag("bdi", _show_cell(cell))) for cell in row[1:]),
         )
         for row in rows
     )

@@ -198,7 +198,7 @@ LEFT_OUT = "elapsed_ms"
 """The times: they differ from run to run."""
 
 
-class Table:
+class EntryTable:
     """Entries as rows. A notebook shows it."""
 
     def __init__(self, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> None:
@@ -218,7 +218,7 @@ class Table:
         return f"<Table: {len(self.rows)} rows of {', '.join(self.columns)}>"
 
 
-def table(entries: Iterable[Mapping[str, Any]], *keys: str) -> Table:
+def table(entries: Iterable[Mapping[str, Any]], *keys: str) -> EntryTable:
     """Show entries of a result as a table, one row for each.
 
     Args:
@@ -231,8 +231,8 @@ def table(entries: Iterable[Mapping[str, Any]], *keys: str) -> Table:
     """
     rows = [_list_table_cells(entry, keys) for entry in entries]
     if rows and not any(row[-1] for row in rows):
-        return Table(keys, tuple(row[:-1] for row in rows))
-    return Table((*keys, "…"), tuple(rows))
+        return EntryTable(keys, tuple(row[:-1] for row in rows))
+    return EntryTable((*keys, "…"), tuple(rows))
 
 
 def _list_table_cells(entry: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from guardgraph.drawing.picture import draw
 from guardgraph.drawing.svg import draw_svg
 from guardgraph.evidence.evaluation import Evaluation, EvaluationRow
-from guardgraph.evidence.what_if import Row, WhatIf
+from guardgraph.evidence.what_if import JudgedRun, WhatIf
 from guardgraph.graphs.replay import AgainKind, Ending
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.reporting.document import Child, Html, join_html, make_tag, render_footer, render_section
@@ -159,16 +159,16 @@ def _render_count_bar(count: int, most: int) -> Html:
     return make_tag("div", bar, make_tag("span", f"{count:,}"), class_="time")
 
 
-def _pick_first_changes(judged: WhatIf) -> list[Row]:
+def _pick_first_changes(judged: WhatIf) -> list[JudgedRun]:
     """Return the first run of each kind of change: by its endings, and by who decides otherwise."""
-    found: dict[tuple[Ending | None, Ending | None, str | None], Row] = {}
+    found: dict[tuple[Ending | None, Ending | None, str | None], JudgedRun] = {}
     for row in judged.rows:
         if row.kind == "changed":
             found.setdefault((row.old, row.new, row.guard), row)
     return list(found.values())
 
 
-def _render_changed_run(judged: WhatIf, row: Row) -> Html:
+def _render_changed_run(judged: WhatIf, row: JudgedRun) -> Html:
     said = [
         ("run", make_tag("code", render_name(row.run_id))),
         ("was", _render_ending_name(row.old) if row.old else None),
@@ -182,7 +182,7 @@ def _render_changed_run(judged: WhatIf, row: Row) -> Html:
     return make_tag("article", told, _render_both_ways(judged, row), class_="change")
 
 
-def _render_both_ways(judged: WhatIf, row: Row) -> Html | None:
+def _render_both_ways(judged: WhatIf, row: JudgedRun) -> Html | None:
     if row.ways is None:
         return None
     then, now = row.ways
@@ -194,7 +194,7 @@ def _render_both_ways(judged: WhatIf, row: Row) -> Html | None:
     return make_tag("div", make_tag("figure", drawn), class_="whole", tabindex=0, role="region", aria_label="Both ways")
 
 
-def _render_unknown_runs(rows: list[Row]) -> Html:
+def _render_unknown_runs(rows: list[JudgedRun]) -> Html:
     columns = make_tag("tr", (make_tag("th", column, scope="col") for column in ("run", "node", "what differs")))
     lines = (
         make_tag(
@@ -212,7 +212,7 @@ def _render_unknown_runs(rows: list[Row]) -> Html:
     )
 
 
-def _render_difference(row: Row) -> Child:
+def _render_difference(row: JudgedRun) -> Child:
     difference = row.call.difference if row.call is not None else ""
     assumed = f"as an assumption: {row.assumed}" if row.assumed is not None else None
     return [make_tag("bdi", difference), make_tag("small", make_tag("bdi", assumed)) if assumed else None]

@@ -139,7 +139,7 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
     number, name = "/".join(file.parts), Path(file.parts[-1])
     if (problem := find_file_name_problem(number, source)) is not None:
         raise ConfigurationError(f"knowledge base file {str(root.joinpath(*file.parts))!r}: {problem}")
-    text = _read_text(root, file, name.suffix.lower())
+    text = _read_file_text(root, file, name.suffix.lower())
     parsed = FORMATS[name.suffix.lower()](text)
     title, sections = sections_of(parsed, name.stem)
     for piece in split_document_into_chunks(number, parsed.text, sections, max_chars, below=parsed.section):
@@ -154,7 +154,7 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
         )
 
 
-def _read_text(root: Path, file: FoundFile, suffix: str) -> str:
+def _read_file_text(root: Path, file: FoundFile, suffix: str) -> str:
     from guardgraph.formats.by_ending import decoded
 
     shown = str(root.joinpath(*file.parts))

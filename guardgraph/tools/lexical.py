@@ -13,7 +13,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import (
-    Known,
+    WordCounts,
     asked,
     best,
     damping,
@@ -37,7 +37,7 @@ class _Index(NamedTuple):
 
     postings: dict[str, _Postings]
     """By language, in which a reading may differ."""
-    known: Known
+    known: WordCounts
 
 
 @mark_as_instant
@@ -161,7 +161,7 @@ def _index(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
     for count in counts:
         totals.update(count)
     once = sum(1 for total in totals.values() if total == 1)
-    known = Known(len(counts), totals.total(), once)
+    known = WordCounts(len(counts), totals.total(), once)
     return _Index(_postings(counts, languages, known.average), known)
 
 

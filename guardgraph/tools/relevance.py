@@ -70,7 +70,7 @@ def _rank_language(item: tuple[str, int]) -> tuple[int, str]:
     return -item[1], item[0]
 
 
-class Known(NamedTuple):
+class WordCounts(NamedTuple):
     """What is known of the words of a base in one reading."""
 
     passages: int
@@ -135,7 +135,7 @@ def share(count: _Number, damped: _Number) -> _Number:
     return count / (count + damped)
 
 
-def best(covered: Sequence[float], whole: float, known: Known, wanted: int) -> list[tuple[int, float]]:
+def best(covered: Sequence[float], whole: float, known: WordCounts, wanted: int) -> list[tuple[int, float]]:
     """Return the passages that cover most, with their relevance above 0; the best first, equal ones in their order."""
     rarity = math.exp(-min(known.chance, _LARGEST_CHANCE * whole))
     places = nlargest(wanted, range(len(covered)), key=covered.__getitem__)

@@ -43,7 +43,7 @@ NO_DATABASE = ("file is not a database", "file is encrypted")
 BUSY = ("database is locked", "lock timeout", "LockNotAvailable")
 
 
-class Database:
+class StoreDatabase:
     """Where a store is kept."""
 
     def __init__(self, address: Address, timeout: float) -> None:
@@ -173,7 +173,7 @@ def _truncate_sqlite_log(connection: Connection) -> bool:
 class Transaction:
     """A transaction of a database. A thread that hangs in it ends it when it comes back, without a commit."""
 
-    def __init__(self, database: Database, mode: Mode) -> None:
+    def __init__(self, database: StoreDatabase, mode: Mode) -> None:
         self._database = database
         self._mode = mode
         self._connection: Connection | None = None
@@ -191,7 +191,7 @@ class Transaction:
 
     def begin(self) -> None:
         """Begin it, in what is a store still: somebody may have put a trigger there since it was opened."""
-        self._run_within_timeout(partial(self._begin, looks=True))
+        self._run_within_timeout(partial(self._begin_work, looks=True))
 
     def run_step(self, work: Callable[[Connection], T]) -> T:
         """Do some work in it."""
@@ -200,7 +200,7 @@ class Transaction:
     def end(self, *, commit: bool) -> None:
         """End it; nothing is left to do where it was left behind."""
         if not self._left:
-            self._run_within_timeout(partial(self._end, commit=commit))
+            self._run_within_timeout(partial(self._end_work, commit=commit))
 
     @property
     def _open_connection(self) -> Connection:
@@ -209,14 +209,14 @@ class Transaction:
         return self._connection
 
     def _run_whole(self, work: Callable[[Connection], T]) -> T:
-        self._begin()
+        self._begin_work()
         try:
             made = work(self._open_connection)
         except BaseException:
             with suppress(Exception):  # what went wrong first is what is told
-                self._end(commit=False)
+                self._end_work(commit=False)
             raise
-        self._end(commit=True)
+        self._end_work(commit=True)
         return made
 
     def _append_entry(self, new: NewRun | NewStep) -> Receipt:
@@ -226,7 +226,7 @@ class Transaction:
         engine = database.get_database_engine(makes=True)
         if engine not in database.checked:
             self._run_whole(lambda connection: None)
-        connection = self._connect(engine)
+        connection = self._open_in_line(engine)
         try:
             receipt = append_new_entry(connection, new, database.timeout, self._check_still_wanted)
         except BaseException:
@@ -236,7 +236,7 @@ class Transaction:
         self._close(connection.close)
         return receipt
 
-    def _connect(self, engine: Engine) -> Connection:
+    def _open_in_line(self, engine: Engine) -> Connection:
         """Open the connection; of SQLite, no fork comes in between until it is closed."""
         if self._database.address.file is None:
             self._connection = engine.connect()
@@ -263,12 +263,12 @@ class Transaction:
         if self._left:
             raise StoreError(f"{self._database.address.shown}: nobody waits for it any longer")
 
-    def _begin(self, *, looks: bool = False) -> None:
+    def _begin_work(self, *, looks: bool = False) -> None:
         from guardgraph.evidence.sql import tables as schema
 
         database = self._database
         engine = database.get_database_engine(makes=self._mode == "append")
-        connection = self._connect(engine)
+        connection = self._open_in_line(engine)
         try:
             begin_sql_transaction(connection, database.timeout, self._mode)
             if looks or engine not in database.checked:
@@ -281,7 +281,7 @@ class Transaction:
             self._discard_connection()
             raise
 
-    def _end(self, *, commit: bool) -> None:
+    def _end_work(self, *, commit: bool) -> None:
         connection, self._connection = self._open_connection, None
         try:
             if self._mode != "bare":

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from sqlalchemy import BigInteger, Column, Connection, Engine, Float, Index, MetaData, String, Table, Text, text
 
-from guardgraph.evidence.sql.database import Database
+from guardgraph.evidence.sql.database import StoreDatabase
 from guardgraph.world.tenants import Account, Balance, Charge, Overdrawn, Reserved
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ class NoRoom(Exception):
         super().__init__(overdrawn.charge.account.unit)
 
 
-def run_on_accounts(database: Database, work: Callable[[Connection], T]) -> T:
+def run_on_accounts(database: StoreDatabase, work: Callable[[Connection], T]) -> T:
     """Do some work on the accounts in a transaction; their tables are made before, where there are none yet."""
     # They are made in a transaction of their own: work that finds no room is rolled back.
 

@@ -23,7 +23,7 @@ from guardgraph.evidence.chain import (
     read_stored_content,
     read_stored_recording,
 )
-from guardgraph.evidence.sql.database import Database, Transaction
+from guardgraph.evidence.sql.database import StoreDatabase, Transaction
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN, last_entry
 from guardgraph.evidence.sql.writing import read_utc_time
 from guardgraph.evidence.store import OpenRun, Position, StoredRun, count_notes
@@ -304,7 +304,7 @@ def _select_unerased_runs() -> Select[Any]:
     return select(CONTENTS.c.seq).join(ENTRIES, ENTRIES.c.seq == CONTENTS.c.seq).order_by(CONTENTS.c.seq)
 
 
-def erase_stored_runs(database: Database, chosen: Select[Any], *, by: str, how: How) -> Erasure | None:
+def erase_stored_runs(database: StoreDatabase, chosen: Select[Any], *, by: str, how: How) -> Erasure | None:
     """Erase what is chosen in one transaction, and empty the log of an SQLite database."""
     check_kept_line("by", "who erases", by)
     made = None

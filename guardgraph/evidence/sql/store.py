@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from guardgraph.evidence.redaction import Redaction, redact_begun_run, redact_recording, redact_run_note
-from guardgraph.evidence.sql.database import Database
+from guardgraph.evidence.sql.database import StoreDatabase
 from guardgraph.evidence.sql.kinds import parse_store_address
 from guardgraph.evidence.store import OpenRun, Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, find_lost_threads, verify_chain
@@ -81,7 +81,7 @@ class SqlStore:
             raise ConfigurationError(f"timeout: seconds, a number above 0, are required; given: {timeout!r:.80}")
         if redact is not None and not isinstance(redact, Redaction):
             raise ConfigurationError(f"redact: a Redaction is required; given: {type(redact).__name__}")
-        self.database = Database(parse_store_address(url), timeout)
+        self.database = StoreDatabase(parse_store_address(url), timeout)
         self._redact = redact
 
     def open(self) -> None:

@@ -71,7 +71,7 @@ class Collection:
         self.failed: list[Failed] = []
         self.left_out: list[LeftOut] = []
         self._index = index
-        self._batch = index.together(self._refuse)
+        self._batch = index.together(self._refuse_put_document)
         self._shown: dict[str, str] = {}
         """The names in the report of documents that were put in, by id."""
         self._stamps: dict[str, Stamp] = {}
@@ -112,7 +112,7 @@ class Collection:
         self._note_ingested_document("changed" if document.id in self.listed else "added", document.id, document.access)
         self._batch.put(document)
 
-    def _refuse(self, document: StoredDocument, reason: str) -> None:
+    def _refuse_put_document(self, document: StoredDocument, reason: str) -> None:
         """Note a document that was not put in after all; what there is of it stays, for those who may read both."""
         for noted in (*self._became.values(), self._closed):
             if document.id in noted:
