@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 import pytest
 from hypothesis import given, seed, settings
@@ -64,91 +66,125 @@ def ends(agent, given):
     return result
 
 
+class Said:
+    """What a user, a model, a page and a tool say of one example; agents are built once, since that takes longest."""
+
+    texts: Sequence[str] = ()
+    cites: Sequence[str] = ()
+    notes: Sequence[object] = ()
+    critique: Mapping[str, object] = {}
+
+
+@cache
+def make_rag():
+    """Make the RAG agent, with odd passages and answers."""
+    return create_rag_agent(
+        planner=lambda view: {"kind": "retrieve", "query": Said.texts[4]},
+        retriever=lambda request: [
+            {"doc_id": "a", "source": "support_policy", "title": Said.texts[3], "text": Said.texts[1], "score": 0.9},
+            {"doc_id": "b", "source": "support_policy", "text": "The fee is 5 euros.", "score": 0.8},
+        ],
+        answerer=lambda view: {"answer": Said.texts[2], "citations": Said.cites},
+        policy=POLICY,
+    )
+
+
 def try_rag(texts):
     """Ask the RAG agent, with odd questions, passages and answers."""
-    question, passage, answer, title, query = texts
-    found = [
-        {"doc_id": "a", "source": "support_policy", "title": title, "text": passage, "score": 0.9},
-        {"doc_id": "b", "source": "support_policy", "text": "The fee is 5 euros.", "score": 0.8},
-    ]
-    for cites in (["a"], ["a", "b"], [title]):
-        agent = create_rag_agent(
-            planner=lambda view: {"kind": "retrieve", "query": query},
-            retriever=lambda request: found,
-            answerer=lambda view, cites=cites: {"answer": answer, "citations": cites},
-            policy=POLICY,
-        )
-        ends(agent, {"question": question})
-        ends(agent, {"question": "What is the fee?"})
-        ends(agent, {"question": question, "history": [{"role": "user", "content": passage}]})
+    question, passage, _, title, _ = Said.texts = texts
+    for Said.cites in (["a"], ["a", "b"], [title]):
+        ends(make_rag(), {"question": question})
+        ends(make_rag(), {"question": "What is the fee?"})
+        ends(make_rag(), {"question": question, "history": [{"role": "user", "content": passage}]})
+
+
+@cache
+def make_research(check_quotes):
+    """Make the Research agent, with odd pages, notes and answers."""
+
+    def read(request):
+        _, body, _, quote, title = Said.texts
+        return {"title": title, "published_at": title, "body": f"{body} {quote} {PAGES[STATUS]['body']}"}
+
+    return create_research_agent(
+        planner=lambda view: PLAN,
+        search=lambda request: [
+            {"url": STATUS, "title": Said.texts[4], "snippet": Said.texts[1]},
+            {"url": Said.texts[2]},
+        ],
+        reader=read,
+        extractor=lambda request: Said.notes,
+        writer=lambda view: {"answer": Said.texts[2], "citations": ["n1"]},
+        policy=ResearchPolicy(check_quotes=check_quotes),
+    )
 
 
 def try_research(texts):
     """Let the Research agent read odd pages, and write odd notes and answers."""
-    question, body, claim, quote, title = texts
-    page = {"title": title, "published_at": title, "body": f"{body} {quote} {PAGES[STATUS]['body']}"}
+    question, _, claim, quote, title = Said.texts = texts
     for quoted in (quote, PAGES[STATUS]["body"]):
-        notes = [{"claim": claim, "quote": quoted, "url": STATUS, "title": title, "published_at": quote}]
-        agent = create_research_agent(
-            planner=lambda view: PLAN,
-            search=lambda request: [{"url": STATUS, "title": title, "snippet": body}, {"url": claim}],
-            reader=lambda request: page,
-            extractor=lambda request, notes=notes: notes,
-            writer=lambda view: {"answer": claim, "citations": ["n1"]},
-            policy=ResearchPolicy(check_quotes=quoted != quote),
-        )
-        ends(agent, asked(question))
-        ends(agent, asked())
+        Said.notes = [{"claim": claim, "quote": quoted, "url": STATUS, "title": title, "published_at": quote}]
+        ends(make_research(quoted != quote), asked(question))
+        ends(make_research(quoted != quote), asked())
+
+
+@cache
+def make_self_critique():
+    """Make the Self-critique agent, with odd drafts, critiques and revisions."""
+    return create_self_critique_agent(
+        drafter=lambda view: {"draft": Said.texts[1]},
+        shortener=lambda view: {"draft": Said.texts[2]},
+        critic=lambda view: Said.critique,
+        reviser=lambda view: {"revised_answer": f"{Said.texts[1]} {Said.texts[3]}"},
+        policy=SelfCritiquePolicy(),
+    )
 
 
 def try_self_critique(texts):
     """Draft, critique and revise in odd words, with odd contexts."""
-    goal, draft, note, change, summary = texts
+    goal, _, note, change, summary = Said.texts = texts
     context = {**CONTEXT, "incident": {**CONTEXT["incident"], "summary": summary}, "notes": [note, summary]}
-    for critique in (
+    for Said.critique in (
         APPROVE,
         {**REVISE, "risks": [{"type": "overconfidence", "note": note}], "required_changes": [f'ADD "{change}"']},
         {**REVISE, "required_changes": [change]},
         {**ESCALATE, "reason": note},
     ):
-        agent = create_self_critique_agent(
-            drafter=lambda view: {"draft": draft},
-            shortener=lambda view: {"draft": note},
-            critic=lambda view, critique=critique: critique,
-            reviser=lambda view: {"revised_answer": f"{draft} {change}"},
-            policy=SelfCritiquePolicy(),
-        )
-        ends(agent, {"goal": goal, "incident_context": CONTEXT})
-        ends(agent, {"goal": "Write an update.", "incident_context": context})
+        ends(make_self_critique(), {"goal": goal, "incident_context": CONTEXT})
+        ends(make_self_critique(), {"goal": "Write an update.", "incident_context": context})
+
+
+@cache
+def make_tools(is_answering):
+    """Make the tool agent, with odd arguments, results and answers."""
+
+    def find(text: str) -> object:
+        """Find."""
+        return {"said": Said.texts[2], "list": [Said.texts[2], Said.texts[1]]}
+
+    def send(to: str, message: str) -> str:
+        """Send."""
+        return Said.texts[2]
+
+    def plan(view):
+        _, argument, result, answer, _ = Said.texts
+        if is_answering or len(view["results"]) > 1:
+            return {"answer": answer}
+        if not view["results"]:
+            return {"calls": [{"tool": "find", "args": {"text": argument}}]}
+        return {"calls": [{"tool": "send", "args": {"to": argument, "message": result}}]}
+
+    policy = ToolPolicy(rules={"find": {"effect": "read"}, "send": {"effect": "write", "approve": "never"}})
+    return create_tool_agent(planner=plan, tools=[find, send], policy=policy)
 
 
 def try_tools(texts):
     """Give the tool agent odd tasks, arguments, results and answers."""
-    task, argument, result, answer, turn = texts
-
-    def find(text: str) -> object:
-        """Find."""
-        return {"said": result, "list": [result, argument]}
-
-    def send(to: str, message: str) -> str:
-        """Send."""
-        return result
-
-    def plan(view):
-        if not view["results"]:
-            return {"calls": [{"tool": "find", "args": {"text": argument}}]}
-        if len(view["results"]) == 1:
-            return {"calls": [{"tool": "send", "args": {"to": argument, "message": result}}]}
-        return {"answer": answer}
-
-    policy = ToolPolicy(rules={"find": {"effect": "read"}, "send": {"effect": "write", "approve": "never"}})
-    agent = create_tool_agent(planner=plan, tools=[find, send], policy=policy)
-    ends(agent, {"task": task})
-    ends(agent, {"task": f"Send {argument} to {argument}.", "history": [{"role": "user", "content": turn}]})
-    answering = create_tool_agent(
-        planner=lambda view: {"answer": answer}, tools=[find], policy=ToolPolicy(rules={"find": {"effect": "read"}})
-    )
-    ends(answering, {"task": "Say the fee."})
+    task, argument, _, _, turn = Said.texts = texts
+    ends(make_tools(is_answering=False), {"task": task})
+    history = [{"role": "user", "content": turn}]
+    ends(make_tools(is_answering=False), {"task": f"Send {argument} to {argument}.", "history": history})
+    ends(make_tools(is_answering=True), {"task": "Say the fee."})
 
 
 AGENTS = {"rag": try_rag, "research": try_research, "self_critique": try_self_critique, "tools": try_tools}
