@@ -17,10 +17,6 @@ _ZULU = re.compile(r"(\d{2}:\d{2}(?::\d{2})?)\s?Z\b")
 _OFFSET = re.compile(r"\d{2}:\d{2}(?::\d{2})?\s?[+-]\d{2}:?\d{2}\b")
 _WORD = re.compile(r"\w[\w'’]*")
 _CLAUSE = re.compile(r"[,.;:!?\n]\s")
-_COMMANDED = re.compile(
-    r"(?:^|[,.;:!?\n]\s|\b(?:and|or|please|then|just|also|und|oder|bitte|y|et)\s)\s*[^\W\d]+\s+$", re.IGNORECASE
-)
-"""A verb before a number: nothing of its clause stands before it but a word that joins or asks."""
 _MINUS: Final = "-\u2212\u2013"
 _IDS: Final = frozenset({"id", "number", "no", "code", "ref"})
 """Last words of the names of arguments whose numbers count nothing."""
@@ -28,22 +24,48 @@ _MONEY: Final = frozenset(load_word_lists("tools")["money"].split())
 """Words in the names of arguments that are amounts of money."""
 _SHARES: Final = frozenset(load_word_lists("tools")["shares"].split())
 """Words in the names of arguments that are shares of a hundred."""
+_COMMANDS: Final = frozenset(load_word_lists("tools")["commands"].split())
+"""Verbs before a number that is an amount and no label: "pay 900", and not "page 900"."""
+_EXCEPTIONS: Final = re.compile(
+    rf"\b(?:(?:{'|'.join(load_word_lists('tools')['wholes'].split())})\b.*\bbut"
+    rf"|{'|'.join(load_word_lists('tools')['exceptions'])})\b"
+)
+"""Words behind which stands what is meant by no means: "anyone but Ada", "rather than Ada"."""
 _KINDS_OF_IDS: Final = frozenset(map(stem, _IDS))
+_BOUNDS: Final = {
+    mark: {of: frozenset(words.split()) for of, words in load_word_lists("tools")["bounds"][mark].items()}
+    for mark in ("less", "more")
+}
+_BETWEEN = re.compile(
+    rf"\b(?:{'|'.join(load_word_lists('tools')['bounds']['between'].split())})\s+(\S.{{0,60}}?\s\w+\s+)?$",
+    re.IGNORECASE,
+)
 _SIZED: Final = ("number", "money", "percent", "quantity")
 
 
 def read_values(text: str) -> tuple[Value, ...]:
     """Return the values of a text that may license values: those that are not denied, with their signs."""
     plain = _ZULU.sub(r"\1 UTC", _ISO.sub(r"\1 \2", text))
-    held = (_read_verb(_read_sign(value, plain), plain) for value in scan_values(plain))
+    held = (_read_bound(_read_verb(_read_sign(value, plain)), plain) for value in scan_values(plain))
     return tuple(value for value in held if not (is_denied(plain, value.start) or _is_fraction(value, plain)))
 
 
-def _read_verb(value: Value, text: str) -> Value:
-    """Return a value without the word before it as its kind, where that is the verb of its clause: "pay 900"."""
-    if value.kind != "number" or not _COMMANDED.search(text[max(value.start - 80, 0) : value.start]):
+def _read_verb(value: Value) -> Value:
+    """Return a value without the word before it as its kind, where that is a verb: "pay 900"."""
+    return value._replace(nouns=frozenset(noun for noun in value.nouns if noun.removesuffix(" #") not in _COMMANDS))
+
+
+def _read_bound(value: Value, text: str) -> Value:
+    """Return a value with the bound that it is: an end of "between 100 and 900", "before May 13"."""
+    if value.mark in _BOUNDS:
         return value
-    return value._replace(nouns=frozenset(noun for noun in value.nouns if not noun.endswith("#")))
+    before = _CLAUSE.split(text[max(value.start - 80, 0) : value.start])[-1]
+    if (range_before := _BETWEEN.search(before)) is not None:
+        return value._replace(mark="less" if range_before[1] else "more")
+    words = {word.casefold() for word in _WORD.findall(before)[-2:]}
+    is_moment = value.kind in ("date", "time")
+    marks = [mark for mark, bound in _BOUNDS.items() if is_moment and not words.isdisjoint(bound["words"])]
+    return value._replace(mark=marks[0]) if marks else value
 
 
 def _read_sign(value: Value, text: str) -> Value:
@@ -56,7 +78,8 @@ def _read_sign(value: Value, text: str) -> Value:
 def is_denied(text: str, at: int) -> bool:
     """Say whether what stands at a place stands behind a negation in its clause: "not 900", "nobody but Ada"."""
     words = _list_words_before(text, at)
-    return not load_negations().isdisjoint(words) or any(word.endswith("n't") for word in words)
+    is_excepted = _EXCEPTIONS.search(" ".join(words)) is not None
+    return is_excepted or not load_negations().isdisjoint(words) or any(word.endswith("n't") for word in words)
 
 
 def is_named_place(text: str, at: int, key: str) -> bool:
@@ -134,7 +157,12 @@ def licenses_number(values: Sequence[Value], value: float, key: str) -> bool:
     meant = _read_named(key, value)
     if meant is None:
         return any(_is_bare(each, value, key) for each in values)
-    return any(is_same_value(_read_first(meant), _read_first(each)) for each in values)
+    return any(
+        is_same_value(
+            _read_first(meant), _read_first(each)._replace(mark=meant.mark if _fits_bound(each, key) else each.mark)
+        )
+        for each in values
+    )
 
 
 def _is_bare(each: Value, value: float, key: str) -> bool:
@@ -145,7 +173,12 @@ def _is_bare(each: Value, value: float, key: str) -> bool:
     unit = _name_unit(key)
     is_other = unit and (each.kind != "number" or (each.nouns and stem(unit) not in each.nouns))
     is_meant = each.kind in kinds and not (each.kind == "number" and is_label) and not is_other
-    return is_meant and each.mark in ("", "about") and each.amounts[0] == value
+    return is_meant and _fits_bound(each, key) and each.amounts[0] == value
+
+
+def _fits_bound(each: Value, key: str) -> bool:
+    """Say whether a value is exact, or a bound that an argument of this name is: 900 of "up to 900" for `max_price`."""
+    return each.mark not in _BOUNDS or not _BOUNDS[each.mark]["names"].isdisjoint(map(str.lower, split_name_parts(key)))
 
 
 def _list_kinds(each: Value) -> list[str]:
@@ -161,13 +194,14 @@ def _is_id(each: Value, value: float, key: str) -> bool:
     return each.kind == "number" and each.mark in ("", "about") and not counts and is_own and each.amounts[0] == value
 
 
-def licenses_moment(values: Sequence[Value], moment: str) -> bool:
+def licenses_moment(values: Sequence[Value], moment: str, key: str) -> bool:
     """Say whether the date and the time of day of a moment in ISO 8601 are among some values, in the same zone."""
     if _OFFSET.search(moment):
         return False
     wanted = read_values(moment)
     return bool(wanted) and all(
-        any(is_same_value(_read_first(each), _read_first(other)) for other in values) for each in wanted
+        any(is_same_value(_read_first(each), _read_first(other)) for other in values if _fits_bound(other, key))
+        for each in wanted
     )
 
 

@@ -321,7 +321,7 @@ class Support:
             return self._find_written_url(link) if link.kind == "url" else self._find_link(link)
         if is_moment(value):
             if not has_seconds(value):
-                return self._find(lambda source: licenses_moment(source.values, value))
+                return self._find(lambda source: licenses_moment(source.values, value, key))
         elif not any(letter.isalpha() for letter in value) and sum(map(str.isdecimal, value)) < _FEWEST_DIGITS:
             code = fold_text(value)
             return self._find(lambda source: source.has_code(code, key))
@@ -435,8 +435,6 @@ def _sort_leaves(name: str, value: JsonValue, own: JsonObject, rule: ToolRule, s
     defaults = [*list_default_paths({name: value}, {"properties": {name: own}}, schema)]
     is_text = not is_deciding_argument(name, rule)
     value = read_result(value) if is_text else value
-    if is_text and is_same_json(own.get("default", ...), value):
-        defaults.append(name)
     covered = tuple(f"{path}{sign}" for path in defaults for sign in ("\0", ".", "["))
     leaves = [leaf for leaf in list_leaves(value, name) if not f"{leaf.path}\0".startswith(covered)]
     if is_text:
