@@ -127,7 +127,7 @@ def spent(pattern: re.Pattern[str], text: str, ways: frozenset[str]) -> float:
 SHORT = {
     "guardgraph.grounding.links.finding._SCHEME",
     "guardgraph.grounding.scanning._NOUN_BEFORE",
-    "guardgraph.guards.tools.amounts._COMMANDED",
+    "guardgraph.guards.tools.reading._EXCEPTIONS",
 }
 """Patterns that are shown a hundred characters of a text at most."""
 

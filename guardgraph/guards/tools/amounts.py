@@ -8,105 +8,25 @@ from typing import Final
 
 from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.values import Value, is_same_value, scan_values
-from guardgraph.grounding.words import load_negations, stem
+from guardgraph.grounding.words import stem
+from guardgraph.guards.tools.reading import BOUNDS, IDS, SIZED, read_values
 from guardgraph.guards.tools.values import split_name_parts
 from guardgraph.guards.word_lists import load_word_lists
 
-_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})")
-_ZULU = re.compile(r"(\d{2}:\d{2}(?::\d{2})?)\s?Z\b")
 _OFFSET = re.compile(r"\d{2}:\d{2}(?::\d{2})?\s?[+-]\d{2}:?\d{2}\b")
-_WORD = re.compile(r"\w[\w'’]*")
-_CLAUSE = re.compile(r"[,.;:!?\n]\s")
-_MINUS: Final = "-\u2212\u2013"
-_IDS: Final = frozenset({"id", "number", "no", "code", "ref"})
-"""Last words of the names of arguments whose numbers count nothing."""
-_MONEY: Final = frozenset(load_word_lists("tools")["money"].split())
+_WORDS: Final = load_word_lists("tools")
+_MONEY: Final = frozenset(_WORDS["money"].split())
 """Words in the names of arguments that are amounts of money."""
-_SHARES: Final = frozenset(load_word_lists("tools")["shares"].split())
+_SHARES: Final = frozenset(_WORDS["shares"].split())
 """Words in the names of arguments that are shares of a hundred."""
-_COMMANDS: Final = frozenset(load_word_lists("tools")["commands"].split())
+_COMMANDS: Final = frozenset(_WORDS["commands"].split())
 """Verbs before a number that is an amount and no label: "pay 900", and not "page 900"."""
-_EXCEPTIONS: Final = re.compile(
-    rf"\b(?:(?:{'|'.join(load_word_lists('tools')['wholes'].split())})\b.*\bbut"
-    rf"|{'|'.join(load_word_lists('tools')['exceptions'])})\b"
-)
-"""Words behind which stands what is meant by no means: "anyone but Ada", "rather than Ada"."""
-_KINDS_OF_IDS: Final = frozenset(map(stem, _IDS))
-_BOUNDS: Final = {
-    mark: {of: frozenset(words.split()) for of, words in load_word_lists("tools")["bounds"][mark].items()}
-    for mark in ("less", "more")
-}
-_BETWEEN = re.compile(
-    rf"\b(?:{'|'.join(load_word_lists('tools')['bounds']['between'].split())})\s+(\S.{{0,60}}?\s\w+\s+)?$",
-    re.IGNORECASE,
-)
-_SIZED: Final = ("number", "money", "percent", "quantity")
-
-
-def read_values(text: str) -> tuple[Value, ...]:
-    """Return the values of a text that may license values: those that are not denied, with their signs."""
-    plain = _ZULU.sub(r"\1 UTC", _ISO.sub(r"\1 \2", text))
-    held = (_read_bound(_read_verb(_read_sign(value, plain)), plain) for value in scan_values(plain))
-    return tuple(value for value in held if not (is_denied(plain, value.start) or _is_fraction(value, plain)))
-
-
-def _read_verb(value: Value) -> Value:
-    """Return a value without the word before it as its kind, where that is a verb: "pay 900"."""
-    return value._replace(nouns=frozenset(noun for noun in value.nouns if noun.removesuffix(" #") not in _COMMANDS))
-
-
-def _read_bound(value: Value, text: str) -> Value:
-    """Return a value with the bound that it is: an end of "between 100 and 900", "before May 13"."""
-    if value.mark in _BOUNDS:
-        return value
-    before = _CLAUSE.split(text[max(value.start - 80, 0) : value.start])[-1]
-    if (range_before := _BETWEEN.search(before)) is not None:
-        return value._replace(mark="less" if range_before[1] else "more")
-    words = {word.casefold() for word in _WORD.findall(before)[-2:]}
-    is_moment = value.kind in ("date", "time")
-    marks = [mark for mark, bound in _BOUNDS.items() if is_moment and not words.isdisjoint(bound["words"])]
-    return value._replace(mark=marks[0]) if marks else value
-
-
-def _read_sign(value: Value, text: str) -> Value:
-    before = text[: value.start]
-    if value.kind not in _SIZED or before[-1:] not in _MINUS or before[-2:-1].isalnum() or not before:
-        return value
-    return value._replace(amounts=tuple(-amount for amount in value.amounts))
-
-
-def is_denied(text: str, at: int) -> bool:
-    """Say whether what stands at a place stands behind a negation in its clause: "not 900", "nobody but Ada"."""
-    words = _list_words_before(text, at)
-    is_excepted = _EXCEPTIONS.search(" ".join(words)) is not None
-    return is_excepted or not load_negations().isdisjoint(words) or any(word.endswith("n't") for word in words)
-
-
-def is_named_place(text: str, at: int, key: str) -> bool:
-    """Say whether what stands at a place stands behind what an argument of this name is of: "file 13" of `file_id`."""
-    kinds = tuple(part.lower() for part in split_name_parts(key) if part.lower() not in _IDS and len(part) > 1)
-    return bool(kinds) and "".join(_list_words_before(text, at)[-1:]).startswith(kinds) and not is_denied(text, at)
+_KINDS_OF_IDS: Final = frozenset(map(stem, IDS))
 
 
 def is_code(each: Value, code: str) -> bool:
-    """Say whether a value of a text is a bare number, written like a code."""
-    return each.kind == "number" and each.text == code and all(noun.endswith("#") for noun in each.nouns)
-
-
-def _list_words_before(text: str, at: int) -> list[str]:
-    """Return the words of the clause before a place, without those that only say that an id follows: "order no W12"."""
-    clause = _CLAUSE.split(text[max(at - 80, 0) : at])[-1]
-    words = [word.casefold().replace("’", "'") for word in _WORD.findall(clause)]
-    while words and words[-1] in _IDS:
-        words.pop()
-    return words
-
-
-def _is_fraction(value: Value, text: str) -> bool:
-    """Say whether a number is a part of another one: 900 of "1/900"."""
-    before, behind = text[max(value.start - 2, 0) : value.start], text[value.end : value.end + 2]
-    is_part = (before[-1:] == "/" and before[:1].isdecimal()) or (behind[:1] == "/" and behind[1:].isdecimal())
-    return value.kind in _SIZED and is_part
+    """Say whether a value of a text is a bare number, written like a code: nothing is said of what it is or counts."""
+    return each.kind == "number" and each.text == code and not each.nouns
 
 
 def is_id_name(key: str) -> bool:
@@ -136,7 +56,7 @@ def _read_named(key: str, value: float) -> Value | None:
     """Return a number as its name says that it is counted, None if it is a plain one: 30 of `duration_minutes`."""
     unit = _name_unit(key)
     texts = [write_json_text({key: abs(value)}), *([f"{write_json_text(abs(value))} {unit}"] if unit else [])]
-    read = [found for text in texts for found in scan_values(text, "en")[-1:] if found.kind in _SIZED]
+    read = [found for text in texts for found in scan_values(text, "en")[-1:] if found.kind in SIZED]
     if (meant := next((each for each in read if each.kind != "number"), None)) is None:
         return None
     return meant._replace(amounts=tuple(amount if value >= 0 else -amount for amount in meant.amounts))
@@ -156,13 +76,8 @@ def licenses_number(values: Sequence[Value], value: float, key: str) -> bool:
         return any(_is_id(each, value, key) for each in values)
     meant = _read_named(key, value)
     if meant is None:
-        return any(_is_bare(each, value, key) for each in values)
-    return any(
-        is_same_value(
-            _read_first(meant), _read_first(each)._replace(mark=meant.mark if _fits_bound(each, key) else each.mark)
-        )
-        for each in values
-    )
+        return any(_is_bare(each, value, key) for each in _list_fitting(values, key))
+    return any(is_same_value(_read_first(meant), _read_first(each)) for each in _list_fitting(values, key))
 
 
 def _is_bare(each: Value, value: float, key: str) -> bool:
@@ -173,24 +88,30 @@ def _is_bare(each: Value, value: float, key: str) -> bool:
     unit = _name_unit(key)
     is_other = unit and (each.kind != "number" or (each.nouns and stem(unit) not in each.nouns))
     is_meant = each.kind in kinds and not (each.kind == "number" and is_label) and not is_other
-    return is_meant and _fits_bound(each, key) and each.amounts[0] == value
+    return is_meant and each.amounts[0] == value
 
 
-def _fits_bound(each: Value, key: str) -> bool:
-    """Say whether a value is exact, or a bound that an argument of this name is: 900 of "up to 900" for `max_price`."""
-    return each.mark not in _BOUNDS or not _BOUNDS[each.mark]["names"].isdisjoint(map(str.lower, split_name_parts(key)))
+def _list_fitting(values: Iterable[Value], key: str) -> list[Value]:
+    """Return values that are exact, or a bound that an argument of this name is: "up to 900" for `max_price`."""
+    names = {part.lower() for part in split_name_parts(key)}
+    return [
+        each._replace(mark="") if each.mark in BOUNDS else each
+        for each in values
+        if each.mark not in BOUNDS or not names.isdisjoint(BOUNDS[each.mark]["names"])
+    ]
 
 
 def _list_kinds(each: Value) -> list[str]:
-    """Return the stems of the words that say which of its kind a number is: "room 12"."""
-    return [stem(noun.removesuffix(" #")) for noun in each.nouns if noun.endswith("#")]
+    """Return the stems of the words that say which of its kind a number is: "room 12", and not "pay 12"."""
+    words = [noun.removesuffix(" #") for noun in each.nouns if noun.endswith("#")]
+    return [stem(word) for word in words if word not in _COMMANDS]
 
 
 def _is_id(each: Value, value: float, key: str) -> bool:
     """Say whether a number of a text counts nothing, and stands behind the name of its kind where the key has one."""
     kinds = _list_kinds_of(key)
     counts = any(not noun.endswith("#") for noun in each.nouns)
-    is_own = not kinds or not each.nouns or not (kinds | _KINDS_OF_IDS).isdisjoint(_list_kinds(each))
+    is_own = not kinds or not _list_kinds(each) or not (kinds | _KINDS_OF_IDS).isdisjoint(_list_kinds(each))
     return each.kind == "number" and each.mark in ("", "about") and not counts and is_own and each.amounts[0] == value
 
 
@@ -198,10 +119,9 @@ def licenses_moment(values: Sequence[Value], moment: str, key: str) -> bool:
     """Say whether the date and the time of day of a moment in ISO 8601 are among some values, in the same zone."""
     if _OFFSET.search(moment):
         return False
-    wanted = read_values(moment)
+    wanted, fitting = read_values(moment), _list_fitting(values, key)
     return bool(wanted) and all(
-        any(is_same_value(_read_first(each), _read_first(other)) for other in values if _fits_bound(other, key))
-        for each in wanted
+        any(is_same_value(_read_first(each), _read_first(other)) for other in fitting) for each in wanted
     )
 
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
+from guardgraph.grounding.languages import LANGUAGES, list_hand_words
 from guardgraph.grounding.links import LinkSupport, read_known_links, read_link_support
 from guardgraph.grounding.links.finding import Link, find_links, list_licensed_links
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.grounding.values import Value, scan_values
 from guardgraph.guards.tools.amounts import (
     is_code,
-    is_denied,
     is_id_name,
-    is_named_place,
     is_number_of,
     licenses_moment,
     licenses_number,
     list_amounts,
-    read_values,
 )
+from guardgraph.guards.tools.reading import is_denied, is_named_place, read_values
 from guardgraph.guards.tools.schemas import is_same_json, list_default_paths
 from guardgraph.guards.tools.values import (
     ISO_MOMENT,
@@ -99,7 +98,11 @@ class Source:
         """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
         if any(is_named_place(self.folded.written, at, key) for at in self.folded.find_words(code)):
             return True
-        return len(code.written) >= _CODE_DIGITS and any(is_code(each, code.written) for each in self.values)
+        return (
+            not is_id_name(key)
+            and len(code.written) >= _CODE_DIGITS
+            and any(is_code(each, code.written) for each in self.values)
+        )
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
@@ -170,6 +173,13 @@ MOST_SHOWN: Final = 5
 """Sightings and other candidates that an unsupported value shows."""
 MOST_LOOKED_FOR: Final = 100
 """Unsupported values of a call that are looked for in results; a person reads no more."""
+
+
+@cache
+def _list_plain_words() -> frozenset[str]:
+    """Return words that stand in any text, so that they name nothing: "all", "it", "the"."""
+    joining = frozenset().union(*(list_hand_words(each, "function_words") for each in LANGUAGES))
+    return joining | frozenset(_WORDS["wholes"].split())
 
 
 def _says_something(value: JsonValue) -> bool:
@@ -330,6 +340,8 @@ class Support:
             return self._find(
                 lambda source: any(True for _ in FoldedText(source.words, source.words).find_words(exact))
             )
+        if _list_plain_words().issuperset(value.casefold().split()):
+            return None
         wanted = fold_text(value)
         return self._find(lambda source: source.has_words(wanted))
 

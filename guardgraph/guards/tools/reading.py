@@ -1,0 +1,127 @@
+"""What a text says of its values: that one is denied, a bound, a part of another one, or of what it is the name.
+
+Words and signs beside a value decide, in its clause; what they do not tell is asked about, so they may be few.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from guardgraph.grounding.values import Value, scan_values
+from guardgraph.grounding.words import load_negations
+from guardgraph.guards.tools.values import split_name_parts
+from guardgraph.guards.word_lists import load_word_lists
+
+SIZED: Final = ("number", "money", "percent", "quantity")
+"""Kinds of values that have an amount."""
+IDS: Final = frozenset({"id", "number", "no", "code", "ref"})
+"""Last words of the names of arguments whose numbers count nothing."""
+_WORDS: Final = load_word_lists("tools")
+BOUNDS: Final[dict[str, dict[str, frozenset[str]]]] = {
+    mark: {of: frozenset(words.split()) for of, words in said.items()} for mark, said in _WORDS["bounds"].items()
+}
+"""Words that say of a value before or behind them that it is a bound, and names of arguments that are one."""
+_BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING = (
+    frozenset(_WORDS[name].split()) for name in ("between", "ranging", "starting", "offsets", "of", "listing")
+)
+_EXCEPTIONS = re.compile(rf"\b(?:(?:{'|'.join(_WORDS['wholes'].split())})\b.*\bbut|{'|'.join(_WORDS['exceptions'])})\b")
+"""Words behind which stands what is meant by no means: "anyone but Ada", "rather than Ada"."""
+_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})")
+_ZULU = re.compile(r"(\d{2}:\d{2}(?::\d{2})?)\s?Z\b")
+_WORD = re.compile(r"\w[\w'’]*")
+_SENTENCE = re.compile(r"[.;!?]\s")
+_CLAUSE = re.compile(r"[,:\n]\s")
+_MOST_LISTED: Final = 3
+"""Words of an item in a list of names."""
+_MINUS: Final = "-\u2212\u2013"
+_NUMBERED = re.compile(r"(?:#|№|\bno\.?\s)$", re.IGNORECASE)
+_OPERATED = re.compile(rf"\s*[+*/×÷]\s*\d|\s+(?:{'|'.join(_WORDS['operators'].split())})\s", re.IGNORECASE)
+
+
+def read_values(text: str) -> tuple[Value, ...]:
+    """Return the values of a text that may license values: those that are not denied, with their signs and bounds."""
+    plain = _ZULU.sub(r"\1 UTC", _ISO.sub(r"\1 \2", text))
+    found = scan_values(plain)
+    beside = zip((None, *found), found, (*found[1:], None), strict=False)
+    held = ((_read_sign(_read_bound(value, plain, last, following), plain), last) for last, value, following in beside)
+    return tuple(
+        value for value, last in held if not (is_denied(plain, value.start) or _is_operand(value, plain, last))
+    )
+
+
+def _read_bound(value: Value, text: str, last: Value | None, following: Value | None) -> Value:
+    """Return a value with the bound that it is: an end of "between 100 and 900", "before May 13", "900 at most"."""
+    if value.mark in BOUNDS:
+        return value
+    if last is not None and _is_range(last, value, text):
+        return value._replace(mark="less")
+    if following is not None and _is_range(value, following, text):
+        return value._replace(mark="more")
+    before = {word.casefold() for word in _WORD.findall(text[max(value.start - 40, 0) : value.start])[-2:]}
+    behind = "_".join(word.casefold() for word in _WORD.findall(text[value.end : value.end + 40])[:3])
+    for mark, said in BOUNDS.items():
+        words = said["words"] | (said["moments"] if value.kind in ("date", "time") else frozenset())
+        if not before.isdisjoint(words) or behind.startswith(tuple(said["behind"])):
+            return value._replace(mark=mark)
+    return value
+
+
+def _is_range(one: Value, other: Value, text: str) -> bool:
+    """Say whether two values are the ends of a range: "100-900"; "from 100 to 900" is a change, or an exact span."""
+    joint = text[one.end : other.start].strip().casefold()
+    before = "".join(_WORD.findall(text[max(one.start - 20, 0) : one.start])[-1:]).casefold()
+    if one.kind != other.kind:
+        return False
+    return (joint in _RANGING and before not in _STARTING) or (before in _BETWEEN and joint.isalpha())
+
+
+def _is_operand(value: Value, text: str, last: Value | None) -> bool:
+    """Say whether a value is a part of another one: 900 of "1/900", "10 % of 900", "900 + 5", "a week from May 13"."""
+    before, behind = text[max(value.start - 2, 0) : value.start], text[value.end : value.end + 20]
+    if value.kind in SIZED and ((before[-1:] == "/" and before[:1].isdecimal()) or _OPERATED.match(behind)):
+        return True
+    joint = "" if last is None else text[last.end : value.start].strip().casefold()
+    if value.kind in ("date", "time"):
+        return last is not None and last.kind == "quantity" and joint in _OFFSETS
+    return last is not None and last.kind == "percent" and joint in _OF
+
+
+def _read_sign(value: Value, text: str) -> Value:
+    """Return a value with the sign before it: a minus, or one that makes a number of it that counts nothing."""
+    before = text[max(value.start - 4, 0) : value.start]
+    if value.kind == "number" and _NUMBERED.search(before):
+        return value._replace(nouns=value.nouns | {"number #"})
+    if value.kind not in SIZED or before[-1:] not in _MINUS or before[-2:-1].isalnum() or not before:
+        return value
+    return value._replace(amounts=tuple(-amount for amount in value.amounts))
+
+
+def is_denied(text: str, at: int) -> bool:
+    """Say whether what stands at a place stands behind a negation in its clause: "not 900", "nobody but Ada"."""
+    words = _list_words_before(text, at)
+    is_excepted = _EXCEPTIONS.search(" ".join(words)) is not None
+    return is_excepted or not load_negations().isdisjoint(words) or any(word.endswith("n't") for word in words)
+
+
+def is_named_place(text: str, at: int, key: str) -> bool:
+    """Say whether what stands at a place stands behind what an argument of this name is of: "file 13" of `file_id`."""
+    kinds = tuple(part.lower() for part in split_name_parts(key) if part.lower() not in IDS and len(part) > 1)
+    return bool(kinds) and "".join(_list_words_before(text, at)[-1:]).startswith(kinds) and not is_denied(text, at)
+
+
+def _list_words_before(text: str, at: int) -> list[str]:
+    """Return the words of the clause before a place, without those that only say that an id follows: "order no W12"."""
+    # The items of a list are of the clause that it begins in: "do not write to Bob, Ada, or Carl".
+    *clauses, last = _CLAUSE.split(_SENTENCE.split(text[max(at - 80, 0) : at])[-1])
+    words = item = _list_words(last)
+    while clauses and (not item or _LISTING.issuperset(item) or (item is not words and len(item) <= _MOST_LISTED)):
+        item = _list_words(clauses.pop())
+        words = [*item, *words]
+    while words and words[-1] in IDS:
+        words.pop()
+    return words
+
+
+def _list_words(text: str) -> list[str]:
+    return [word.casefold().replace("’", "'") for word in _WORD.findall(text)]
