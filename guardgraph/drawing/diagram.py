@@ -230,7 +230,7 @@ def _choose_drawn_kind(shape: Topology, name: str) -> DrawnKind:
 
 
 def _describe_drawn_node(shape: Topology, name: str) -> str:
-    item = shape.get_declaration(name)
+    item = shape.items.get(name)
     if item is None:
         return name
     return f"{name}: {item.kind}, phase {item.phase}" if item.phase else f"{name}: {item.kind}"
@@ -264,7 +264,7 @@ def _list_drawn_endings(shape: Topology, name: str, taken: Taken | None) -> tupl
 
 
 def _make_drawn_ending(shape: Topology, name: str) -> DrawnEnding:
-    item = shape.get_declaration(name)
+    item = shape.items.get(name)
     return DrawnEnding((item and item.family) or name, f"{name}: the run ends here", name)
 
 
@@ -276,7 +276,8 @@ def _find_last_drawn_node(shape: Topology, taken: Taken) -> str:
 def _list_endings_behind(shape: Topology, taken: Taken | None) -> tuple[DrawnEnding, ...]:
     endings = []
     for name in shape.builder.nodes:
-        before = [other for other in shape.list_preceding_nodes(name) if not shape.is_entry(other)]
+        entries = {other for other, item in shape.items.items() if item.entry}
+        before = shape.list_preceding_nodes(name) - entries
         only = _is_folded_terminal(shape, name) and all(_is_drawn_terminal(shape, other) for other in before)
         if only and before and (taken is None or name != taken.path[-1]):
             endings.append(_make_drawn_ending(shape, name))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from inspect import isclass, ismodule
 from types import CodeType, FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeGuard
 
 from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.declaring import CALLING, RECORD_PREFIX, Declaration
+from guardgraph.graphs.declaring import CALLING, Declaration
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import BranchSpec
 from guardgraph.graphs.running.node import (
@@ -67,91 +67,45 @@ class Topology:
         self.nodes = frozenset(self.builder.nodes)
         self.inputs = frozenset(self.builder.schemas[self.builder.input_schema])
         self.outputs = frozenset(self.builder.schemas[self.builder.output_schema])
+        self.made: dict[str, GrammarNode] = {
+            name: spec.runnable for name, spec in self.builder.nodes.items() if _is_grammar_node(spec.runnable)
+        }
+        """The nodes that the grammar made, by name."""
+        self.items: dict[str, Declaration] = {name: node.declaration for name, node in self.made.items()}
+        """What these declare."""
+        self.frame: Frame | None = next((node.frame for node in self.made.values()), None)
+        """What the nodes of the pattern share, None where the grammar made no node."""
         self._static = self._list_static_edges()
         self._branched = {name: self._list_branch_targets(name) for name in [START, *self.nodes]}
         self.raw_channels = frozenset(
-            channel for name in self.list_nodes_of_kind(*CALLING) for channel in self.get_written_channels(name)
+            channel for item in self.items.values() if item.kind in CALLING for channel in item.writes
         )
         self.internals = frozenset(self.builder.schemas[self.builder.state_schema])
-
-    def get_declaration(self, name: str) -> Declaration | None:
-        """Return what the grammar declared of a node, None for a node that it did not make."""
-        node = self._find_grammar_node(name)
-        return node.declaration if node is not None else None
 
     @property
     def catalogue(self) -> Catalogue | None:
         """The stop reasons of the pattern, None where the grammar made no node."""
         return self.frame.catalogue if self.frame is not None else None
 
-    @cached_property
-    def frame(self) -> Frame | None:
-        """What the nodes of the pattern share, None where the grammar made no node."""
-        made = (node for name in self.builder.nodes if (node := self._find_grammar_node(name)) is not None)
-        return next((node.frame for node in made), None)
-
-    def get_body(self, name: str) -> object:
-        """Return what a node does, None where the grammar did not make it."""
-        node = self._find_grammar_node(name)
-        return node.body if node is not None else None
-
-    def _find_grammar_node(self, name: str) -> GrammarNode | None:
-        spec = self.builder.nodes.get(name)
-        node = spec.runnable if spec is not None else None
-        return node if type(node) is GrammarNode and vars(node).keys() <= _NODE_PARTS else None
-
     def get_kind(self, name: str) -> Kind | None:
         """Return a node's kind, None where the grammar did not make it."""
-        item = self.get_declaration(name)
-        return item.kind if item is not None else None
+        return self.items[name].kind if name in self.items else None
 
     def list_nodes_of_kind(self, *kinds: Kind) -> list[str]:
         """Return the nodes of these kinds, sorted."""
         return sorted(name for name in self.nodes if self.get_kind(name) in kinds)
 
-    def is_entry(self, name: str) -> bool:
-        """Say whether a node is the guard that clears what an earlier run left."""
-        item = self.get_declaration(name)
-        return item is not None and item.entry
-
     def is_ok_terminal(self, name: str) -> bool:
         """Say whether a run that ends here ended well."""
-        item = self.get_declaration(name)
-        return item is not None and item.kind == "terminal" and item.family is None
-
-    def is_growing_channel(self, channel: str) -> bool:
-        """Say whether a channel of the grammar's own grows from node to node, until the entry guard begins it anew."""
-        return channel == "log" or channel.startswith(RECORD_PREFIX)
+        return self.get_kind(name) == "terminal" and self.items[name].family is None
 
     def get_endings(self, name: str) -> frozenset[str]:
         """Return where a terminal leads to: to the end, or to the stops that say why the run cannot end there."""
-        item = self.get_declaration(name)
-        return frozenset({END, *(item.endings if item is not None else ())})
-
-    def is_deciding_terminal(self, name: str) -> bool:
-        """Say whether a terminal may lead elsewhere than to the end."""
-        return self.get_endings(name) != {END}
+        return frozenset({END, *(self.items[name].endings if name in self.items else ())})
 
     def get_read_channels(self, name: str) -> frozenset[str]:
         """Return the channels that LangGraph hands to a node."""
         return frozenset(self.builder.schemas[self.builder.nodes[name].input_schema])
-
-    def get_body_channels(self, name: str) -> frozenset[str]:
-        """Return the channels that the body of a node is shown."""
-        item = self.get_declaration(name)
-        return frozenset(item.reads) if item is not None else frozenset()
-
-    def get_licensing_channels(self, name: str) -> frozenset[str]:
-        """Return the channels of a node that the grammar needs and its body is not shown."""
-        item = self.get_declaration(name)
-        if item is None or not (item.tools or item.kind == "propose"):
-            return frozenset()
-        return frozenset(item.licensing)
-
-    def get_written_channels(self, name: str) -> frozenset[str]:
-        """Return the channels that a node may write."""
-        item = self.get_declaration(name)
-        return frozenset(item.writes) if item is not None else frozenset()
 
     def list_static_followers(self, name: str) -> frozenset[str]:
         """Return the nodes that plain edges lead to."""
@@ -165,42 +119,20 @@ class Topology:
         """Return the nodes from which a run can come here, START among them."""
         return frozenset(other for other in [START, *self.nodes] if name in self.list_following_nodes(other))
 
-    def count_branches(self, name: str) -> int:
-        """Return how many conditional edges a node has."""
-        return len(self.builder.branches.get(name, ()))
-
     def find_judging_guard(self, name: str) -> str | None:
         """Return the guard behind a node that calls out, None where there is not just one."""
         behind = [way for way in self.list_following_nodes(name) if self.get_kind(way) == "guard"]
         return behind[0] if len(behind) == 1 else None
 
-    def get_declared_families(self, name: str) -> frozenset[str]:
-        """Return the stop families in a guard's metadata, which survives a recompile."""
-        return frozenset((self.builder.nodes[name].metadata or {}).get("stops", ()))
-
     def get_drawn_families(self, name: str) -> frozenset[str]:
         """Return the families of the stop terminals that edges lead to."""
-        items = [self.get_declaration(way) for way in self.list_following_nodes(name)]
-        return frozenset(item.family for item in items if item is not None and item.family is not None)
-
-    def get_stop_families(self, name: str) -> frozenset[str]:
-        """Return the families by which a node can stop the run, other than by failing."""
-        return self.get_drawn_families(name) - {"guard_error"}
-
-    def get_declared_ways(self, name: str) -> frozenset[str]:
-        """Return where a node says that it leads when nothing stops the run."""
-        item = self.get_declaration(name)
-        return frozenset(item.ways) if item is not None else frozenset()
-
-    def get_asked_again(self, name: str) -> frozenset[str]:
-        """Return the propose nodes to which a guard sends back what it refuses."""
-        item = self.get_declaration(name)
-        return frozenset(item.again) if item is not None else frozenset()
+        items = [self.items[way] for way in self.list_following_nodes(name) & self.items.keys()]
+        return frozenset(item.family for item in items if item.family is not None)
 
     def get_drawn_ways(self, name: str) -> frozenset[str]:
         """Return where edges lead to from a node, stop terminals and END apart."""
-        items = {way: self.get_declaration(way) for way in self.list_following_nodes(name) - {END}}
-        return frozenset(way for way, item in items.items() if item is None or item.family is None)
+        ways = self.list_following_nodes(name) - {END}
+        return frozenset(way for way in ways if way not in self.items or self.items[way].family is None)
 
     def find_reachable_nodes(self, start: str) -> frozenset[str]:
         """Return the nodes that a run can reach from here, the start included."""
@@ -216,7 +148,7 @@ class Topology:
         seen: set[str] = set()
         waiting = [proposer]
         while waiting:
-            item = self.get_declaration(waiting.pop())
+            item = self.items.get(waiting.pop())
             for name in item.to if item is not None else ():
                 if name == guard:
                     return True
@@ -241,7 +173,7 @@ class Topology:
         paths: dict[str, tuple[str, ...]] = {start: (start,)}
         waiting = [start]
         for name in waiting:
-            item = self.get_declaration(name)
+            item = self.items.get(name)
             for following in item.to if item is not None else ():
                 if following not in paths:
                     paths[following] = (*paths[name], following)
@@ -260,7 +192,11 @@ class Topology:
 
         That a guard may fail is no way to stop, nor that a terminal may: it needs a family of its own.
         """
-        free = {name for name in self.nodes if self.get_kind(name) == "terminal" or not self.get_stop_families(name)}
+        free = {
+            name
+            for name in self.nodes
+            if self.get_kind(name) == "terminal" or self.get_drawn_families(name) <= {"guard_error"}
+        }
         seen: set[str] = set()
         for name in sorted(free):
             cycle = () if name in seen else self._find_way(name, name, free)
@@ -310,7 +246,7 @@ class Topology:
             yield end, f"waits for {', '.join(starts)}, a join that the grammar did not make"
 
     def _explain_foreign_node(self, name: str) -> str | None:
-        spec, node = self.builder.nodes[name], self._find_grammar_node(name)
+        spec, node = self.builder.nodes[name], self.made.get(name)
         if spec.is_error_handler or spec.error_handler_node is not None:
             return "has an error handler, which can swallow a failure"
         if node is None:
@@ -337,6 +273,10 @@ class Topology:
         for branch in self.builder.branches.get(name, {}).values():
             targets |= {*self.nodes, END} if branch.ends is None else set(branch.ends.values())
         return frozenset(targets)
+
+
+def _is_grammar_node(node: object) -> TypeGuard[GrammarNode]:
+    return type(node) is GrammarNode and vars(node).keys() <= _NODE_PARTS
 
 
 def _is_grammar_branch(branch: BranchSpec, of_an_ending: bool) -> bool:

@@ -88,11 +88,11 @@ def _prove_entry(shape: Topology) -> Iterator[Finding]:
     """Every run begins, once, with the one guard that clears what an earlier run left."""
     begins = sorted(shape.list_following_nodes(START))
     for name in begins:
-        if not shape.is_entry(name):
+        if name not in shape.items or not shape.items[name].entry:
             yield Finding("entry", f"a run can begin with {name}, which is no entry guard", (name,), (START, name))
     if len(begins) > 1:
         yield Finding("entry", f"a run begins with {len(begins)} nodes at once", tuple(begins))
-    for name in filter(shape.is_entry, sorted(shape.nodes)):
+    for name in sorted(name for name, item in shape.items.items() if item.entry):
         for earlier in sorted(shape.list_preceding_nodes(name) - {START}):
             message = f"{earlier} leads back to {name}, which forgets the run"
             yield Finding("entry", message, _sort_node_names(name, earlier), (earlier, name))
@@ -128,8 +128,10 @@ def _prove_raw_channels(shape: Topology) -> Iterator[Finding]:
         if channels := sorted(shape.get_read_channels(name) & shape.raw_channels):
             yield Finding("raw", f"{name} can read what nobody has judged: {', '.join(channels)}", (name,))
     for name in shape.list_nodes_of_kind(*CALLING, "guard"):
-        read = shape.get_read_channels(name) - shape.get_licensing_channels(name)
-        if records := sorted(item for item in read if item.startswith(RECORD_PREFIX)):
+        item = shape.items[name]
+        licensing = item.licensing if item.tools or item.kind == "propose" else ()
+        read = shape.get_read_channels(name).difference(licensing)
+        if records := sorted(channel for channel in read if channel.startswith(RECORD_PREFIX)):
             yield Finding("raw", f"{name} can read the record of what was called: {', '.join(records)}", (name,))
     for where, names in (("input", shape.inputs), ("output", shape.outputs)):
         if channels := sorted(names & shape.raw_channels):
@@ -141,7 +143,7 @@ def _prove_sealed_channels(shape: Topology) -> Iterator[Finding]:
     if channels := sorted(shape.inputs & (shape.internals | shape.outputs)):
         yield Finding("sealed", f"a caller can set channels of the run: {', '.join(channels)}", ())
     for name in shape.list_nodes_of_kind(*CALLING, "guard"):
-        if channels := sorted(shape.get_written_channels(name) & shape.outputs):
+        if channels := sorted(shape.outputs.intersection(shape.items[name].writes)):
             yield Finding("sealed", f"{name} is no terminal but writes the output: {', '.join(channels)}", (name,))
 
 
@@ -157,7 +159,10 @@ def _prove_fresh_channels(shape: Topology) -> Iterator[Finding]:
         if name in shape.raw_channels | shape.inputs | shape.outputs:
             if not isinstance(channel, EphemeralValue):
                 yield Finding("fresh", f"the channel {name} outlives the step after it was written", ())
-        elif not shape.is_growing_channel(name) and not isinstance(channel, EphemeralValue | LastValue):
+        # The grammar's own grow from node to node, until the entry guard begins them anew.
+        elif (
+            name != "log" and not name.startswith(RECORD_PREFIX) and not isinstance(channel, EphemeralValue | LastValue)
+        ):
             yield Finding("fresh", f"the channel {name} has a reducer, so it cannot be cleared", ())
 
 
@@ -167,14 +172,15 @@ def _prove_guard_exits(shape: Topology) -> Iterator[Finding]:
         if ways := sorted(shape.list_static_followers(name)):
             message = f"{name} has a plain edge to {', '.join(ways)}, which no verdict decides"
             yield Finding("exits", message, _sort_node_names(name, *ways), (name, ways[0]))
-        if (branches := shape.count_branches(name)) != 1:
+        if (branches := len(shape.builder.branches.get(name, ()))) != 1:
             yield Finding("exits", f"{name} has {branches} conditional edges; a guard has one", (name,))
-    for name in filter(shape.is_deciding_terminal, shape.list_nodes_of_kind("terminal")):
+    deciding = [name for name in shape.list_nodes_of_kind("terminal") if shape.get_endings(name) != {END}]
+    for name in deciding:
         if ways := sorted(shape.list_static_followers(name)):
             message = f"{name} has a plain edge to {', '.join(ways)}, which hides that it failed, or is not recorded"
             yield Finding("exits", message, _sort_node_names(name), (name, ways[0]))
     for name in [START, *shape.list_nodes_of_kind(*CALLING, "terminal")]:
-        if shape.count_branches(name) > shape.is_deciding_terminal(name):
+        if len(shape.builder.branches.get(name, ())) > (name in deciding):
             yield Finding("exits", f"{name} decides where the run goes, but is no guard", (name,))
 
 
@@ -201,7 +207,7 @@ def _prove_run_ends(shape: Topology) -> Iterator[Finding]:
             yield Finding("ends", f"terminal {name} does not end the run", (name,))
         if shape.get_kind(name) != "terminal" and ends:
             yield Finding("ends", f"the run can end after {name}, which is no terminal", (name,), (name, END))
-        may_refuse = shape.get_kind(name) == "terminal" or shape.is_entry(name)
+        may_refuse = shape.get_kind(name) == "terminal" or (name in shape.items and shape.items[name].entry)
         if not may_refuse and UNRECORDED_ENDING in shape.list_following_nodes(name):
             message = f"{name} is no terminal, and can end the run where nothing is recorded"
             yield Finding("ends", message, (name,), (name, UNRECORDED_ENDING))
@@ -210,7 +216,7 @@ def _prove_run_ends(shape: Topology) -> Iterator[Finding]:
 def _prove_stop_families(shape: Topology) -> Iterator[Finding]:
     """The stop families that a guard declares are the ones that are drawn."""
     for name in shape.list_nodes_of_kind("guard"):
-        declared, drawn = shape.get_declared_families(name), shape.get_drawn_families(name)
+        declared, drawn = frozenset(shape.items[name].families), shape.get_drawn_families(name)
         for family in sorted(declared - drawn):
             yield Finding("families", f"{name} declares the family {family}, which is not drawn", (name,))
         for family in sorted(drawn - declared):
@@ -220,7 +226,7 @@ def _prove_stop_families(shape: Topology) -> Iterator[Finding]:
 def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
     """The ways on that a node declares are the ones that are drawn."""
     for name in shape.list_nodes_of_kind(*CALLING, "guard"):
-        declared, drawn = shape.get_declared_ways(name), shape.get_drawn_ways(name)
+        declared, drawn = frozenset(shape.items[name].ways), shape.get_drawn_ways(name)
         for way in sorted(declared - drawn):
             yield Finding("drawn", f"{name} declares a way to {way}, which is not drawn", _sort_node_names(name, way))
         for way in sorted(drawn - declared):
@@ -232,7 +238,7 @@ def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
 def _prove_asked_again(shape: Topology) -> Iterator[Finding]:
     """A guard may have a proposer asked again if only guards stand between the proposer's node and it."""
     for name in shape.list_nodes_of_kind("guard"):
-        for asked in sorted(shape.get_asked_again(name)):
+        for asked in sorted(shape.items[name].again):
             if shape.get_kind(asked) != "propose" or not shape.is_judged_by(asked, name):
                 message = f"{name} has {asked} asked again, and judges no proposal of it"
                 yield Finding("again", message, _sort_node_names(name, asked), (name, asked))
@@ -243,21 +249,21 @@ def _prove_budget_guards(shape: Topology) -> Iterator[Finding]:
     spending = frozenset(shape.list_nodes_of_kind(*CALLING))
     for name in shape.list_nodes_of_kind("guard"):
         beside = sorted(spending & (shape.list_preceding_nodes(name) | shape.list_following_nodes(name)))
-        if beside and "budget" not in shape.get_declared_families(name):
+        if beside and "budget" not in shape.items[name].families:
             message = f"{name} stands beside {', '.join(beside)} without looking at the budget"
             yield Finding("budget", message, _sort_node_names(name, *beside))
 
 
 def _prove_channel_use(shape: Topology) -> Iterator[Finding]:
     """Some node writes each channel that is declared as read; a guard reads what the calling node before it writes."""
-    kept = {*RECORD, *shape.inputs, *(channel for name in shape.nodes for channel in shape.get_written_channels(name))}
+    kept = {*RECORD, *shape.inputs, *(channel for item in shape.items.values() for channel in item.writes)}
     for name in shape.list_nodes_of_kind(*CALLING, "guard", "terminal"):
-        for channel in sorted(shape.get_body_channels(name) - kept):
+        for channel in sorted({*shape.items[name].reads} - kept):
             yield Finding("channels", f"{name} reads {channel}, which no node writes", (name,))
     for name in shape.list_nodes_of_kind(*CALLING):
         if (judge := shape.find_judging_guard(name)) is None:
             continue
-        for channel in sorted(shape.get_written_channels(name) - shape.get_body_channels(judge)):
+        for channel in sorted({*shape.items[name].writes}.difference(shape.items[judge].reads)):
             message = f"{name} writes {channel}, which the guard behind it, {judge}, does not read"
             yield Finding("channels", message, _sort_node_names(name, judge), (name, judge))
 
@@ -265,8 +271,7 @@ def _prove_channel_use(shape: Topology) -> Iterator[Finding]:
 def _prove_call_rounds(shape: Topology) -> Iterator[Finding]:
     """A node that changes something outside makes one round of calls, so that a guard judges every write."""
     for name in shape.list_nodes_of_kind("act"):
-        item = shape.get_declaration(name)
-        if item is not None and item.effects and item.rounds != 1:
+        if shape.items[name].effects and shape.items[name].rounds != 1:
             message = f"{name} makes several rounds of calls, so what one brings can reach a write past every guard"
             yield Finding("rounds", message, (name,))
 
@@ -277,8 +282,7 @@ def _prove_named_tools(shape: Topology) -> Iterator[Finding]:
         return
     policy = shape.frame.policy
     for name in shape.list_nodes_of_kind("act"):
-        item = shape.get_declaration(name)
-        tools, effects = (item.tools, item.effects) if item is not None else ((), ())
+        tools, effects = shape.items[name].tools, shape.items[name].effects
         for tool in sorted({*tools} - table.tools.keys()):
             yield Finding("tools", f"{name} may call {tool}, which is no tool of the table", (name,))
         for tool in sorted({*effects} - {*tools}):
@@ -287,20 +291,19 @@ def _prove_named_tools(shape: Topology) -> Iterator[Finding]:
             if not isinstance(policy, ToolPolicy) or policy.rule_of(tool).effect == "write":
                 yield Finding("tools", f"{name} may call {tool}, which writes and is not among its effects", (name,))
     targets = {tool: named.target for tool, named in table.tools.items()}
-    for name in sorted(shape.nodes):
-        for tool in find_held_tools(shape.get_body(name), targets):
+    for name, node in sorted(shape.made.items()):
+        for tool in find_held_tools(node.body, targets):
             message = f"the body of {name} holds the function of {tool}, which it should name"
             yield Finding("tools", message, (name,))
-        if not shape.is_entry(name):
-            for channel in sorted(shape.get_written_channels(name) & {*table.given}):
+        if not node.declaration.entry:
+            for channel in sorted({*table.given}.intersection(node.declaration.writes)):
                 yield Finding("tools", f"{name} writes {channel}, which holds what was given to the run", (name,))
 
 
 def _prove_guards_in_front(shape: Topology) -> Iterator[Finding]:
     """A guard that a node is declared to be behind stands on every way to it, and on every way from it back to it."""
     for name in (*shape.list_nodes_of_kind("act"), *shape.list_nodes_of_kind("terminal")):
-        item = shape.get_declaration(name)
-        for guard in item.behind if item is not None else ():
+        for guard in shape.items[name].behind:
             for path in shape.find_ways_around(name, guard):
                 message = f"a run can come to {name} past {guard}, which it declares to be behind"
                 yield Finding("behind", message, _sort_node_names(name, guard), path)
@@ -309,8 +312,7 @@ def _prove_guards_in_front(shape: Topology) -> Iterator[Finding]:
 def _prove_last_answers(shape: Topology) -> Iterator[Finding]:
     """Nothing is done any more once a budget has ended a run: no act node stands behind the guard that it goes to."""
     for name in shape.list_nodes_of_kind("guard"):
-        item = shape.get_declaration(name)
-        if item is None or not item.is_limit_guard:
+        if not shape.items[name].is_limit_guard:
             continue
         for path in shape.find_onward_paths(name):
             if shape.get_kind(path[-1]) == "act":
