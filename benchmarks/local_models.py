@@ -45,7 +45,7 @@ from guardgraph import (
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.tools.knowledge_base import load_folder
 from guardgraph.tools.lexical import LexicalRetriever
-from guardgraph.world.proposers import chat_model
+from guardgraph.world.named_models import chat_model
 
 HERE: Final = Path(__file__).parent
 HANDBOOK: Final = HERE.parent / "tests" / "data" / "handbook"

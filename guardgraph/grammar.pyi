@@ -49,7 +49,7 @@ from guardgraph.world.call import Call as Call
 from guardgraph.world.call import NamedTool as NamedTool
 from guardgraph.world.call import ToolTable as ToolTable
 from guardgraph.world.call import ask_person as ask_person
+from guardgraph.world.named_models import chat_model as chat_model
 from guardgraph.world.prompts import Prompt as Prompt
 from guardgraph.world.proposers import Proposer as Proposer
-from guardgraph.world.proposers import chat_model as chat_model
 from guardgraph.world.proposers import choose_proposer as choose_proposer

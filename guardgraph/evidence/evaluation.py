@@ -13,8 +13,8 @@ from uuid import uuid4
 
 from guardgraph.evidence.store import StoredRun
 from guardgraph.evidence.what_if import check_ending_name, is_ending_called
-from guardgraph.graphs.replay import Ending, judge_recording_again
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.shadows import Ending, judge_recording_again
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, NotJson, parse_json

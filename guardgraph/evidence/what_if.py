@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, get_args
 from guardgraph.evidence.store import StoredRun
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.graphs.replay import (
+from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.frame import Frame
+from guardgraph.graphs.shadows import (
     REFUSED,
     Again,
     AgainKind,
@@ -22,8 +24,6 @@ from guardgraph.graphs.replay import (
     convert_what_if_to_json,
     judge_recording_again,
 )
-from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.frame import Frame
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.tables import format_html_table

@@ -21,9 +21,10 @@ from guardgraph.nodes.body import Body
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.langchain.judges import LangChainVerifier, is_cross_encoder
 from guardgraph.world.call import Outside
+from guardgraph.world.chat_models import ChatModel, is_chat_model
+from guardgraph.world.named_models import prepare_chat_model
 from guardgraph.world.prompts import load_prompt
-from guardgraph.world.proposers import ModelProposer, Proposer, name_call_target, prepare_chat_model
-from guardgraph.world.wrapped import ChatModel, is_chat_model
+from guardgraph.world.proposers import ModelProposer, Proposer, name_call_target
 
 if TYPE_CHECKING:
     from langchain_core.cross_encoders import BaseCrossEncoder

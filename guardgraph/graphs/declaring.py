@@ -223,7 +223,7 @@ class Declaration:
         return deduplicate_names([*self.reads, *KINDS[self.kind].reads, *self.records, *self.licensing, *held])
 
     @cached_property
-    def record(self) -> str:
+    def record_channel(self) -> str:
         """The channel that keeps what the node called."""
         return name_record_channel(self.name)
 

@@ -603,6 +603,6 @@ def _connect_node(graph: PatternGraph, item: Declaration) -> None:
 
 
 def _make_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording], Shadow]]:
-    from guardgraph.graphs.replay import validate_shadows  # most agents have no shadow
+    from guardgraph.graphs.shadows import validate_shadows  # most agents have no shadow
 
     return validate_shadows(given, pattern)

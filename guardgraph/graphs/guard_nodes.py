@@ -63,7 +63,7 @@ def answer_guard(
     def judge_answer_node(state: Any) -> Command[str]:
         """Judge the answer."""
         said, asked = read_answer(state), read_question(state)
-        checked = check_answer(_read_text(said), read_sources(state) or (), question=_read_text(asked), policy=rules)
+        checked = check_answer(_read_last(said), read_sources(state) or (), question=_read_last(asked), policy=rules)
         return Command(goto=ok if checked.ok else refused, update={verdict: checked.model_dump()})
 
     return _declare_ways(judge_answer_node, ok, refused)
@@ -108,7 +108,7 @@ def tool_guard(
         if not isinstance(said, list | tuple) or not all(isinstance(each, BaseMessage) for each in said):
             raise InputError(f"messages: a list of LangChain's messages is required; given: {said!r:.80}")
         try:
-            told = _judge_calls(said, cards, rules, limits)
+            told = _judge_last_calls(said, cards, rules, limits)
         except Stop as stop:
             told = {"ok": False, "stop_reason": stop.reason, **stop.evidence}
         return Command(goto=ok if told["ok"] else refused, update={verdict: told})
@@ -116,7 +116,7 @@ def tool_guard(
     return _declare_ways(judge_calls_node, ok, refused)
 
 
-def _judge_calls(
+def _judge_last_calls(
     messages: Sequence[BaseMessage], cards: Mapping[str, ToolCard], policy: ToolPolicy, budget: ToolBudget
 ) -> JsonObject:
     at = max((at for at, each in enumerate(messages) if isinstance(each, AIMessage)), default=0)
@@ -188,7 +188,7 @@ def _make_reader(field: str, read: Read) -> Callable[[Any], Any]:
     return lambda state: state.get(read) if isinstance(state, Mapping) else getattr(state, read, None)
 
 
-def _read_text(said: Any) -> str:
+def _read_last(said: Any) -> str:
     """Return a text as it is; of messages that of the last one, of nothing an empty one."""
     last = said[-1] if isinstance(said, list | tuple) and said else said
     return last.text if isinstance(last, BaseMessage) else str(last or "")

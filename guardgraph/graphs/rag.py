@@ -42,9 +42,9 @@ from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import choose_retriever_sources
 from guardgraph.world.call import Outside, World
+from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
-from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:
     from langchain_core.documents.compressor import BaseDocumentCompressor

@@ -32,9 +32,9 @@ from guardgraph.tools.langchain.asking import is_from_langchain, is_langchain_to
 from guardgraph.tools.langchain.search import LangChainReader, LangChainSearch
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
 from guardgraph.world.call import Outside, World
+from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
-from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:
     from langchain_core.vectorstores import VectorStore

@@ -28,10 +28,10 @@ from guardgraph.state.self_critique import (
 from guardgraph.state.settings import choose_settings
 from guardgraph.tools.langchain.judges import LangChainSimilarity
 from guardgraph.world.call import Outside, World
+from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer
 from guardgraph.world.tenants import Ledger, is_ledger, make_tenant_counter, validate_ledger
-from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings

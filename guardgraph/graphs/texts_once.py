@@ -202,7 +202,7 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
     @staticmethod
     def _restore(found: CheckpointTuple, kept: Mapping[str, CheckpointTuple | None]) -> CheckpointTuple:
         """Return a checkpoint with its texts in their places."""
-        texts = {name: _read_text(name, each) for name, each in kept.items()}
+        texts = {name: _unpack_text(name, each) for name, each in kept.items()}
         values: Any = _put_back(found.checkpoint["channel_values"], texts)
         checkpoint: Any = {**found.checkpoint, "channel_values": values}
         pending = found.pending_writes
@@ -211,7 +211,7 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
         return found._replace(checkpoint=checkpoint, pending_writes=pending)
 
 
-def _read_text(name: str, kept: CheckpointTuple | None) -> str:
+def _unpack_text(name: str, kept: CheckpointTuple | None) -> str:
     if kept is None:
         raise LookupError(f"the checkpointer has no text {name}: it was deleted, or kept by another checkpointer")
     text = zlib.decompress(kept.checkpoint["channel_values"]["text"]).decode("utf-8", "surrogatepass")

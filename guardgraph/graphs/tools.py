@@ -37,9 +37,9 @@ from guardgraph.state.tools import (
 from guardgraph.tools.langchain.calling import name_tools
 from guardgraph.tools.office import OFFICE_POLICY, make_demo_office
 from guardgraph.world.call import Outside, ToolTable, World
+from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer
-from guardgraph.world.wrapped import ChatModel
 
 if TYPE_CHECKING:
     from guardgraph.tools.langchain.calling import Tools
@@ -163,7 +163,7 @@ def tool_pattern(
     )
     every = [*table.tools]
     reading = [tool for tool in every if policy.rule_of(tool).effect == "read"]
-    p.entry("request_guard", nodes.run_request_guard_node, to="plan")
+    p.entry("request_guard", nodes.run_task_guard_node, to="plan")
     p.propose("plan", nodes.make_plan_node(planner, table.cards), to="action_guard")
     ways = ["read", "write", "approve", "answer_guard"]
     p.guard("action_guard", nodes.make_action_guard_node(table.cards), to=ways, again="plan")

@@ -64,15 +64,15 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
         """Judge the model's answer; see the class."""
-        return ask_model(self, _find_run(request.state), self._answer(request), handler)
+        return ask_model(self, _find_run(request.state), self._ask_for_answer(request), handler)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> Any:
         """Judge the model's answer; see the class."""
-        return await aask_model(self, _find_run(request.state), self._answer(request), handler)
+        return await aask_model(self, _find_run(request.state), self._ask_for_answer(request), handler)
 
-    def _answer(self, request: ModelRequest[Any]) -> Asking:
+    def _ask_for_answer(self, request: ModelRequest[Any]) -> Asking:
         state = cast(Mapping[str, Any], request.state)
         begun, run = state.get("guardgraph") or {}, _find_run(state)
         known: JsonObject = {}
@@ -89,9 +89,9 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
             is_answer = not message.tool_calls or response.structured_response is not None
             text = read_answer_text(response, message)
             if not is_answer:  # words beside calls are no answer: where they are refused, the calls go on without them
-                kept = response if not text or self._check(text, state).ok else _drop_words(response, message)
+                kept = response if not text or self._check_text(text, state).ok else _drop_words(response, message)
                 return ExtendedModelResponse(kept, Command(update={"guardgraph": known})) if known else kept
-            checked = self._check(text, state)
+            checked = self._check_text(text, state)
             is_asked_again = attempt < self.max_attempts and text != before
             if checked.ok and not (checked.marked and is_asked_again):
                 ending = {**known, **describe_answer(checked, run)}
@@ -104,7 +104,7 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         ending = {**known, **describe_answer(checked, run), "status": "stopped", "stop_reason": stop.reason}
         return ExtendedModelResponse(ModelResponse([make_stop_message(stop)]), Command(update={"guardgraph": ending}))
 
-    def _check(self, text: str, state: Mapping[str, Any]) -> CheckedAnswer:
+    def _check_text(self, text: str, state: Mapping[str, Any]) -> CheckedAnswer:
         said = "\n".join(message.text for message in state["messages"] if is_written_by_user(message))
         results, documents = list_result_sources(state["messages"]), list_sources(state, self._documents)
         return judge_answer_text(text, [*results, *documents], self.policy, question=said, results=results)

@@ -64,14 +64,14 @@ class Tally:
         return ExtendedModelResponse(response, Command(update={**update, "guardgraph": ending}))
 
 
-class Around(NamedTuple):
+class GuardsAround(NamedTuple):
     """What a model is asked by: the guards around it, the outermost first."""
 
     guards: tuple[Any, ...] = ()
     tally: Tally | None = None
 
 
-asked_by: ContextVar[Around] = ContextVar("asked_by", default=Around())  # noqa: B039 - a tuple
+asked_by: ContextVar[GuardsAround] = ContextVar("asked_by", default=GuardsAround())  # noqa: B039 - a tuple
 is_recorded: ContextVar[bool] = ContextVar("is_recorded", default=False)
 """Whether `RecordedRun` stands around what runs."""
 
@@ -112,7 +112,7 @@ async def aask_model(
         return tally.write(done.value) if is_outermost else done.value
 
 
-def _enter(guard: object, run: str) -> tuple[Around, Tally, bool]:
+def _enter(guard: object, run: str) -> tuple[GuardsAround, Tally, bool]:
     """Return what stands around a model, what is counted of its step, and whether this guard is the outermost of it."""
     if is_recorded.get():
         name = type(guard).__name__
@@ -120,7 +120,7 @@ def _enter(guard: object, run: str) -> tuple[Around, Tally, bool]:
     guards, tally = asked_by.get()
     is_outermost = tally is None or tally.run != run  # of another run is an agent that works inside a model
     tally = Tally(run) if tally is None or is_outermost else tally
-    return Around((*guards, guard), tally), tally, is_outermost
+    return GuardsAround((*guards, guard), tally), tally, is_outermost
 
 
 def _note_asking(tally: Tally, refused: Stop | None) -> int:
@@ -137,7 +137,7 @@ def _note_reply(tally: Tally, before: int, response: ModelResponse[Any]) -> None
         tally.count(message)
 
 
-def _make_silent_context(around: Around) -> Context:
+def _make_silent_context(around: GuardsAround) -> Context:
     """Return a context like this one whose callbacks stream nothing; those that trace and count stay."""
     context, config = copy_context(), var_child_runnable_config.get()
     context.run(asked_by.set, around)

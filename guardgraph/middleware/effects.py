@@ -58,12 +58,12 @@ class Write:
             Stop: nobody knows whether it was made, or nothing could keep that it would be.
         """
         world: Any = self
-        return self._read(perform_driven_node(self._begin(handler), world))
+        return self._read_written(perform_driven_node(self._prepare_write(handler), world))
 
     async def amake(self, handler: Callable[[ToolCallRequest], Any]) -> Any:
         """Make it without blocking the event loop; see `make`."""
         world: Any = self
-        return self._read(await aperform_driven_node(self._begin(handler), world))
+        return self._read_written(await aperform_driven_node(self._prepare_write(handler), world))
 
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Call the tool; see `World`."""
@@ -75,7 +75,7 @@ class Write:
         began, call = time.monotonic(), asked[0].call
         return [self._pack(await call.target(call.request), began)]  # type: ignore[operator,misc]
 
-    def _begin(self, handler: Callable[[ToolCallRequest], Any]) -> Needs[Performed]:
+    def _prepare_write(self, handler: Callable[[ToolCallRequest], Any]) -> Needs[Performed]:
         config = get_config()
         session = Session(LiveWorld())
         session.place, session.run_id = self.place, self.run
@@ -119,7 +119,7 @@ class Write:
             content = {}
         return Performed(Outcome("value", content, {}), time.monotonic() - began)
 
-    def _read(self, performed: Performed) -> Any:
+    def _read_written(self, performed: Performed) -> Any:
         if self._brought:
             return self._brought[0]
         content: Any = performed.outcome.content

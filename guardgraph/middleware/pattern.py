@@ -166,7 +166,7 @@ def build_agent_pattern(policy: AgentPolicy) -> Pattern[Any, Any, Any]:
     p.guard("person_guard", _read_person, to="tools")
     p.act("tools", _call_tools, to="result_guard")
     p.guard("result_guard", _take_results, to="model")
-    p.terminal("answered", _end)
+    p.terminal("answered", _end_recorded_run)
     return p
 
 
@@ -210,7 +210,7 @@ def _judge_reply(state: Any, run: Any) -> Pass:
     judged = JsonObject()
     for at, name in enumerate(policy.order):
         try:
-            judged |= (_judge_calls if name == CALLS else _judge_answer)(reply, state, policy, tries.get(name) or {})
+            judged |= (_license_reply if name == CALLS else _judge_answer)(reply, state, policy, tries.get(name) or {})
         except Refused as refused:
             counted = {**(tries.get(name) or {}), **refused.noted}
             counted["count"] = counted.get("count", 0) + 1
@@ -240,7 +240,7 @@ class Refused(Exception):
         self.stop, self.noted, self.is_final = stop, noted, is_final
 
 
-def _judge_calls(reply: JsonObject, state: Any, policy: AgentPolicy, tried: JsonObject) -> JsonObject:
+def _license_reply(reply: JsonObject, state: Any, policy: AgentPolicy, tried: JsonObject) -> JsonObject:
     """License the calls of a reply; see `LicensedTools`."""
     if not reply["calls"] or policy.licences is None:
         return {}
@@ -371,6 +371,6 @@ def _shorten(call: JsonObject) -> JsonObject:
     reads=["accepted_answer", "accepted_calls"],
     writes=["outcome", "answer", "tool_calls", "unverified", "findings"],
 )
-def _end(state: Any, run: Any) -> JsonObject:
+def _end_recorded_run(state: Any, run: Any) -> JsonObject:
     made = [_shorten(call) for call in state.get("accepted_calls") or [] if call["is_made"]]
     return {**state["accepted_answer"], "tool_calls": made}

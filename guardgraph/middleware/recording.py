@@ -53,7 +53,7 @@ _NOBODY: Final[Any] = None  # in the place of a world: a middleware makes no cal
 
 
 @dataclass(frozen=True)
-class _Handed:
+class _AgentStep:
     """What the agent itself does: it asks its model, or calls a tool."""
 
     handler: Callable[[Any], Any]
@@ -122,13 +122,13 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
 
     def before_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Begin to record."""
-        return perform_driven_node(self._begin(state), _NOBODY)
+        return perform_driven_node(self._begin_recording(state), _NOBODY)
 
     async def abefore_agent(self, state: GuardedState, runtime: Runtime[Any]) -> Any:
         """Begin to record."""
-        return await aperform_driven_node(self._begin(state), _NOBODY)
+        return await aperform_driven_node(self._begin_recording(state), _NOBODY)
 
-    def _begin(self, state: GuardedState) -> Doing:
+    def _begin_recording(self, state: GuardedState) -> Doing:
         messages, record = state["messages"], state.get("guardgraph_record") or {}
         run, place = find_run(messages), find_place_of_write(get_config())
         given = record["given"] if record.get("run") == run and "given" in record else read_given(messages)
@@ -176,7 +176,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
             yield from self._note(state, item)
         began = time.monotonic()
         try:
-            response = yield _Handed(handler, request, is_recorded=True)
+            response = yield _AgentStep(handler, request, is_recorded=True)
         except Exception as error:
             yield from self._note(state, _describe_failure(error, began))
             raise
@@ -195,7 +195,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
 
     def _call_tool(self, request: ToolCallRequest, handler: Any) -> Doing:
         began = time.monotonic()
-        brought = yield _Handed(handler, request)
+        brought = yield _AgentStep(handler, request)
         yield from self._note(request.state, _describe_result(request, brought, began))
         return brought
 

@@ -26,7 +26,7 @@ from guardgraph.state.rag import (
     CitationDetail,
     Clarification,
     ClarifyReason,
-    Found,
+    FoundCandidates,
     Passage,
     RagBudget,
     RagPolicy,
@@ -304,18 +304,18 @@ def make_context_guard_node(clarification: str) -> Body:
     return run_context_guard_node
 
 
-def read_found_candidates(state: RagState, run: RagRun) -> Found:
+def read_found_candidates(state: RagState, run: RagRun) -> FoundCandidates:
     """Return what a retriever was asked, and what it returned, held against it."""
     asked = state["asked_retrieval"]
     returned = found(state["found_candidates"], "retrieve")
     guards.check_candidate_access(returned, caller=run.caller, required=run.policy.require_access)
     parsed = guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
-    found_now = Found(asked=asked, candidates=parsed.candidates)
+    found_now = FoundCandidates(asked=asked, candidates=parsed.candidates)
     return {**found_now, "left_out": parsed.left_out} if parsed.left_out else found_now
 
 
 def pack_or_clarify(
-    state: RagState, run: RagRun, given: Found, clarification: str, *, ranked: list[Candidate] | None = None
+    state: RagState, run: RagRun, given: FoundCandidates, clarification: str, *, ranked: list[Candidate] | None = None
 ) -> Pass:
     """Return the way on with a context, or without one."""
     candidates = given["candidates"]
@@ -342,7 +342,7 @@ LEFT_OUT: Final = 20
 
 
 def _make_retrieve_step(
-    state: RagState, run: RagRun, given: Found, packed: Retrieval, ranked: list[Candidate] | None
+    state: RagState, run: RagRun, given: FoundCandidates, packed: Retrieval, ranked: list[Candidate] | None
 ) -> Step:
     asked, candidates, chunks = given["asked"], given["candidates"], packed["chunks"]
     trace: JsonObject = {

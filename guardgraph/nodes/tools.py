@@ -42,7 +42,7 @@ GIVEN = ("accepted_task", "accepted_history")
 
 
 @declares(writes=GIVEN)
-def run_request_guard_node(state: JsonObject, run: ToolRun) -> Pass:
+def run_task_guard_node(state: JsonObject, run: ToolRun) -> Pass:
     """Parse the input."""
     task = read_request_text("task", state.get("task"))
     return Pass({"accepted_task": task, "accepted_history": guards.parse_task_history(state.get("given_history"))})

@@ -63,7 +63,7 @@ def convert_to_plain_json(value: object, most: int = REPLY_BYTES, left_out: list
     size, plain = measure_json(value, most)
     if plain:
         return value
-    room = _Reading(most, left_out)
+    room = _Conversion(most, left_out)
     try:
         return _convert_nested_value(value, 0, room)
     except Unreturnable as error:
@@ -71,7 +71,7 @@ def convert_to_plain_json(value: object, most: int = REPLY_BYTES, left_out: list
         raise
 
 
-class _Reading(Room):
+class _Conversion(Room):
     """What one value may take, and what is left out of it."""
 
     __slots__ = ("left_out",)
@@ -81,7 +81,7 @@ class _Reading(Room):
         self.left_out = left_out
 
 
-def _convert_nested_value(value: Any, depth: int, room: _Reading) -> JsonValue:
+def _convert_nested_value(value: Any, depth: int, room: _Conversion) -> JsonValue:
     if value is None or type(value) is bool:
         return value
     if type(value).__module__.partition(".")[0] in ("numpy", "pandas"):
@@ -169,7 +169,7 @@ def _list_object_fields(value: Any) -> Mapping[Any, Any]:
     raise Unreturnable(f"a {type(value).__name__}")
 
 
-def _convert_object(held: Mapping[Any, Any], depth: int, room: _Reading) -> dict[str, JsonValue]:
+def _convert_object(held: Mapping[Any, Any], depth: int, room: _Conversion) -> dict[str, JsonValue]:
     made: dict[str, JsonValue] = {}
     for key, item in held.items():
         name = _convert_object_key(key, room)
@@ -179,14 +179,14 @@ def _convert_object(held: Mapping[Any, Any], depth: int, room: _Reading) -> dict
     return made
 
 
-def _convert_object_key(key: Any, room: _Reading) -> str:
+def _convert_object_key(key: Any, room: _Conversion) -> str:
     if not isinstance(key, str | Enum | Integral | Real | date | time | timedelta | Decimal | UUID):
         raise Unreturnable(f"the key {key!r:.80}")
     room.count_json_size(1 if isinstance(key, str) else 3)  # what stands around it
     return str(_convert_nested_value(key, 0, room))
 
 
-def _convert_object_item(name: str, item: Any, depth: int, room: _Reading) -> JsonValue:
+def _convert_object_item(name: str, item: Any, depth: int, room: _Conversion) -> JsonValue:
     room.count_json_size(1)
     known = len(room.left_out or ())
     try:

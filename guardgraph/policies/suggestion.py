@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from guardgraph.evidence.store import StoredRun
-from guardgraph.graphs.replay import judge_recording_again
+from guardgraph.graphs.shadows import judge_recording_again
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.urls import normalise_host, parse_url_target

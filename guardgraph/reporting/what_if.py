@@ -8,7 +8,7 @@ from guardgraph.drawing.picture import draw
 from guardgraph.drawing.svg import draw_svg
 from guardgraph.evidence.evaluation import Evaluation, EvaluationRow
 from guardgraph.evidence.what_if import JudgedRun, WhatIf
-from guardgraph.graphs.replay import AgainKind, Ending
+from guardgraph.graphs.shadows import AgainKind, Ending
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.reporting.document import Child, Html, join_html, make_tag, render_footer, render_section
 from guardgraph.reporting.values import render_facts, render_folded_text, render_name, render_value

@@ -87,7 +87,7 @@ class Outcome:
                 return outcome
         raise NotJson("not what an outcome is packed as")
 
-    def shown(self) -> JsonObject:
+    def describe_proposal(self) -> JsonObject:
         """Return what a timeline shows: the proposal, a model's text read as JSON where it is some, or the failure."""
         content = self.content
         if self.form == "text":

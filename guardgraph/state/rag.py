@@ -90,7 +90,7 @@ class ContextChunk(TypedDict):
 Candidate = ContextChunk
 
 
-class Found(TypedDict):
+class FoundCandidates(TypedDict):
     """What a retriever found, held against what it was asked."""
 
     asked: RetrievalRequest
@@ -172,7 +172,7 @@ class RagState(TypedDict):
     planned_by: JsonObject
     asked_retrieval: RetrievalRequest
     found_candidates: str
-    accepted_candidates: Found
+    accepted_candidates: FoundCandidates
     found_ranking: str
     accepted_context: Retrieval
     nearest_score: float

@@ -162,7 +162,7 @@ class DroppedNote(TypedDict):
     """Facts of the claim that the quote does not have."""
 
 
-class Sources(TypedDict):
+class ResearchSources(TypedDict):
     """What became of the URLs that the search found."""
 
     urls: list[str]
@@ -290,7 +290,7 @@ class ResearchState(TypedDict):
     accepted_query: str
     found_hits: str
     accepted_hits: list[JsonValue]
-    accepted_sources: Sources
+    accepted_sources: ResearchSources
     found_pages: str
     accepted_pages: dict[str, SourcePage]
     found_notes: str

@@ -29,8 +29,8 @@ from pydantic import BaseModel, PrivateAttr
 
 from guardgraph.checking.answer import check_answer
 from guardgraph.checking.checked import CheckedAnswer
-from guardgraph.graphs.replay import judge_recording_again
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.shadows import judge_recording_again
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, JsonValue, NotJson, parse_json
 from guardgraph.state.recording import BegunRun, Recording, RunNote, validate_recording

@@ -1,54 +1,24 @@
-"""Who proposes: a user's own Runnable, a chat model with one of our prompts, or the offline rules.
-
-A client is imported only when a model is opened. Models of other providers than OpenAI are named as LangChain's
-``init_chat_model`` names them.
-"""
+"""Who proposes: a user's own Runnable, a chat model with one of our prompts, or the offline rules."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import add_usage
 from langchain_core.runnables import Runnable, RunnableConfig
-from pydantic import ValidationError
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.log import log_notice
 from guardgraph.state.settings import Budget
 from guardgraph.world.call import Call, Outside, is_said_of_target
-from guardgraph.world.deadline import deadline, note_reply_form, output_tokens
-from guardgraph.world.failures import (
-    classify_model_message,
-    find_cut_off_message,
-    is_form_refused,
-    name_refused_setting,
-    read_model_text,
-)
-from guardgraph.world.openai import (
-    DEFAULT_TIMEOUT_SECONDS,
-    FORMS,
-    create_openai_chat_model,
-    get_default_openai_model,
-    make_model_setting_error,
-    read_structured_output_form,
-)
-from guardgraph.world.prompts import (
-    Prompt,
-    add_prompt_instructions,
-    get_again_prompt_name,
-    load_prompt,
-    validate_instructions,
-)
-from guardgraph.world.wrapped import (
+from guardgraph.world.chat_models import (
     CALLS,
     FINAL_ANSWER,
     ChatModel,
@@ -62,88 +32,25 @@ from guardgraph.world.wrapped import (
     limit_model_output,
     list_call_limits,
 )
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-
-MESSAGE_LIMIT = 500  # characters of an error of LangChain's or a provider's that ours repeats
-
-_SETTINGS: dict[str, Any] = {
-    "temperature": 0,
-    "timeout": DEFAULT_TIMEOUT_SECONDS,
-    "max_retries": 0,  # retries belong to one layer, and that is not the client
-    "disable_streaming": True,  # a proposal is judged whole
-}
-"""What every model is asked with, by LangChain's own names; a class that refuses a name is made without it."""
-
-
-def create_provider_chat_model(provider: str, name: str) -> BaseChatModel:
-    """Return a provider's chat model, which reads the provider's variables in the environment."""
-    try:
-        from langchain.chat_models import init_chat_model
-    except ImportError:
-        raise ConfigurationError(
-            f"model: {f'{provider}:{name}'!r:.80} needs langchain, which is not installed; install langchain and the "
-            "provider's package, such as langchain-anthropic"
-        ) from None
-    try:
-        return _init_provider_model(partial(init_chat_model, name, model_provider=provider), _SETTINGS)
-    except ValidationError as error:
-        raise _make_unusable_model_error(
-            provider,
-            name,
-            # without the input, which may be a key
-            "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()),
-        ) from None
-    except Exception as error:  # noqa: BLE001 - any package's class is made here, and may raise what it likes
-        raise _make_unusable_model_error(provider, name, str(error) or type(error).__name__) from None
-
-
-def _init_provider_model(init: Callable[..., Any], settings: dict[str, Any]) -> BaseChatModel:
-    try:
-        model: BaseChatModel = init(**settings)
-    except ValidationError as error:
-        refused = {str(item["loc"][0]) for item in error.errors() if item["type"] == "extra_forbidden"}
-        if not refused & settings.keys():
-            raise
-        return _init_provider_model(init, {key: value for key, value in settings.items() if key not in refused})
-    return model
-
-
-def _make_unusable_model_error(provider: str, name: str, why: str) -> ConfigurationError:
-    said = " ".join(why.split())[:MESSAGE_LIMIT]
-    return ConfigurationError(f"model: {f'{provider}:{name}'!r:.80} cannot be used: {said}")
-
-
-MODELS = 'a chat model (plain, by with_retry, with_fallbacks, bind or configurable_fields), "openai" or "PROVIDER:NAME"'
+from guardgraph.world.deadline import deadline, note_reply_form, output_tokens
+from guardgraph.world.failures import (
+    classify_model_message,
+    find_cut_off_message,
+    is_form_refused,
+    name_refused_setting,
+    read_model_text,
+)
+from guardgraph.world.named_models import FORMS, NamedModel, prepare_chat_model, read_structured_output_form
+from guardgraph.world.prompts import (
+    Prompt,
+    add_prompt_instructions,
+    get_again_prompt_name,
+    load_prompt,
+    validate_instructions,
+)
 
 Asking: TypeAlias = Generator[tuple[Runnable[Any, Any], list[BaseMessage]], Any, BaseMessage]
 """Yields what is asked and with which messages, is sent what it returned, and returns the reply."""
-
-_PROVIDER = re.compile(r"[a-z][a-z0-9_-]*")
-
-
-def chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel:
-    """Return the chat model that a user names.
-
-    Args:
-        model: a chat model, plain or wrapped, returned as it is; ``"openai"`` (the one in ``OPENAI_MODEL``);
-            ``"openai:NAME"``; ``"PROVIDER:NAME"`` as LangChain's ``init_chat_model`` has it, where ``langchain`` and
-            the provider's package are installed.
-        environ: where ``OPENAI_API_KEY``, ``OPENAI_MODEL`` (default gpt-4.1-mini), ``OPENAI_BASE_URL``,
-            ``OPENAI_TIMEOUT_SECONDS`` (default 60) and ``OPENAI_STRUCTURED_OUTPUT`` (see `FORMS`; found out where it is
-            blank) are read; the process's environment when None. A blank value counts as absent. Other providers read
-            their variables in the process's environment.
-
-    Returns:
-        For a string, a model with temperature 0, a timeout, no retries and no streaming.
-
-    Raises:
-        ConfigurationError: the model or a variable is wrong, or a package is missing; the message never repeats a key.
-    """
-    named = prepare_chat_model(model, environ=environ)
-    return named.open() if isinstance(named, NamedModel) else named
 
 
 class Opens(ABC):
@@ -152,39 +59,6 @@ class Opens(ABC):
     @abstractmethod
     def open(self) -> object:
         """Open it, if it is not open; the first live run of a graph does so before anything else."""
-
-
-class NamedModel:
-    """A model that is named by a string; naming it needs neither a key nor the provider's package."""
-
-    def __init__(self, model: str, *, environ: Mapping[str, str] | None = None) -> None:
-        provider, colon, name = (part.strip() for part in model.partition(":"))
-        is_named = bool(name) if colon else provider == "openai"
-        if not is_named or not _PROVIDER.fullmatch(provider):
-            raise make_model_setting_error("model", repr(model), MODELS)
-        self._provider = provider
-        self._environ = os.environ if environ is None else environ
-        self.model_name = name or get_default_openai_model(self._environ)
-
-    @property
-    def form(self) -> str | None:
-        """The form of replies that the deployment says, None where it is found out."""
-        return read_structured_output_form(self._environ) if self._provider == "openai" else None
-
-    def open(self) -> ChatModel:
-        """Return the chat model."""
-        if self._provider == "openai":
-            return create_openai_chat_model(self.model_name, self._environ)
-        return create_provider_chat_model(self._provider, self.model_name)
-
-
-def prepare_chat_model(model: ChatModel | str, *, environ: Mapping[str, str] | None = None) -> ChatModel | NamedModel:
-    """Return a chat model as it is, and a model's name as one that can be opened later."""
-    if isinstance(model, str):
-        return NamedModel(model, environ=environ)
-    if not is_chat_model(model):
-        raise make_model_setting_error("model", type(model).__name__, MODELS)
-    return model
 
 
 _known_forms: dict[str, str] = {}

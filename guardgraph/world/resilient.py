@@ -27,10 +27,11 @@ from guardgraph.plain.urls import parse_url_target
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedAttempt
 from guardgraph.world.call import Asked, Call, Performed, World, is_instant_target, is_said_of_target
+from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.live import AroundWorld, identify_target, is_cut_off_outcome
-from guardgraph.world.proposers import ModelProposer, chat_model
+from guardgraph.world.named_models import chat_model
+from guardgraph.world.proposers import ModelProposer
 from guardgraph.world.spending import is_unmade_call, refuse_attempt, reserve_call
-from guardgraph.world.wrapped import ChatModel
 
 MAX_CIRCUITS: Final = 4096
 """Circuits that are kept: hosts of pages are named by whoever is read, and there is no end of them."""

@@ -26,10 +26,10 @@ from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.outcome import Outcome
 from guardgraph.world.call import Asked, Performed, SessionEnd, VisitBegun, VisitEnded, World
+from guardgraph.world.chat_models import get_provider_name
 from guardgraph.world.live import AroundWorld
 from guardgraph.world.proposers import ModelProposer, name_call_target
 from guardgraph.world.spending import is_model_call, read_told_usage, settle_call
-from guardgraph.world.wrapped import get_provider_name
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

@@ -25,7 +25,7 @@ from timed_world import Timed
 from guardgraph import ConfigurationError, RagBudget, RagPolicy, ToolBudget, ToolPolicy, create_tool_agent, reply_bytes
 from guardgraph.grammar import Budget, Call, NamedTool, Tightens
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.graphs.replay import REFUSED, judge_recording_again
+from guardgraph.graphs.shadows import REFUSED, judge_recording_again
 from guardgraph.nodes.offline import rag, research, self_critique
 from guardgraph.plain.hashing import digest
 from guardgraph.state.research import ResearchBudget, ResearchPolicy

@@ -9,7 +9,7 @@ from research_cases import REGULATOR_HOST, SLA_HOST, STATUS_HOST, asked, hits, q
 from test_what_if_exact import check_exact, some
 
 from guardgraph import ReadFailure, ResearchBudget, ResearchPolicy, create_research_agent
-from guardgraph.graphs.replay import judge_recording_again
+from guardgraph.graphs.shadows import judge_recording_again
 from guardgraph.guards.urls import explain_url_denial
 from guardgraph.testing import InMemoryRecorder
 

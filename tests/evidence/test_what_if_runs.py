@@ -15,9 +15,9 @@ from timed_world import Timed
 
 from guardgraph import create_rag_agent, reply_bytes
 from guardgraph.grammar import Budget, Call, declares
-from guardgraph.graphs.replay import Ending, judge_recording_again
+from guardgraph.graphs.shadows import Ending, judge_recording_again
 from guardgraph.testing import InMemoryRecorder
-from guardgraph.world.proposers import chat_model
+from guardgraph.world.named_models import chat_model
 
 
 def of(made, recording, **settings):

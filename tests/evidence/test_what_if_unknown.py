@@ -14,7 +14,8 @@ from ticket_pattern import TICKET, Policy, triage
 
 from guardgraph import reply_bytes
 from guardgraph.grammar import Budget, Call
-from guardgraph.graphs.replay import judge_recording_again, replay
+from guardgraph.graphs.replay import replay
+from guardgraph.graphs.shadows import judge_recording_again
 from guardgraph.testing import InMemoryRecorder
 
 

@@ -28,7 +28,7 @@ from tool_pattern import (
 
 import guardgraph.grammar as gg
 from guardgraph import ToolBudget, ToolRule, replay, verify
-from guardgraph.graphs.replay import judge_recording_again
+from guardgraph.graphs.shadows import judge_recording_again
 from guardgraph.plain.hashing import digest
 from guardgraph.state.review import hash_licence
 from guardgraph.testing import InMemoryRecorder

@@ -22,7 +22,7 @@ from guardgraph import (
     report,
 )
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
-from guardgraph.world.proposers import chat_model
+from guardgraph.world.named_models import chat_model
 from guardgraph.world.spending import estimate_tokens
 
 INTENT = {"kind": "retrieve", "query": "P1 first response", "sources": ["support_policy"]}

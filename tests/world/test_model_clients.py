@@ -23,7 +23,7 @@ from tables import each_row
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.world import client
-from guardgraph.world.client import is_followed_redirect
+from guardgraph.world.openai_client import is_followed_redirect
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 

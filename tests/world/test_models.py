@@ -21,10 +21,11 @@ from tables import each_row
 from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptedChatModel
+from guardgraph.world.chat_models import get_model_name, is_strict_schema
 from guardgraph.world.failures import read_model_text
+from guardgraph.world.named_models import chat_model
 from guardgraph.world.prompts import Prompt, list_prompt_names, load_prompt, read_own_prompts, write_prompts
-from guardgraph.world.proposers import ModelProposer, chat_model
-from guardgraph.world.wrapped import get_model_name, is_strict_schema
+from guardgraph.world.proposers import ModelProposer
 
 KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
 PROMPTS = list_prompt_names()

@@ -35,8 +35,9 @@ from runs import LIMITS
 
 from guardgraph import create_rag_agent
 from guardgraph.world.failures import classify_model_error, classify_model_message, read_model_text, read_token_usage
+from guardgraph.world.named_models import chat_model
 from guardgraph.world.prompts import load_prompt
-from guardgraph.world.proposers import ModelProposer, chat_model
+from guardgraph.world.proposers import ModelProposer
 
 USAGE = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 PLAN = load_prompt("rag_plan", LIMITS)

@@ -13,7 +13,7 @@ from runs import ASKED_ONCE, check_result, run
 
 from guardgraph import ConfigurationError, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.world.proposers import chat_model
+from guardgraph.world.named_models import chat_model
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 AZURE = "azure_openai:my-deployment"

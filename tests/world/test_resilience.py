@@ -33,7 +33,7 @@ from guardgraph.state.spending import Spending
 from guardgraph.testing import InMemoryRecorder, ScriptedClock
 from guardgraph.world import resilient as breakers_module
 from guardgraph.world.call import Asked, Call
-from guardgraph.world.proposers import chat_model
+from guardgraph.world.named_models import chat_model
 from guardgraph.world.resilient import MAX_CIRCUITS, Refusal, name_circuit
 
 ANSWERED = answer(json.dumps(ANSWER))

@@ -50,7 +50,7 @@ from guardgraph import (
     what_if,
 )
 from guardgraph.testing import InMemoryRecorder
-from guardgraph.world.proposers import chat_model
+from guardgraph.world.named_models import chat_model
 from guardgraph.world.telemetry import ATTRIBUTES, METRICS
 
 FORMS: dict[str, tuple[Any, Any]] = {

@@ -111,7 +111,7 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         record["wrote"] = {channel: numbers.get(text) or text for channel, text in update.items()}
     is_askable = bool(calls and calls[-1].get("askable"))
     askable = {"askable": True, "proposed": hash_proposal(calls[-1])} if is_askable else {}
-    return {**update, "log": [visit.write_log_line({**askable, **used})], item.record: [record]}
+    return {**update, "log": [visit.write_log_line({**askable, **used})], item.record_channel: [record]}
 
 
 def has_answers_in_turn(pad: Any) -> bool:

@@ -180,7 +180,7 @@ def _read_review_answer(outcomes: list[Outcome]) -> JsonObject:
 
 def _read_node_proposal(packed: str) -> JsonObject:
     try:
-        return Outcome.unpacked(packed).shown()
+        return Outcome.unpacked(packed).describe_proposal()
     except NotJson:  # a body of a user's own may keep its proposal as any text
         return {"proposal": packed}
 

@@ -13,15 +13,15 @@ from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.json import JsonObject, parse_json
 from guardgraph.plain.urls import identify_url
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.research import Note, SourcePage, Sources
+from guardgraph.state.research import Note, ResearchSources, SourcePage
 from guardgraph.state.settings import UnsureText
 
 NOWHERE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def start_research_sources(spellings: dict[str, str], dropped: list[str]) -> Sources:
+def start_research_sources(spellings: dict[str, str], dropped: list[str]) -> ResearchSources:
     """Return the sources of a run that has found URLs and judged none."""
-    return Sources(
+    return ResearchSources(
         urls=list(spellings),
         spellings=spellings,
         dropped_urls=dropped,
@@ -31,7 +31,9 @@ def start_research_sources(spellings: dict[str, str], dropped: list[str]) -> Sou
     )
 
 
-def merge_found_sources(before: Sources | None, spellings: dict[str, str], dropped: list[str]) -> Sources:
+def merge_found_sources(
+    before: ResearchSources | None, spellings: dict[str, str], dropped: list[str]
+) -> ResearchSources:
     """Return the sources of a run whose search of now has found URLs, which are still to be judged."""
     found = start_research_sources(spellings, dropped)
     if before is None:
@@ -45,7 +47,7 @@ def merge_found_sources(before: Sources | None, spellings: dict[str, str], dropp
     }
 
 
-def find_source_spelling(url: str, sources: Sources) -> str:
+def find_source_spelling(url: str, sources: ResearchSources) -> str:
     """Return the URL to fetch for an identity: as it was first found."""
     return sources.get("spellings", {}).get(url, url)
 
@@ -62,14 +64,14 @@ def map_final_page_urls(pages: Mapping[str, SourcePage]) -> dict[str, str]:
 
 def select_usable_sources(
     urls: Iterable[str],
-    sources: Sources,
+    sources: ResearchSources,
     *,
     policy: Collection[str],
     execution: Collection[str],
     denied: Collection[str] = (),
     led_to: Mapping[str, str] = NOWHERE,
     distrust: Callable[[str], str | None] = lambda url: None,
-) -> tuple[list[str], Sources]:
+) -> tuple[list[str], ResearchSources]:
     """Hold URLs against the lists; it is done wherever they are used, since a resume may bring tighter lists."""
     explain_listed = partial(explain_url_denial, policy=policy, execution=execution, denied=denied)
 
@@ -87,7 +89,7 @@ def select_usable_sources(
     denials = {url: explain_source_denial(url) for url in urls}
     known = {item["url"] for item in sources["denied_sources"]}
     late = [item for url, item in denials.items() if item is not None and url not in known]
-    judged: Sources = {**sources, "denied_sources": [*sources["denied_sources"], *late]}
+    judged: ResearchSources = {**sources, "denied_sources": [*sources["denied_sources"], *late]}
     usable = [url for url, item in denials.items() if item is None]
     if not usable:
         raise build_sources_stop(judged)
@@ -95,8 +97,8 @@ def select_usable_sources(
 
 
 def sort_read_pages(
-    brought: str, sources: Sources, *, usable: Collection[str], unsure_text: UnsureText = "allow"
-) -> tuple[dict[str, SourcePage], Sources]:
+    brought: str, sources: ResearchSources, *, usable: Collection[str], unsure_text: UnsureText = "allow"
+) -> tuple[dict[str, SourcePage], ResearchSources]:
     """Sort what a reader brought into pages and failures."""
     pages: dict[str, SourcePage] = {}
     failed: list[JsonObject] = [*sources["failed_sources"]]
@@ -110,13 +112,13 @@ def sort_read_pages(
             failed.append({"url": url, "reason": "unsure_text"})
         elif url in usable:
             pages[url] = page
-    read: Sources = {**sources, "failed_sources": failed}
+    read: ResearchSources = {**sources, "failed_sources": failed}
     if not pages:
         raise build_sources_stop(read)
     return pages, read
 
 
-def build_sources_stop(sources: Sources) -> Stop:
+def build_sources_stop(sources: ResearchSources) -> Stop:
     """Return the stop of a run that has nothing left to rest on."""
     shown = {"denied_sources": sources["denied_sources"], "failed_sources": sources["failed_sources"]}
     return Stop("no_reliable_sources", **shown)

@@ -124,7 +124,7 @@ class _Asked(NamedTuple):
         return frozenset(self.weights).intersection([*self.read_terms(text), *_NAME.findall(text)])
 
 
-class _Block(NamedTuple):
+class _PassageBlock(NamedTuple):
     """What blank lines part: a paragraph, a list, a table; code between fences is whole."""
 
     text: str
@@ -143,7 +143,7 @@ class _Section(NamedTuple):
     """The title and the headings above it, each once."""
     headed: frozenset[str]
     """What these have of the question."""
-    blocks: list[_Block]
+    blocks: list[_PassageBlock]
     is_short: bool
     """Whether it is some sentences of prose."""
 
@@ -205,11 +205,11 @@ def _read_section(asked: _Asked, chunk: JsonObject, texts: list[str]) -> _Sectio
     return _Section(chunk, headings, headed, blocks, is_prose and len(chunk["text"]) <= _SHORT_CHARS)
 
 
-def _read_block(asked: _Asked, text: str, headed: frozenset[str]) -> _Block:
+def _read_block(asked: _Asked, text: str, headed: frozenset[str]) -> _PassageBlock:
     form = _name_form(text)
     own = asked.find_terms(text.partition("\n")[2] if text.startswith(_FENCES) else text)
     best = max(map(asked.find_terms, text.split("\n")), key=asked.weigh) if form == "table" else own
-    return _Block(text, form, own, _rate(asked, text, best, headed) * (_WEAK if form == "code" else 1.0))
+    return _PassageBlock(text, form, own, _rate(asked, text, best, headed) * (_WEAK if form == "code" else 1.0))
 
 
 def _keep_inert_lines(block: str, chunk: JsonObject) -> str:
@@ -306,7 +306,7 @@ def _is_said(line: str) -> bool:
     return any(map(str.isalnum, line))
 
 
-def _cut_block(asked: _Asked, block: _Block) -> str:
+def _cut_block(asked: _Asked, block: _PassageBlock) -> str:
     """Return a block that is short enough: its head with the best rows or items, or the first of its sentences."""
     if block.form == "code" or (len(block.text) <= PASSAGE_CHARS and block.form != "table"):
         return block.text

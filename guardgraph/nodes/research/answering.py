@@ -31,7 +31,7 @@ from guardgraph.nodes.research.searching import describe_searches, find_ending_l
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.research import BriefReview, Note, ResearchAnswer, ResearchState, Sources
+from guardgraph.state.research import BriefReview, Note, ResearchAnswer, ResearchSources, ResearchState
 from guardgraph.world.call import ask_person
 from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
@@ -216,7 +216,7 @@ def _parse_answer(fields: JsonObject, notes: list[Note], state: ResearchState, r
     )
 
 
-def _accept_answer(answer: ResearchAnswer, judged: Judged, sources: Sources, about: JsonObject) -> Pass:
+def _accept_answer(answer: ResearchAnswer, judged: Judged, sources: ResearchSources, about: JsonObject) -> Pass:
     trace: JsonObject = {
         "phase": "synthesize",
         "answer_chars": len(answer["answer"]),

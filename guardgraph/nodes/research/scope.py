@@ -15,10 +15,10 @@ from guardgraph.state.research import (
     Note,
     ResearchBudget,
     ResearchPolicy,
+    ResearchSources,
     ResearchState,
     ResearchTask,
     SourcePage,
-    Sources,
 )
 
 ResearchRun = Run[ResearchPolicy, ResearchBudget]
@@ -55,7 +55,7 @@ def make_reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
 
 def list_usable_urls(
     names: Iterable[str], state: ResearchState, run: ResearchRun, *, led_to: Mapping[str, str] | None = None
-) -> tuple[list[str], Sources]:
+) -> tuple[list[str], ResearchSources]:
     """Return the URLs that may be used now, also where their pages were in the end; and what became of the sources."""
     return guards.select_usable_sources(
         names,
@@ -66,7 +66,7 @@ def list_usable_urls(
     )
 
 
-def list_usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], Sources]:
+def list_usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], ResearchSources]:
     """Return the notes whose pages may be used now, and what became of the sources."""
     notes = state["accepted_notes"]
     led_to = {guards.find_note_url(note): note["url"] for note in notes}
@@ -107,8 +107,8 @@ def order_notes(notes: Sequence[Note], task: ResearchTask, run: ResearchRun) -> 
 
 
 def deny_distrusted_pages(
-    pages: Mapping[str, SourcePage], sources: Sources, task: ResearchTask, run: ResearchRun
-) -> tuple[dict[str, SourcePage], Sources]:
+    pages: Mapping[str, SourcePage], sources: ResearchSources, task: ResearchTask, run: ResearchRun
+) -> tuple[dict[str, SourcePage], ResearchSources]:
     """Return the pages that are trusted enough, now that they are dated, and the sources with denials of the others."""
     kept: dict[str, SourcePage] = {}
     denied: list[JsonObject] = []
@@ -119,7 +119,7 @@ def deny_distrusted_pages(
             kept[url] = page
         else:
             denied.append({"url": url, "reason": reason, "trust": number})
-    judged: Sources = {**sources, "denied_sources": [*sources["denied_sources"], *denied]}
+    judged: ResearchSources = {**sources, "denied_sources": [*sources["denied_sources"], *denied]}
     if not kept:
         raise build_sources_stop(judged)
     return kept, judged
