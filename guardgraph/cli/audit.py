@@ -140,6 +140,49 @@ def verify(
     exit_with_status(verification.ok and not (replayed and replayed.parted))
 
 
+@app.command(name="import")
+def import_(
+    source: Annotated[
+        str, typer.Argument(metavar="FILE|URL", help="The export: a file, or a database of checkpoints.")
+    ],
+    *,
+    form: Annotated[
+        str, typer.Option("--from", metavar="FORM", help="langgraph or otlp: checkpoints of LangGraph, or spans.")
+    ],
+    tools: Annotated[
+        str | None,
+        typer.Option("--tools", metavar="MODULE:NAME", help="The agent's tools, where the export does not say them."),
+    ] = None,
+    store: Store = None,
+    as_json: Json = False,
+) -> None:
+    """Import runs that nobody recorded, from checkpoints of LangGraph or spans of OpenTelemetry.
+
+    What an export does not say is named as lacking, and a what-if that needs it says unknown. Importing the same again
+    adds nothing.
+    """
+    from guardgraph.graphs.loading import load_named_graph
+    from guardgraph.middleware.importing import FORMS, import_runs
+
+    opened = guardgraph.sql_store(_read_store_url(store))
+    before = opened.head()
+    given = None if tools is None else load_named_graph(tools, "--tools")
+    if form not in FORMS:
+        raise ConfigurationError(f"--from: {' or '.join(FORMS)} is required; given: {form!r:.80}")
+    imported = import_runs(source, opened, form=form, tools=given)
+    added = sum(before is None or receipt["seq"] > before.seq for receipt in imported.receipts)
+    ids = [run["run_id"] for run in imported.recordings]
+    if as_json:
+        print_json({"runs": ids, "added": added, "lacking": imported.lacking, "skipped": imported.skipped})
+        return
+    screen = Screen()
+    screen.print_text(f"{len(ids)} runs, {added} of them added", indent=0)
+    for part, count in imported.lacking.items():
+        screen.print_with_label("lacking", f"{part} in {count}")
+    for each in imported.skipped:
+        screen.print_with_label("skipped", escape_to_one_line(each))
+
+
 @app.command()
 def erase(
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="The run's id.")] = None,
@@ -184,12 +227,16 @@ def retain(
 
 def open_store_option(given: str | None) -> guardgraph.SqlStore:
     """Return the store of ``--store``, or of the environment, which has to be there already."""
+    store = guardgraph.sql_store(_read_store_url(given))
+    store.check()
+    return store
+
+
+def _read_store_url(given: str | None) -> str:
     url = given or os.environ.get(VARIABLE, "").strip()
     if not url:
         raise ConfigurationError(f"--store: a URL, such as sqlite:///runs.db, is required, or {VARIABLE}")
-    store = guardgraph.sql_store(url)
-    store.check()
-    return store
+    return url
 
 
 def select_store_runs(

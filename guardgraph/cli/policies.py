@@ -382,6 +382,8 @@ def _load_policy_file(file: str, graph: str | None) -> PolicyFile[Any, Any]:
     if graph is None:
         return load_policy(file)
     frame = _load_graph_frame(graph, "--graph")
+    if frame.catalogue.pattern == "agent":  # a recorded agent of somebody's own is licensed by a tool agent's settings
+        return load_policy(file, pattern="tools")
     read = load_policy(file, pattern=frame.catalogue.pattern, policy=type(frame.policy), budget=type(frame.budget))
     if frame.table is not None:
         from guardgraph.graphs.tools import check_tool_policy

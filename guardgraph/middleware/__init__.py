@@ -18,7 +18,8 @@ except ModuleNotFoundError as error:
 
 from guardgraph.middleware.answers import GroundedAnswer
 from guardgraph.middleware.calls import LicensedTools
+from guardgraph.middleware.importing import import_runs
 from guardgraph.middleware.pattern import recorded_agent
 from guardgraph.middleware.recording import RecordedRun
 
-__all__ = ["GroundedAnswer", "LicensedTools", "RecordedRun", "recorded_agent"]
+__all__ = ["GroundedAnswer", "LicensedTools", "RecordedRun", "import_runs", "recorded_agent"]

@@ -2,7 +2,8 @@
 
 The agent proposes; the guards are those of `LicensedTools` and `GroundedAnswer`, with the settings that they had. So
 the recording is decided again like any other, by the same settings or by others. What other middlewares decided comes
-from outside, as what a model replies does: where something else would be asked, nobody knows what came of it.
+from outside, as what a model replies does: where something else would be asked, nobody knows what came of it. So does
+what an imported export lacks: a guard that would judge by it asks for it, and nobody was asked.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from guardgraph.graphs.tools import fill_tool_policy
 from guardgraph.grounding.check import Source
 from guardgraph.guards import tools as guards
 from guardgraph.guards.proposals import found, proposed_object
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.middleware.answers import GroundedAnswer, describe_answer, refuse_answer
 from guardgraph.middleware.calls import ASKED_AGAIN, LicensedTools, judge_calls, list_waiting_calls, read_decisions
 from guardgraph.nodes.body import Pass, Step, declares
@@ -32,7 +33,7 @@ from guardgraph.state.review import hash_licence
 from guardgraph.state.run import Result
 from guardgraph.state.settings import Budget, Policy
 from guardgraph.state.tightening import Tightens
-from guardgraph.state.tools import TOOL_REASONS, ToolBudget, ToolPolicy
+from guardgraph.state.tools import DECIDING, TOOL_REASONS, Licence, ToolBudget, ToolCard, ToolPolicy
 from guardgraph.world.call import Call
 from guardgraph.world.proposers import Proposer
 
@@ -41,6 +42,8 @@ CALLS, ANSWERS = "calls", "answers"
 """Who judges a reply: `LicensedTools` and `GroundedAnswer`."""
 NODES: Final = ("model", "person", "tools")
 """Who is asked outside."""
+ENDING_UNKNOWN: Final = "ending_unknown"
+"""The stop of an imported run whose ending nobody exported."""
 _UNCHECKED: Final = {"check_values": False, "check_names": False, "check_opposites": False, "check_cover": False}
 
 REASONS = Catalogue(
@@ -54,6 +57,13 @@ REASONS = Catalogue(
             PHASES,
             "The sources do not bear out the answer.",
             "Look at findings and unsupported.",
+        ),
+        StopReason(
+            ENDING_UNKNOWN,
+            ENDING_UNKNOWN,
+            PHASES,
+            "The export that was imported ends before the run does.",
+            "Import it again when the run has ended.",
         ),
     ],
 )
@@ -82,6 +92,8 @@ class AgentInput(TypedDict):
     said: str
     tools: JsonObject
     sources: list[JsonObject]
+    lacks: list[str]
+    """What an export did not say: ``messages`` of the user, or which ``tools`` there are."""
 
 
 class AgentState(TypedDict):
@@ -121,7 +133,13 @@ def person(view: JsonObject) -> Any:
     return model(view)
 
 
+def export(view: JsonObject) -> Any:
+    """Stand for what an export did not say; see `model`."""
+    return model(view)
+
+
 MODEL, PERSON = Proposer(model, {"proposer": "model"}), Proposer(person, {"proposer": "person"})
+EXPORT = Proposer(export, {"proposer": "export"})
 
 
 def recorded_agent(*middleware: LicensedTools | GroundedAnswer) -> GuardedGraph[Any, Any, Any]:
@@ -161,8 +179,9 @@ def build_agent_pattern(policy: AgentPolicy) -> Pattern[Any, Any, Any]:
     p = Pattern(REASONS, state=AgentState, input=AgentInput, output=AgentResult, policy=policy, budget=budget)
     p.entry("request_guard", _take_input, to="model")
     p.propose("model", _ask_model, to="step_guard")
-    p.guard("step_guard", _judge_reply, to=["model", "person", "tools", "answered"])
+    p.guard("step_guard", _judge_reply, to=["model", "person", "lacking", "tools", "answered"])
     p.propose("person", _ask_person, to="person_guard")
+    p.propose("lacking", _ask_for_lacking, to="person_guard")
     p.guard("person_guard", _read_person, to="tools")
     p.act("tools", _call_tools, to="result_guard")
     p.guard("result_guard", _take_results, to="model")
@@ -172,7 +191,7 @@ def build_agent_pattern(policy: AgentPolicy) -> Pattern[Any, Any, Any]:
 
 @declares(writes=["accepted_input"])
 def _take_input(state: Any, run: Any) -> Pass:
-    return Pass({"accepted_input": {name: state[name] for name in ("asked", "said", "tools", "sources")}})
+    return Pass({"accepted_input": {name: state[name] for name in AgentInput.__annotations__}})
 
 
 @declares(phase="agent", reads=["accepted_input", "accepted_calls"], writes=["raw_reply"], calls=[MODEL])
@@ -182,13 +201,31 @@ def _ask_model(state: Any, run: Any) -> Any:
         "given": given["asked"],
         "results": [{key: each[key] for key in ("tool", "args", "text")} for each in state.get("accepted_calls") or ()],
     }
+    view["tools"] = [*given["tools"]]
     if policy.licences is not None:  # a tool that is denied is not shown
-        shown = guards.list_shown_tools(given["tools"], fill_tool_policy(ToolPolicy(**policy.licences), given["tools"]))
-        view["tools"] = [card["name"] for card in shown]
-    else:
-        view["tools"] = [*given["tools"]]
+        cards, rules = _fill_policy(policy, given)
+        is_known = "tools" not in given["lacks"]
+        if is_known or "tools_policy" in policy.licences or any(rule.pin for rule in rules.rules.values()):
+            view["tools"] = [card["name"] for card in guards.list_shown_tools(cards, rules)]
+            view |= {} if is_known else {"lacks": ["tools"]}
     outcome = yield MODEL.call(view)
     return {"raw_reply": outcome.packed()}
+
+
+def _fill_policy(policy: AgentPolicy, given: JsonObject) -> tuple[dict[str, ToolCard], ToolPolicy]:
+    """Return the tools and the policy that holds them; of a tool that no export describes, what the policy names."""
+    cards, rules = given["tools"], ToolPolicy(**policy.licences or {})
+    if "tools" in given["lacks"]:
+        names = dict.fromkeys([*cards, *rules.rules, *rules.tools_policy, *rules.tools_execution, *rules.denied_tools])
+        described = dict[str, ToolCard]()
+        for name in names:
+            rule = rules.rule_of(name)
+            seen = cards[name]["schema"]["properties"] if name in cards else {}
+            named = [*seen, *rule.arguments, *rule.forced, *rule.authority]
+            schema: JsonObject = {"properties": {each: {} for each in named if each != DECIDING}}
+            described[name] = ToolCard(name=name, description="", schema=schema)
+        cards = described
+    return cards, fill_tool_policy(rules, cards)
 
 
 FAMILIES = tuple(family for family in REASONS.families if family not in ("invalid_request", "guard_error", "budget"))
@@ -204,13 +241,15 @@ def _judge_reply(state: Any, run: Any) -> Pass:
     reply: Any = proposed_object(state["raw_reply"]).value
     policy, tries = run.policy, state.get("accepted_tries") or {}
     if "ended" in reply:
-        return _end_elsewhere(reply["ended"])
+        return _end_elsewhere(reply["ended"], policy)
     if "failed" in reply:
         return Pass({}, "model", (Step({"phase": "agent"}, {"action": "fail", **reply["failed"]}),))
     judged = JsonObject()
     for at, name in enumerate(policy.order):
         try:
             judged |= (_license_reply if name == CALLS else _judge_answer)(reply, state, policy, tries.get(name) or {})
+        except Lacking as lacking:
+            return lacking.ask()
         except Refused as refused:
             counted = {**(tries.get(name) or {}), **refused.noted}
             counted["count"] = counted.get("count", 0) + 1
@@ -224,7 +263,11 @@ def _judge_reply(state: Any, run: Any) -> Pass:
     if not reply["calls"]:
         if reply.get("went_on"):  # somebody else asked again
             return Pass({"accepted_tries": {}}, "model", steps)
+        if "calls" in reply.get("lacks", ()):  # it may have called tools, and not been the last
+            raise Stop(ENDING_UNKNOWN)
         answer = {"answer": reply["text"], "outcome": judged.get("outcome", "answered")}
+        if "text" in reply.get("lacks", ()):
+            del answer["answer"]
         answer |= {key: judged[key] for key in ("unverified", "findings") if key in judged}
         return Pass({"accepted_answer": answer, "accepted_tries": {}}, "answered", steps)
     waiting = judged.get("waiting", [])
@@ -240,25 +283,52 @@ class Refused(Exception):
         self.stop, self.noted, self.is_final = stop, noted, is_final
 
 
+class Lacking(Exception):
+    """A guard would have to judge by what an export lacks."""
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        super().__init__(", ".join(parts))
+        self.parts = parts
+
+    def ask(self) -> Pass:
+        """Return the way to who is asked for it, whom no recording has."""
+        return Pass({"accepted_waiting": [{"lacks": part} for part in self.parts]}, "lacking")
+
+
+def _need(reply: JsonObject, state: Any, *parts: str) -> None:
+    """Check that nothing is lacking of what a guard judges by."""
+    results = [part for each in state.get("accepted_calls") or () for part in each.get("lacks", ())]
+    lacking = dict.fromkeys([*state["accepted_input"]["lacks"], *reply.get("lacks", ()), *results])
+    if there := [part for part in lacking if part in parts]:
+        raise Lacking(there)
+
+
 def _license_reply(reply: JsonObject, state: Any, policy: AgentPolicy, tried: JsonObject) -> JsonObject:
     """License the calls of a reply; see `LicensedTools`."""
-    if not reply["calls"] or policy.licences is None:
+    if policy.licences is None or not (reply["calls"] or reply.get("lacks")):
+        return {}
+    _need(reply, state, "calls", "arguments", "messages", "result", "made")
+    if not reply["calls"]:
         return {}
     given = state["accepted_input"]
-    rules, record = fill_tool_policy(ToolPolicy(**policy.licences), given["tools"]), {"given": given["asked"]}
+    (cards, rules), record = _fill_policy(policy, given), {"given": given["asked"]}
     made = [
-        {key: value for key, value in each.items() if key != "text"}
+        {key: value for key, value in each.items() if key not in ("text", "lacks")}
         for each in state.get("accepted_calls") or ()
         if each["is_made"]
     ]
     try:
         licences = judge_calls(
-            reply["calls"], given["tools"], rules, ToolBudget(**(policy.calls or {})), {**record, "calls": made}
+            reply["calls"], cards, rules, ToolBudget(**(policy.calls or {})), {**record, "calls": made}
         )
     except Stop as stop:
+        if "tools" in given["lacks"] and stop.reason not in _list_denials(reply["calls"][0]["tool"]):
+            raise Lacking(["tools"]) from None
         same = digest(make_storable_json([stop.reason, stop.evidence]))
         is_final = stop.reason.partition(":")[0] not in ASKED_AGAIN or tried.get("same") == same
         raise Refused(Stop(stop.reason, **_show(stop.evidence)), {"same": same}, is_final=is_final) from None
+    if "tools" in given["lacks"] and not all(_is_sure_without_schema(licence, rules) for licence in licences):
+        raise Lacking(["tools"])
     by_id = {str(call["id"]): licence for call, licence in zip(reply["calls"], licences, strict=True)}
     calls = [
         {"id": call_id, "tool": licence.tool, "args": licence.args, "effect": licence.effect}
@@ -267,10 +337,23 @@ def _license_reply(reply: JsonObject, state: Any, policy: AgentPolicy, tried: Js
     return {"calls": calls, "waiting": list_waiting_calls(by_id)}
 
 
+def _list_denials(tool: str) -> list[str]:
+    """Return the refusals of a tool that hold whatever its arguments and their schema are."""
+    named = shown_name(tool)
+    return [f"{family}:{named}" for family in ("tool_not_allowed_policy", "tool_denied", "tool_denied_execution")]
+
+
+def _is_sure_without_schema(licence: Licence, rules: ToolPolicy) -> bool:
+    """Say whether a call that was made is licensed whatever its schema is: no default of it and no key counts."""
+    limited = [licence.args.get(name) for name in rules.rule_of(licence.tool).arguments]
+    return not licence.needs_approval and not any(value is None or isinstance(value, dict | list) for value in limited)
+
+
 def _judge_answer(reply: JsonObject, state: Any, policy: AgentPolicy, tried: JsonObject) -> JsonObject:
     """Hold the answer of a reply against its sources; see `GroundedAnswer`."""
     if not reply["answers"]:
         return {}
+    _need(reply, state, "calls", "text", "messages", "result")
     given = state["accepted_input"]
     results = [
         Source(each["call_id"], each["text"], (each["tool"],))
@@ -297,8 +380,10 @@ def _show(evidence: Mapping[str, Any]) -> JsonObject:
     return cast(JsonObject, make_storable_json(shown))
 
 
-def _end_elsewhere(ended: JsonObject) -> Pass:
+def _end_elsewhere(ended: JsonObject, policy: AgentPolicy) -> Pass:
     """End as another middleware, or a guard where the call is made, ended the run."""
+    if ended["stop_reason"] == ENDING_UNKNOWN and policy.order:
+        return Lacking(["ending"]).ask()
     if ended["status"] == "stopped" and REASONS.find(ended["stop_reason"]) is not None:
         raise Stop(ended["stop_reason"], details={"ended_by": "outside"})
     return Pass({"accepted_answer": {"answer": ended["text"], "outcome": "ended"}}, "answered")
@@ -308,6 +393,12 @@ def _end_elsewhere(ended: JsonObject) -> Pass:
 def _ask_person(state: Any, run: Any) -> Any:
     # An answer is to these calls under these settings, and counts under no others.
     outcome = yield PERSON.call({"waiting": state["accepted_waiting"], "settings": run.policy.fingerprint})
+    return {"raw_decisions": outcome.packed()}
+
+
+@declares(phase="agent", reads=["accepted_waiting"], writes=["raw_decisions"], calls=[EXPORT])
+def _ask_for_lacking(state: Any, run: Any) -> Any:
+    outcome = yield EXPORT.call({"lacks": [each["lacks"] for each in state["accepted_waiting"]]})
     return {"raw_decisions": outcome.packed()}
 
 
@@ -355,6 +446,7 @@ def _take_results(state: Any, run: Any) -> Pass:
         made = {"id": f"r{len(calls) + 1}", "call_id": call["id"], "tool": call["tool"], "args": call["args"]}
         made |= {"effect": call.get("effect", "write"), "value": brought.get("value"), "text": brought.get("text", "")}
         made |= {key: call[key] for key in ("approved_by",) if key in call}
+        made |= {key: brought[key] for key in ("lacks",) if key in brought}
         made["is_made"] = "unmade" not in brought
         calls.append({**made, **({"failed": True} if brought.get("failed") or not made["is_made"] else {})})
     shown = [_shorten(call) for call in calls[before:]]
@@ -363,7 +455,7 @@ def _take_results(state: Any, run: Any) -> Pass:
 
 
 def _shorten(call: JsonObject) -> JsonObject:
-    return {key: call[key] for key in ("tool", "args", "effect", "failed", "approved_by") if key in call}
+    return {key: call[key] for key in ("tool", "args", "failed", "approved_by") if key in call}
 
 
 @declares(

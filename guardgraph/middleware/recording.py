@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import Context, ContextVar
+from contextvars import Context
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +21,6 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
 from guardgraph.graphs.grammar import validate_recorder
-from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.effects import CHANNEL, Errand
 from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
@@ -32,14 +31,12 @@ from guardgraph.middleware.asking import asked_by, is_recorded
 from guardgraph.middleware.brought import find_message, list_parts, read_brought
 from guardgraph.middleware.calls import list_cards, list_proposed_calls
 from guardgraph.middleware.effects import find_place_of_write
-from guardgraph.middleware.pattern import AgentPolicy, build_agent_pattern, read_guard_settings
+from guardgraph.middleware.pattern import read_guard_settings
 from guardgraph.middleware.record import GuardedState, find_run, is_written_by_user, read_given
+from guardgraph.middleware.trail import TrailPlayer, read_trail_input
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, make_storable_json
-from guardgraph.state.outcome import Outcome
-from guardgraph.state.recording import Recorder, Recording
-from guardgraph.world.call import Asked, Performed
+from guardgraph.state.recording import Recorder
 
 _MOST_OPEN: Final = 1000
 """Runs of which it is known at once what was noted; what a checkpointer keeps is read there."""
@@ -115,8 +112,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         super().__init__()
         if not isinstance(name, str) or not name:
             raise ConfigurationError(f"name: a text is required; given: {name!r:.80}")
-        self._recorder, self._graph = validate_recorder(recorder), name
-        self._agents: dict[str, GuardedGraph[Any, Any, Any]] = {}
+        self._recorder, self._player = validate_recorder(recorder), TrailPlayer(name)
         self._open: dict[str, list[JsonObject]] = {}
         self._counter = count()
 
@@ -200,7 +196,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         return brought
 
     def _tell_beginning(self, trail: list[JsonObject], config: Any) -> None:
-        agent = self._prepare(trail, is_guarded=True)
+        agent = self._player.prepare(trail, is_guarded=True)
         frame, world = replace(agent.frame, recorder=self._recorder), agent.frame.world
         session = Session(world)
         session.run_id = world.new_run()
@@ -208,7 +204,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         session.request = choose_request(config) or session.run_id
         session.thread = find_run_thread(config) if session.resumable else None
         opening = session.write_session_opening(None)
-        perform_driven_node(tell_beginning(frame, session, _read_input(trail), opening, required=False), world)
+        perform_driven_node(tell_beginning(frame, session, read_trail_input(trail), opening, required=False), world)
 
     # The recording
 
@@ -246,112 +242,15 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         told["text"] = state["messages"][-1].text
         answers = record.get("answers", []) if record.get("run") == run else []
         whole = [*trail, *({"person": answer} for answer in answers), {"ended": told}]
-        recording = self._play(whole, told, is_guarded=True)
+        recording = self._player.play(whole, is_guarded=True)
         if recording is None:  # something else decided, and what our guards would have is not what happened
-            recording = self._play(whole, told, is_guarded=False)
+            recording = self._player.play(whole, is_guarded=False)
         assert recording is not None
         receipt = Telling(self._recorder, "record", recording).meet()
         audit: JsonObject = {"status": "recorded", "run_id": recording["run_id"]}
         if receipt.error is not None:
             audit = {"status": "unavailable", "error": receipt.error}
         return {"guardgraph": {"run": run, "audit": audit}}
-
-    def _play(self, trail: list[JsonObject], told: JsonObject, *, is_guarded: bool) -> Recording | None:
-        """Return the run as its guards decided it; None where that is not how it went."""
-        agent = self._prepare(trail, is_guarded=is_guarded)
-        result: Any = agent.invoke(_read_input(trail))
-        is_same = (result["status"], result["stop_reason"]) == (told["status"], told["stop_reason"])
-        is_how_it_went = not is_guarded or (is_same and not _played.get().left)
-        return _played.get().recording if is_how_it_went else None
-
-    def _prepare(self, trail: Sequence[JsonObject], *, is_guarded: bool) -> GuardedGraph[Any, Any, Any]:
-        """Return what plays a trail, which is what its world gives back from here on."""
-        _played.set(TrailWorld(trail, is_guarded=is_guarded))
-        settings = next(item["settings"] for item in trail if "settings" in item) if is_guarded else {}
-        key = digest(settings)
-        if key not in self._agents:
-            policy, player = AgentPolicy(**settings), _Player()
-            self._agents[key] = build_agent_pattern(policy).compile(name=self._graph, world=player, recorder=player)
-        return self._agents[key]
-
-
-class TrailWorld:
-    """Gives back what came from outside during a run, in its order.
-
-    Args:
-        trail: what was noted.
-        is_guarded: whether our guards decide; else a reply says whether somebody asked again.
-    """
-
-    def __init__(self, trail: Sequence[JsonObject], *, is_guarded: bool) -> None:
-        self._is_told_more = not is_guarded
-        self._begin = next(item["begin"] for item in trail if "begin" in item)
-        self.left = [item for item in trail if not item.keys() & {"begin", "settings", "ended"}]
-        """What nobody has asked for yet."""
-        self._ended: JsonObject = next((item["ended"] for item in trail if "ended" in item), {})
-        self._now = 0.0
-        self.recording: Recording | None = None
-
-    def clock(self) -> float:
-        """Return the seconds that what was asked for took."""
-        return self._now
-
-    def calendar(self) -> datetime:
-        """Return when the run began."""
-        return datetime.fromisoformat(self._begin["at"])
-
-    def new_run(self) -> str:
-        """Return the run's id."""
-        return str(self._begin["id"])
-
-    def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
-        """Return what came; see `World`."""
-        came = [self._give(item) for item in asked]
-        self._now += max(performed.seconds for performed in came)
-        return came
-
-    async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
-        """Return what came; see `World`."""
-        return self.perform(asked, seconds)
-
-    def record(self, run: Recording) -> None:
-        """Keep the recording; see `Recorder`."""
-        self.recording = run
-
-    def _give(self, asked: Asked) -> Performed:
-        kind = {"model": "model", "person": "person", "tools": "tool"}[asked.node]
-        item = next((item for item in self.left if kind in item and _is_of_call(item, asked)), None)
-        if item is None:
-            said: JsonObject = {"unmade": "another middleware answered"} if kind == "tool" else {"ended": self._ended}
-            return Performed(Outcome("value", said, {}), 0.0)
-        at = next(place for place, each in enumerate(self.left) if each is item)
-        del self.left[at]
-        came = {"answer": item["person"]} if kind == "person" else dict(item[kind])
-        if self._is_told_more and kind == "model" and any("model" in later for later in self.left[at:]):
-            came["went_on"] = True
-        return Performed(Outcome("value", came, {}), item.get("seconds", 0.0))
-
-
-_played: ContextVar[TrailWorld] = ContextVar("played")
-
-
-class _Player:
-    """The world and the recorder of whatever trail is played."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("timeout", "begin", "note", "notes"):
-            raise AttributeError(name)
-        return getattr(_played.get(), name)
-
-
-def _is_of_call(item: JsonObject, asked: Asked) -> bool:
-    return "tool" not in item or item["tool"]["id"] == asked.call.request["id"]
-
-
-def _read_input(trail: Sequence[JsonObject]) -> JsonObject:
-    begin = next(item["begin"] for item in trail if "begin" in item)
-    tools = next(item["tools"] for item in trail if "tools" in item)
-    return {"asked": begin["given"], "said": begin["said"], "sources": begin["sources"], "tools": tools}
 
 
 def _describe_failure(error: Exception, began: float) -> JsonObject:

@@ -110,6 +110,9 @@ def files(tmp_path_factory):
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
     ]
     (folder / "triage.py").write_text("\n".join(blocks), encoding="utf-8")
+    exports = ROOT / "tests" / "data" / "exports"
+    copy2(exports / "langgraph_message_dicts.json", folder / "threads.json")
+    copy2(exports / "otlp_openinference_agents.jsonl", folder / "traces.jsonl")
     (folder / "office.py").write_text(_python(ROOT / "docs" / "attack.md")[0].code, encoding="utf-8")
     return folder
 
