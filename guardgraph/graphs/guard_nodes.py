@@ -122,12 +122,11 @@ def _judge_last_calls(
     at = max((at for at, each in enumerate(messages) if isinstance(each, AIMessage)), default=0)
     last = messages[at] if messages else None  # as LangGraph's `ToolNode`, which looks past what stands after it
     given, made = _read_given(messages), _list_made_calls(messages[:at], policy)
-    forced = {name: rule.forced for name, rule in policy.rules.items()}
     licences = list[JsonObject]()
     for proposed in last.tool_calls if isinstance(last, AIMessage) else ():
-        call = guards.parse_call({"tool": proposed["name"], "args": proposed["args"]}, cards, forced)
-        licence = guards.check_licence(call, cards=cards, policy=policy, budget=budget, given=given, made=made)
-        made.append(_note_call(len(made), licence.tool, licence.args, licence.effect))
+        call = {"tool": proposed["name"], "args": proposed["args"]}
+        licence = guards.judge_call(call, cards=cards, policy=policy, budget=budget, given=given, made=made)
+        made.append(guards.note_call(made, licence.tool, licence.args, licence.effect))
         licences.append({"id": proposed["id"], "tool": licence.tool, "args": licence.args, "licence": licence.hash})
         if licence.needs_approval:
             shown = {"needs_approval": licences[-1], "unsupported": [*licence.unsupported]}
@@ -160,13 +159,9 @@ def _list_made_calls(messages: Iterable[BaseMessage], policy: ToolPolicy) -> lis
             asked |= {str(call["id"]): call for call in message.tool_calls}
         elif isinstance(message, ToolMessage) and (call := asked.get(message.tool_call_id)) is not None:
             effect = policy.rule_of(call["name"]).effect
-            noted = _note_call(len(made), call["name"], call["args"], effect)
+            noted = guards.note_call(made, call["name"], call["args"], effect)
             made.append({**noted, "value": None if message.status == "error" else message.text})
     return made
-
-
-def _note_call(count: int, tool: str, args: JsonObject, effect: Any) -> MadeCall:
-    return MadeCall(id=f"r{count + 1}", tool=tool, args=args, effect=effect, value=None)
 
 
 def _check_names(**names: object) -> None:

@@ -271,13 +271,10 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         for other in _list_calls_before(request.state["messages"], call["id"]):
             if other["id"] not in done:
                 effect = policy.rule_of(other["name"]).effect
-                made.append(
-                    MadeCall(id=f"r{len(made) + 1}", tool=other["name"], args=other["args"], effect=effect, value=None)
-                )
-        forced = {name: rule.forced for name, rule in policy.rules.items()}
-        parsed = guards.parse_call({"tool": call["name"], "args": call["args"]}, cards, forced)
-        licence = guards.check_licence(
-            parsed, cards=cards, policy=policy, budget=self.budget, given=_read_given(record), made=made
+                made.append(guards.note_call(made, other["name"], other["args"], effect))
+        proposed = {"tool": call["name"], "args": call["args"]}
+        licence = guards.judge_call(
+            proposed, cards=cards, policy=policy, budget=self.budget, given=_read_given(record), made=made
         )
         approved = record.get("approved", {}).get(call["id"])
         guards.check_approval(licence, [approved] if approved and call["id"] not in done else [])
@@ -293,16 +290,8 @@ def judge_calls(
 ) -> list[Licence]:
     """Judge calls in order, each after those before it, of which nobody knows yet what they bring."""
     _check_ids([item["id"] for item in proposed])
-    forced = {name: rule.forced for name, rule in policy.rules.items()}
-    made, licences = _read_made_calls(record), list[Licence]()
-    for item in proposed:
-        call = guards.parse_call(item, cards, forced)
-        licence = guards.check_licence(
-            call, cards=cards, policy=policy, budget=budget, given=_read_given(record), made=made
-        )
-        licences.append(licence)
-        made.append(_note_call(licence, made))
-    return licences
+    made, given = _read_made_calls(record), _read_given(record)
+    return guards.judge_calls(proposed, cards=cards, policy=policy, budget=budget, given=given, made=made)
 
 
 def list_waiting_calls(licences: Mapping[str, Licence]) -> list[JsonObject]:
@@ -367,7 +356,11 @@ def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> T
     """Return what a call brought, with the record of it."""
     parts: list[Any] = brought if isinstance(brought, list) else [brought]  # a tool may bring several
     call_id = request.tool_call["id"]
-    made: JsonObject = {**_note_call(licence, []), **read_brought(parts, call_id), "call_id": call_id}
+    made: JsonObject = {
+        **guards.note_call([], licence.tool, licence.args, licence.effect),
+        **read_brought(parts, call_id),
+        "call_id": call_id,
+    }
     if licence.needs_approval:
         made["approved_by"] = licence.hash
     run = _read_record(request.state)["run"]
@@ -423,10 +416,6 @@ def _read_made_calls(record: JsonObject) -> list[MadeCall]:
         cast(MadeCall, {**{key: value for key, value in each.items() if key != "call_id"}, "id": f"r{number}"})
         for number, each in enumerate(record.get("calls", []), 1)
     ]
-
-
-def _note_call(licence: Licence, made: Sequence[MadeCall]) -> MadeCall:
-    return MadeCall(id=f"r{len(made) + 1}", tool=licence.tool, args=licence.args, effect=licence.effect, value=None)
 
 
 def list_cards(tools: Sequence[BaseTool | dict[str, Any]]) -> dict[str, ToolCard]:

@@ -405,7 +405,7 @@ def _judge_patch(state: SelfCritiqueState, run: SelfCritiqueRun, *, by_meaning: 
     text, about = read_proposed_text(state["proposed_revision"], "revised_answer")
     rejected = list_rejected_attempts(state.get("rejected_revision"))
     try:
-        patch = _check_proposed_patch(text, state, run, by_meaning=by_meaning)
+        patch = _check_patch(text, state["accepted_critique"]["required_changes"], state, run, by_meaning=by_meaning)
     except Stop as stop:
         return _send_revision_back(stop, text, about, state)
     required = state["accepted_critique"]["required_changes"]
@@ -417,12 +417,6 @@ def _judge_patch(state: SelfCritiqueState, run: SelfCritiqueRun, *, by_meaning: 
     }
     step = Step(_measure_patch(patch, required, run), history)
     return Pass({"accepted_revision": patch}, "final_guard", (step,))
-
-
-def _check_proposed_patch(
-    text: JsonValue, state: SelfCritiqueState, run: SelfCritiqueRun, *, by_meaning: bool
-) -> Patch:
-    return _check_patch(text, state["accepted_critique"]["required_changes"], state, run, by_meaning=by_meaning)
 
 
 def _check_patch(

@@ -21,7 +21,6 @@ from guardgraph.state.tools import (
     Delegation,
     Given,
     Licence,
-    MadeCall,
     PlannedCall,
     ToolBudget,
     ToolCall,
@@ -97,12 +96,12 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
         if (packed := state.get("proposed_action")) is None:  # a part of the last step was done
             left = state["accepted_step"]["later"]
             with evidence(raw_action={"calls": left}):
-                licences = _judge_calls(left, state, run)
+                licences = judge_calls(left, state, run)
             return _let_next_calls_through(licences, state, run, state["accepted_step"]["plan"])
         given = proposed_object(packed)
         with evidence(raw_action=given.raw):
             proposed = guards.parse_step(given.value)
-            licences = _judge_calls(proposed.calls, state, run)
+            licences = judge_calls(proposed.calls, state, run)
         trace = {"phase": "plan", "calls": len(licences)}
         if proposed.answer is not None:
             step = Step(trace, {"action": "propose_answer", **given.about})
@@ -111,23 +110,9 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
         step = Step(trace, {"action": "propose_calls", "calls": shown, "plan": proposed.plan, **given.about})
         return _let_next_calls_through(licences, state, run, proposed.plan, step)
 
-    def _judge_calls(raw: Sequence[JsonValue], state: ToolState, run: ToolRun) -> list[Licence]:
-        """Judge calls in order, each after those before it, of which nobody knows yet what they bring."""
-        forced = {name: rule.forced for name, rule in run.policy.rules.items()}
-        made: list[MadeCall] = [*(state.get("accepted_calls") or [])]
-        licences: list[Licence] = []
-        for item in raw:
-            call = guards.parse_call(item, cards, forced)
-            licence = guards.check_licence(
-                call, cards=cards, policy=run.policy, budget=run.budget, given=read_given(state, run), made=made
-            )
-            licences.append(licence)
-            made.append(
-                MadeCall(
-                    id=f"r{len(made) + 1}", tool=call["tool"], args=call["args"], effect=licence.effect, value=None
-                )
-            )
-        return licences
+    def judge_calls(raw: Sequence[JsonValue], state: ToolState, run: ToolRun) -> list[Licence]:
+        made, given = state.get("accepted_calls") or [], read_given(state, run)
+        return guards.judge_calls(raw, cards=cards, policy=run.policy, budget=run.budget, given=given, made=made)
 
     def _let_next_calls_through(
         licences: Sequence[Licence], state: ToolState, run: ToolRun, plan: str, *steps: Step
@@ -197,21 +182,14 @@ def _find_edit_refusal(
 ) -> JsonObject | None:
     """Say why a call with edited arguments would have no licence; None of one that would."""
     [call] = state["accepted_step"]["now"]
-    forced = {name: rule.forced for name, rule in run.policy.rules.items()}
+    made, given = state.get("accepted_calls") or [], read_given(state, run)
+    asked = {"tool": call["tool"], "args": edited}
     try:
-        parsed = guards.parse_call({"tool": call["tool"], "args": edited}, cards, forced)
-        guards.check_licence(
-            parsed,
-            cards=cards,
-            policy=run.policy,
-            budget=run.budget,
-            given=read_given(state, run),
-            made=state.get("accepted_calls") or [],
-        )
+        licence = guards.judge_call(asked, cards=cards, policy=run.policy, budget=run.budget, given=given, made=made)
     except Stop as stop:
         return {"reason": stop.reason, **stop.evidence}
-    if hash_licence(call["tool"], parsed["args"]) != hash_licence(call["tool"], edited):  # true is no 1
-        return {"reason": f"argument_denied:{call['tool']}", "details": {"allowed": parsed["args"], "given": edited}}
+    if licence.hash != hash_licence(call["tool"], edited):  # true is no 1
+        return {"reason": f"argument_denied:{call['tool']}", "details": {"allowed": licence.args, "given": edited}}
     return None
 
 
@@ -348,25 +326,21 @@ def make_answer_guard_node(cards: Mapping[str, ToolCard]) -> Body:
         stops=["invalid_answer"],
     )
     def run_answer_guard_node(state: ToolState, run: ToolRun) -> Pass:
-        return _check_answer(state, run, cards)
+        drafted, made, given = state["drafted_answer"], state.get("accepted_calls") or [], read_given(state, run)
+        policy = run.policy
+        answer = guards.parse_answer(drafted["answer"], max_chars=run.budget.max_answer_chars)
+        told, results = list_prompt_texts(), guards.list_result_texts(made)
+        check_text_is_said(answer, "invalid_answer:empty", echoes=[given["task"]], told=told, results=results)
+        settled, untrusted = guards.settle_answer_links(answer, given=given, made=made, policy=policy, cards=cards)
+        guards.check_claimed_actions(answer, made=made, cards=cards, policy=policy)
+        guards.check_answer_values(answer, given=given, made=made, policy=policy, workings=drafted.get("workings", []))
+        declined = drafted["declined"] or guards.is_declining(answer)
+        outcome: Any = "grounded_partial" if run.ended_by else "declined" if declined else "answered"
+        accepted = AcceptedAnswer(answer=settled, declined=declined, untrusted_links=untrusted, outcome=outcome)
+        trace = {"phase": "answer", "chars": len(settled), "calls": len(made), "declined": declined}
+        return Pass({"accepted_answer": accepted}, steps=(Step(trace, {"action": "answer", "answer": settled}),))
 
     return run_answer_guard_node
-
-
-def _check_answer(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard]) -> Pass:
-    drafted, made, given = state["drafted_answer"], state.get("accepted_calls") or [], read_given(state, run)
-    policy = run.policy
-    answer = guards.parse_answer(drafted["answer"], max_chars=run.budget.max_answer_chars)
-    told, results = list_prompt_texts(), guards.list_result_texts(made)
-    check_text_is_said(answer, "invalid_answer:empty", echoes=[given["task"]], told=told, results=results)
-    settled, untrusted = guards.settle_answer_links(answer, given=given, made=made, policy=policy, cards=cards)
-    guards.check_claimed_actions(answer, made=made, cards=cards, policy=policy)
-    guards.check_answer_values(answer, given=given, made=made, policy=policy, workings=drafted.get("workings", []))
-    declined = drafted["declined"] or guards.is_declining(answer)
-    outcome: Any = "grounded_partial" if run.ended_by else "declined" if declined else "answered"
-    accepted = AcceptedAnswer(answer=settled, declined=declined, untrusted_links=untrusted, outcome=outcome)
-    trace = {"phase": "answer", "chars": len(settled), "calls": len(made), "declined": declined}
-    return Pass({"accepted_answer": accepted}, steps=(Step(trace, {"action": "answer", "answer": settled}),))
 
 
 def make_guarded_answer(cards: Mapping[str, ToolCard]) -> GuardedAnswer:

@@ -172,18 +172,14 @@ def _list_object_fields(value: Any) -> Mapping[Any, Any]:
 def _convert_object(held: Mapping[Any, Any], depth: int, room: _Conversion) -> dict[str, JsonValue]:
     made: dict[str, JsonValue] = {}
     for key, item in held.items():
-        name = _convert_object_key(key, room)
+        if not isinstance(key, str | Enum | Integral | Real | date | time | timedelta | Decimal | UUID):
+            raise Unreturnable(f"the key {key!r:.80}")
+        room.count_json_size(1 if isinstance(key, str) else 3)  # what stands around it
+        name = str(_convert_nested_value(key, 0, room))
         if name in made:
             raise Unreturnable(f"two keys that are both {name!r:.80}")
         made[name] = _convert_object_item(name, item, depth, room)
     return made
-
-
-def _convert_object_key(key: Any, room: _Conversion) -> str:
-    if not isinstance(key, str | Enum | Integral | Real | date | time | timedelta | Decimal | UUID):
-        raise Unreturnable(f"the key {key!r:.80}")
-    room.count_json_size(1 if isinstance(key, str) else 3)  # what stands around it
-    return str(_convert_nested_value(key, 0, room))
 
 
 def _convert_object_item(name: str, item: Any, depth: int, room: _Conversion) -> JsonValue:

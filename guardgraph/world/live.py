@@ -373,16 +373,11 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
         known = {key: details[key] for key in ("cause", "status", "retry_after") if key in details}
         return _build_failure_outcome("tool_error", {**said, **known, **at}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
-    is_rule = _is_rule_target(call.target)
+    is_rule = not isinstance(call.target, Runnable) or isinstance(call.target, RunnableLambda)
     if reason is None or (is_rule and is_unclassified_model_error(error)):
         raise error
     limit = {"limit": "model"} if details.get("cause") == "timeout" else {}
     return _build_failure_outcome(reason, {**details, **limit, **(at if is_rule else {})}, call.about)
-
-
-def _is_rule_target(target: object) -> bool:
-    """Say whether a target is code of the deployment alone, and no model that it asks through LangChain."""
-    return not isinstance(target, Runnable) or isinstance(target, RunnableLambda)
 
 
 def identify_target(target: Any) -> Hashable:
@@ -476,7 +471,12 @@ class LiveWorld:
         if asked[0].in_turn:
             ends = time.monotonic() + seconds
             return [self._perform_one_call(item, ends - time.monotonic()) for item in asked]
-        return self._perform_side_by_side(asked, seconds)
+        working: list[Working] = []
+        try:
+            return self._collect_replies(asked, seconds, working)
+        finally:
+            for work in working:
+                work.abandon_call()
 
     async def aperform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Make calls, each in a task that is cancelled, and left behind, when time is up; see `World.perform`."""
@@ -517,14 +517,6 @@ class LiveWorld:
         with item.surroundings(), bounds as read:
             outcome = await aperform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
-
-    def _perform_side_by_side(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
-        working: list[Working] = []
-        try:
-            return self._collect_replies(asked, seconds, working)
-        finally:
-            for work in working:
-                work.abandon_call()
 
     def _collect_replies(self, asked: Sequence[Asked], seconds: float, working: list[Working]) -> list[Performed]:
         began, done = self.clock(), SimpleQueue[tuple[int, Arrived]]()

@@ -313,17 +313,13 @@ class ResilientWorld(AroundWorld):
         call, now = asked.call, self.clock()
         candidates: list[tuple[str | None, Call]] = [(None, call)]
         if isinstance(call.target, ModelProposer) and self._fallbacks:
-            others = self._list_fallback_proposers(call.target)
+            if (known := self._proposers.get(call.target)) is None:
+                known = self._proposers[call.target] = [call.target.on_model(model) for model in self._fallbacks]
+            others = known
             for other in others:
                 name = other.get_name()
                 candidates.append((name, replace(call, target=other, about={**call.about, "proposer": name})))
         return _Task(asked, candidates, began=now, ended=now)
-
-    def _list_fallback_proposers(self, proposer: ModelProposer) -> list[ModelProposer]:
-        """Return a proposer on each of the other models, always the same: by them abandoned calls are counted."""
-        if (known := self._proposers.get(proposer)) is None:
-            known = self._proposers[proposer] = [proposer.on_model(model) for model in self._fallbacks]
-        return known
 
     def _begin_round(self, tasks: list[_Task], ends: float) -> tuple[list[_Task], float, float | None, float]:
         """Return the calls that are made now, their seconds, the seconds of one attempt, and when they begin."""
@@ -334,7 +330,19 @@ class ResilientWorld(AroundWorld):
 
     def _end_round(self, making: list[_Task], came: list[Performed], began: float, limit: float | None) -> None:
         for task, performed in zip(making, came, strict=True):
-            self._take_attempt(task, performed, began, limit)
+            outcome = performed.outcome
+            if limit is not None and is_cut_off_outcome(outcome) and task.asked.call.effect != "write":
+                outcome = _build_slow_attempt(task.asked.call, limit)
+            name = task.candidates[0][0]
+            if name is not None:
+                outcome = replace(outcome, about={**outcome.about, "proposer": name})
+            waited = began - task.ended
+            task.ended = began + performed.seconds
+            is_passing = is_passing_failure(outcome)
+            _settle_circuits(task, failed=_judge_attempt(performed._replace(outcome=outcome)))
+            task.done = performed._replace(outcome=outcome, packed=None)
+            task.attempts.append(_record_attempt(outcome, name, waited, performed.seconds))
+            task.is_over = not (is_passing and may_be_repeated(task.asked))
 
     def _plan_another_attempt(self, made: list[_Task], ends: float, attempt: stamina.Attempt) -> None:
         """Let stamina make another attempt of the calls that are worth it, if there are some and there is time."""
@@ -350,22 +358,6 @@ class ResilientWorld(AroundWorld):
                 task.attempts[-1]["no_time"] = True
             return
         raise _AnotherAttempt("; ".join(_describe_task_failure(task, attempt.num) for task in again), wait)
-
-    def _take_attempt(self, task: _Task, performed: Performed, began: float, limit: float | None) -> None:
-        """Keep what an attempt brought, and whether the call is over."""
-        outcome = performed.outcome
-        if limit is not None and is_cut_off_outcome(outcome) and task.asked.call.effect != "write":
-            outcome = _build_slow_attempt(task.asked.call, limit)
-        name = task.candidates[0][0]
-        if name is not None:
-            outcome = replace(outcome, about={**outcome.about, "proposer": name})
-        waited = began - task.ended
-        task.ended = began + performed.seconds
-        is_passing = is_passing_failure(outcome)
-        _settle_circuits(task, failed=_judge_attempt(performed._replace(outcome=outcome)))
-        task.done = performed._replace(outcome=outcome, packed=None)
-        task.attempts.append(_record_attempt(outcome, name, waited, performed.seconds))
-        task.is_over = not (is_passing and may_be_repeated(task.asked))
 
     def _turn_to_fallbacks(self, tasks: list[_Task]) -> None:
         """Let the calls that failed with one model ask the next; those that have none, or no time, are over."""

@@ -394,23 +394,22 @@ class CallsTelemetry:
         """Say what came of the calls."""
         for span, asked, done in zip(self._spans, self.asked, performed, strict=False):
             with self._telemetry.mishaps.contain():
-                self._end_call(span, asked, done)
-
-    def _end_call(self, span: Span, asked: Asked, done: Performed) -> None:
-        outcome = done.outcome
-        failed = str(outcome.content["reason"]).partition(":")[0] if outcome.form == "failure" else None
-        if span.is_recording():
-            _set(span, _describe_reply(asked, done))
-            for number, attempt in enumerate(done.attempts, 1):
-                about: dict[str, Any] = {"number": number, "seconds": attempt["seconds"]}
-                about["reason"] = attempt.get("reason", "answered")
-                span.add_event("attempt", {f"guardgraph.attempt.{name}": value for name, value in about.items()})
-            if failed is not None:
-                _mark_failed(span, failed)
-            if self._telemetry.content:
-                _set(span, _describe_content(asked, outcome))
-        if is_model_call(asked.call):
-            self._measure_model_call(asked, done, failed)
+                outcome = done.outcome
+                failed = str(outcome.content["reason"]).partition(":")[0] if outcome.form == "failure" else None
+                if span.is_recording():
+                    _set(span, _describe_reply(asked, done))
+                    for number, attempt in enumerate(done.attempts, 1):
+                        about: dict[str, Any] = {"number": number, "seconds": attempt["seconds"]}
+                        about["reason"] = attempt.get("reason", "answered")
+                        span.add_event(
+                            "attempt", {f"guardgraph.attempt.{name}": value for name, value in about.items()}
+                        )
+                    if failed is not None:
+                        _mark_failed(span, failed)
+                    if self._telemetry.content:
+                        _set(span, _describe_content(asked, outcome))
+                if is_model_call(asked.call):
+                    self._measure_model_call(asked, done, failed)
 
     def _measure_model_call(self, asked: Asked, done: Performed, failed: str | None) -> None:
         measure, (_, named) = self._telemetry.measure, _describe_call(asked)

@@ -49,7 +49,7 @@ def license_calls(
     table = part.frame.table
     assert table is not None
     check_run_enabled(run, part.declaration.phase)
-    from guardgraph.guards.tools import check_approval, check_licence, complete_call  # which no other pattern reads
+    from guardgraph.guards.tools import check_approval, check_licence, complete_call, note_call  # no other reads them
 
     records = [*_list_recorded_calls(state), *made]
     calls = list(_read_made_calls(records))
@@ -69,9 +69,7 @@ def license_calls(
             raise _refuse_call(part, proposed["tool"], refused) from None
         approval = _take_approval(licence, approvals)
         licensed.append(LicensedCall(_resolve_call(call, licence, table, run.policy), licence.hash, approval))
-        calls.append(
-            MadeCall(id=f"r{len(calls) + 1}", tool=licence.tool, args=licence.args, effect=licence.effect, value=None)
-        )
+        calls.append(note_call(calls, licence.tool, licence.args, licence.effect))
     return licensed
 
 

@@ -269,7 +269,12 @@ class ProgressTeller:
             asked = next(driven)
             while True:
                 if isinstance(asked, tuple) and (calls := list(asked[0])):
-                    self._tell_group(calls)
+                    told = self._describe("calling")
+                    told["calls"], told["of"] = len(calls), calls[0].call.kind
+                    tools = {item.call.tool for item in calls}
+                    if self._visit.part.declaration.tools and len(tools) == 1 and (tool := tools.pop()) is not None:
+                        told["tool"] = tool
+                    self._write(told)
                 try:
                     came = yield asked
                 except Exception as error:  # noqa: BLE001 - it is thrown in where the node waits, and judged there
@@ -294,14 +299,6 @@ class ProgressTeller:
             told = self._describe("ended")
             told["status"] = update["status"]
             self._write(told)
-
-    def _tell_group(self, asked: list[Any]) -> None:
-        told = self._describe("calling")
-        told["calls"], told["of"] = len(asked), asked[0].call.kind
-        tools = {item.call.tool for item in asked}
-        if self._visit.part.declaration.tools and len(tools) == 1 and (tool := tools.pop()) is not None:
-            told["tool"] = tool
-        self._write(told)
 
     def _describe(self, event: Literal["began", "calling", "judged", "ended"]) -> Progress:
         item, visit = self._visit.part.declaration, self._visit

@@ -18,7 +18,10 @@ from guardgraph.guards.tools.licence import (
     check_licence,
     check_tool_lists,
     complete_call,
+    judge_call,
+    judge_calls,
     list_shown_tools,
+    note_call,
     offer_delegation,
 )
 from guardgraph.guards.tools.values import read_outcome
@@ -32,9 +35,12 @@ __all__ = [
     "complete_call",
     "cut_step",
     "is_declining",
+    "judge_call",
+    "judge_calls",
     "list_answer_claims",
     "list_result_texts",
     "list_shown_tools",
+    "note_call",
     "offer_delegation",
     "parse_answer",
     "parse_call",

@@ -7,11 +7,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.spending import check_spending
 from guardgraph.guards.stop import MOST_NAMED, Denial, Stop, shown_name
+from guardgraph.guards.tools.actions import parse_call
 from guardgraph.guards.tools.schemas import drop_defaults, fill_defaults
 from guardgraph.guards.tools.support import Support, is_content, is_deciding_argument, is_number
 from guardgraph.guards.tools.values import list_empty, list_leaves, list_own_keys, list_property_names, write_leaf
@@ -24,6 +25,7 @@ from guardgraph.state.tools import (
     DECIDING,
     ArgumentRule,
     DelegationOffer,
+    Effect,
     Given,
     Licence,
     MadeCall,
@@ -76,6 +78,34 @@ def check_licence(
         unsupported=tuple(missing),
         needs_approval=bool(missing) or rule.asks == "always",
     )
+
+
+def judge_call(
+    proposed: JsonValue,
+    *,
+    cards: Mapping[str, ToolCard],
+    policy: ToolPolicy,
+    budget: ToolBudget,
+    given: Given,
+    made: Sequence[MadeCall],
+) -> Licence:
+    """Judge a call as it is proposed, with the arguments that its rule forces."""
+    call = parse_call(proposed, cards, {name: rule.forced for name, rule in policy.rules.items()})
+    return check_licence(call, cards=cards, policy=policy, budget=budget, given=given, made=made)
+
+
+def judge_calls(proposed: Iterable[JsonValue], *, made: Sequence[MadeCall], **held: Any) -> list[Licence]:
+    """Judge calls in order, each after those before it, of which nobody knows yet what they bring; see `judge_call`."""
+    known, licences = [*made], list[Licence]()
+    for item in proposed:
+        licences.append(licence := judge_call(item, made=known, **held))
+        known.append(note_call(known, licence.tool, licence.args, licence.effect))
+    return licences
+
+
+def note_call(before: Sequence[MadeCall], tool: str, args: JsonObject, effect: Effect) -> MadeCall:
+    """Return a call that is made behind others, of which nobody knows yet what it brings."""
+    return MadeCall(id=f"r{len(before) + 1}", tool=tool, args=args, effect=effect, value=None)
 
 
 def check_approval(licence: Licence, approvals: Collection[str]) -> None:
