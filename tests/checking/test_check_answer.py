@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document
+from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, RagPolicy, check_answer
 from guardgraph.testing import assert_grounded
@@ -25,7 +26,7 @@ SHAPES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("source", SHAPES)
+@each_row("source", SHAPES)
 def test_every_shape_of_a_source_is_read(source: Any) -> None:
     """A text, a dictionary, a passage, a document of LangChain's: the same verdicts."""
     assert check_answer("Refunds take 10 days.", [source]).ok
@@ -80,7 +81,7 @@ def test_links_and_empty_texts_are_refused() -> None:
     assert check_answer("See https://help.acme.com.", [HANDBOOK], known_links=["help.acme.com"]).unsupported == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "sources", "message"),
     [
         (None, [HANDBOOK], "answer: a text is required; given: NoneType"),
@@ -138,7 +139,7 @@ def test_it_loads_no_framework() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("settings", "field"),
     [
         ({"on_unsupported": "banana"}, "on_unsupported"),
@@ -156,7 +157,7 @@ def test_a_setting_that_is_none_lets_nothing_through(settings: Any, field: str) 
         check_answer("Refunds take 5 days.", [HANDBOOK], policy=settings)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given",
     [{"question": 5}, {"workings": "2 * 5 = 10"}, {"known_names": "Bob"}, {"citations": [1]}, {"known_links": 5}],
 )

@@ -32,6 +32,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.formatters import DisplayFormatter
 from langgraph.graph import END, START, StateGraph
+from tables import each_row
 
 import guardgraph
 from guardgraph import ConfigurationError, InputError, draw
@@ -41,7 +42,7 @@ from guardgraph.drawing.shapes import fit_label, measure_cells
 from guardgraph.drawing.svg import draw_svg
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@each_row("name", GRAPHS)
 def test_every_node_and_edge_is_in_the_picture_or_folded_as_the_legend_says(name):
     """What LangGraph knows of a graph is drawn, or stands at a node, or at every guard, or is a terminal's ending."""
     graph = GRAPHS[name]()
@@ -63,7 +64,7 @@ def test_every_node_and_edge_is_in_the_picture_or_folded_as_the_legend_says(name
     assert edges == known
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@each_row("name", GRAPHS)
 def test_a_picture_is_a_whole_svg_that_asks_for_nothing(name):
     """It parses, shows every drawn name, and has no script, link, font, image or event handler."""
     picture = draw(GRAPHS[name]())
@@ -266,7 +267,7 @@ def test_a_png_has_the_size_and_the_ground_that_were_asked_for():
     assert picture.png(scale=1, dark=True) != small
 
 
-@pytest.mark.parametrize("scale", [0, -1, 11, float("nan"), float("inf")])
+@each_row("scale", [0, -1, 11, float("nan"), float("inf")])
 def test_a_scale_that_makes_no_picture_is_refused(scale):
     """A PNG of nothing, or of gigabytes, is a clear error."""
     with pytest.raises(ConfigurationError, match="scale: "):
@@ -317,7 +318,7 @@ def test_another_ending_is_refused(name, tmp_path):
         draw(fan(2)).save(str(tmp_path / name) if name else "")
 
 
-@pytest.mark.parametrize("given", [None, 1, "rag", StateGraph(State)])
+@each_row("given", [None, 1, "rag", StateGraph(State)])
 def test_what_is_no_compiled_graph_is_refused(given):
     """A builder, or anything else, is named in the error."""
     with pytest.raises(

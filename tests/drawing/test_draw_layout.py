@@ -9,6 +9,7 @@ import pytest
 from drawn_graphs import GRAPHS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph import draw
 from guardgraph.drawing.diagram import Diagram, DrawnEnding, Edge, Node, find_main_way
@@ -44,7 +45,7 @@ def test_nothing_stands_on_anything_else(name):
         assert not [piece for piece in _pieces(panel.line) if any(map(piece.overlaps_box, others))], panel.node
 
 
-@pytest.mark.parametrize("name", OURS)
+@each_row("name", OURS)
 def test_the_main_way_runs_straight_down_the_middle(name):
     """Its nodes stand below one another in the middle of the picture, and so do the edges between them."""
     picture = draw(GRAPHS[name]())
@@ -58,7 +59,7 @@ def test_the_main_way_runs_straight_down_the_middle(name):
     assert float(shift) == pytest.approx(float(width) / 2, abs=0.01)
 
 
-@pytest.mark.parametrize("name", OURS)
+@each_row("name", OURS)
 def test_stops_stand_beside_the_main_way(name):
     """Each stands below its guard, and covers no part of the way."""
     diagram = draw(GRAPHS[name]()).diagram
@@ -70,7 +71,7 @@ def test_stops_stand_beside_the_main_way(name):
             assert chip.box.min_x > 0 or chip.box.max_x < 0 or panel.node not in diagram.main
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("edges", "way"),
     [
         ("sa", "sa"),

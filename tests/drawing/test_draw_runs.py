@@ -7,6 +7,7 @@ import json
 import pytest
 from drawn_graphs import elements, shown_nodes, words
 from refund_pattern import begun
+from tables import each_row
 
 from guardgraph import InputError, RagBudget, create_rag_agent, create_self_critique_agent, draw
 from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
@@ -107,7 +108,7 @@ def test_a_long_reason_is_cut_and_whole_in_the_tooltip():
     assert all(len(text) <= 100 for item in elements(picture, "gg") for text in words(item))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "message"),
     [
         (lambda run: [run], "given: list"),

@@ -11,6 +11,7 @@ import ticket_pattern
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import AGENTS, Beginning, Failing, Kept
 from runs import BOTH, check_result, content, masked, run
+from tables import each_row
 from ticket_pattern import REASONS, TICKET, State, triage
 
 from guardgraph import CATALOGUES, ConfigurationError
@@ -72,7 +73,7 @@ RECEIPTS = [
 ]
 
 
-@pytest.mark.parametrize(("given", "shown"), RECEIPTS)
+@each_row(("given", "shown"), RECEIPTS)
 def test_a_receipt_stands_in_the_result(given, shown):
     """Number and hash are shown as plain JSON that every checkpointer keeps; whatever else a receipt has is not."""
     recorder = Receipts(given)
@@ -96,7 +97,7 @@ def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
     assert masked(result) == masked(triage().invoke(TICKET))
 
 
-@pytest.mark.parametrize("mode", BOTH)
+@each_row("mode", BOTH)
 def test_a_timeout_that_cannot_be_read_any_more_loses_no_result(mode):
     """What became of the recorder since the graph was made is the recorder's failure."""
     recorder = Receipts({"seq": 1})
@@ -105,7 +106,7 @@ def test_a_timeout_that_cannot_be_read_any_more_loses_no_result(mode):
     assert run(graph, TICKET, mode)["audit"]["error"]["type"] == "TypeError"
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), "5", True, lambda: 5])
+@each_row("timeout", [0, -1, float("nan"), float("inf"), "5", True, lambda: 5])
 def test_a_timeout_is_a_number_of_seconds(timeout):
     """Anything else is one clear error before any run."""
     recorder = Kept()
@@ -145,7 +146,7 @@ def test_a_run_that_is_not_recorded_ends_stopped(ending, mode):
     assert recorder.asked == 1
 
 
-@pytest.mark.parametrize("mode", BOTH)
+@each_row("mode", BOTH)
 def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
     """Nobody to record is no reason to answer: the run ends behind its entry guard, and calls nobody."""
     called = []
@@ -155,7 +156,7 @@ def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
     assert "stop_reason" not in result["details"]
 
 
-@pytest.mark.parametrize("pattern", AGENTS)
+@each_row("pattern", AGENTS)
 def test_the_three_patterns_give_no_answer_without_a_record(pattern):
     """Nothing of the answer, the draft, a proposal or a source is left in the result, which the catalogue knows."""
     create, policy, _ = AGENTS[pattern]
@@ -220,9 +221,7 @@ def ending(output, audit, **compiled):
     return p.compile(name="noted", **compiled)
 
 
-@pytest.mark.parametrize(
-    "audit", [{"status": "recorded"}, {"seq": 1}, {"remark": "", "error": {}}, None, "recorded", [1]]
-)
+@each_row("audit", [{"status": "recorded"}, {"seq": 1}, {"remark": "", "error": {}}, None, "recorded", [1]])
 def test_no_body_says_that_a_run_was_recorded(audit):
     """A body that writes the grammar's keys, or no object, closes the run."""
     result = check_result(REASONS, ending(Own | Stopped, audit).invoke(TICKET))

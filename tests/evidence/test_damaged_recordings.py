@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from recorded_runs import Kept, dead, recorded, recorded_stop, replaying_agent
+from tables import each_row
 from ticket_pattern import TICKET, triage
 
 from guardgraph import InputError, NotRecorded, replay
@@ -20,7 +21,7 @@ THREAD = {"configurable": {"thread_id": "1"}}
 DEAD = (dead("the proposer"), dead("the tool"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "message"),
     [
         (None, "recording: format 1 of guardgraph 0.16 or later is required; given: none"),
@@ -57,7 +58,7 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@each_row("name", DAMAGED)
 def test_a_damaged_recording_is_refused_by_field(name):
     """The error names the field that cannot be read."""
     damage, message = DAMAGED[name]

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rag_agents import QUESTION
 from stored_runs import asked, recording
+from tables import each_row
 
 from guardgraph import (
     ConfigurationError,
@@ -315,7 +316,7 @@ def test_an_envelope_is_what_dsse_says():
     load_pem_public_key(keys()[1]).verify(b64decode(envelope["signatures"][0]["sig"]), signed)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "message"),
     [
         (lambda made: made.update(payloadType="text/plain"), "envelope.payloadType: application/vnd.guardgraph.run"),

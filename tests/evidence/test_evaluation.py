@@ -6,6 +6,7 @@ import json
 
 import pytest
 from cli_runs import run
+from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, RagBudget, create_rag_agent, evaluate, report
 from guardgraph.testing import InMemoryRecorder, replays
@@ -40,7 +41,7 @@ def test_recordings_are_decided_again_without_a_call():
     assert (unknown.ended, unknown.answered) == ("unknown", False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("dataset", "said"),
     [
         ([], "dataset: one row at least is required; given: none"),

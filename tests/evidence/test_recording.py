@@ -15,6 +15,7 @@ from langgraph.types import Command, interrupt
 from rag_agents import QUESTION, agent
 from recorded_runs import Kept, recorded_stop, stops
 from runs import MODES, halt_before, masked, run
+from tables import each_row
 from ticket_pattern import TICKET, check_label, routed, triage
 
 from guardgraph import LiveWorld, create_rag_agent
@@ -44,7 +45,7 @@ def asking(state, run):
 # Who is given what, and when
 
 
-@pytest.mark.parametrize("timeout", [None, 20])
+@each_row("timeout", [None, 20])
 def test_a_recorder_of_an_async_run_never_blocks_the_event_loop(timeout):
     """It works in a thread of its own, with a timeout or without, and all else in that of the run."""
     threads = {}
@@ -102,7 +103,7 @@ def test_a_run_that_is_cancelled_while_it_is_recorded_is_given_again():
     assert unheard == []
 
 
-@pytest.mark.parametrize("resume", ["left before a node", "interrupted by a body"])
+@each_row("resume", ["left before a node", "interrupted by a body"])
 def test_a_run_that_waits_is_recorded_at_its_end(resume):
     """While a run waits nothing is recorded; at its end one recording has both halves."""
     kept = Kept()

@@ -130,7 +130,7 @@ def left(note, **given):
     return json.loads(made["calls"][0]["outcome"])[1]["note"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("note", "patterns", "rest"),
     [
         (PHONE, ["[0-9]{10}"], MARKER),
@@ -162,7 +162,7 @@ def test_a_field_with_keys_that_are_somebodys_is_redacted_whole():
     }
 
 
-@pytest.mark.parametrize("path", ["fingerprints.policy", "calls.*.request.x", "run_id.0"])
+@each_row("path", ["fingerprints.policy", "calls.*.request.x", "run_id.0"])
 def test_a_path_into_what_the_form_needs_is_refused(path):
     """It would lead nowhere, and nobody would know."""
     with pytest.raises(ConfigurationError, match="a recording needs what stands there"):

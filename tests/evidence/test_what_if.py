@@ -9,6 +9,7 @@ from cli_runs import run
 from rag_agents import QUESTION
 from recorded_runs import recorded
 from stored_runs import opened, recording
+from tables import each_row
 from ticket_pattern import triage
 
 from guardgraph import (
@@ -127,7 +128,7 @@ def test_a_run_that_was_changed_costs_no_other_one(change, tmp_path):
     assert not store.verify().ok
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         ({"candidate": 7}, r"^candidate: a guarded graph or module:factory is required; given: int$"),

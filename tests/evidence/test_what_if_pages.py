@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from research_cases import REGULATOR_HOST, SLA_HOST, STATUS_HOST, asked, hits, quotes, vendor
+from tables import each_row
 from test_what_if_exact import check_exact, some
 
 from guardgraph import ReadFailure, ResearchBudget, ResearchPolicy, create_research_agent
@@ -51,7 +51,7 @@ OVER = f"https://{STATUS_HOST}/over"
 END = f"https://{REGULATOR_HOST}/end"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("then", "now", "difference"),
     [
         (HOSTS, (SLA_HOST, REGULATOR_HOST), f"its hop {OVER} was allowed, and is source_denied_policy"),

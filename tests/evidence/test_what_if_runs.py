@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableLambda
 from openai_server import OpenAIServer, choice, completion, payload
 from recorded_runs import recorded
 from runs import run
+from tables import each_row
 from ticket_pattern import TICKET, Policy, triage
 from timed_world import Timed
 
@@ -52,7 +53,7 @@ def test_a_changed_run_names_the_guard_and_its_evidence():
     assert {"label", "on_duty", "raw_label", "status", "stop_reason"} <= set(again.differs)
 
 
-@pytest.mark.parametrize(("seconds", "on_duty"), [(3.0, "last"), (2.0, None), (1.0, "late")])
+@each_row(("seconds", "on_duty"), [(3.0, "last"), (2.0, None), (1.0, "late")])
 def test_a_call_that_took_longer_than_the_candidate_has_is_its_timeout(seconds, on_duty):
     """What was in time then is too late for who has less, and time goes on from there."""
     made = slow(2.0)

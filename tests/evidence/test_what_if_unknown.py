@@ -5,11 +5,11 @@ Each test runs both agents: the candidate's live run differs from what the recor
 
 from __future__ import annotations
 
-import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from recorded_runs import recorded
 from runs import BOTH, run
+from tables import each_row
 from ticket_pattern import TICKET, Policy, triage
 
 from guardgraph import reply_bytes
@@ -43,7 +43,7 @@ def shrinks(request):
     return "Ada" if reply_bytes() < 20 else "x" * 100
 
 
-@pytest.mark.parametrize("mode", BOTH)
+@each_row("mode", BOTH)
 def test_a_refused_reply_is_unknown_under_a_smaller_limit_that_somebody_asked_for(mode):
     """Whoever asks how much is allowed may bring what fits; of one that nobody asked, it is refused again."""
     recorder = InMemoryRecorder()
@@ -56,7 +56,7 @@ def test_a_refused_reply_is_unknown_under_a_smaller_limit_that_somebody_asked_fo
 # A larger limit than that of a reply that was not refused
 
 
-@pytest.mark.parametrize(("most", "kind"), [(50, "same"), (51, "unknown"), (1000, "unknown")])
+@each_row(("most", "kind"), [(50, "same"), (51, "unknown"), (1000, "unknown")])
 def test_a_reply_is_unknown_under_a_larger_limit_that_somebody_asked_for(most, kind):
     """Whoever keeps within a limit may bring more where there is more room."""
     again, live = judged(
@@ -126,7 +126,7 @@ def answered(made, *, thread="1", contexts=(None, None)):
     return recorder.runs[0]
 
 
-@pytest.mark.parametrize("content", ["labels", "fixed"])
+@each_row("content", ["labels", "fixed"])
 def test_an_answer_counts_only_for_what_was_shown(content):
     """A body that shows a setting asks something else under another one; what it shows else stays answered."""
     view = labels if content == "labels" else lambda run: "who?"

@@ -120,7 +120,7 @@ def test_a_page_is_laid_out_in_blocks(page, expected):
     assert parse_html(page).text == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("head", "day"),
     [
         ("<meta name=date content=2026-01-02><meta name=updated_at content=' May 3 '><meta name=updated_at>", "May 3"),

@@ -25,7 +25,7 @@ def reason(read, *arguments, **named) -> str:
     return raised.value.reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("label", "encoding"),
     [("latin1", "cp1252"), (' "UTF8"', "utf-8"), ("GBK", "gb18030"), ("utf-7", None), ("klingon", None), ("\0", None)],
 )
@@ -113,7 +113,7 @@ def test_plain_text_is_what_is_seen():
     assert reason(within, "abcd", 3) == "too_large"
 
 
-@pytest.mark.parametrize(("created", "day"), [("D:20260314090000Z", "2026-03-14"), ("some day", ""), (None, "")])
+@each_row(("created", "day"), [("D:20260314090000Z", "2026-03-14"), ("some day", ""), (None, "")])
 def test_a_file_may_say_when_it_was_made(created, day):
     """What is no day is none."""
     writer = PdfWriter(clone_from=BytesIO(pdf_of("text")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from tables import each_row
 
 from guardgraph import RagPolicy, create_rag_agent, create_tool_agent
 from guardgraph.grounding.links.spelling import find_hidden_signs
@@ -45,7 +46,7 @@ def test_a_text_with_signs_that_hide_is_refused_even_if_its_source_has_them(sign
     assert "".join(stop.value.evidence["unsupported"]).isascii()
 
 
-@pytest.mark.parametrize("text", SPELLING)
+@each_row("text", SPELLING)
 def test_signs_that_scripts_are_spelled_with_pass(text):
     """Joiners, flags, forms of Han characters and isolates beside letters from right to left hide nothing."""
     assert find_hidden_signs(text) == []

@@ -17,6 +17,7 @@ from pypdf.generic import (
     NumberObject,
     TextStringObject,
 )
+from tables import each_row
 
 from guardgraph.formats.pdf import read_pdf
 
@@ -168,7 +169,7 @@ def test_a_text_that_is_hidden_is_not_read():
         assert ("canary" in text, "42" in text, SHOWN in text) == (False, False, True), way
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("drawn", "read"),
     [
         ("(costs 1) Tj 1 g (5) Tj 0 g ( euros) Tj", None),
@@ -209,7 +210,7 @@ def test_a_text_that_is_seen_is_read(drawn, rotate):
     assert HIDDEN in text_of(drawn, rotate=rotate)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("drawn", "read"),
     [
         ("(The fee is $320) Tj /F1 7 Tf 4 Ts (1) Tj /F1 12 Tf 0 Ts ( a seat) Tj", "The fee is $320¹\na seat"),
@@ -249,7 +250,7 @@ DIFFERENCES = DictionaryObject(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("encoding", "mapped", "extraction"),
     [
         (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <30> <39> <0030> endbfrange", ""),
@@ -294,7 +295,7 @@ def drawn_font(names: tuple[str, str] = ("/A", "/B"), *, sizes: tuple[int, int] 
     return DictionaryObject({NameObject(f"/{name}"): value for name, value in said.items()})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("font", "read"),
     [
         (drawn_font(), ("AB BA", "unsure")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
+from tables import each_row
 
 from guardgraph.grounding.check import Checks, Source, check_text
 
@@ -72,7 +72,7 @@ def test_no_framework_is_loaded():
 PRICES = "| plan | price | yearly price |\n|---|---|---|\n| Basic | 10 EUR | 100 EUR |\n| Pro | 20 EUR | 200 EUR |"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "source", "rule", "verdict"),
     [
         ("The forecast for Wellesey is sunny.", "The forecast for Wellesley is sunny.", "name", "doubtful"),
@@ -94,13 +94,13 @@ def test_a_finding_says_what_is_wrong(said, source, rule, verdict):
     assert all(said[each.start : each.end] for each in found)
 
 
-@pytest.mark.parametrize("said", ["Pro costs 20 EUR, and 200 EUR a year.", "Of Basic the yearly price is 100 EUR."])
+@each_row("said", ["Pro costs 20 EUR, and 200 EUR a year.", "Of Basic the yearly price is 100 EUR."])
 def test_a_value_of_its_own_row_is_right(said):
     """A table contradicts nothing that stands in the row which a sentence names."""
     assert not check_text(said, [Source("s", PRICES)]).findings
 
 
-@pytest.mark.parametrize("sources", [[], [Source("s", "")]])
+@each_row("sources", [[], [Source("s", "")]])
 def test_without_sources_nothing_is_supported(sources):
     """Values and names have no source then, and a sentence without any is not checked."""
     said = "Mr Miller paid 45 EUR for Anna Smith. You should stop now. Hello, how may I help you?"

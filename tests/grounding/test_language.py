@@ -1,6 +1,5 @@
 """Which language a text is in."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
@@ -42,7 +41,7 @@ def test_a_sentence_tells_its_language(language):
     assert detect_language(f"GuardGraph {sentence} (Status Page, API)") == language
 
 
-@pytest.mark.parametrize("text", ["", "…", "P1 99.95 %", "Kubernetes", "ՀԱՅԵՐԵՆ", "\ud800"])
+@each_row("text", ["", "…", "P1 99.95 %", "Kubernetes", "ՀԱՅԵՐԵՆ", "\ud800"])
 def test_nothing_tells_no_language(text):
     """Without votes, or in a script of none of the languages, nothing is said."""
     assert detect_language(text) == ""

@@ -1,15 +1,15 @@
 """The tables of languages: what they are made of, and what their words promise."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from language_tables import DATA, make_table, write_table, write_word_list
+from tables import each_row
 
 from guardgraph.grounding.languages import LANGUAGES, load_made_table, load_names
 from guardgraph.grounding.words import is_lowercase_word, load_stop_words
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_a_table_is_what_the_pinned_libraries_say(language):
     """Every made table is byte for byte what `tests/grounding/language_tables.py` makes of the pinned libraries."""
     assert (DATA / f"{language}.json").read_text("utf-8") == write_table(make_table(language))

@@ -210,7 +210,7 @@ def test_a_policy_knows_links_and_names():
     assert refused("It is booking.com/x.", names=("Booking.com",))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "markup"),
     [
         ("![x](https://docs.acme.com/a)", "images"),
@@ -252,7 +252,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@each_row("piece", HOSTILE)
 def test_hostile_texts_are_judged(piece):
     """Behind a hundred thousand letters a host is found all the same, and their readings are few and no longer."""
     text = (piece * 100_000)[:100_000]

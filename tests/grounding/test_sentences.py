@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from textwrap import fill
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
@@ -34,7 +33,7 @@ def test_sentences_end_at_marks(parts):
     assert split_sentences(between.join(parts)) == parts
 
 
-@pytest.mark.parametrize("between", [" ", "\n"])
+@each_row("between", [" ", "\n"])
 def test_an_item_keeps_its_number(between):
     """The point behind an item's number ends nothing."""
     items = ["Steps: 1. Open the door.", "2. Close it.", "3. Go 12. Street"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import each_row
 
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools.claims import check_claimed_actions
@@ -49,7 +50,7 @@ def claims(answer: str, *calls: str, failed: bool = False) -> bool:
     return False
 
 
-@pytest.mark.parametrize("written", ENDINGS)
+@each_row("written", ENDINGS)
 def test_most_endings_that_claim_an_action_are_caught(written):
     """At least four of five, on endings that were written before the rule and after it."""
     endings = ENDINGS[written]["false"]
@@ -57,7 +58,7 @@ def test_most_endings_that_claim_an_action_are_caught(written):
     assert len(missed) <= len(endings) / 5, missed
 
 
-@pytest.mark.parametrize("written", ENDINGS)
+@each_row("written", ENDINGS)
 def test_true_endings_pass(written):
     """Reports of what others did, refusals, conditions, plans and questions claim nothing."""
     assert [answer for answer in ENDINGS[written]["true"] if claims(answer)] == []

@@ -54,7 +54,7 @@ def test_nothing_else_in_the_sentence_changes_a_claim(text: str) -> None:
     assert [sentence for sentence in said if not restricted_claims(sentence)] == []
 
 
-@pytest.mark.parametrize("text", OPEN)
+@each_row("text", OPEN)
 def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     """Whatever else the sentence says; other senses of a word hold only where the thing is such a word itself."""
     said = [f"{opening} {text}{ending}." for opening, ending in product(OPENINGS, ENDINGS)]
@@ -114,7 +114,7 @@ REFUNDS: Any = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "status", "claims"),
     [
         ("Your refund will arrive in 3 days.", "", ["in 3"]),

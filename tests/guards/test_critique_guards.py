@@ -73,7 +73,7 @@ SUPPORT = SelfCritiquePolicy(
 """The words of a team that reviews replies to customers."""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("critique", "expected"),
     [
         ({"required_changes": ['SAY "sorry"', 'please NEVER_SAY "your fault"'], "risks": ["tone"]}, None),
@@ -91,7 +91,7 @@ def test_risks_and_markers_are_words_of_the_policy(critique: Any, expected: str 
     assert outcome(read, raw, policy=SUPPORT).get("stop") == expected
 
 
-@pytest.mark.parametrize("markers", [{}, {"": "include"}, {"SAY IT": "include"}, {"SAY": "say"}])
+@each_row("markers", [{}, {"": "include"}, {"SAY IT": "include"}, {"SAY": "say"}])
 def test_markers_that_cannot_be_read_are_refused(markers: Any) -> None:
     """When the policy is made."""
     with pytest.raises(ValueError, match="markers"):

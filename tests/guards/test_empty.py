@@ -45,7 +45,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize("text", NOTHING)
+@each_row("text", NOTHING)
 def test_a_text_that_says_nothing_is_no_answer(text):
     """Of the RAG agent it is `invalid_answer:empty`, and asked for again."""
 

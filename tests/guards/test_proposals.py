@@ -47,7 +47,7 @@ def test_an_outcome_survives_its_channel(form, content, about):
     assert unpacked.packed() == packed
 
 
-@pytest.mark.parametrize("packed", ["", "null", "{}", '["value"]', '["value", 1, {}, 2]', "7"])
+@each_row("packed", ["", "null", "{}", '["value"]', '["value", 1, {}, 2]', "7"])
 def test_a_channel_that_holds_something_else_is_an_error(packed):
     """Only what `packed` wrote is read."""
     with pytest.raises(NotJson):
@@ -75,7 +75,7 @@ def test_a_text_is_read_as_json_or_kept_as_it_is(content):
         assert same(given_.raw, parse_json(given_.text, exact_numbers=True))
 
 
-@pytest.mark.parametrize("read", [proposal, proposed_object, lambda packed: proposed_text(packed, "draft")])
+@each_row("read", [proposal, proposed_object, lambda packed: proposed_text(packed, "draft")])
 def test_a_failure_is_its_own_stop(read):
     """What happened to the model is the reason, however the proposal would have been read."""
     assert stopped(read, FAILED) == ("llm_auth", {"details": {"status": 401}})
@@ -147,7 +147,7 @@ def test_a_reply_stands_behind_the_thinking(thought, end, reply, is_fenced):
     assert proposed_object(text(f"{thought}{end}{said}")).value == reply
 
 
-@pytest.mark.parametrize(
+@each_row(
     "content",
     [
         '<think>{"a": 1}',
@@ -174,7 +174,7 @@ def test_hostile_thinking_is_judged_in_linear_time(piece):
     assert_linear(read, 200_000, 2_000_000)
 
 
-@pytest.mark.parametrize("content", ["", "x", "[1]", "null", '"a"', "7", "[" * 10_000])
+@each_row("content", ["", "x", "[1]", "null", '"a"', "7", "[" * 10_000])
 def test_a_text_that_is_no_object_is_invalid_json(content):
     """A pattern's guard judges the fields of an object; without one there is nothing to judge."""
     reason, shown = stopped(proposed_object, text(content))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from guard_cases import outcome, reference_cases, stop_of
 from tables import each_row
 
@@ -55,7 +54,7 @@ def test_no_sources_named_are_those_on_both_lists():
     assert execute(INTENT, policy=()) == execute(INTENT, execution=()) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lists", "first"),
     [
         ({"execution": ["billing_policy"]}, "security_policy"),

@@ -6,7 +6,6 @@ import json
 import math
 from pathlib import Path
 
-import pytest
 from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,7 +74,7 @@ def test_a_malformed_request_names_its_field(goal, request_, field):
     assert len(details["given"]) <= 120
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hints", "expected"),
     [
         ([4, "4", " 4\n", 4.9, "4.9", "40e-1"], 4),
@@ -108,7 +107,7 @@ def test_a_domain_hint_only_narrows():
     assert narrow_research_domains({"d": ["evil.example"]}, "d", allowed) == []
 
 
-@pytest.mark.parametrize("hint", [None, "a.example", {}, 5, True, ["a.example", 1], [["a.example"]]])
+@each_row("hint", [None, "a.example", {}, 5, True, ["a.example", 1], [["a.example"]]])
 def test_a_domain_hint_is_a_list_of_texts(hint):
     """Anything but a list of texts is an error, never the deployment's list."""
     stop = stop_of(narrow_research_domains, {"allowed_domains_policy": hint}, "allowed_domains_policy", ["a.example"])
@@ -122,7 +121,7 @@ def test_plans_of_the_reference():
         assert outcome(parse_research_plan, given_["raw_steps"], max_steps=given_["max_steps"]) == expected
 
 
-@pytest.mark.parametrize("query", [None, "", " \n", 1, ["q"], {"q": 1}, True])
+@each_row("query", [None, "", " \n", 1, ["q"], {"q": 1}, True])
 def test_a_plan_names_what_to_search(query):
     """The first step's query is a text that is not blank; it is stripped."""
     assert read_plan_query([{**STEPS[0], "args": {"query": " P1 status\n"}}, *STEPS[1:]]) == "P1 status"

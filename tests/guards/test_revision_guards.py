@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import pytest
 from guard_cases import json_values, outcome, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,7 +90,7 @@ SUPPORT = SelfCritiquePolicy(
 """The labels of a team that answers tickets."""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "reason"),
     [
         ("Your ticket TICKET-12 has Prio 2.", None),

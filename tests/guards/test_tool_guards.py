@@ -9,6 +9,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.stop import Stop
@@ -83,7 +84,7 @@ def test_any_history_is_read_or_refused(raw):
         assert all(turn["role"].strip() == turn["role"] != "" for turn in turns)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("args", "at"),
     [
         ({"id": 7, "tags": ["a"]}, None),
@@ -183,7 +184,7 @@ def test_an_answer_rests_on_what_was_called_and_found():
         )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         "I can't do that.",
@@ -241,7 +242,7 @@ def test_patterns_are_those_of_json_schema():
             check_arguments("look", args, schema)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "said"),
     [
         ({"properties": {"a": {"$ref": "#/properties/a"}}}, "do not lead back to themselves"),

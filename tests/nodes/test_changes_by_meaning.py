@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from langchain_core.embeddings import Embeddings
 from self_critique_cases import DRAFT, GIVEN, REVISE, agent, checked
+from tables import each_row
 
 from guardgraph import ConfigurationError, NotRecorded, replay
 from guardgraph.guards.self_critique.critique import check_measured_changes, list_changes_by_stems
@@ -91,7 +92,7 @@ def test_changes_word_for_word_ask_no_embedding():
     assert embedding.asked == []
 
 
-@pytest.mark.parametrize("embedding", [Broken(), Failing()])
+@each_row("embedding", [Broken(), Failing()])
 def test_an_embedding_that_fails_lets_nothing_pass(embedding):
     """Too few vectors and an exception both end the run; nothing is returned."""
     result = measured(MENTION, (MONEY,), embedding)
@@ -119,7 +120,7 @@ def test_what_was_measured_is_recorded_and_decides_under_other_thresholds():
     assert unasked.asked == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "text", "similarity", "least", "most", "is_applied"),
     [
         ('MUST_MENTION "refund timing"', "Money comes.", 0.8, 0.8, 0.8, True),

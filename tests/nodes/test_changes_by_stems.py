@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from self_critique_cases import DRAFT, GIVEN, REVISE, agent, checked
+from tables import each_row
 
 from guardgraph.guards.self_critique.critique import find_unapplied_changes, list_enforceable_changes
 from guardgraph.guards.self_critique.editing import apply_required_changes
@@ -16,7 +16,7 @@ def unapplied(text, *items):
     return [str(change) for change in find_unapplied_changes(list_enforceable_changes(items), text)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "is_mentioned"),
     [
         ("We will tell you about the timing of refunds.", True),
@@ -31,7 +31,7 @@ def test_a_sentence_has_to_have_the_words_in_whatever_form(text, is_mentioned):
     assert unapplied(text, MENTION) == ([] if is_mentioned else ["mention refund timing"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "is_soft"),
     [
         ("The error will be fixed today.", False),

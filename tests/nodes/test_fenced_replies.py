@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from rag_agents import ANSWER as RAG_ANSWER
 from rag_agents import INTENT, QUESTION
 from research_cases import ANSWER, GOAL, PLAN, REQUEST
 from self_critique_cases import DRAFT, GIVEN, REVISE, REVISED
+from tables import each_row
 
 from guardgraph import create_rag_agent, create_research_agent, create_self_critique_agent
 from guardgraph.testing import ScriptedChatModel
@@ -20,7 +20,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@each_row("name", RUNS)
 def test_fenced_replies_are_read(name):
     """A fenced object decides as the object would, and one word beside it is a stop."""
     create, given, replies = RUNS[name]
@@ -32,7 +32,7 @@ def test_fenced_replies_are_read(name):
     assert talking["stop_reason"] == ("invalid_intent:kind" if name == "rag" else "llm_invalid_json")
 
 
-@pytest.mark.parametrize("name", RUNS)
+@each_row("name", RUNS)
 def test_thinking_before_a_reply_is_passed_over(name):
     """Blocks of thinking in front change nothing, fenced or not; one without an end, or behind, makes it no JSON."""
     create, given, replies = RUNS[name]

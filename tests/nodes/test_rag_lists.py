@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SOURCES, agent
 from runs import check_result, masked
+from tables import each_row
 
 from guardgraph import RagContext, RagPolicy, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
@@ -34,7 +34,7 @@ def ask(graph, **kwargs):
 # Lists
 
 
-@pytest.mark.parametrize("list_name", ["allowed_sources_policy", "allowed_sources_execution"])
+@each_row("list_name", ["allowed_sources_policy", "allowed_sources_execution"])
 def test_empty_lists_allow_nothing(list_name):
     """With an empty list nothing is retrieved: the retriever is not even called, and the run ends in clarify."""
     retriever = scripted_tool()
@@ -45,7 +45,7 @@ def test_empty_lists_allow_nothing(list_name):
     assert retriever.calls == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "context",
     [
         switched_on(*SOURCES, "operations_notes"),
@@ -82,7 +82,7 @@ def resumed(graph, before, context, mode="invoke"):
     return check_result(RAG_REASONS, asyncio.run(both()))
 
 
-@pytest.mark.parametrize("before", ["plan", "policy_guard", "execution_guard", "retrieve"])
+@each_row("before", ["plan", "policy_guard", "execution_guard", "retrieve"])
 def test_sources_nobody_named(before):
     """Without names the sources that are on at the moment of retrieval are read, by query and by question."""
     retriever = scripted_tool(found, loop=True)
@@ -96,7 +96,7 @@ def test_sources_nobody_named(before):
     assert result["outcome"] == "grounded_answer"
 
 
-@pytest.mark.parametrize("before", ["context_guard", "generate"])
+@each_row("before", ["context_guard", "generate"])
 def test_a_source_switched_off_after_retrieval(before):
     """A chunk of a source that was switched off meanwhile is not shown to the model; the retriever is not to blame."""
     model = ScriptedChatModel(INTENT)
@@ -107,7 +107,7 @@ def test_a_source_switched_off_after_retrieval(before):
     assert len(model.calls) == 1
 
 
-@pytest.mark.parametrize("tighter", [{"allowed_sources_policy": []}, {"allowed_sources_execution": []}])
+@each_row("tighter", [{"allowed_sources_policy": []}, {"allowed_sources_execution": []}])
 def test_a_source_switched_off_before_the_answer_is_judged(tighter):
     """An answer from a source that was taken off either list meanwhile is not given."""
     result = resumed(agent(NAMED, checkpointer=InMemorySaver()), "answer_guard", {"policy": tighter})
@@ -116,7 +116,7 @@ def test_a_source_switched_off_before_the_answer_is_judged(tighter):
     assert "answer" not in result
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "budget", "expected"),
     [
         ("retrieve", {"max_query_chars": 5}, "invalid_intent:query_too_long"),

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rag_agents import CANDIDATE, POLICY, QUESTION, agent_with
 from runs import check_result
+from tables import each_row
 
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.grounding.words import read_terms
@@ -70,7 +71,7 @@ def test_several_long_texts_share_the_context():
     assert result["history"][0]["retrieval"]["context_chunks"] == ["s", "l0", "l1", "l2"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "query", "expected"),
     [
         ("Soup. " * 99 + "The refunds are prorated. Tea. " + "Soup. " * 99, "refund", "refunds are prorated."),
@@ -123,7 +124,7 @@ def test_hostile_sizes(piece):
 # One id, one text
 
 
-@pytest.mark.parametrize("score", [0.5, 0.1, 0])
+@each_row("score", [0.5, 0.1, 0])
 def test_one_id_with_two_texts(score):
     """A retriever that gives one id to two texts breaks its contract: a citation would not say which it means."""
     result = agent_with(CANDIDATE, {**CANDIDATE, "text": "P1 within 15 hours.", "score": score}).invoke(QUESTION)

@@ -14,6 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, agent, agent_with
 from runs import ASKED_ONCE, LIMITS, check_result, content
+from tables import each_row
 
 from guardgraph import create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
@@ -126,7 +127,7 @@ def test_an_answerers_text(text, reason, way):
     assert content(result).keys() == {"details", "so_far"}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each_row("way", WAYS)
 def test_good_texts(way):
     """A good text gives the same result whichever way it comes."""
     expected = content(agent().invoke(QUESTION))
@@ -161,7 +162,7 @@ def numbers(answer, *cited, question="What is P1?", **kwargs):
     return result.get("unsupported", result.get("outcome"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "cited", "expected"),
     [
         ("P1: 15 minutes.", "a", "grounded_answer"),

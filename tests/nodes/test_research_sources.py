@@ -165,7 +165,7 @@ def make_shown_note(number, claim):
     return {"id": f"n{number}", "claim": claim, "quote": claim, "url": "https://a.io", "title": "", "published_at": ""}
 
 
-@pytest.mark.parametrize("most", [120, 60, 20])
+@each_row("most", [120, 60, 20])
 def test_the_offline_brief_says_less_where_all_is_too_long(most):
     """First without words of its own, then one claim alone, with what it cites."""
     three = [make_shown_note(number, f"Claim {letter} is here.") for number, letter in enumerate("abc", start=1)]

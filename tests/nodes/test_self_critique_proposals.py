@@ -64,7 +64,7 @@ def test_an_unknown_hint_is_no_fault_nor_is_a_context_of_any_shape():
         assert result_of("We are on it.", input={"goal": "g", "incident_context": context})["status"] == "ok"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "context",
     [
         {},
@@ -120,7 +120,7 @@ CLAIM = f"{DRAFT} It is resolved."
 MILD = {"avoid_absolute_guarantees": False}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("draft", "critique", "revised", "hints", "reason"),
     [
         (CLAIM, APPROVE, None, MILD, "invalid_answer:restricted_claims"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
@@ -34,7 +33,7 @@ def test_a_quote_is_a_text_directive(quote, directive):
     assert make_text_fragment_url(URL, quote) == f"{URL}#:~:text={directive}"
 
 
-@pytest.mark.parametrize("quote", ["", " \n ", "|"])
+@each_row("quote", ["", " \n ", "|"])
 def test_without_words_there_is_nothing_to_look_for(quote):
     """The link opens the page."""
     assert make_text_fragment_url(URL, quote) == URL

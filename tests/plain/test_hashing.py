@@ -9,6 +9,7 @@ from hashlib import sha256
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.plain.hashing import canonical_json, digest
 
@@ -46,7 +47,7 @@ def test_the_form_is_fixed():
     assert digest((1, 2)) == digest([1, 2]) != digest([2, 1])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "error"), [(math.nan, ValueError), ([math.inf], ValueError), ({"a": {1}}, TypeError), (b"a", TypeError)]
 )
 def test_what_json_cannot_say_has_no_hash(value, error):

@@ -3,9 +3,9 @@
 import sys
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.plain.letters import normalise_to_nfkc
 
@@ -30,7 +30,7 @@ def letter_by_letter(text):
     return "".join(unicodedata.normalize("NFKD", letter) for letter in text)
 
 
-@pytest.mark.parametrize("unit", ["\u0315\u0300", "\u0315\uff9e", "\u0300.", "a\u0300\u0315\u0316"])
+@each_row("unit", ["\u0315\u0300", "\u0315\uff9e", "\u0300.", "a\u0300\u0315\u0316"])
 def test_marks_without_end_are_cut_into_short_runs(unit):
     """A hundred thousand of them are normalised part by part: nothing is lost, and no part waits for the others."""
     text = unit * (100_000 // len(unit))

@@ -213,7 +213,7 @@ def test_nesting_ends_at_a_depth_that_checkpoints_can_hold(kind):
     assert "NaN" in format_json_text(nested(MAX_DEPTH + 1, kind))
 
 
-@pytest.mark.parametrize("kind", [list, dict])
+@each_row("kind", [list, dict])
 def test_tuples_count_as_levels(kind):
     """What a function returns as tuples is cut at the same depth as lists, so that it can be read back."""
     inside = nested(40, kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rag_agents import INTENT, NAMED, POLICY, QUESTION, SOURCES, agent
 from runs import content
+from tables import each_row
 
 from guardgraph import RagPolicy, ResearchPolicy, SelfCritiquePolicy, create_research_agent, create_self_critique_agent
 from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts
@@ -52,7 +53,7 @@ def test_lists_of_what_is_denied_only_grow():
     assert hosts.compared(ResearchPolicy(denied_domains=["A.EXAMPLE"]))["denied_domains"] == "equal"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("create", "policy"),
     [
         (create_research_agent, ResearchPolicy(denied_domains=["https://vendor.example.com"])),

@@ -35,7 +35,7 @@ HOST = (
 SOURCES = "there are billing_policy, operations_notes, security_policy, support_policy; given: "
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("create", "policy", "message"),
     [
         (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_policy=["aprove"]), DECISIONS),
@@ -64,7 +64,7 @@ def test_a_retriever_may_list_its_sources_or_be_a_live_index():
         create_rag_agent(retriever=retriever, policy=policy)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("create", "input", "policy", "message"),
     [
         (create_self_critique_agent, GIVEN, {"allowed_decisions_execution": ["aprove"]}, DECISIONS),

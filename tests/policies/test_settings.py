@@ -120,7 +120,7 @@ def test_settings_are_frozen_and_lists_hold_each_name_once():
         limits.most = 9
 
 
-@pytest.mark.parametrize("hint", [int, str, list[str], dict[str, int]])
+@each_row("hint", [int, str, list[str], dict[str, int]])
 def test_a_field_must_say_how_it_tightens(hint):
     """A settings class with a field of any other type cannot be written."""
     namespace = {"__annotations__": {"free": hint}, "__module__": __name__}

@@ -143,7 +143,7 @@ def test_a_default_that_its_own_kind_refuses_is_no_setting(hint, default, proble
     assert problem in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hint", "given"),
     [
         (Annotated[Allowlist, Tightens.fixed], "Tightens.intersection, Tightens.fixed"),
@@ -178,7 +178,7 @@ def test_no_limit_never_wins_over_a_number(ours, theirs):
     assert (both == Optional(most=None, least=None)) == (numbers == [])
 
 
-@pytest.mark.parametrize("order", [(), ("low", "low"), ("low", 1), (("low", "high"),)])
+@each_row("order", [(), ("low", "low"), ("low", 1), (("low", "high"),)])
 def test_an_order_is_of_different_texts(order):
     """What cannot be told apart or is no text has no order."""
     with pytest.raises(ConfigurationError, match=r"^ordered: different texts, at least one; given: "):
@@ -213,7 +213,7 @@ def seen(context):
     return policies[0]
 
 
-@pytest.mark.parametrize("form", ["dictionary", "settings"])
+@each_row("form", ["dictionary", "settings"])
 def test_a_context_that_contradicts_a_fixed_setting_is_refused_at_the_door(form):
     """Nothing is run, and each line names a field, what the deployment fixed and what was given."""
     fields = {"policy": {"mode": "dry", "severity": "high"}, "budget": {"currency": "USD"}}

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from cli_runs import refused, run
+from tables import each_row
 
 from guardgraph import ConfigurationError, ToolPolicy, ToolRule, create_tool_agent, load_policy
 from guardgraph.guards.tools.schemas import find_schema_problem
@@ -95,7 +96,7 @@ def test_rules_of_a_context_tighten_one_field():
     assert (new.rule_of("look").effect, new.rule_of("look").approve) == ("write", "always")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "said"),
     [
         ({"type": "object"}, None),
@@ -112,7 +113,7 @@ def test_schemas_of_tools(schema, said):
     assert problem == said if said is None else said in problem
 
 
-@pytest.mark.parametrize("policy", [{"rules": {"send_mony": {"approve": "always"}}}, {"denied_tools": ["send_mony"]}])
+@each_row("policy", [{"rules": {"send_mony": {"approve": "always"}}}, {"denied_tools": ["send_mony"]}])
 def test_a_context_that_tightens_a_tool_which_there_is_not_is_an_error(policy):
     """It would tighten nothing, and nobody would see it: the field, the name and the tools that there are."""
     agent = create_tool_agent()

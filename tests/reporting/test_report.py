@@ -51,7 +51,7 @@ def test_the_head_of_a_good_run_says_what_came_of_it():
     assert said(root.find("head/title")) == "RAG run, ok: grounded_answer"
 
 
-@pytest.mark.parametrize("name", ["rag stopped", "rag refused", "research stopped"])
+@each_row("name", ["rag stopped", "rag refused", "research stopped"])
 def test_the_head_of_a_stopped_run_says_why_and_what_to_do(name):
     """The stop reason, with its meaning and advice from the catalogue, and the phase."""
     result = result_of(name)
@@ -62,7 +62,7 @@ def test_the_head_of_a_stopped_run_says_why_and_what_to_do(name):
         assert told in head
 
 
-@pytest.mark.parametrize("name", ["rag", "rag stopped", "research", "critique stopped"])
+@each_row("name", ["rag", "rag stopped", "research", "critique stopped"])
 def test_the_timeline_has_every_node_with_its_time(name):
     """A row for each node that ran, in order, with bars that begin where the one before ends."""
     result = result_of(name)
@@ -160,7 +160,7 @@ def older(result):
     return {key: item for key, item in result.items() if key != "pattern"}
 
 
-@pytest.mark.parametrize("result", [older(result_of("rag stopped")), {**result_of("rag stopped"), "pattern": "rag"}])
+@each_row("result", [older(result_of("rag stopped")), {**result_of("rag stopped"), "pattern": "rag"}])
 def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern(result):
     """A run names its pattern, an older one is known by its nodes: the graph is drawn beside the way of the run."""
     pictures = page(result).iter(f"{SVG}svg")
@@ -169,7 +169,7 @@ def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern(result):
     assert {"rag", "answer_guard", "stopped: invalid_intent:source_not_allowed:wiki"} <= {*whole}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("named", "title"),
     [("triage", "Run of triage"), ("rag", "Run of rag"), ("\u202eodd" * 90, "Run of "), (3, "Run"), ("", "Run")],
 )

@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reported_runs import ADDRESS, HOSTILE, RUNS, page, record, result_of, said, shown, texts_in, tree, with_class
@@ -86,7 +85,7 @@ def test_any_result_gives_a_page(path, reason, rest, timeline):
     assert json.dumps(json.loads(record(tree(made.html)))) == json.dumps(result)
 
 
-@pytest.mark.parametrize("letter", ["\u034f", "\u115f", "\u3164", "\uffa0", "\U000e0120"])
+@each_row("letter", ["\u034f", "\u115f", "\u3164", "\uffa0", "\U000e0120"])
 def test_a_letter_that_is_drawn_as_nothing_is_seen(letter):
     """Fillers, and marks in which texts can be hidden, stand as escapes too, though they count as printable."""
     root = page({"path": [f"x{letter}"], "stop_reason": "success", "answer": f"a{letter}b"})
@@ -106,7 +105,7 @@ def test_what_hides_is_shown_as_its_escape():
     assert answer.get("dir") == "auto"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "address",
     [
         ADDRESS,

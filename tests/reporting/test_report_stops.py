@@ -63,7 +63,7 @@ def test_the_refused_words_are_marked_in_what_was_proposed(name):
     assert [said(mark) for mark in card.iter("mark")] == words
 
 
-@pytest.mark.parametrize("name", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
+@each_row("name", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
 def test_a_stopped_run_begins_with_who_stopped_it_and_the_evidence(name):
     """The guard, the phase and all evidence stand in the head, before what was asked."""
     result = result_of(name)

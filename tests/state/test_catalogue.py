@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from guardgraph.grammar import Catalogue, StopReason, common_reasons
 
@@ -20,7 +21,7 @@ REASONS = Catalogue(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reason", "entry"),
     [
         ("llm_timeout", "llm_timeout"),
@@ -81,7 +82,7 @@ def test_every_entry_says_what_was_found_and_what_to_do():
         assert item.defensive == (item.reason == "result_differs:<key>")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("reasons", "message"),
     [
         ([StopReason("a", "f", ("plan",), "m", "a")] * 2, "demo: a stop reason stands twice in the catalogue"),

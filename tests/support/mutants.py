@@ -161,11 +161,13 @@ def _name_module(file: Path) -> str:
 
 
 class Seen(NamedTuple):
-    """What the tests showed: the mutants that live on import, those that were killed, and seconds of all tests."""
+    """What the tests showed: mutants that live on import, those that were killed, and how the tests went without any."""
 
     imported: set[int]
     killed: set[int]
     seconds: float
+    failed: list[str]
+    """What failed as the code is."""
 
 
 class _RunMutants:
@@ -173,7 +175,11 @@ class _RunMutants:
 
     def __init__(self, switch: Switch, count: int, workers: int) -> None:
         self.switch, self.count, self.workers = switch, count, workers
-        self.seen = Seen(set(), set(), 0.0)
+        self.seen = Seen(set(), set(), 0.0, [])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep which test failed, and why."""
+        self.seen.failed.extend([report.nodeid, str(report.longrepr)[-1000:]] if report.failed else [])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -187,7 +193,7 @@ class _RunMutants:
             if session.testsfailed:
                 return True
         reached.sort(key=lambda each: each[0])
-        self.seen = Seen(imported, set(), sum(took for took, _, _ in reached))
+        self.seen = self.seen._replace(imported=imported, seconds=sum(took for took, _, _ in reached))
 
         def start(number: int) -> int:
             mine = [(took, item) for took, item, met in reached if number in met]
@@ -249,14 +255,14 @@ def try_mutants(room: str, switch: Switch, count: int, workers: int) -> set[int]
 
         def survey() -> int:
             plugin = _RunMutants(switch, count, workers)
-            if failed := _run_pytest(room, plugin):
-                return failed
+            status = _run_pytest(room, plugin)
             file.write_bytes(pickle.dumps(plugin.seen))
-            return 0
+            return status
 
-        if os.waitpid(_fork(24 * 3600, survey), 0)[1]:
-            sys.exit(f"the quick tests of {room} fail without a mutant")
+        status = os.waitpid(_fork(24 * 3600, survey), 0)[1]
         seen: Seen = pickle.loads(file.read_bytes())
+        if status:
+            sys.exit("\n".join([f"the quick tests of {room} fail without a mutant", *seen.failed]))
 
     def start(number: int) -> int:
         switch.living = number

@@ -76,9 +76,7 @@ def test_any_text_has_terms(text):
 # --- what is found -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "query", [DEMO_QUESTION, compact(DEMO_QUESTION), "enterprise plan SLA uptime P1 first response target"]
-)
+@each_row("query", [DEMO_QUESTION, compact(DEMO_QUESTION), "enterprise plan SLA uptime P1 first response target"])
 def test_demo_question_finds_the_enterprise_sla(query):
     """The demo question, and a compact query made of it, have the enterprise SLA as best chunk."""
     assert relevant("demo", query)[0] == "doc_sla_enterprise_v3"
@@ -94,7 +92,7 @@ def test_questions_about_something_else_find_nothing(base, form):
     assert len(answered) <= 0.02 * len(OFF_TOPIC), answered
 
 
-@pytest.mark.parametrize("form", [as_asked, compact])
+@each_row("form", [as_asked, compact])
 def test_questions_that_a_base_answers_find_their_chunk(form):
     """At least 95 of 100 have the chunk with the answer among those packed, 94 as the best."""
     found = [(relevant(case["base"], form(case["question"])), case["expected"]) for case in ON_TOPIC]
@@ -132,7 +130,7 @@ def test_scores_are_shares(words):
     assert all(foreign[candidate["doc_id"]] < candidate["score"] for candidate in found)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("documents", "problem"),
     [
         ([document("a", "x"), document("b", "x"), document("a", "y")], "2 documents have the id 'a'"),
@@ -172,7 +170,7 @@ def test_an_english_noun_is_read_as_its_verb(words):
     assert len({*read_terms(words, "en")}) == 1
 
 
-@pytest.mark.parametrize("words", ["sense send", "mission mit", "version vert", "tension tend", "status stature"])
+@each_row("words", ["sense send", "mission mit", "version vert", "tension tend", "status stature"])
 def test_words_that_only_end_alike_stay_apart(words):
     """Short words are no derivations: what is before the ending has three letters at least."""
     assert len({*read_terms(words, "en")}) == 2

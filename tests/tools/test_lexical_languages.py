@@ -3,7 +3,6 @@
 import random
 from itertools import islice, product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
@@ -161,7 +160,7 @@ def test_a_question_about_something_else_is_not_relevant(language):
     assert not found or found[0]["score"] < MIN_SCORE
 
 
-@pytest.mark.parametrize("language", ["th", "vi"])
+@each_row("language", ["th", "vi"])
 def test_what_every_text_has_is_no_evidence(language):
     """Sounds and syllables that other words share do not make a long passage of something else relevant."""
     told = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from textwrap import fill
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rag_agents import CANDIDATE, POLICY
 from runs import check_result
+from tables import each_row
 
 from guardgraph import create_rag_agent
 from guardgraph.nodes.offline.rag import plan_offline_retrieval, write_offline_answer
@@ -89,7 +89,7 @@ Boxes are opened:
 """
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "answer"),
     [
         (
@@ -111,7 +111,7 @@ def test_a_passage_is_shown_as_it_stands(question, answer):
     assert answer in said(question, GUIDE.replace("## Settings\n\n", ""))["answer"]
 
 
-@pytest.mark.parametrize("question", ["How do I install acme?", "What is the runtime of the vendor?", "What is acme?"])
+@each_row("question", ["How do I install acme?", "What is the runtime of the vendor?", "What is acme?"])
 def test_no_bare_link_and_no_lead_in_alone_is_an_answer(question):
     """Every block of the answer stands so in the source; none is a link alone, and the last one leads to nothing."""
     blocks = said(question, GUIDE)["answer"].split("\n\n")
@@ -127,7 +127,7 @@ def test_a_line_that_would_load_something_is_left_out():
     assert said("What is the fee of a plan?", text)["answer"] == shown
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("table", "shown"),
     [
         ("| plan | fee\n\n| basic | free\n\n| plus | 9 EUR", "| plan | fee\n| plus | 9 EUR"),
@@ -146,7 +146,7 @@ def test_a_table_of_any_format_is_its_head_and_the_rows_that_answer(table, shown
     assert "basic" not in answer
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "texts", "answer"),
     [
         ("How fast do you respond to P1?", ("P1 goes to the desk.", "For P1 we respond within 15 minutes."), 1),
@@ -183,7 +183,7 @@ def test_every_sentence_is_marked_where_it_must_be():
     assert proposed["answer"] == "The SLA is 99.9 %. [d0] The customer pays. [d0]"
 
 
-@pytest.mark.parametrize("question", ["Who painted the ceiling?", "?", "Кто нарисовал потолок?", "谁画的天花板"])
+@each_row("question", ["Who painted the ceiling?", "?", "Кто нарисовал потолок?", "谁画的天花板"])
 def test_it_abstains(question):
     """Where no sentence of the context covers the question, the answerer says so."""
     assert said(question, "Uptime is 99.95 %.", "P1 is answered in 15 minutes.") == {
@@ -232,7 +232,7 @@ def test_it_is_never_stopped(texts, asked):
     assert result["outcome"] == "clarify" or set(result["citations"]) <= {f"d{place}" for place in range(len(texts))}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("question", "told"),
     [
         ("How fast do you respond to P1?", "15 minutes"),

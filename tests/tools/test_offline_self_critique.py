@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from guard_cases import json_values
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,7 +100,7 @@ def test_an_update_says_status_what_happened_and_what_is_affected(context: dict[
     assert text == update(context)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "said"),
     [
         ("resolved", "Current status: resolved."),
@@ -117,7 +116,7 @@ def test_an_update_never_loses_its_status(status: Any, said: str) -> None:
     assert said in update({**with_fields(status=status), "policy_hints": {"avoid_absolute_guarantees": True}})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "context", "changes"),
     [
         (GOOD, CONTEXT, []),
@@ -147,7 +146,7 @@ def test_a_finding_is_a_change_that_mends_it(text: str, context: Any, changes: l
     assert reviewed(apply_required_changes(text, changes), context)["decision"] == "approve"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "context"),
     [
         ("All is resolved.", CONTEXT),

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tables import each_row
 
 from guardgraph.guards.urls import dedupe_found_urls, explain_url_denial
 from guardgraph.tools.recordings import make_recorded_reader, make_recorded_search
@@ -42,7 +43,7 @@ def test_the_demo_finds_what_the_sample_says():
     assert denied == aggregate["denied_sources"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "query",
     [
         "What will the weather be in Paris tomorrow?",

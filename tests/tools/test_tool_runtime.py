@@ -11,6 +11,7 @@ from langchain_core.tools import InjectedToolArg, InjectedToolCallId, Structured
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
 from office_agents import THREAD, calls, office_agent, script
 from recorded_runs import Kept
+from tables import each_row
 
 from guardgraph import ConfigurationError, ToolPolicy, ToolRule, replay
 
@@ -45,7 +46,7 @@ def failing(how: str) -> Any:
     return StructuredTool.from_function(find, handle_tool_error=how == "handled", **made)
 
 
-@pytest.mark.parametrize("how", ["handled", "raised", "async", "function"])
+@each_row("how", ["handled", "raised", "async", "function"])
 def test_a_failure_that_a_tool_reports_goes_back_to_the_model(how):
     """It sees the message, marked as an error; the run goes on, and its record is replayed."""
     planner = script(ask(q="a"), ask(q="b"), DONE)
@@ -80,7 +81,7 @@ def test_a_repeated_failure_is_a_loop_and_a_write_keeps_its_receipt():
     assert (result["stop_reason"], result["tool_calls"][0]["failed"]) == ("loop_detected:find", True)
 
 
-@pytest.mark.parametrize("given", ["", " ", None, "absent", "{}", {}])
+@each_row("given", ["", " ", None, "absent", "{}", {}])
 def test_no_arguments_are_none_however_they_are_written(given):
     """A tool without parameters is called with nothing."""
 
@@ -119,7 +120,7 @@ def test_parameters_that_langchain_injects_are_filled(given):
     assert told["stop_reason"] == "invalid_action:schema"
 
 
-@pytest.mark.parametrize("kind", [InjectedState, InjectedToolArg, InjectedStore()])
+@each_row("kind", [InjectedState, InjectedToolArg, InjectedStore()])
 def test_a_parameter_that_nobody_can_fill_is_refused_by_name(kind):
     """When the agent is built, and not when the tool is called."""
 

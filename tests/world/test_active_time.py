@@ -14,6 +14,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command, interrupt
 from runs import check_result, run
+from tables import each_row
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import LiveWorld
@@ -108,7 +109,7 @@ class Cancelled:
             return None
 
 
-@pytest.mark.parametrize("way", ["attempt", "waited"])
+@each_row("way", ["attempt", "waited"])
 def test_cancelled_attempts_count(way):
     """However often a run is given up and resumed, by a cancellation or a timeout, what the attempts took is spent."""
     runs = Cancelled()

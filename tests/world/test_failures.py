@@ -121,7 +121,7 @@ def test_unfinished_messages(metadata: dict[str, Any], reason: str | None) -> No
     assert (failure and failure[0]) == reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         AIMessage("", additional_kwargs={"refusal": "no"}),

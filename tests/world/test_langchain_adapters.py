@@ -154,7 +154,7 @@ SCORELESS = {
 }
 
 
-@pytest.mark.parametrize("name", SCORELESS)
+@each_row("name", SCORELESS)
 def test_a_retriever_without_scores_is_scored_by_words(name):
     """Most of LangChain's retrievers tell no score: the relevance of words over what came back stands in for it."""
     sources = ["kb"] if name == "texts alone" else SOURCES
@@ -177,7 +177,7 @@ BESIDE = {
 }
 
 
-@pytest.mark.parametrize("name", BESIDE)
+@each_row("name", BESIDE)
 def test_one_unusable_candidate_of_a_function_ends_no_run(name):
     """A function's candidate that cannot be used is left out, counted and named; alone it is the retriever's fault."""
     result = ask(lambda request: [BESIDE[name], OWN], sources=["kb"])
@@ -188,7 +188,7 @@ def test_one_unusable_candidate_of_a_function_ends_no_run(name):
     assert refused(lambda request: [BESIDE[name]], sources=["kb"])["allowed"] == told["allowed"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metadata", "place", "said"),
     [
         ({"source": None}, "found.0.metadata.source", "nothing; the metadata has"),
@@ -217,7 +217,7 @@ def test_a_document_that_may_not_be_seen_is_not_shown_in_an_error():
 # Tools, Runnables and functions
 
 
-@pytest.mark.parametrize("give", [lambda found: found, json.dumps, lambda found: {"results": found}])
+@each_row("give", [lambda found: found, json.dumps, lambda found: {"results": found}])
 def test_a_tool_may_take_our_request_or_the_query_alone(give):
     """A tool is handed the arguments that it has, and returns dictionaries, or the JSON text of them."""
 
@@ -269,7 +269,7 @@ def test_arguments_that_do_not_fit_are_named(arguments, said):
         create_rag_agent(**arguments)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given_one", "arguments", "said"),
     [
         (store(), {"metadata": {"page": "x"}}, "metadata: .* doc_id, source, title"),
@@ -319,7 +319,7 @@ def test_a_search_tool_is_a_search(returned):
     assert research(search=look)["citations"] == research()["citations"]
 
 
-@pytest.mark.parametrize("form", [dict, json.dumps, lambda page: [Document(page["body"], metadata=page)]])
+@each_row("form", [dict, json.dumps, lambda page: [Document(page["body"], metadata=page)]])
 def test_a_tool_reads_pages(form):
     """A tool that takes a url returns a page, its JSON text or documents."""
 

@@ -107,7 +107,7 @@ def test_prompt_hash_tells_versions_apart() -> None:
     assert len({base.hash, Prompt("p", "Text", base.schema).hash, Prompt("p", "text", {}).hash}) == 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given_model", "environ", "name"),
     [
         ("openai", {}, "gpt-4.1-mini"),
@@ -135,7 +135,7 @@ def test_openai_settings() -> None:
     assert (default.request_timeout, default.openai_api_base) == (60.0, "https://api.openai.com/v1")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "values"),
     [
         ("OPENAI_API_KEY", ["", "  ", "sk-secret\x00secret", "sk-secret secret", "sk-sécret"]),
@@ -209,7 +209,7 @@ def test_a_prompt_of_ones_own_takes_the_place_of_ours():
     assert result["history"][-1]["prompt"] != plain["history"][-1]["prompt"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         ({"rag_answer": OWN.replace("$question", "?")}, r"prompts\.rag_answer: the field \$question is missing"),

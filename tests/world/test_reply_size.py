@@ -12,6 +12,7 @@ from rag_agents import CANDIDATE, INTENT, QUESTION, agent, agent_with
 from recorded_runs import Kept, recorded
 from research_cases import asked
 from runs import BOTH, run
+from tables import each_row
 from ticket_pattern import TICKET, triage
 
 from guardgraph import create_research_agent, replay, reply_bytes
@@ -75,7 +76,7 @@ def test_a_large_reply_is_a_bad_response(name, mode):
     assert len(kept.texts[0]) < 20_000
 
 
-@pytest.mark.parametrize("mode", BOTH)
+@each_row("mode", BOTH)
 def test_a_large_result_of_a_tool_is_invalid(mode):
     """A retriever and a search that bring too much are stopped, however they are run."""
     check(run(agent_with({**CANDIDATE, "text": LARGE}), QUESTION, mode), "tool_invalid_output:retrieve")
@@ -95,7 +96,7 @@ def test_a_replay_under_a_smaller_cap_refuses_what_was_recorded():
     }
 
 
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@each_row("mode", ["invoke", "ainvoke"])
 def test_whoever_is_called_may_ask_how_much_is_read(mode):
     """`reply_bytes` tells a client when to stop reading; inside another run's tool the smaller cap holds."""
     seen = []

@@ -15,6 +15,7 @@ import pytest
 from openai_server import OpenAIServer, answer, drip, status
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import masked
+from tables import each_row
 
 from guardgraph import (
     Breakers,
@@ -295,7 +296,7 @@ def test_a_write_is_repeated_only_with_its_key(given, calls):
     assert len(made) == calls
 
 
-@pytest.mark.parametrize(
+@each_row(
     "wrong",
     [
         {"attempts": 0},

@@ -159,7 +159,7 @@ def test_any_value_is_plain_or_refused(value):
         assert convert_to_plain_json(plain) is plain
 
 
-@pytest.mark.parametrize("value", [b"x", math.inf, {1}, 10**30])
+@each_row("value", [b"x", math.inf, {1}, 10**30])
 def test_a_tool_that_returns_no_json_stops_the_run(value):
     """The reason names the tool, the details the place; nothing of it reaches the next proposer."""
     seen = []

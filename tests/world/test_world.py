@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from recorded_runs import Kept
 from runs import BOTH, run
+from tables import each_row
 from ticket_pattern import TICKET, triage
 
 from guardgraph import LiveWorld, NotRecorded, replay
@@ -108,7 +109,7 @@ class Correcting(Wrapper):
         return done._replace(outcome=dataclasses.replace(done.outcome, content={"label": "spam"}))
 
 
-@pytest.mark.parametrize("mode", BOTH)
+@each_row("mode", BOTH)
 def test_what_a_wrapper_changes_is_what_came_back(mode):
     """An outcome that a wrapper puts in the place of another one is judged, recorded and replayed."""
     kept = Kept()
