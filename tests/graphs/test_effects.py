@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import sqlite3
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -16,6 +15,7 @@ from threading import Barrier, Event
 import psycopg
 import pytest
 from effect_runs import Around, Setup, attempt, check_payments, survive
+from hanging import hang, standing
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -201,11 +201,7 @@ def test_another_request_at_the_same_place_is_unknown(bank):
 
 def test_a_write_that_outlasts_its_time_is_unknown(bank):
     """It may still be at work, so the run does not say that its time was spent before."""
-
-    def slow(request):
-        time.sleep(1)
-
-    result = payments(slow, checkpointer=InMemorySaver(), seconds=0.2).invoke(ASKED, THREAD)
+    result = payments(hang, checkpointer=InMemorySaver(), seconds=0.2, world=standing()).invoke(ASKED, THREAD)
     assert (result["stop_reason"], result["details"]["limit"]) == ("effect_unknown:pay", "max_seconds")
 
 

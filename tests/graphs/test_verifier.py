@@ -7,6 +7,7 @@ import re
 
 import pytest
 from guard_cases import json_values, outcome
+from hanging import standing
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.cross_encoders import BaseCrossEncoder
@@ -134,8 +135,8 @@ def test_it_has_the_time_that_the_run_has_left():
     verifier = scripted_verifier()
     result = agent(answerer=answerer, verifier=verifier, world=LiveWorld(clock=clock)).invoke(QUESTION)
     assert (result["stop_reason"], result["phase"], verifier.calls) == ("max_seconds", "generate", [])
-    slow = ScriptedChatModel(Reply(ALL_TRUE, delay=0.6))
-    result = agent(answer=ANSWER, verifier=slow, budget=RagBudget(max_seconds=0.5)).invoke(QUESTION)
+    slow = ScriptedChatModel(Reply(ALL_TRUE, delay=5.0))
+    result = agent(answer=ANSWER, verifier=slow, budget=RagBudget(max_seconds=0.2), world=standing()).invoke(QUESTION)
     assert (result["stop_reason"], result["path"][-2]) == ("llm_timeout", "support_guard")
     assert result["details"]["limit"] == "max_seconds"
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from re import _constants, _parser
 
 import pytest
+from growth import assert_linear
 
 import guardgraph
 
@@ -143,7 +144,7 @@ def test_there_are_patterns():
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_patterns_take_linear_time(room):
-    """Four times the text takes at most some six times as long, on texts of the letters that it looks for."""
+    """Four times the text takes at most eight times as long, on texts of the letters that it looks for."""
     for name, pattern in PATTERNS.items():
         if name.split(".")[1] == room:
             hold_to_linear_time(pattern, ways_of(name))
@@ -152,11 +153,14 @@ def test_patterns_take_linear_time(room):
 def hold_to_linear_time(pattern: re.Pattern[str], ways: frozenset[str]) -> None:
     """Fail with the text for which a pattern takes too long."""
     for text in hostile_texts(pattern, FEW_CHARS):
-        if min(spent(pattern, text, ways), spent(pattern, text, ways)) > SECONDS:
-            seconds = [
-                min(spent(pattern, text[:chars], ways) for _ in range(3)) for chars in (FEW_CHARS // 4, FEW_CHARS)
-            ]
-            assert seconds[1] < 6 * seconds[0] + 0.005, (text[:12], pattern.pattern[:200], seconds)
+        if spent(pattern, text, ways) > SECONDS:
+            try:
+                assert_linear(
+                    lambda chars, text=text: spent(pattern, text[:chars], ways), FEW_CHARS // 4, FEW_CHARS, spare=0.005
+                )
+            except AssertionError as error:
+                error.add_note(f"{text[:12]!r} {pattern.pattern[:200]}")
+                raise
     if MANY:
         for text in hostile_texts(pattern, 100_000):
-            assert min(spent(pattern, text, ways), 2) < 2, (text[:12], pattern.pattern[:200])
+            assert any(spent(pattern, text, ways) < 2 for _ in range(3)), (text[:12], pattern.pattern[:200])

@@ -161,7 +161,7 @@ def _name_module(file: Path) -> str:
 
 
 class Seen(NamedTuple):
-    """What the tests showed: mutants that live on import, those that were killed, and how the tests went without any."""
+    """What the tests showed: which mutants live on import, which were killed, and how all went without any."""
 
     imported: set[int]
     killed: set[int]

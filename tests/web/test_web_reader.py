@@ -41,7 +41,7 @@ def failure_of(server, url, **arguments):
     began = time.monotonic()
     with pytest.raises(ReadFailure) as raised:
         read(server, url, **arguments)
-    assert time.monotonic() - began < 15  # nobody waits for ever
+    assert time.monotonic() - began < 120  # nobody waits for ever
     assert raised.value.reason in READ_FAILURES
     assert raised.value.details["hops"]
     assert raised.value.details["limits"]["max_page_seconds"] > 0
