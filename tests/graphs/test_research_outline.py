@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from guard_cases import json_values, outcome
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from reported_runs import page, said, with_class
 from research_cases import hits, note_pages, reads, research, vendor
 from runs import check_result
 
 from guardgraph import ResearchBudget, ResearchPolicy, format_brief
-from guardgraph.guards.research import answer as guards
-from guardgraph.guards.research.outline import LONGEST_TITLE, check_outline, parse_outline
-from guardgraph.guards.stop import Stop
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -84,14 +79,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_an_answer_has_the_sections_of_its_outline(name):
-    """All of them, in order, each with a text."""
-    result = written(REFUSED[name])
-    assert (result["stop_reason"], result["phase"]) == ("invalid_answer:sections", "synthesize")
-    assert result["details"]["expected"] == TITLES
-
-
 @pytest.mark.parametrize(
     ("texts", "reason"),
     [
@@ -143,44 +130,6 @@ TITLED = ["A", "a ", "x" * 81, "<b>", "See https://evil.io", "3.4%", "99%", "Zep
 OUTLINES = st.builds(lambda titles: {"sections": titles}, st.lists(st.sampled_from(TITLED), max_size=4))
 
 
-@settings(max_examples=200, deadline=None)
-@given(json_values(["sections"], TITLED) | OUTLINES)
-def test_any_value_is_an_outline_or_is_refused(raw):
-    """What passes is a few short titles on one line, no two the same; all else has a listed reason."""
-
-    def judge():
-        titles = parse_outline(raw, max_sections=3)
-        check_outline(titles, notes=NOTES, **RULES)
-        return titles
-
-    done = outcome(judge)
-    if "value" in done:
-        titles = done["value"]
-        assert 1 <= len(titles) <= 3
-        assert all(title == " ".join(title.split()) and 0 < len(title) <= LONGEST_TITLE for title in titles)
-        assert len({title.casefold() for title in titles}) == len(titles)
-    else:
-        assert RESEARCH_REASONS.find(done["stop"]) is not None
-
-
 PIECES = st.lists(
     st.sampled_from([*"\n.! “”[]", "\n\n", "[n1]", "[n2, n1]", "[n9]", "答", "- ", FIRST, NODE]), max_size=12
 ).map("".join)
-
-
-@settings(max_examples=200, deadline=None)
-@given(PIECES, PIECES)
-def test_any_sections(first, second):
-    """What passes has its texts where it says, no mark is left in them, and read again it is the same."""
-    given_ = answer_of(first, second, citations=())
-    try:
-        read = guards.parse_sectioned_answer(**given_, outline=TITLES, notes=NOTES, max_answer_chars=900)
-    except Stop:
-        return
-    one, two = read["sections"]
-    assert (one["start"], two["start"] - one["end"], two["end"]) == (0, 2, len(read["answer"]))
-    assert all(read["answer"][item["start"] : item["end"]].strip() for item in (one, two))
-    assert not {"[n1]", "[n2, n1]"} & {*read["answer"].split()}
-    shown = guards.show_marked_answer(read)
-    again = guards.parse_sectioned_answer(**shown, outline=TITLES, notes=NOTES, max_answer_chars=900)
-    assert (again["answer"], again["sections"]) == (read["answer"], read["sections"])

@@ -11,14 +11,7 @@ from searched_worlds import HOSTS, OPEN, TEXTS, TOPICS, Searched, asked, gaps_of
 from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, replay, web_reader, what_if
-from guardgraph.guards.research.searches import (
-    LONGEST_QUERY,
-    drop_denied_queries,
-    parse_gaps,
-    share_limit,
-    start_searches,
-)
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.research.searches import LONGEST_QUERY, drop_denied_queries, start_searches
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 
@@ -171,22 +164,6 @@ def test_a_query_that_waits_is_judged_again():
 
 
 @pytest.mark.parametrize(
-    ("query", "denied"),
-    [
-        ("al\u200bice", "alice"),
-        ("al\xadice", "alice"),
-        ("alice_smith", "alice"),
-        ("查询张伟公司", "张伟"),
-        ("acmes acme", "acme"),
-    ],
-)
-def test_a_denied_term_is_found_however_it_is_written(query, denied):
-    """Unseen letters and underscores hide none, nor does a script without blanks."""
-    with pytest.raises(Stop, match="query_denied"):
-        parse_gaps({"queries": [query]}, asked=[], max_queries=1, denied=[denied], known=[])
-
-
-@pytest.mark.parametrize(
     ("limit", "because"),
     [({"max_urls": 1}, "max_urls"), ({"max_read_pages": 1}, "max_read_pages"), ({"max_notes": 1}, "max_notes")],
 )
@@ -207,17 +184,6 @@ def test_the_offline_rule_searches_for_words_that_no_note_has():
     assert (world.queries[1], result["aggregate"]["verified_notes"]) == ("beta gamma", 3)
 
 
-@given(st.integers(0, 50), st.integers(0, 60), st.integers(1, 6))
-def test_shares_of_a_limit_never_exceed_it(limit, used, searches):
-    """Whatever each search leaves or takes, all of them together take no more than the limit, and can take it whole."""
-    left = used
-    for at in range(searches, 0, -1):
-        share = share_limit(limit, used=left, searches_left=at)
-        assert 0 <= share <= max(limit - left, 0)
-        left += share
-    assert left == max(limit, used)
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False),
     lambda inner: (
@@ -225,20 +191,6 @@ JSON = st.recursive(
     ),
     max_leaves=12,
 )
-
-
-@given(JSON, st.integers(1, 4))
-def test_any_proposal_is_read_or_refused(raw, most):
-    """What passes has no more new queries than are left, each a text that was not asked before."""
-    try:
-        gaps = parse_gaps(raw, asked=["a"], max_queries=most, denied=["x"], known=[])
-    except Stop as stop:
-        gaps, family = None, RESEARCH_REASONS.find(stop.reason).family
-    if gaps is None:
-        assert family == "invalid_gaps"
-        return
-    assert len(gaps.queries) <= most - 1
-    assert all(query.strip() and query.casefold() != "a" for query in gaps.queries)
 
 
 INSIDE = [

@@ -113,3 +113,35 @@ def test_citations_out_of_context():
     stop = stop_of(rag.check_citations, ["z", "a", "y ", "z", "A"], [chunk("b"), chunk("a"), chunk("a")])
     assert stop.reason == "invalid_answer:citations_out_of_context"
     assert stop.evidence == {"invalid_citations": ["A", "y", "z"], "context_doc_ids": ["a", "b"]}
+
+
+@each_row(
+    ("raw", "given"),
+    [
+        ({"doc_id": "a"}, '{"doc_id": "a"}'),
+        (["a"], "a"),
+        ([{"text": "A"}], '{"text": "A"}'),
+        ([{"doc_id": 1, "text": "A"}], '{"doc_id": 1, "text": "A"}'),
+        ([{"doc_id": "z", "text": "A"}], "z"),
+        ([{"doc_id": "a", "text": "B"}], "B"),
+    ],
+)
+def test_what_is_no_ranking_names_what_was_given(raw, given):
+    """A list of candidates with the ids and the texts that it was given; anything else is the reranker's fault."""
+    candidates = [{"doc_id": "a", "text": "A"}, {"doc_id": "b", "text": "B"}]
+    stop = stop_of(rag.parse_ranking, raw, candidates=candidates)
+    assert (stop.reason, stop.evidence["details"]["given"]) == ("tool_invalid_output:rerank", given)
+    ranked = rag.parse_ranking([*reversed(candidates), candidates[0]], candidates=candidates)
+    assert [item["doc_id"] for item in ranked] == ["b", "a"]
+
+
+@each_row(
+    ("codes", "is_kept"),
+    [(["de", "x" * 8], True), (["de", ""], False), (["x" * 99], False), ("de", False), ([1], False)],
+)
+def test_languages_of_a_candidate_are_a_list_of_codes(codes, is_kept):
+    """What a base says of languages without a measured threshold is kept; anything else is a candidate left out."""
+    item = {**CANDIDATE, "unmeasured": codes}
+    found = rag.parse_candidates([item, {**CANDIDATE, "doc_id": "b"}], allowed_sources=SOURCES, top_k=4)
+    assert [each.get("unmeasured") for each in found.candidates] == ([codes, None] if is_kept else [None])
+    assert len(found.left_out) == (not is_kept)

@@ -13,11 +13,21 @@ from tables import each_row
 from guardgraph.graphs.running.licensing import keep_recorded
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import check_approval, check_licence, complete_call
-from guardgraph.guards.tools.licence import find_broken_rule
+from guardgraph.guards.tools.licence import find_broken_rule, list_shown_tools
 from guardgraph.guards.tools.values import is_single_value, list_leading_parts
 from guardgraph.state.review import hash_licence
 from guardgraph.state.settings import Settings
-from guardgraph.state.tools import ArgumentRule, Given, MadeCall, ToolBudget, ToolCall, ToolCard, ToolPolicy, ToolRule
+from guardgraph.state.tools import (
+    ArgumentRule,
+    Given,
+    MadeCall,
+    ToolBudget,
+    ToolCall,
+    ToolCard,
+    ToolPolicy,
+    ToolRule,
+    hash_tool,
+)
 
 NAMES = ("send_money", "read_bill", "search", "delete_file", "send_mail", "contacts")
 CARDS = {
@@ -991,3 +1001,12 @@ def test_another_body_is_another_mail_and_another_note_no_other_payment():
     paid = [made("send_money", "paid", 1, to="ada", amount=3, note="one")]
     again = {"to": "ada", "amount": 3, "note": "two"}
     assert reason("send_money", again, before=paid) == "loop_detected:send_money"
+
+
+def test_a_model_is_shown_the_tools_that_it_may_ask_for_as_they_are_pinned():
+    """None that the list lacks, that there is not, or whose description is another one than was pinned."""
+    pinned = {name: ToolRule(pin=hash_tool(CARDS[name])) for name in ("search", "contacts")}
+    rules = {**pinned, "send_mail": ToolRule(pin="0" * 64)}
+    policy = ToolPolicy(tools_policy=("search", "send_mail", "contacts", "gone"), rules=rules)
+    cards = {**CARDS, "contacts": {**CARDS["contacts"], "description": "Another one."}}
+    assert [card["name"] for card in list_shown_tools(cards, policy)] == ["search"]

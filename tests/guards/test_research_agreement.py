@@ -1,0 +1,205 @@
+"""Which notes agree with each other, which contradict each other, and which pages are one source."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from runs import check_result
+from tables import each_row
+from web_contacts import only_loopback
+from web_server import LOOPBACK, WebServer, answer
+
+from guardgraph import ResearchPolicy, create_research_agent, web_reader
+from guardgraph.grammar import Stop
+from guardgraph.guards.research.agreement import (
+    Independence,
+    SourceText,
+    check_agreement,
+    compare_claims,
+    compare_notes,
+)
+from guardgraph.state.research import RESEARCH_REASONS
+
+nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
+
+HOSTS = ("herald.test", "gazette.test", "blog.test")
+THREAD = {"configurable": {"thread_id": "1"}}
+QUESTION = "How many people did the fire at the Halden mill hurt?"
+GIVEN = {
+    "goal": "Report the fire.",
+    "request": {"request": {"question": QUESTION, "report_date": "2026-03-20"}, "policy_hints": {}},
+}
+HERALD = "The fire at the Halden mill hurt 14 people on Monday evening."
+GAZETTE = "Police said on Tuesday that the fire at the Halden mill had hurt 14 people."
+MORE = "It began in the cellar of the old building, and no one knows why yet."
+BLOG = "The fire at the Halden mill hurt 41 people on Monday evening."
+TRUST = (
+    {"scope": "domain:herald.test", "tier": "official", "owner": "Herald Group", "source": "press list"},
+    {"scope": "gazette.test", "tier": "known"},
+    {"scope": "blog.test", "tier": "doubtful", "date": "2026-01-01"},
+)
+
+ONE_OWNER = (
+    {"scope": "herald.test", "tier": "known", "owner": "A B"},
+    {"scope": "gazette.test", "tier": "known", "owner": "a  b"},
+)
+
+
+def page(text, day="2026-03-19", links="", more=""):
+    """Return a page of a newspaper, its day declared in its head."""
+    head = f'<title>News</title><meta property="article:published_time" content="{day}">' if day else "<title>N</title>"
+    body = f"<main><h1>Fire</h1><p>{text}</p><p>{more}</p></main>{links}"
+    return answer(f"<html><head>{head}</head><body>{body}</body></html>", content_type="text/html; charset=utf-8")
+
+
+@pytest.fixture
+def server():
+    """Two newspapers that say the same, and a blog that does not."""
+    pages = {"herald.test/": page(HERALD), "gazette.test/": page(GAZETTE), "blog.test/": page(BLOG)}
+    with WebServer(pages) as server:
+        yield server
+
+
+def agent_of(server, *hosts, given=None, **policy):
+    """Return an agent that finds the first page of each host and reads it from the server."""
+    urls = [f"http://{host}/" for host in hosts or HOSTS]
+    return create_research_agent(
+        search=lambda asked: [{"url": url} for url in urls],
+        reader=web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, robots=False),
+        extractor=take_notes,
+        policy=ResearchPolicy(
+            allowed_domains_policy=HOSTS, allowed_domains_execution=HOSTS, check_names=False, **policy
+        ),
+        **(given or {}),
+    )
+
+
+def take_notes(asked):
+    """Take the sentence of each page that speaks of the mill."""
+    said = {
+        url: next(line for line in each["body"].split("\n") if "mill" in line) for url, each in asked["pages"].items()
+    }
+    return [{"claim": text, "quote": text, "url": url, "title": "", "published_at": ""} for url, text in said.items()]
+
+
+def ask(agent, *args, **kwargs):
+    """Run the agent once, and hold what it returns against the catalogue."""
+    return check_result(RESEARCH_REASONS, agent.invoke(GIVEN, *args, **kwargs))
+
+
+def waiting(server, **policy):
+    """Run an agent until it asks a person, and return the agent and what it asks."""
+    agent = agent_of(server, given={"checkpointer": InMemorySaver()}, corroboration="mark", **policy)
+    agent.invoke(GIVEN, THREAD)
+    [asked] = agent.get_state(THREAD).interrupts
+    return agent, asked.value
+
+
+def differ(one, other):
+    """Return the first values in which two texts conflict, None where they do not."""
+    return compare_claims(one, other).conflict
+
+
+BASE = "The Halden mill employed 320 people in March 2024."
+
+
+@each_row(
+    ("other", "values"),
+    [
+        ("The Halden mill employed 230 people in March 2024.", ("320", "230")),
+        ("In March 2024 the mill at Halden employed 410 people.", ("320", "410")),
+        ("The Halden mill employed three hundred and twenty people in March 2024.", None),
+        ("The Halden mill employed 230 people in March 2019.", None),
+        ("The Halden mill employed at least 230 people in March 2024.", None),
+        ("The Bergen mill employed 230 people in March 2024.", None),
+        ("The Halden mill paid 230 million euros in March 2024.", None),
+        ("", None),
+    ],
+)
+def test_values_of_one_thing_conflict(other, values):
+    """Another number of the same does; the same said otherwise, another year, a bound, and another thing do not."""
+    assert differ(BASE, other) == values
+    assert differ(other, BASE) == (values and values[::-1])
+
+
+TEXTS = st.one_of(
+    st.text(max_size=60),
+    st.lists(
+        st.sampled_from([*BASE.split(), "14", "2019", "27 %", "since", "$5 million", "Olsen", "not", "."]), max_size=14
+    ).map(" ".join),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=4))
+def test_any_claims_are_compared_alike_from_both_sides(claims):
+    """Whatever they say: nothing raises, conflicts and agreement are mutual, no claim has both with one note."""
+    notes = [
+        {"id": f"n{at}", "claim": text, "quote": text, "url": f"https://h{at}.test/", "title": "", "published_at": ""}
+        for at, text in enumerate(claims)
+    ]
+    said = {item["id"]: item for item in compare_notes(notes, {})}
+    for name, item in said.items():
+        against = [other["id"] for other in item["conflicts_with"]]
+        assert not {name} & {*against, *item["agrees_with"]}
+        assert not {*against} & {*item["agrees_with"]}
+        assert all(name in [back["id"] for back in said[other]["conflicts_with"]] for other in against)
+        assert all(name in said[other]["agrees_with"] for other in item["agrees_with"])
+        assert item["independent"] == 1  # nobody knows anything of the pages
+    with pytest.raises(Stop):
+        check_agreement([*said.values()], notes, min_independent=2)
+
+
+def test_comparing_takes_time_that_is_bounded():
+    """Sixty notes, the most that a report takes, are compared in seconds of this machine's."""
+    notes = [
+        {
+            "id": f"n{at}",
+            "claim": f"The Halden mill number {at} of the Olsen group employed {300 + at} people in March 2024.",
+            "quote": "x" * 20,
+            "url": f"https://h{at}.test/",
+            "title": "",
+            "published_at": "",
+        }
+        for at in range(60)
+    ]
+    began = time.process_time()
+    compare_notes(notes, {})
+    assert time.process_time() - began < 20
+
+
+def source(name, *, body="", owner="", linked=()):
+    """Return what is known of a page."""
+    return SourceText(
+        f"https://{name}/", name, owner, body or f"Text of {name}", None if linked is None else frozenset(linked)
+    )
+
+
+WIRE = "The mill at Halden burned down on Monday night and nobody knows why it began in the cellar of the old house. "
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        (source("a.example.com"), source("b.example.com"), "same_domain"),
+        (source("a.test", owner="x"), source("b.test", owner="x"), "same_owner"),
+        (source("a.test", linked=None), source("b.test"), "unknown_links"),
+        (source("a.test", linked=["www.b.test"]), source("b.test"), "linked"),
+        (source("a.test", body=WIRE + "Our own reporter."), source("b.test", body="By wire. " + WIRE), "copied"),
+        (
+            source("a.test", body=WIRE),
+            source("b.test", body="The fire in the mill began on Monday, say witnesses."),
+            None,
+        ),
+    ],
+)
+def test_pages_that_are_one_source(one, other, why):
+    """A domain, an owner, links or none that are known, and a copied text."""
+    judged = Independence({one.url: one, other.url: other})
+    assert judged.explain_dependence(one.url, other.url) == why
+    assert judged.explain_dependence(other.url, one.url) == why
+    assert judged.count_sources([one.url, other.url]) == (2 if why is None else 1)

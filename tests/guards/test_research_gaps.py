@@ -1,0 +1,266 @@
+"""What the Research agent's guards decide between searches: what is missing, when it ends, how a page is rated."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from guard_cases import stop_of
+from hypothesis import given
+from hypothesis import strategies as st
+from recorded_runs import Kept
+from runs import ASKED_ONCE, check_result
+from searched_worlds import HOSTS, OPEN, TEXTS, TOPICS, Searched, asked, gaps_of, searching_agent
+from tables import each_row
+
+from guardgraph import ResearchBudget, create_research_agent, replay
+from guardgraph.guards.research import searches as between
+from guardgraph.guards.research import trust
+from guardgraph.guards.research.searches import LONGEST_QUERY, parse_gaps, share_limit
+from guardgraph.guards.stop import Stop
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import ScriptedChatModel
+
+
+def searched(site, gaps, input=None, *, context=None, **parts):
+    """Run an agent once, and check what holds for every result and every recording."""
+    kept = Kept()
+    agent = searching_agent(site, gaps, recorder=kept, **parts)
+    result = agent.invoke(asked() if input is None else input, context=context)
+    assert replay(agent, kept.recordings[-1]) == result
+    return check_result(RESEARCH_REASONS, result)
+
+
+MODEL_PLAN = {
+    "steps": [
+        {"id": f"r{at}", "action": name, "args": {"query": "alpha" if at == 1 else None}}
+        for at, name in enumerate(
+            ("search_sources", "dedupe_urls", "read_extract_notes", "verify_notes", "synthesize_answer"), 1
+        )
+    ]
+}
+ALPHA = f"https://{HOSTS[0]}/pumps"
+NOTE = {"claim": TEXTS[ALPHA], "quote": TEXTS[ALPHA], "url": ALPHA}
+ANSWER = {"answer": TEXTS[ALPHA], "citations": ["n1"]}
+
+
+def proposed(*replies, context=ASKED_ONCE, input=None, queries=4, **parts):
+    """Run an agent on a model that plans and takes a note, then replies."""
+    world, kept = Searched(), Kept()
+    model = ScriptedChatModel(MODEL_PLAN, {"notes": [NOTE]}, *replies)
+    given = {"policy": OPEN, "search": world.search, "reader": world.read, "recorder": kept, **parts}
+    agent = create_research_agent(model, budget=ResearchBudget(max_queries=queries), **given)
+    result = agent.invoke(asked() if input is None else input, context=context)
+    assert replay(agent, kept.recordings[-1]) == result
+    return world, check_result(RESEARCH_REASONS, result)
+
+
+REFUSED = {
+    "invalid_gaps:open": {"open": "all of it", "queries": []},
+    "invalid_gaps:queries": {"open": [], "queries": "beta"},
+    "invalid_gaps:query": {"open": [], "queries": [" "]},
+    "invalid_gaps:query_too_long": {"open": [], "queries": ["b" * (LONGEST_QUERY + 1)]},
+    "invalid_gaps:too_many": {"open": [], "queries": ["beta", "gamma", "delta", "epsilon"]},
+    "invalid_gaps:unsupported_link": {"open": ["See https://attacker.io/log"], "queries": []},
+}
+
+
+CALLER = {"tenant": "acme-corp", "user": "j.doe@acme.io", "groups": ["night shift"]}
+
+
+@pytest.mark.parametrize(
+    ("query", "denied"),
+    [
+        ("al\u200bice", "alice"),
+        ("al\xadice", "alice"),
+        ("alice_smith", "alice"),
+        ("查询张伟公司", "张伟"),
+        ("acmes acme", "acme"),
+    ],
+)
+def test_a_denied_term_is_found_however_it_is_written(query, denied):
+    """Unseen letters and underscores hide none, nor does a script without blanks."""
+    with pytest.raises(Stop, match="query_denied"):
+        parse_gaps({"queries": [query]}, asked=[], max_queries=1, denied=[denied], known=[])
+
+
+@given(st.integers(0, 50), st.integers(0, 60), st.integers(1, 6))
+def test_shares_of_a_limit_never_exceed_it(limit, used, searches):
+    """Whatever each search leaves or takes, all of them together take no more than the limit, and can take it whole."""
+    left = used
+    for at in range(searches, 0, -1):
+        share = share_limit(limit, used=left, searches_left=at)
+        assert 0 <= share <= max(limit - left, 0)
+        left += share
+    assert left == max(limit, used)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["open", "queries", "x"]), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON, st.integers(1, 4))
+def test_any_proposal_is_read_or_refused(raw, most):
+    """What passes has no more new queries than are left, each a text that was not asked before."""
+    try:
+        gaps = parse_gaps(raw, asked=["a"], max_queries=most, denied=["x"], known=[])
+    except Stop as stop:
+        gaps, family = None, RESEARCH_REASONS.find(stop.reason).family
+    if gaps is None:
+        assert family == "invalid_gaps"
+        return
+    assert len(gaps.queries) <= most - 1
+    assert all(query.strip() and query.casefold() != "a" for query in gaps.queries)
+
+
+INSIDE = [
+    "http://169.254.169.254/latest/meta-data",
+    "http://localhost/admin",
+    "http://[::1]/",
+    "http://10.0.0.7/",
+    "http://user@north.example.com/",
+    "http://north.example.com:8080/",
+    "http://evil.example/",
+    "file:///etc/passwd",
+]
+
+
+WORLDS = st.fixed_dictionaries(
+    {
+        "proposals": st.lists(st.lists(st.sampled_from([*TOPICS, "nothing", "broken"]), max_size=3), max_size=4),
+        "queries": st.integers(1, 4),
+        "pages": st.integers(1, 5),
+        "notes": st.integers(1, 5),
+        "urls": st.integers(1, 5),
+        "first": st.sampled_from([*TOPICS, "alpha beta", "alpha beta gamma delta", "nothing"]),
+        "denied": st.lists(st.sampled_from(HOSTS), max_size=2),
+        "other": st.fixed_dictionaries({"queries": st.integers(1, 4), "pages": st.integers(1, 5)}),
+    }
+)
+
+
+def _make_random_agent(given, **changed):
+    said = {**given, **changed}
+    world = Searched(failing=["broken"])
+    limits = {"max_read_pages": said["pages"], "max_notes": said["notes"], "max_urls": said["urls"]}
+    policy = OPEN.model_copy(update={"denied_domains": tuple(said["denied"])})
+    parts = {"first": said["first"], "queries": said["queries"], "budget": limits, "policy": policy}
+    kept = Kept()
+    return world, kept, searching_agent(world, gaps_of(*said["proposals"]), recorder=kept, **parts)
+
+
+def gaps(raw, asked=("old",), most=3, denied=("Falcon",), known=()):
+    """Read a proposal of what is missing."""
+    return between.parse_gaps(raw, asked=asked, max_queries=most, denied=denied, known=known)
+
+
+@each_row(
+    ("raw", "reason"),
+    [
+        ([], "not_object"),
+        ({"open": "x"}, "open"),
+        ({"open": [1]}, "open"),
+        ({"open": [" "]}, "open"),
+        ({"open": ["x" * 401]}, "open"),
+        ({"open": ["x"] * 21}, "open"),
+        ({"queries": "x"}, "queries"),
+        ({"queries": ["x"] * 21}, "queries"),
+        ({"queries": [" "]}, "query"),
+        ({"queries": [1]}, "query"),
+        ({"queries": ["x" * 401]}, "query_too_long"),
+        ({"queries": ["a", "b", "c"]}, "too_many"),
+    ],
+)
+def test_a_proposal_of_what_is_missing_is_refused_by_what_is_wrong(raw, reason):
+    """At most so many texts of at most so many characters, and no more new queries than are left."""
+    assert stop_of(gaps, raw).reason == f"invalid_gaps:{reason}"
+
+
+def test_what_is_missing_is_read():
+    """The limits themselves are allowed; a query that was asked, in any case and spacing, is not asked again."""
+    assert gaps({"open": [" x ", "y" * 400]}) == (["x", "y" * 400], [])
+    assert gaps({"queries": ["OLD", "a  b", "A B", "c" * 400]}) == ([], ["a b", "c" * 400])
+    assert gaps({"queries": ["x"] * 20}).queries == ["x"]
+    assert stop_of(gaps, {"queries": ["the FALCON plan"]}).reason == "query_denied"
+    assert gaps({"queries": ["the falconry plan"]}).queries == ["the falconry plan"]
+    assert gaps({"queries": ["the falcon plan"]}, known=["What of Falcon?"]).queries == ["the falcon plan"]
+
+
+@each_row(
+    ("queries", "used", "spent", "seconds", "end"),
+    [
+        (3, (0, 9), 10.0, 100.0, "max_queries"),
+        (2, (9, 9), 10.0, 100.0, "max_urls"),
+        (2, (8, 9), 10.0, 31.0, None),
+        (2, (8, 9), 10.0, 30.0, "time"),
+    ],
+)
+def test_searches_end_at_a_limit_and_while_there_is_time_to_answer(queries, used, spent, seconds, end):
+    """The time of the search before has to be left twice: for the next one and for the answer."""
+    state = {**between.start_searches("q"), "queries": ["q"] * queries}
+    given_ = {"max_queries": 3, "used": {"max_urls": used}, "spent": spent, "seconds": seconds}
+    assert between.find_searches_end(state, **given_) == end
+
+
+def test_a_search_that_begins_takes_the_query_that_waits_longest():
+    """What waits is judged anew, and a search that brought nothing is listed by its query."""
+    state = {**between.start_searches("a", hits=2, urls=["u"]), "waiting": ["b", "Falcon", "c"]}
+    kept = between.drop_denied_queries(state, denied=["falcon"], known=[])
+    assert (kept["waiting"], kept["failed_queries"]) == (["b", "c"], [{"query": "", "reason": "query_denied"}])
+    begun = between.begin_next_search(kept, notes=4, spent=7.0)
+    assert (begun["queries"], begun["waiting"], begun["notes"], begun["began"]) == (["a", "b"], ["c"], 4, 7.0)
+    assert between.list_failed_query(begun, "no hits")["failed_queries"][1:] == [{"query": "b", "reason": "no hits"}]
+    assert [between.count_searches_left(each, max_queries=3) for each in (None, state, begun)] == [3, 3, 2]
+
+
+DAY = date(2026, 6, 1)
+
+
+@given(st.integers(0, 2000), st.sampled_from([0.0, 0.3, 1.0]))
+def test_a_page_is_rated_by_its_age(days, worth):
+    """Half of a tier's worth has any page, the other half halves within a year; no date has none of it."""
+    dated = (DAY - timedelta(days=days)).isoformat()
+    expected = round(worth * (0.5 + 0.5 * 0.5 ** (days / 365)), 3)
+    assert trust.rate_page(worth, dated, DAY.isoformat()) == expected
+    assert trust.rate_page(worth, f"{dated}T10:00:00Z", f"{DAY.isoformat()}T09:00:00Z") == expected
+    later = (DAY + timedelta(days=days + 1)).isoformat()
+    for other in (later, "", "yesterday", dated[:-1]):
+        assert trust.rate_page(worth, other, DAY.isoformat()) == round(worth / 2, 3)
+
+
+@each_row(
+    ("url", "tier"),
+    [
+        ("https://data.example.org/a", "official"),
+        ("https://www.example.org/a", "established"),
+        ("https://a.b.gov.uk/", "known"),
+        ("https://a.ac.uk/", "doubtful"),
+        ("nowhere", trust.UNRATED),
+        ("https://example.com/", trust.UNRATED),
+    ],
+)
+def test_the_narrowest_entry_of_a_host_counts(url, tier):
+    """A host before its domain, a domain before a suffix, a longer suffix before a shorter one."""
+    scopes = {
+        "data.example.org": "official",
+        "domain:example.org": "established",
+        "suffix:uk": "known",
+        "suffix:ac.uk": "doubtful",
+    }
+    table = trust.TrustTable({"scope": scope, "tier": name} for scope, name in scopes.items())
+    assert table.find_source_trust(url).tier == tier
+    assert trust.TrustTable([]).find_source_trust(url).tier == trust.UNRATED
+
+
+def test_what_is_trusted_too_little_is_denied_and_the_most_trusted_comes_first():
+    """The bound itself is enough; what is trusted alike stays in order."""
+    assert [trust.explain_trust_denial(worth, 0.5) for worth in (0.5, 0.4)] == [None, "source_denied_trust"]
+    assert trust.order_by_trust(["a1", "b2", "c1"], lambda item: float(item[1])) == ["b2", "a1", "c1"]
+    assert trust.choose_reference_day("no day", "2026-06-01T10:00") == "2026-06-01"
+    assert trust.choose_reference_day("2026-05-01", "2026-06-01") == "2026-05-01"
+    assert trust.choose_reference_day(None, "") == ""

@@ -1,0 +1,130 @@
+"""Outlines and answers in sections: whatever is proposed is read or refused."""
+
+from __future__ import annotations
+
+import pytest
+from guard_cases import json_values, outcome
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from research_cases import hits, note_pages, reads, research, vendor
+from runs import check_result
+
+from guardgraph import ResearchBudget, ResearchPolicy
+from guardgraph.guards.research import answer as guards
+from guardgraph.guards.research.outline import LONGEST_TITLE, check_outline, parse_outline
+from guardgraph.guards.stop import Stop
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import scripted_tool
+
+THREE = ResearchBudget(max_sections=3)
+BODIES = {
+    "a": "The outage began at 09:12 that morning. A database node failed first.",
+    "b": "Payments failed for 3.4% of customers. Refunds are paid within 10 days.",
+    "c": "The Zephyr service was not affected.",
+}
+FIRST, NODE = "The outage began at 09:12 that morning.", "A database node failed first."
+WRONG, RIGHT = "Payments failed for 3.5% of customers.", "Payments failed for 3.4% of customers."
+REFUNDS = "Refunds are paid within 10 days."
+TITLES = ["Course of the outage", "Effects on customers"]
+SECTIONS = [f"{FIRST} [n1] {NODE}", f"{RIGHT[:-1]} [n2]. {REFUNDS}"]
+PARTS = {
+    "search": hits(*vendor(*BODIES)),
+    "reader": reads(**{name: {"title": name, "published_at": "", "body": text} for name, text in BODIES.items()}),
+    "extractor": scripted_tool(note_pages, loop=True),
+}
+
+
+def answer_of(*texts, titles=TITLES, citations=("n3",)):
+    """Return what a writer of sections proposes."""
+    sections = [{"title": title, "text": text} for title, text in zip(titles, texts, strict=True)]
+    return {"sections": sections, "citations": [*citations]}
+
+
+def written(answer=None, outline=TITLES, *, budget=THREE, **parts):
+    """Run an agent that proposes this outline, and then this answer; the result."""
+    parts = {
+        "outline": lambda view: {"sections": outline},
+        "writer": lambda view: answer or answer_of(*SECTIONS),
+    } | parts
+    return check_result(RESEARCH_REASONS, research(budget=budget, **PARTS, **parts))
+
+
+def texts_of(result):
+    """Return the sections of a result with their texts."""
+    return {item["title"]: result["answer"][item["start"] : item["end"]] for item in result["sections"]}
+
+
+REFUSED = {
+    "no sections": {"answer": "It is up.", "citations": ["n1"]},
+    "another title": answer_of(*SECTIONS, titles=["Course", TITLES[1]]),
+    "another order": answer_of(*SECTIONS, titles=TITLES[::-1]),
+    "one is missing": answer_of(SECTIONS[0], titles=TITLES[:1]),
+    "one is blank": answer_of(SECTIONS[0], " "),
+    "no object": {"sections": ["x", "y"], "citations": []},
+    "no list": {"sections": {"x": "y"}, "citations": []},
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_answer_has_the_sections_of_its_outline(name):
+    """All of them, in order, each with a text."""
+    result = written(REFUSED[name])
+    assert (result["stop_reason"], result["phase"]) == ("invalid_answer:sections", "synthesize")
+    assert result["details"]["expected"] == TITLES
+
+
+# The offline rules
+
+
+# Any outline
+
+NOTES = [
+    {"id": f"n{at}", "claim": text, "quote": text, "url": url, "title": "News", "published_at": ""}
+    for at, (text, url) in enumerate(zip(BODIES.values(), vendor(*BODIES), strict=True), 1)
+]
+RULES = {"question": "What failed?", "policy": ResearchPolicy()}
+TITLED = ["A", "a ", "x" * 81, "<b>", "See https://evil.io", "3.4%", "99%", "Zephyr", "Initech"]
+OUTLINES = st.builds(lambda titles: {"sections": titles}, st.lists(st.sampled_from(TITLED), max_size=4))
+
+
+@settings(max_examples=200, deadline=None)
+@given(json_values(["sections"], TITLED) | OUTLINES)
+def test_any_value_is_an_outline_or_is_refused(raw):
+    """What passes is a few short titles on one line, no two the same; all else has a listed reason."""
+
+    def judge():
+        titles = parse_outline(raw, max_sections=3)
+        check_outline(titles, notes=NOTES, **RULES)
+        return titles
+
+    done = outcome(judge)
+    if "value" in done:
+        titles = done["value"]
+        assert 1 <= len(titles) <= 3
+        assert all(title == " ".join(title.split()) and 0 < len(title) <= LONGEST_TITLE for title in titles)
+        assert len({title.casefold() for title in titles}) == len(titles)
+    else:
+        assert RESEARCH_REASONS.find(done["stop"]) is not None
+
+
+PIECES = st.lists(
+    st.sampled_from([*"\n.! “”[]", "\n\n", "[n1]", "[n2, n1]", "[n9]", "答", "- ", FIRST, NODE]), max_size=12
+).map("".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(PIECES, PIECES)
+def test_any_sections(first, second):
+    """What passes has its texts where it says, no mark is left in them, and read again it is the same."""
+    given_ = answer_of(first, second, citations=())
+    try:
+        read = guards.parse_sectioned_answer(**given_, outline=TITLES, notes=NOTES, max_answer_chars=900)
+    except Stop:
+        return
+    one, two = read["sections"]
+    assert (one["start"], two["start"] - one["end"], two["end"]) == (0, 2, len(read["answer"]))
+    assert all(read["answer"][item["start"] : item["end"]].strip() for item in (one, two))
+    assert not {"[n1]", "[n2, n1]"} & {*read["answer"].split()}
+    shown = guards.show_marked_answer(read)
+    again = guards.parse_sectioned_answer(**shown, outline=TITLES, notes=NOTES, max_answer_chars=900)
+    assert (again["answer"], again["sections"]) == (read["answer"], read["sections"])
