@@ -13,20 +13,21 @@ CATALOGUES: Mapping[str, Catalogue] = MappingProxyType({name: item.catalogue for
 
 
 def catalogue_markdown() -> str:
-    """Return all catalogues as Markdown, a list for each family; reasons with one meaning and advice share an item."""
+    """Return all catalogues as Markdown: by family, then by patterns; equal meanings share an item."""
     families: dict[str, dict[tuple[str, str, str], dict[str, list[str]]]] = {}
     for pattern, reasons in CATALOGUES.items():
         for item in reasons:
             marks = [mark for mark, holds in (("asked again", item.again), ("defensive", item.defensive)) if holds]
             alike = families.setdefault(item.family, {}).setdefault((", ".join(marks), item.meaning, item.advice), {})
             alike.setdefault(item.reason, []).append(pattern)
-    return "\n".join(
-        f"## {family}\n\n" + "".join(_format_item(*alike, named) for alike, named in items.items())
-        for family, items in families.items()
-    )
+    return "\n".join(f"## {family}\n{_format_family(items)}" for family, items in families.items())
 
 
-def _format_item(marks: str, meaning: str, advice: str, named: Mapping[str, Sequence[str]]) -> str:
-    patterns = dict.fromkeys(pattern for some in named.values() for pattern in some)
-    told = ["all patterns" if len(patterns) == len(CATALOGUES) else ", ".join(patterns), *filter(None, [marks])]
-    return f"- {', '.join(f'`{reason}`' for reason in named)} ({'; '.join(told)}): {meaning} *{advice}*\n"
+def _format_family(items: Mapping[tuple[str, str, str], Mapping[str, Sequence[str]]]) -> str:
+    groups: dict[str, list[str]] = {}
+    for (marks, meaning, advice), named in items.items():
+        patterns = dict.fromkeys(pattern for some in named.values() for pattern in some)
+        reasons = ", ".join(f"`{reason}`" for reason in named) + (f" ({marks})" if marks else "")
+        group = "Of all patterns" if len(patterns) == len(CATALOGUES) else f"Of {', '.join(patterns)}"
+        groups.setdefault(group, []).append(f"- {reasons}: {meaning} *{advice}*\n")
+    return "".join(f"\n{group}:\n\n{''.join(listed)}" for group, listed in groups.items())

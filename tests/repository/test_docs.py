@@ -9,7 +9,6 @@ import re
 import runpy
 import shlex
 import sys
-from collections import defaultdict
 from contextlib import closing, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
@@ -32,7 +31,6 @@ from docs_parts import (
     list_commands,
     renewed,
     stacked,
-    table,
 )
 from markdown_it import MarkdownIt
 
@@ -227,20 +225,6 @@ def test_every_part_that_can_be_made_stands_in_one_page():
     """Nothing is generated for no reader, and nothing twice."""
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert sorted(part["name"] for part in MADE_PART.finditer(text)) == sorted(MADE)
-
-
-def test_troubleshooting_names_every_stop_family_with_its_patterns():
-    """The table of families has every family of the catalogues, and says which patterns have it."""
-    expected = defaultdict(list)
-    for pattern, catalogue in guardgraph.CATALOGUES.items():
-        for family in catalogue.families:
-            expected[f"stop_{family}"].append(pattern)
-    rows = table(ROOT / "docs" / "troubleshooting.md", "Stops")
-    told = {family: patterns.split(", ") for family, patterns, _, _ in rows}
-    assert told == {
-        family: ["all"] if len(patterns) == len(guardgraph.CATALOGUES) else patterns
-        for family, patterns in expected.items()
-    }
 
 
 def test_the_readme_is_short_and_names_every_command():

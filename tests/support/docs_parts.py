@@ -76,14 +76,6 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def table(page: Path, heading: str) -> list[list[str]]:
-    """Return the cells of the first table under a heading, without its head, code marks taken off."""
-    _, _, rest = page.read_text(encoding="utf-8").partition(f"# {heading}\n")
-    lines = re.search(r"(?:^\|.*\n)+", rest, re.MULTILINE)
-    assert lines is not None, f"{page.name}: no table under {heading!r}"
-    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in lines[0].splitlines()[2:]]
-
-
 def stacked() -> list[list[str]]:
     """Return the rooms of the package as the import contract has them: a list for each layer, the highest first."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
@@ -92,39 +84,39 @@ def stacked() -> list[list[str]]:
     return [[name.strip().removeprefix("guardgraph.") for name in layer.split("|")] for layer in layers]
 
 
-def rooms_table() -> str:
-    """Return the rooms as a table: what each says of itself, and which of the others it may import."""
-    rows = ["| room | what is in it | may import |", "| --- | --- | --- |"]
-    for at, layer in enumerate(layers := stacked()):
-        below = [name for other in layers[at + 1 :] for name in other]
-        allowed = f"`{below[0]}/` and all below" if len(below) > 3 else ", ".join(f"`{name}/`" for name in below)
-        for name in layer:
-            said = str(getdoc(import_module(f"guardgraph.{name}"))).partition("\n\n")[0]
-            is_room = (ROOT / "guardgraph" / name).is_dir()
-            rows.append(f"| `{name}{'/' if is_room else '.py'}` | {_plain(said)} | {allowed or 'nothing of ours'} |")
-    return "\n".join([*rows, ""])
+def rooms_list() -> str:
+    """Return the rooms as a numbered list of layers: what each room says of itself."""
+    between = "\n\n    "
+    return "".join(f"{at}. {between.join(map(_describe_room, layer))}\n" for at, layer in enumerate(stacked(), 1))
 
 
-def rules_table() -> str:
-    """Return the grammar's rules as a table."""
-    rows = [f"| `{name}` | {getdoc(rule)} |" for name, rule in guardgraph.RULES.items()]
-    return "\n".join(["| rule | what must hold |", "| --- | --- |", *rows, ""])
+def _describe_room(name: str) -> str:
+    said = str(getdoc(import_module(f"guardgraph.{name}"))).partition("\n\n")[0]
+    return f"`{name}{'/' if (ROOT / 'guardgraph' / name).is_dir() else '.py'}`: {_plain(said)}"
 
 
-def attributes_table() -> str:
-    """Return the attributes of spans as a table."""
-    rows = [f"| `{item.name}` | {item.spans} | {item.meaning} |" for item in ATTRIBUTES]
-    return "\n".join(["| attribute | stands on | what it says |", "| --- | --- | --- |", *rows, ""])
+def rules_list() -> str:
+    """Return the grammar's rules as a list."""
+    return "".join(f"- `{name}`: {getdoc(rule)}\n" for name, rule in guardgraph.RULES.items())
 
 
-def metrics_table() -> str:
-    """Return the metrics as a table."""
-    rows = [
-        f"| `{item.name}` | {item.kind} | `{item.unit}` | {item.meaning} | `{item.attributes.replace(', ', '`, `')}` |"
+def attributes_list() -> str:
+    """Return the attributes of spans as lists: one for each kind of span, and one for what `content=True` adds."""
+    said = "with `content=True`: "
+    lists: dict[str, list[str]] = {}
+    for item in ATTRIBUTES:
+        content = item.meaning.startswith(said)
+        group = f"On each {item.spans.replace(', ', ' and ')}" + (", with `content=True`" if content else "")
+        lists.setdefault(group, []).append(f"- `{item.name}`: {item.meaning.removeprefix(said)}\n")
+    return "\n".join(f"{group}:\n\n{''.join(items)}" for group, items in lists.items())
+
+
+def metrics_list() -> str:
+    """Return the metrics as a list."""
+    return "".join(
+        f"- `{item.name}` ({item.kind}, `{item.unit}`): {item.meaning}; by `{item.attributes.replace(', ', '`, `')}`\n"
         for item in METRICS
-    ]
-    head = "| metric | kind | unit | what it measures | attributes |"
-    return "\n".join([head, "| --- | --- | --- | --- | --- |", *rows, ""])
+    )
 
 
 def stopped_rag() -> str:
@@ -149,10 +141,9 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("``", "`").split())
 
 
-def failures_table() -> str:
-    """Return why pages are not read as a table."""
-    rows = [f"| `{reason}` | {meaning} |" for reason, meaning in READ_FAILURES.items()]
-    return "\n".join(["| reason | what happened |", "| --- | --- |", *rows, ""])
+def failures_list() -> str:
+    """Return why pages are not read as a list."""
+    return "".join(f"- `{reason}`: {meaning}\n" for reason, meaning in READ_FAILURES.items())
 
 
 def list_commands() -> list[tuple[str, str]]:
@@ -168,10 +159,9 @@ def _walk_commands(command: Any, names: tuple[str, ...]) -> Iterator[tuple[str, 
         yield " ".join(names), _plain(command.help.partition("\n\n")[0])
 
 
-def commands_table() -> str:
-    """Return the commands as a table."""
-    rows = [f"| `guardgraph {name}` | {said} |" for name, said in list_commands()]
-    return "\n".join(["| command | what it does |", "| --- | --- |", *rows, ""])
+def commands_list() -> str:
+    """Return the commands as a list."""
+    return "".join(f"- `{name}`: {said}\n" for name, said in list_commands())
 
 
 SETTINGS = {
@@ -297,13 +287,13 @@ FILES: dict[str, Callable[[], str]] = {"docs/recording.schema.json": recording_s
 MADE: dict[str, Callable[[], str]] = {
     **{name: partial(list_settings, model) for name, model in SETTINGS.items()},
     "shared settings": list_shared_settings,
-    "commands": commands_table,
-    "failures": failures_table,
-    "rooms": rooms_table,
-    "rules": rules_table,
+    "commands": commands_list,
+    "failures": failures_list,
+    "rooms": rooms_list,
+    "rules": rules_list,
     "reasons": catalogue_markdown,
-    "attributes": attributes_table,
-    "metrics": metrics_table,
+    "attributes": attributes_list,
+    "metrics": metrics_list,
 }
 
 
