@@ -363,7 +363,8 @@ class _Held:
         ]
         if same and all(told.mark != value.mark for _, told in same):
             place, told = same[0]
-            yield self._tell("bound", value, place[0], told, f"{told.mark} than {told.text}")
+            words = "at least" if told.mark == "more" else "at most"
+            yield self._tell("bound", value, place[0], told, f"{words} {told.text}")
 
     # ---- names and opposites
 

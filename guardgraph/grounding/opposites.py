@@ -17,7 +17,11 @@ _LEAST_WORDS: Final = 4
 _LEAST_SHARE: Final = 0.75
 """Of the content words of the sentence, and of the stretch of the other one, that both have."""
 _TOKEN: Final = re.compile(r"!|\d+(?:[.,]\d+)*|[^\W\d_]+")
-_CONTRACTED: Final = re.compile(r"n['’]t\b")
+_CONTRACTED: Final = re.compile(r"(\b(?:ca|wo|sha))?n['’]t\b")
+_BOUND: Final = re.compile(r"\b(?:(?:no|not) )?(?:more|less|fewer) than (?=\d)|\bat (?:least|most) (?=\d)")
+"""What bounds a number: that is held elsewhere."""
+_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+"""What stands before the contracted "not" where the word is shortened, too."""
 
 
 class _Read(NamedTuple):
@@ -49,11 +53,15 @@ def _load_tables() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple
     )
 
 
+def _write_out(match: re.Match[str]) -> str:
+    return f"{_WHOLE.get(match[1], '')} not"
+
+
 @remember_by_text(texts=4096, chars=1000)
 def _read_sentence(sentence: str) -> _Read:
     idle, denying, opposites = _load_tables()
     joining = load_joining_words(DEFAULT_LANGUAGE)
-    said = denying.sub("!", idle.sub(" ", _CONTRACTED.sub(" not", sentence.lower())))
+    said = denying.sub("!", idle.sub(" ", _BOUND.sub(" ", _CONTRACTED.sub(_write_out, sentence.lower()))))
     keys, sides, denied = list[str](), dict[str, set[int]](), Counter[str]()
     denials = 0
     words = _TOKEN.findall(said)

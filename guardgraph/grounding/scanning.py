@@ -60,6 +60,10 @@ _MARK_WORD: Final = re.compile(r"[^\W\d_]+|[~≈<>≤≥]")
 _MOST_UNIT_WORDS: Final = 3
 _MOST_NUMBER_WORDS: Final = 6
 _LOOKBACK: Final = 30
+_TURNED: Final = {"more": "less", "less": "more"}
+"""What a bound is behind a negation: "not more than", "must not weigh less than"."""
+_NEAR_NEGATION: Final = 2
+"""Words before a bound of which one may deny it; one farther off says what is not: "not paid for over 6 days"."""
 _NOUN_WINDOW: Final = 60
 _QUARTERS: Final = 20
 """What stands before the number of a quarter where a date has its month."""
@@ -76,6 +80,8 @@ class _SameLength(dict[int, str | int]):
             read = "'"
         elif letter.isspace() and letter not in "\n\r":
             read = " "
+        elif letter == "µ":  # a sign of its own for micro, in older fonts
+            read = "μ"
         elif letter.isdecimal() or "₀" <= letter <= "₉":
             read = str(int(letter)) if letter.isdecimal() else chr(code - 0x2080 + 48)
         else:
@@ -107,16 +113,18 @@ class _Scanner:
         left_out = list_hand_words(language, "no_units")
         self.units = {name: unit for name, unit in load_names(language, "units").items() if name not in left_out}
         self.units |= load_hand_table(language).get("units", {})
+        self.symbols = load_made_table(DEFAULT_LANGUAGE)["symbols"]
         self.currencies = load_names(language, "currencies")
-        self.scales = load_names(language, "scales")
+        short = {name: size for name, size in load_names(DEFAULT_LANGUAGE, "scales").items() if len(name) < 3}
+        self.scales = {**short, **load_names(language, "scales")}
         self.joining = load_joining_words(language)
         self.marks = {kind: list_hand_words(language, kind) for kind in ("about", "more", "less")}
         self.percent, self.points = (list_hand_words(language, key) for key in ("percent", "points"))
         self.articles, self.joins = (list_hand_words(language, key) for key in ("articles", "joins"))
         self.no_labels = {stem(word, language) for word in self.joining | list_hand_words(language, "frame_words")}
+        self.denying = list_hand_words(language, "negating") - list_hand_words(language, "conditions")
         hand = load_hand_table(language)
         self.behind: Mapping[str, str] = hand.get("bounds_behind", {})
-        self.turned: Mapping[str, str] = hand.get("bounds_turned", {})
         self.parts: dict[str, float] = {**hand.get("mixed", {}), **_MIXED_SIGNS}
         self._compile_words()
         self._read_number_words()
@@ -474,7 +482,10 @@ class _Scanner:
             at = match.end()
             places.append(at)
         for to in reversed(places):
-            if hit := self._look_up_unit(self.text[end:to].lstrip(" -)"), to):
+            said = self.text[end:to].lstrip(" -)")
+            if (what := self.symbols.get(said)) and (len(said) > 1 or self.text[end - 1].isdecimal()):
+                return "quantity", what[0], what[1], 0.0, to
+            if hit := self._look_up_unit(said, to):
                 return hit
         if places and is_unspaced_letter(self.text[end : end + 2].strip()[:1] or "a"):
             begin = end + (self.text[end] == " ")
@@ -533,15 +544,19 @@ class _Scanner:
         for phrase, kind in self.behind.items():
             if self.text.startswith(phrase, end) and not self.text[end + len(phrase) : end + len(phrase) + 1].isalnum():
                 return kind
-        before = self.text[max(0, start - _LOOKBACK) : start].lower()
-        for phrase, kind in self.turned.items():
-            if before.endswith(f"{phrase} "):
-                return kind
-        words = _MARK_WORD.findall(_CLAUSE_END.split(before)[-1])[-3:]
-        near = self.marks["about"]
+        before = self.text[max(0, start - _LOOKBACK) : start].lower().replace("n't", " not")
+        clause = _MARK_WORD.findall(_CLAUSE_END.split(before)[-1])
+        words, near = clause[-3:], self.marks["about"]
         for kind in ("more", "less", "about"):
-            if any(word in self.marks[kind] and (kind == "about" or word not in near) for word in words):
+            held = [kind == "about" or word not in near for word in words]
+            at = next((n for n, word in enumerate(words) if word in self.marks[kind] and held[n]), None)
+            if at is None:
+                continue
+            before_bound = clause[: len(clause) - len(words) + at]
+            denied = next((n for n, word in enumerate(reversed(before_bound)) if word in self.denying), None)
+            if denied is None or kind == "about":
                 return kind
+            return _TURNED[kind] if denied < _NEAR_NEGATION else ""
         return ""
 
     def _find_nouns(self, start: int, end: int) -> frozenset[str]:

@@ -34,6 +34,11 @@ OWN_MEASURES = {
 """Units whose scale does not begin at nothing, or which no registry has."""
 LEFT_OUT = ("angle", "graphics", "concentr-karat", "light", "force")
 """Kinds of CLDR's units whose names are other words as well."""
+SYMBOLS = {
+    "m": "kdcmμn", "g": "kmμ", "t": "", "l": "hdcmμ", "L": "hdcmμ", "s": "mμn", "h": "", "d": "", "A": "mμ", "V": "km",
+    "W": "kMGm", "J": "kM", "N": "k", "Pa": "hkM", "Hz": "kMG", "Wh": "kMGT", "B": "kMGT",
+}  # fmt: skip
+"""Symbols of units that every language writes alike, with the prefixes that texts have (https://www.bipm.org/en/si)."""
 TENDERS = ["USD", "EUR", "GBP", "JPY", "INR", "CNY", "CHF", "RUB", "UAH", "PLN", "BRL", "MXN"]
 """Currencies that "dollar", "euro" and "peso" alone mean, the first first."""
 NOUN_LAST = ("en", "de", "nl", "sv")
@@ -94,6 +99,16 @@ def list_units(locale: Locale) -> dict[str, tuple[str, float, float]]:
                 if re.search(r"\w\w|[%°‰²³]|[^\x00-\u024f]", name):
                     found.setdefault(name, what)
     return found
+
+
+def list_symbols() -> dict[str, tuple[str, float]]:
+    """Return the units by their international symbols, in which capital letters count: MW and mW."""
+    return {
+        f"{prefix}{symbol}": (str(base.units), float(base.magnitude))
+        for symbol, prefixes in SYMBOLS.items()
+        for prefix in ("", *prefixes)
+        for base in [REGISTRY.Quantity(1, f"{prefix}{symbol}").to_base_units()]
+    }
 
 
 def list_currencies(locale: Locale) -> dict[str, str]:
@@ -182,6 +197,7 @@ def make_table(language: str) -> dict[str, object]:
         "months": list_months_or_days(locale.months),
         "weekdays": list_months_or_days(locale.days),
         "units": {**(list_units(Locale.parse("en_GB")) if language == "en" else {}), **list_units(locale)},
+        **({"symbols": list_symbols()} if language == "en" else {}),
         "currencies": list_currencies(locale),
         "scales": list_scales(language),
         "numbers": numbers,
