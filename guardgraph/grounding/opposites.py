@@ -13,7 +13,7 @@ from guardgraph.grounding.words import DEFAULT_LANGUAGE, load_joining_words, ste
 from guardgraph.plain.memory import remember_by_text
 
 _LEAST_WORDS: Final = 4
-"""That both have, words with an opposite aside; of two sentences with the same content words one."""
+"""That both have, opposites aside; of two sentences with the same content words one."""
 _LEAST_SHARE: Final = 0.75
 """Of the content words of the sentence, and of the stretch of the other one, that both have."""
 _TOKEN: Final = re.compile(r"!|\d+(?:[.,]\d+)*|[^\W\d_]+")
@@ -85,7 +85,8 @@ def is_opposite(said: str, source: str) -> bool | None:
     one, other = _read_sentence(said), _read_sentence(source)
     shared = set(one.keys) & set(other.keys)
     is_same = set(one.keys) == set(other.keys)
-    if len(shared - one.sides.keys()) < (1 if is_same else _LEAST_WORDS):
+    turned = [key for key in shared & one.sides.keys() & other.sides.keys() if not one.sides[key] & other.sides[key]]
+    if len(shared - set(turned)) < (1 if is_same else _LEAST_WORDS):
         return None
     if len(shared) < _LEAST_SHARE * len(set(one.keys)):
         return None
@@ -94,5 +95,4 @@ def is_opposite(said: str, source: str) -> bool | None:
         return None
     if one.is_condition != other.is_condition:
         return None
-    turned = [key for key in shared & one.sides.keys() & other.sides.keys() if not one.sides[key] & other.sides[key]]
     return (len(turned) + len((one.denied ^ other.denied) & shared)) % 2 == 1

@@ -64,6 +64,8 @@ _TURNED: Final = {"more": "less", "less": "more"}
 """What a bound is behind a negation: "not more than", "must not weigh less than"."""
 _NEAR_NEGATION: Final = 2
 """Words before a bound of which one may deny it; one farther off says what is not: "not paid for over 6 days"."""
+_BEFORE_LETTER: Final = re.compile(rf"\d(?<!\b{YEAR})")
+"""The last digit before a letter that may be a unit; behind a year it begins a name."""
 _NOUN_WINDOW: Final = 60
 _QUARTERS: Final = 20
 """What stands before the number of a quarter where a date has its month."""
@@ -483,7 +485,7 @@ class _Scanner:
             places.append(at)
         for to in reversed(places):
             said = self.text[end:to].lstrip(" -)")
-            if (what := self.symbols.get(said)) and (len(said) > 1 or self.text[end - 1].isdecimal()):
+            if (what := self.symbols.get(said)) and (len(said) > 1 or _BEFORE_LETTER.match(self.text, end - 1, end)):
                 return "quantity", what[0], what[1], 0.0, to
             if hit := self._look_up_unit(said, to):
                 return hit

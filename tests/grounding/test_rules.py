@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
 
+from guardgraph.grounding import languages
 from guardgraph.grounding.check import VERDICTS, Source, check_text
 from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.names import find_unsupported_names
@@ -89,11 +90,45 @@ def test_a_value_supports_itself(said):
         ("March 2020", "the 3rd of March; it was in 2020"),
         ("66 %", "two thirds"),
         ("3–1", "3-1"),
+        ("500 mg", "0.5 g"),
+        ("5 metres", "5 m"),
+        ("1.2 million EUR", "€1.2m"),
     ],
 )
 def test_the_same_value_in_other_words(said, source):
     """A value is supported by one that is equal after normalisation, or more exact."""
     assert find_unsupported_values(f"It was {said}.", [f"It was {source}."]) == []
+
+
+SYMBOLS = json.loads((Path(languages.__file__).parent / "made" / "en.json").read_text("utf-8"))["symbols"]
+
+
+@given(st.permutations(sorted(SYMBOLS)), st.integers(2, 900), st.sampled_from(["", " "]))
+def test_a_unit_is_not_another_one(symbols, amount, space):
+    """An amount is not the same number of another unit: 500 g of 500 mg, 5 mW of 5 MW."""
+    said, other = symbols[:2]
+    texts = [f"It has {amount}{space}{said} in all."], [f"It has {amount}{space}{other} in all."]
+    assert find_unsupported_values(texts[0][0], texts[0]) == []
+    same = SYMBOLS[said] == SYMBOLS[other]
+    assert (find_unsupported_values(texts[0][0], texts[1]) == []) == same
+
+
+@each_row(
+    ("said", "source", "holds"),
+    [
+        ("You may take up to 6 tablets a day.", "Do not take more than 6 tablets a day.", True),
+        ("Take at least 6 tablets a day.", "Do not take more than 6 tablets a day.", False),
+        ("Guests must not be under 18.", "Guests must be at least 18.", True),
+        ("Guests must be under 18.", "Guests mustn't be under 18.", False),
+        ("It holds at most 20 people.", "It doesn't hold more than 20 people.", True),
+        ("Es kostet höchstens 20 Euro.", "Es kostet nicht mehr als 20 Euro.", True),
+        ("The bill was unpaid for more than 30 days.", "The bill was not paid for more than 30 days.", True),
+    ],
+)
+def test_a_bound_behind_a_negation_is_turned(said, source, holds):
+    """What a source denies of a bound is the other bound, and of the same one that is denied nothing is said."""
+    verdicts = [each.verdict for each in check_text(said, [Source("s", source)]).findings if each.rule == "bound"]
+    assert ("contradicted" in verdicts) != holds
 
 
 @given(st.floats(13, 1e7).map(lambda each: round(each, 2)), st.sampled_from(["", " km", " %", " people", " dollars"]))
