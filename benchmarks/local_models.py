@@ -268,7 +268,7 @@ def main() -> None:
     parser.add_argument("--base-url", help="of a server that runs already")
     parser.add_argument("--python", default=sys.executable, help="that has xllamacpp, to serve --weights")
     parser.add_argument("--weights", help="a GGUF file")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1, help="two wait for each other on a busy machine")
     parser.add_argument("--model", default="local")
     parser.add_argument("--seen", type=Path, help="a file for every run, what came of it, and the model's replies")
     parser.add_argument("--seeds", default="1,2", help="of the warm model")
