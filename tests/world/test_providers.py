@@ -85,14 +85,16 @@ def test_a_provider_that_answers(answered, script, form, requests):
     assert (result["history"][-1].get("form"), len(asked)) == (form, requests)
 
 
-def test_a_form_is_found_out_once(answered, monkeypatch):
-    """From then on the server is asked in the form that it knows; a form that is set is asked alone."""
+def test_a_form_is_found_out_once(answered, monkeypatch, caplog):
+    """From then on it is asked in the form that it knows, which is logged; a form that is set is asked alone."""
+    caplog.set_level("INFO", "guardgraph")
     with OpenAIServer(knows("none", reply=f"{SAID} [1].")) as server:
         for name, value in server.environ().items():
             monkeypatch.setenv(name, value)
         for _ in range(2):
             create_rag_agent("openai:test-model", planner="rules").invoke(QUESTION)
     assert len(server.requests) == 4
+    assert caplog.text.count("is asked without a JSON schema (OPENAI_STRUCTURED_OUTPUT=none)") == 1
     result, asked = answered(knows("none", reply=f"{SAID} [1]."), OPENAI_STRUCTURED_OUTPUT="schema")
     assert (result["stop_reason"], len(asked)) == ("llm_bad_response", 1)
     assert result["details"]["setting"] == "OPENAI_STRUCTURED_OUTPUT"
