@@ -39,7 +39,6 @@ def check_claimed_actions(
     actions = {verb for card in writing.values() for verb in _list_verbs(card)}
     done = [call for call in made if not call.get("failed")]
     actions -= {word for call in done if call["tool"] in cards for word in _list_named(cards[call["tool"]])}
-    has_written = any(call["effect"] == "write" for call in done)
     if not actions:
         return
     results = " ".join(write_json_text(read_result(call["value"])) for call in made)
@@ -50,7 +49,7 @@ def check_claimed_actions(
         is_first = True
         for part in _CLAUSE.split(sentence):
             words = _WORD.findall(part.casefold().replace("’", "'"))
-            if _has_claim(words, actions, reported, has_written=has_written, is_first=is_first):
+            if _has_claim(words, actions, reported, is_first=is_first):
                 performed = [call["tool"] for call in done if call["effect"] == "write"]
                 raise Stop("invalid_answer:action_not_done", claimed=sentence.strip()[:300], performed=performed)
             is_first &= _load_claiming("openings").issuperset(words)
@@ -97,15 +96,12 @@ def _load_claiming(name: str) -> frozenset[str]:
     return frozenset(load_word_lists("tools")["claiming"][name].split())
 
 
-def _has_claim(
-    words: Sequence[str], actions: Collection[str], reported: Collection[str], *, has_written: bool, is_first: bool
-) -> bool:
+def _has_claim(words: Sequence[str], actions: Collection[str], reported: Collection[str], *, is_first: bool) -> bool:
     """Say whether a clause says that an action was done."""
     for at, word in enumerate(words):
         is_closing = word in _load_claiming("closing")
         if not (is_closing or _is_past(word)) or _is_habit(words, at):
             continue
-        is_closing = is_closing and not has_written
         others = [other for other in words if other != word]
         names_action = is_closing and any(other.startswith(tuple(actions)) for other in others)
         if not (_stem_verb(word) in actions or names_action):
