@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.check import CheckedSentence, CheckedText, Checks, Finding, Source, check_text, decide
 from guardgraph.grounding.empty import is_empty_text
@@ -36,7 +36,7 @@ class Judged(NamedTuple):
     """The sentences that are marked then."""
 
 
-def is_partial(unverified: Iterable[UnverifiedSentence]) -> bool:
+def is_partial(unverified: Iterable[Mapping[str, Any]]) -> bool:
     """Say whether one of the marked sentences is more than doubtful."""
     return any(item["verdict"] != "doubtful" for item in unverified)
 

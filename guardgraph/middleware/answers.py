@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, Final, cast
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from guardgraph.checking.answer import judge_answer_text, read_settings, read_source
 from guardgraph.checking.checked import CheckedAnswer, explain_finding
 from guardgraph.grounding.check import Source
+from guardgraph.guards.answers import is_partial
 from guardgraph.guards.stop import Stop
+from guardgraph.guards.tools import check_claimed_actions, note_call
 from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
-from guardgraph.middleware.record import GuardedState, find_run, is_stop_message, is_written_by_user, make_stop_message
+from guardgraph.middleware.brought import read_brought
+from guardgraph.middleware.record import (
+    GuardedState,
+    describe_stop,
+    find_run,
+    is_stop_message,
+    is_written_by_user,
+    make_stop_message,
+)
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, format_json_text
+from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy, ToolRule
 
 _OF_SENTENCES: Final = ("opposite", "cover")
 """Rules whose findings are whole sentences."""
+_SHOWN_OF_SENTENCES: Final = ("start", "end", "text", "verdict")
 
 
 class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
     """Hold the last message of a model against its sources; it reaches neither the state nor a stream before.
 
     Sources are what tools brought (a result that is marked as an error is none), the documents in the state, and what
-    the user said. A refused answer is sent back with the evidence, then stopped, or marked as the policy says. The
-    ending is in the state's ``guardgraph``: ``{status, stop_reason, outcome, unverified?, findings?, usage}``.
+    the user said; and what it says was done, some call of the run did. A refused answer is sent back with the evidence,
+    then stopped, or marked as the policy says. The ending is in the state's ``guardgraph``: ``{status, stop_reason,
+    outcome, unverified?, findings?, usage}``.
 
     Args:
         policy: which checks are made, and what becomes of what is unsupported or in doubt: an agent's policy, or a
@@ -89,19 +103,20 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
             is_answer = not message.tool_calls or response.structured_response is not None
             text = read_answer_text(response, message)
             if not is_answer:  # words beside calls are no answer: where they are refused, the calls go on without them
-                kept = response if not text or self._check_text(text, state).ok else _drop_words(response, message)
+                is_borne_out = not text or (self._check_text(text, state).ok and _find_claim(text, request) is None)
+                kept = response if is_borne_out else _drop_words(response, message)
                 return ExtendedModelResponse(kept, Command(update={"guardgraph": known})) if known else kept
-            checked = self._check_text(text, state)
+            checked, claim = self._check_text(text, state), _find_claim(text, request)
             is_asked_again = attempt < self.max_attempts and text != before
-            if checked.ok and not (checked.marked and is_asked_again):
+            if checked.ok and claim is None and not (checked.marked and is_asked_again):
                 ending = {**known, **describe_answer(checked, run)}
                 return ExtendedModelResponse(response, Command(update={"guardgraph": ending}))
             if not is_asked_again:
                 break
-            before, refused = text, refuse_answer(checked)
-            asked = tell_refusal(request, text, _tell_evidence(checked))
-        stop = Stop(checked.stop_reason)
-        ending = {**known, **describe_answer(checked, run), "status": "stopped", "stop_reason": stop.reason}
+            before, refused = text, refuse_answer(checked, claim)
+            asked = tell_refusal(request, text, _tell_evidence(checked, claim))
+        stop = refuse_answer(checked, claim)
+        ending = {**known, **describe_stop(run, stop)}
         return ExtendedModelResponse(ModelResponse([make_stop_message(stop)]), Command(update={"guardgraph": ending}))
 
     def _check_text(self, text: str, state: Mapping[str, Any]) -> CheckedAnswer:
@@ -161,27 +176,67 @@ def describe_answer(checked: CheckedAnswer, run: str) -> JsonObject:
         if finding["rule"] in _OF_SENTENCES:  # a refused sentence reaches nobody, as evidence neither
             del finding["text"]
     ending: JsonObject = {"run": run, "status": "ok", "stop_reason": "success"}
-    is_partial = any(item.verdict in ("contradicted", "unsupported") for item in checked.marked)
-    if checked.ok:
-        ending["outcome"] = "grounded_partial" if is_partial else "grounded_answer"
-    else:
+    if not checked.ok:
         ending["unsupported"] = [*checked.unsupported]
-    if checked.ok and checked.marked:
-        ending["unverified"] = [
-            {"start": item.start, "end": item.end, "text": item.text, "verdict": item.verdict}
-            for item in checked.marked
-        ]
+    else:
+        marked = [{key: getattr(item, key) for key in _SHOWN_OF_SENTENCES} for item in checked.marked]
+        ending["outcome"] = "grounded_partial" if is_partial(marked) else "grounded_answer"
+        ending |= {"unverified": marked} if marked else {}
     return {**ending, **({"findings": findings} if findings else {})}
 
 
-def refuse_answer(checked: CheckedAnswer) -> Stop:
+def _find_claim(text: str, request: ModelRequest[Any]) -> Stop | None:
+    """Return the refusal of an answer that says that something was done which no call of the run did."""
+    record = cast(Mapping[str, Any], request.state).get("guardgraph_record") or {}
+    cards = {
+        tool.name: ToolCard(name=tool.name, description=tool.description, schema={})
+        for tool in request.tools
+        if isinstance(tool, BaseTool)
+    }
+    policy = ToolPolicy(rules={name: ToolRule(effect="read") for name in record.get("reads", ())})
+    return find_claim(text, _list_made_calls(request.state["messages"], policy), cards, policy)
+
+
+def find_claim(text: str, made: Sequence[MadeCall], cards: Mapping[str, ToolCard], policy: ToolPolicy) -> Stop | None:
+    """Return the refusal of an answer that says that something was done which no call did; None where none is due."""
+    try:
+        check_claimed_actions(text, made=made, cards=cards, policy=policy)
+    except Stop as stop:
+        return stop
+    return None
+
+
+def _list_made_calls(messages: Sequence[AnyMessage], policy: ToolPolicy) -> list[MadeCall]:
+    """Return the calls that were made since the user's last message."""
+    asked, made = dict[str, Any](), list[MadeCall]()
+    for message in messages:
+        if is_written_by_user(message):
+            made.clear()
+        elif isinstance(message, AIMessage):
+            asked |= {str(call["id"]): call for call in message.tool_calls}
+        elif isinstance(message, ToolMessage) and (call := asked.get(message.tool_call_id)) is not None:
+            effect = policy.rule_of(call["name"]).effect
+            noted = note_call(made, call["name"], call["args"], effect)
+            made.append(cast(MadeCall, {**noted, **read_brought([message], message.tool_call_id)}))
+    return made
+
+
+def refuse_answer(checked: CheckedAnswer, claim: Stop | None) -> Stop:
     """Return the refusal for which another answer is asked for; one in doubt would be given with marks at last."""
+    if checked.ok and claim is not None:  # a refused sentence reaches nobody, as evidence neither
+        return Stop(claim.reason, performed=claim.evidence["performed"])
     reason = f"invalid_answer:{checked.verdict}" if checked.ok else checked.stop_reason
     said = describe_answer(checked, "")
     return Stop(reason, **{key: said[key] for key in ("findings", "unsupported") if key in said})
 
 
-def _tell_evidence(checked: CheckedAnswer) -> str:
+def _tell_evidence(checked: CheckedAnswer, claim: Stop | None) -> str:
+    if checked.ok and claim is not None:
+        performed = ", ".join(claim.evidence["performed"]) or "none"
+        return (
+            f"It was refused: {claim.reason}. You say: {claim.evidence['claimed']}\nCalls that did something: "
+            f"{performed}. Call the tool that does it, or say that it is not done."
+        )
     refused = "It was refused" if not checked.ok else "It is in doubt"
     told = "\n".join(explain_finding(f) for item in checked.sentences for f in item.findings)[:MOST_TOLD]
     reason = "" if checked.ok else f": {checked.stop_reason} {', '.join(checked.unsupported)}"

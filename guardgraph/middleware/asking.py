@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain_core.callbacks import BaseCallbackManager
@@ -81,15 +81,18 @@ def ask_model(
 ) -> Any:
     """Go through the steps of an asking; see `Asking`."""
     around, tally, is_outermost = _enter(guard, run)
-    try:
-        request, refused = next(steps)
-        while True:
-            before = _note_asking(tally, refused)
+    response: ModelResponse[Any] | None = None
+    while True:
+        try:
+            request, refused = steps.send(cast(Any, response))
+        except StopIteration as done:
+            return tally.write(done.value) if is_outermost else done.value
+        before = _note_asking(tally, refused)
+        try:
             response = _make_silent_context(around).run(handler, request)
-            _note_reply(tally, before, response)
-            request, refused = steps.send(response)
-    except StopIteration as done:
-        return tally.write(done.value) if is_outermost else done.value
+        except StopIteration as error:  # no generator and no future lets it through
+            raise RuntimeError("the model raised StopIteration") from error
+        _note_reply(tally, before, response)
 
 
 async def aask_model(
@@ -101,15 +104,15 @@ async def aask_model(
         return await handler(request)
 
     around, tally, is_outermost = _enter(guard, run)
-    try:
-        request, refused = next(steps)
-        while True:
-            before = _note_asking(tally, refused)
-            response = await asyncio.create_task(ask(request), context=_make_silent_context(around))
-            _note_reply(tally, before, response)
-            request, refused = steps.send(response)
-    except StopIteration as done:
-        return tally.write(done.value) if is_outermost else done.value
+    response: ModelResponse[Any] | None = None
+    while True:
+        try:
+            request, refused = steps.send(cast(Any, response))
+        except StopIteration as done:
+            return tally.write(done.value) if is_outermost else done.value
+        before = _note_asking(tally, refused)
+        response = await asyncio.create_task(ask(request), context=_make_silent_context(around))
+        _note_reply(tally, before, response)
 
 
 def _enter(guard: object, run: str) -> tuple[GuardsAround, Tally, bool]:

@@ -27,7 +27,7 @@ from guardgraph.graphs.running.effects import locate_node_checkpoint
 from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.tools import fill_tool_policy
 from guardgraph.guards import tools as guards
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import Denial, Stop
 from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
 from guardgraph.middleware.brought import add_update, read_brought, read_update
 from guardgraph.middleware.effects import Write, find_place_of_write
@@ -40,14 +40,14 @@ from guardgraph.middleware.record import (
     make_stop_message,
     read_given,
 )
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.review import hash_licence
 from guardgraph.state.settings import choose_settings
 from guardgraph.state.tools import Given, Licence, MadeCall, ToolBudget, ToolCard, ToolPolicy
 
-ASKED_AGAIN: Final = ("invalid_action", "unsupported_argument")
-"""Families of refusals after which the model is asked again: of form and of support."""
+_ASKED_AGAIN: Final = ("invalid_action", "unsupported_argument", "tool_not_allowed_policy")
+"""Families of refusals after which the model is asked again: of form, of support, and of a tool that there is not."""
 DECISIONS: Final = ("approve", "edit", "reject")
 """What a person may answer, in the words of LangChain's inboxes."""
 
@@ -107,7 +107,8 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         if self._caller is not None and (caller := self._caller(runtime)) is not None:
             given["caller"] = caller
         run, place = find_run(messages), locate_node_checkpoint(get_config())
-        record = {"run": run, "given": dict(given), "foreign": foreign}
+        reads = [name for name, rule in self.policy.rules.items() if rule.effect == "read"]
+        record = {"run": run, "given": dict(given), "foreign": foreign, "reads": reads}
         if place is not None:
             record["began_at"] = place.checkpoint
         return {"guardgraph": {"run": run}, "guardgraph_record": record}
@@ -166,7 +167,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
             except Stop as stop:
                 refused, before = stop, refused
                 is_same = before is not None and (before.reason, before.evidence) == (stop.reason, stop.evidence)
-                if stop.reason.partition(":")[0] not in ASKED_AGAIN or is_same:
+                if is_same or not may_ask_again(stop):
                     break
                 told = f"It was refused: {stop.reason}. {json.dumps(stop.evidence, ensure_ascii=False)[:MOST_TOLD]}"
                 asked = tell_refusal(request, json.dumps(proposed, ensure_ascii=False)[:MOST_TOLD], told)
@@ -195,11 +196,16 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
             return {"guardgraph_record": {"run": run, "waiting": []}}
         if get_config().get("configurable", {}).get(CHECKPOINTER) is None:
             return _end_run(run, message, Stop("review_unavailable", waiting=waiting), told=_tell_waiting(waiting))
-        answer = interrupt(_make_inbox_request(waiting))
-        try:
-            decided = read_decisions(answer, waiting, record["cards"])
-        except Stop as stop:
-            return _end_run(run, message, stop, [make_storable_json(answer)])
+        problem = ""
+        while True:  # LangGraph hands over the answers of earlier resumes again, in their order
+            answer = interrupt(_make_inbox_request(waiting, problem))
+            try:
+                decided = read_decisions(answer, waiting, record["cards"])
+                break
+            except Stop as stop:
+                return _end_run(run, message, stop, [make_storable_json(answer)])
+            except InputError as error:
+                problem = str(error)
         calls = [{**call, "args": decided.get(str(call["id"]), {**call})["args"]} for call in message.tool_calls]
         approved = {call_id: hash_licence(call["name"], call["args"]) for call_id, call in decided.items()}
         kept = message.model_copy(update={"tool_calls": calls})
@@ -310,30 +316,53 @@ def list_waiting_calls(licences: Mapping[str, Licence]) -> list[JsonObject]:
     ]
 
 
+def may_ask_again(stop: Stop) -> bool:
+    """Say whether a model may propose something else after a refusal of its calls."""
+    return stop.reason.partition(":")[0] in _ASKED_AGAIN and not isinstance(stop, Denial)
+
+
 def read_decisions(
     answer: Any, waiting: Sequence[JsonObject], cards: Mapping[str, ToolCard]
 ) -> dict[str, dict[str, Any]]:
-    """Return the calls that a person approved or made of those shown, by the ids of the calls."""
+    """Return the calls that a person approved or made of those shown, by the ids of the calls.
+
+    Raises:
+        Stop: a call is rejected.
+        InputError: it is no answer to these calls; whoever asked has to ask again.
+    """
     decisions = answer.get("decisions") if isinstance(answer, dict) else None
     if not isinstance(decisions, list) or len(decisions) != len(waiting):
-        allowed = f'{{"decisions": […]}} with {len(waiting)} of {", ".join(DECISIONS)}'
-        raise Stop("review_rejected", details={"given": repr(answer)[:200], "allowed": allowed})
+        raise _explain_decisions(f"one of them for each of {len(waiting)} calls", answer)
     decided = dict[str, dict[str, Any]]()
     for shown, decision in zip(waiting, decisions, strict=True):
-        kind = decision.get("type") if isinstance(decision, dict) else None
-        args = shown["args"]
+        kind, tool, args = decision.get("type") if isinstance(decision, dict) else None, shown["tool"], shown["args"]
+        if kind not in DECISIONS or (kind != "edit" and "edited_action" in decision):
+            raise _explain_decisions(f"one of them for {tool}", decision)
         if kind == "edit":
-            edited = decision.get("edited_action")
-            edited = edited if isinstance(edited, dict) else {}
-            args = edited.get("args")
-            if not isinstance(args, dict) or edited.get("name", shown["tool"]) != shown["tool"]:
-                kind = None
-        if kind not in ("approve", "edit") or (kind == "approve" and "edited_action" in decision):
-            raise Stop("review_rejected", details={"tool": shown["tool"], "answer": repr(decision)[:200]})
-        if kind == "edit":
-            args = guards.parse_call({"tool": shown["tool"], "args": args}, cards, {})["args"]
-        decided[shown["id"]] = {"name": shown["tool"], "args": args}
+            args = _read_edit(decision, tool, cards)
+        decided[shown["id"]] = {"name": tool, "args": args}
+    if rejected := [each["tool"] for each, said in zip(waiting, decisions, strict=True) if said["type"] == "reject"]:
+        raise Stop("review_rejected", details={"tools": rejected, "answer": repr(answer)[:200]})
     return decided
+
+
+def _read_edit(decision: JsonObject, tool: str, cards: Mapping[str, ToolCard]) -> JsonObject:
+    """Return the arguments that a person wrote instead."""
+    edited = decision.get("edited_action")
+    edited = edited if isinstance(edited, dict) else {}
+    args = edited.get("args")
+    if not isinstance(args, dict) or edited.get("name", tool) != tool:
+        raise _explain_decisions(f'beside "edit" an "edited_action" with the "name" {tool} and "args"', decision)
+    try:
+        return guards.parse_call({"tool": tool, "args": args}, cards, {})["args"]
+    except Stop as stop:
+        told = json.dumps(stop.evidence, ensure_ascii=False, default=str)[:MOST_SHOWN]
+        raise _explain_decisions(f"arguments of {tool} ({stop.reason}: {told})", decision) from None
+
+
+def _explain_decisions(required: str, given: Any) -> InputError:
+    decisions = ", ".join(f'{{"type": "{each}"}}' for each in DECISIONS)
+    return InputError(f'{{"decisions": […]}} of {decisions} is required, {required}; given: {given!r:.200}')
 
 
 @contextmanager
@@ -487,9 +516,10 @@ def _let_calls_through(
     return ExtendedModelResponse(ModelResponse(kept, response.structured_response), Command(update=update))
 
 
-def _make_inbox_request(waiting: Sequence[JsonObject]) -> JsonObject:
+def _make_inbox_request(waiting: Sequence[JsonObject], problem: str) -> JsonObject:
     """Return what LangChain's inboxes show of calls that wait: values that nothing supports, and the licence's hash."""
     return {
+        **({"problem": problem} if problem else {}),
         "action_requests": [
             {
                 "name": each["tool"],

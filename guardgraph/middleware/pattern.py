@@ -22,10 +22,10 @@ from guardgraph.grounding.check import Source
 from guardgraph.guards import tools as guards
 from guardgraph.guards.proposals import found, proposed_object
 from guardgraph.guards.stop import Stop, shown_name
-from guardgraph.middleware.answers import GroundedAnswer, describe_answer, refuse_answer
-from guardgraph.middleware.calls import ASKED_AGAIN, LicensedTools, judge_calls, list_waiting_calls, read_decisions
+from guardgraph.middleware.answers import GroundedAnswer, describe_answer, find_claim, refuse_answer
+from guardgraph.middleware.calls import LicensedTools, judge_calls, list_waiting_calls, may_ask_again, read_decisions
 from guardgraph.nodes.body import Pass, Step, declares
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.catalogue import Catalogue, StopReason
@@ -311,21 +311,14 @@ def _license_reply(reply: JsonObject, state: Any, policy: AgentPolicy, tried: Js
     if not reply["calls"]:
         return {}
     given = state["accepted_input"]
-    (cards, rules), record = _fill_policy(policy, given), {"given": given["asked"]}
-    made = [
-        {key: value for key, value in each.items() if key not in ("text", "lacks")}
-        for each in state.get("accepted_calls") or ()
-        if each["is_made"]
-    ]
+    (cards, rules), record = _fill_policy(policy, given), {"given": given["asked"], "calls": _list_made_calls(state)}
     try:
-        licences = judge_calls(
-            reply["calls"], cards, rules, ToolBudget(**(policy.calls or {})), {**record, "calls": made}
-        )
+        licences = judge_calls(reply["calls"], cards, rules, ToolBudget(**(policy.calls or {})), record)
     except Stop as stop:
         if "tools" in given["lacks"] and stop.reason not in _list_denials(reply["calls"][0]["tool"]):
             raise Lacking(["tools"]) from None
         same = digest(make_storable_json([stop.reason, stop.evidence]))
-        is_final = stop.reason.partition(":")[0] not in ASKED_AGAIN or tried.get("same") == same
+        is_final = tried.get("same") == same or not may_ask_again(stop)
         raise Refused(Stop(stop.reason, **_show(stop.evidence)), {"same": same}, is_final=is_final) from None
     if "tools" in given["lacks"] and not all(_is_sure_without_schema(licence, rules) for licence in licences):
         raise Lacking(["tools"])
@@ -349,6 +342,11 @@ def _is_sure_without_schema(licence: Licence, rules: ToolPolicy) -> bool:
     return not licence.needs_approval and not any(value is None or isinstance(value, dict | list) for value in limited)
 
 
+def _list_made_calls(state: Any) -> list[Any]:
+    calls = (each for each in state.get("accepted_calls") or () if each["is_made"])
+    return [{key: value for key, value in each.items() if key not in ("text", "lacks")} for each in calls]
+
+
 def _judge_answer(reply: JsonObject, state: Any, policy: AgentPolicy, tried: JsonObject) -> JsonObject:
     """Hold the answer of a reply against its sources; see `GroundedAnswer`."""
     if not reply["answers"]:
@@ -363,10 +361,12 @@ def _judge_answer(reply: JsonObject, state: Any, policy: AgentPolicy, tried: Jso
     sources = [Source(each["id"], each["text"], tuple(each["about"])) for each in given["sources"]]
     settings = read_settings(policy.answers)
     checked = judge_answer_text(reply["text"], [*sources, *results], settings, question=given["said"], results=results)
+    cards, rules = _fill_policy(policy, given)
+    claim = find_claim(reply["text"], _list_made_calls(state), cards, rules)
     is_asked_again = tried.get("count", 0) + 1 < policy.attempts[ANSWERS] and tried.get("text") != reply["text"]
-    if checked.ok and not (checked.marked and is_asked_again):
+    if checked.ok and claim is None and not (checked.marked and is_asked_again):
         return describe_answer(checked, "")
-    stop = refuse_answer(checked)
+    stop = refuse_answer(checked, claim)
     raise Refused(Stop(stop.reason, **_show(stop.evidence)), {"text": reply["text"]}, is_final=not is_asked_again)
 
 
@@ -412,8 +412,8 @@ def _read_person(state: Any, run: Any) -> Pass:
     answer: Any = proposed_object(state["raw_decisions"]).value
     try:
         decided = read_decisions(answer.get("answer"), state["accepted_waiting"], state["accepted_input"]["tools"])
-    except Stop as stop:
-        raise Stop("review_rejected", details={"reason": stop.reason, **_show(stop.evidence)}) from None
+    except InputError as error:  # these calls are others than were shown
+        raise Stop("review_rejected", details={"reason": str(error)}) from None
     calls = [
         {**call, "args": decided[call["id"]]["args"], "approved_by": _hash(call, decided)}
         if call["id"] in decided

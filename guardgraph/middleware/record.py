@@ -51,7 +51,7 @@ class GuardedState(AgentState[Any]):
     guardgraph: NotRequired[Annotated[JsonObject, OmitFromInput, merge_ending]]
     """``{run, status, stop_reason, outcome?, attempts?, usage}`` and the evidence of a stop, once the run has ended."""
     guardgraph_record: NotRequired[Annotated[JsonObject, PrivateStateAttr, merge_record]]
-    """What licences are judged by: ``{run, given, calls, approved, waiting, answers, foreign}``."""
+    """What licences are judged by: ``{run, given, reads, calls, approved, waiting, answers, foreign}``."""
     guardgraph_recording: NotRequired[Annotated[JsonObject, PrivateStateAttr, lambda old, new: new]]
     """``{id, began_at}``: of the run that `RecordedRun` records."""
 

@@ -146,7 +146,12 @@ def test_graphs_inside_the_graph_are_opened_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("behind", "message"), [({"gard": ["generate"]}, "'gard'"), ({"guard": ["write"]}, "'write'.*allowed: apologise")]
+    ("behind", "message"),
+    [
+        ({"gard": ["generate"]}, "'gard'"),
+        ({"guard": ["write"]}, "'write'.*allowed: apologise"),
+        *((nothing, "each guard node with the nodes") for nothing in ({}, {"guard": []}, {"guard": "generate"}, ())),
+    ],
 )
 def test_a_name_that_is_no_node_is_told(behind: dict[str, list[str]], message: str) -> None:
     """With the nodes that there are."""

@@ -68,6 +68,62 @@ def test_a_wrong_value_that_stays_stops_the_run() -> None:
     assert result["guardgraph"]["usage"]["model_calls"] == 3
 
 
+@tool
+def send_mail(to: str) -> str:
+    """Send a mail."""
+    return "sent"
+
+
+SENT = "I have sent the mail to ada@example.com."
+SEND = AIMessage("", tool_calls=[{"name": "send_mail", "args": {"to": "ada@example.com"}, "id": "c2"}])
+
+
+@pytest.mark.parametrize("is_licensed", [True, False])
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ((SENT, SENT), "invalid_answer:action_not_done"),
+        ((SENT, SEND, SENT), "success"),
+        ((SEND, SENT), "success"),
+        ((LOOK, "I have read the bill: 76.00 EUR."), "success"),
+        ((LOOK, SENT, "I did not send a mail."), "success"),
+    ],
+)
+def test_what_an_answer_says_was_done_some_call_of_the_run_did(script: Any, reason: str, is_licensed: bool) -> None:
+    """Else it is asked for again, then the run stops; the refused sentence reaches nobody."""
+    guards: list[Any] = [GroundedAnswer({"on_unsupported": "mark"})]
+    guards += [LicensedTools(ToolPolicy(rules={"read_bill": {"effect": "read"}}))] if is_licensed else []
+    agent = create_agent(ScriptedChatModel(*script), [read_bill, send_mail], middleware=guards)
+    result = agent.invoke({"messages": [("user", "Mail ada@example.com the total of the bill.")]})
+    assert result["guardgraph"]["stop_reason"] == reason
+    if SEND not in script:
+        assert SENT not in str(result)
+
+
+def test_a_mail_of_an_earlier_run_is_none_of_this_one() -> None:
+    """Who asks for another mail is not told that it was sent."""
+    agent = create_agent(ScriptedChatModel(SEND, SENT, SENT, SENT), [send_mail], middleware=[GroundedAnswer()])
+    asked = [("user", "Mail ada@example.com.")]
+    first = agent.invoke({"messages": asked})
+    assert first["guardgraph"]["stop_reason"] == "success"
+    second = agent.invoke({"messages": [*first["messages"], *asked]})
+    assert second["guardgraph"]["stop_reason"] == "invalid_answer:action_not_done"
+
+
+@pytest.mark.parametrize("raised", [StopIteration(), KeyError("x")])
+def test_what_a_model_raises_comes_out(raised: Exception) -> None:
+    """A `StopIteration` as what Python makes of it elsewhere."""
+    from langchain.agents.middleware import wrap_model_call
+
+    @wrap_model_call  # type: ignore[arg-type]
+    def fail(request: Any, handler: Any) -> Any:
+        raise raised
+
+    agent = create_agent(ScriptedChatModel(RIGHT), [], middleware=[LicensedTools(), GroundedAnswer(), fail])
+    with pytest.raises(RuntimeError if isinstance(raised, StopIteration) else KeyError):
+        agent.invoke(QUESTION)
+
+
 def test_an_answer_may_be_given_with_marks() -> None:
     """With ``on_unsupported="mark"`` the whole answer is given, and the state says which sentence is unverified."""
     agent, _ = make_agent(LOOK, WRONG, WRONG, policy={"on_unsupported": "mark"})

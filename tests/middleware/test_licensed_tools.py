@@ -111,17 +111,45 @@ def test_a_person_may_edit_a_call() -> None:
     assert result["guardgraph"].get("stop_reason") in (None, "success")
 
 
+def edit(action: Any) -> dict[str, Any]:
+    """An answer in which a person edits a call."""
+    return {"decisions": [{"type": "edit", "edited_action": action}]}
+
+
 @pytest.mark.parametrize(
-    "answer", [{"type": "approve", "edited_action": {"args": {}}}, {"type": "respond", "message": "x"}, "yes", None]
+    "answer",
+    [
+        True,
+        "approve",
+        *({"decisions": said} for said in ([], "approve", ["yes"], [None], [{"type": "approve"}, {"type": "approve"}])),
+        *({"decisions": [{"type": kind}]} for kind in ("approved", "respond", "edit", ["approve"])),
+        {"decisions": [{"type": "approve", "edited_action": {"args": {}}}]},
+        *map(edit, ("x", None, {"name": "read_bill", "args": {"to": THIEF, "amount": 5.0}}, {"name": "send_money"})),
+        edit({"args": {"to": THIEF}}),
+    ],
 )
-def test_an_answer_that_is_none_of_those_offered_is_a_no(answer: object) -> None:
-    """An approval beside an edit, and anything else, performs nothing."""
+def test_an_answer_that_is_none_of_those_offered_leaves_the_call_waiting(answer: object) -> None:
+    """Nothing is performed; the question says what is required, and an answer that is one counts."""
     office = Office()
     agent = office.agent(*STEAL)
     agent.invoke(ask("Read the bill of May."), THREAD)
-    result = agent.invoke(Command(resume={"decisions": [answer]}), THREAD)
-    assert result["guardgraph"]["stop_reason"] == "review_rejected"
+    for _ in range(2):
+        waiting = agent.invoke(Command(resume=answer), THREAD)
+        assert '{"type": "approve"}' in waiting["__interrupt__"][0].value["problem"]
     assert office.sent == []
+    agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+    assert office.sent == [(THIEF, 1450.0)]
+
+
+def test_a_call_of_a_tool_that_there_is_not_is_asked_again() -> None:
+    """The model is told the names that there are."""
+    office = Office()
+    agent = office.agent(propose("read_bills", name="may"), propose("read_bill", name="may"), AIMessage("Read."))
+    result = agent.invoke(ask("Read the bill of May."), THREAD)
+    [refused] = result["guardgraph"]["attempts"]
+    assert refused["reason"] == "tool_not_allowed_policy:read_bills"
+    assert refused["evidence"]["details"]["there_are"] == "read_bill, send_money"
+    assert result["messages"][-1].text == "Read."
 
 
 def test_without_a_checkpointer_nobody_is_asked() -> None:
@@ -322,20 +350,6 @@ def test_two_calls_with_one_id_are_refused() -> None:
     result = agent.invoke(ask("Read the bill of May."), THREAD)
     assert result["guardgraph"]["stop_reason"] == "invalid_action:schema"
     assert result["guardgraph"]["details"]["at"] == "id"
-    assert office.sent == []
-
-
-@pytest.mark.parametrize(
-    "edited", ["x", ["x"], None, {"name": "read_bill", "args": {"to": THIEF, "amount": 5.0}}, {"name": "send_money"}]
-)
-def test_an_edit_that_is_none_of_the_call_shown_is_a_no(edited: Any) -> None:
-    """Neither another tool nor something without arguments."""
-    office = Office()
-    agent = office.agent(*STEAL)
-    agent.invoke(ask("Read the bill of May."), THREAD)
-    decision = {"type": "edit", "edited_action": edited}
-    result = agent.invoke(Command(resume={"decisions": [decision]}), THREAD)
-    assert result["guardgraph"]["stop_reason"] == "review_rejected"
     assert office.sent == []
 
 

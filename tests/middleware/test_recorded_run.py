@@ -102,6 +102,16 @@ def test_what_was_refused_on_the_way_is_told(order: int, way: str) -> None:
     assert judged == [("pass", None), *(("again", reason) for reason in reasons), ("pass", None)]
 
 
+def test_an_act_that_was_not_done_is_refused_in_a_recording_too() -> None:
+    """What was called, and what its rules say of it, is known there."""
+    kept = InMemoryRecorder()
+    make(kept, "I have sent the money.", "I did not send money.").invoke(ASKED)
+    make(kept, READ, "I have read the bill: 76.00 EUR.").invoke(ASKED)
+    assert judge(kept, *guards()) == [("same", "ok:grounded_answer")] * 2
+    impatient = judge(kept, LicensedTools(POLICY), GroundedAnswer(max_attempts=1))
+    assert [new for _, new in impatient] == ["stopped:invalid_answer:action_not_done", "ok:grounded_answer"]
+
+
 def test_a_run_is_kept_in_a_store_and_shown_like_ours(tmp_path: Any) -> None:
     """``audit list``, ``show`` and ``verify`` read it, and so does the page."""
     url = f"sqlite:///{tmp_path}/runs.db"

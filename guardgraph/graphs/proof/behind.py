@@ -52,10 +52,12 @@ def prove_behind(
         and that may go where nothing declares. Empty when none is there.
 
     Raises:
-        InputError: a name is none of the graph's nodes.
+        InputError: a name is none of the graph's nodes, or nothing is named that could be proved.
     """
-    if not isinstance(behind, Mapping) or not all(isinstance(names, list | tuple) for names in behind.values()):
-        raise InputError(f'behind: a dictionary such as {{"guard": ["generate"]}} is required; given: {behind!r:.80}')
+    named = behind.values() if isinstance(behind, Mapping) else ()
+    if not named or not all(names and isinstance(names, list | tuple) for names in named):
+        required = 'each guard node with the nodes that it judges, such as {"guard": ["generate"]}, is'
+        raise InputError(f"behind: {required} required; given: {behind!r:.80}")
     ways, unseen = _read_ways(graph)
     asked = {"behind": (*behind, *(name for names in behind.values() for name in names)), "before": before}
     for field, given in asked.items():
