@@ -43,6 +43,7 @@ from guardgraph import (
     create_tool_agent,
     replay,
     verify,
+    what_if,
 )
 from guardgraph.grammar import NamedTool, hash_licence
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
@@ -74,8 +75,10 @@ SEATED = {"answer": "Seat 2A it is."}
 CHANGED = {"tool": "change_seat", "args": {"reservation_id": "ZWI06B", "seat": "2A"}}
 
 
-def laundering_agent(*steps: Any, changed: list[Any], **given: Any) -> Any:
-    """Return an agent of an airline whose ids are trusted, and whose texts are not."""
+def laundering_agent(
+    *steps: Any, changed: list[Any], listed: Any = None, approve: Any = "unsupported", **given: Any
+) -> Any:
+    """Return an agent of an airline whose ids are trusted, and whose texts are not; a rule may list what is read."""
 
     def read_reservation(reservation_id: str) -> Any:
         """Read a reservation."""
@@ -93,6 +96,10 @@ def laundering_agent(*steps: Any, changed: list[Any], **given: Any) -> Any:
 
     trusted = ["reservation_id", "user_id", "reservations"]
     rules = {name: ToolRule(effect="read", trusted=trusted) for name in ("read_reservation", "read_user")}
+    rules["read_reservation"] = ToolRule(
+        effect="read", trusted=trusted, arguments={"reservation_id": {"allowed": listed}}
+    )
+    rules["change_seat"] = ToolRule(approve=approve)
     tools = [read_reservation, read_user, change_seat]
     return office_agent(*steps, tools=tools, policy=ToolPolicy(rules=rules), **given)
 
@@ -126,6 +133,19 @@ def test_what_follows_from_the_task_licenses_over_several_calls():
     assert (result["outcome"], changed) == ("answered", ["4WQ150"])
     assert result["tool_calls"][2]["supported_by"] == {"reservation_id": "r2 reservations[1]", "seat": "task"}
     assert replay(agent, kept.recordings[0]) == result
+
+
+def test_a_what_if_judges_a_kept_run_by_the_chain_of_its_trust():
+    """Where another policy no longer supports what was read, the write that rests on it is refused, or asked about."""
+    given = ({"task": "Put EHGLP3 on seat 2A."}, THREAD)
+    steps = [reading("read_reservation", reservation_id=name) for name in ("EHGLP3", "ZWI06B")]
+    both, kept, changed = ["EHGLP3", "ZWI06B"], Kept(), list[Any]()
+    agent = laundering_agent(*steps, calls(CHANGED), SEATED, changed=changed, listed=both, recorder=kept)
+    assert (agent.invoke(*given)["outcome"], changed) == ("answered", ["ZWI06B"])
+    asking, refusing = (laundering_agent(changed=changed, approve=approve) for approve in ("unsupported", "never"))
+    rows = [what_if(candidate, kept.recordings).rows[0] for candidate in (agent, asking, refusing)]
+    assert [row.kind for row in rows] == ["same", "unknown", "changed"]
+    assert str(rows[2].new) == "stopped:unsupported_argument:change_seat.reservation_id"
 
 
 def test_a_person_is_asked_about_what_nothing_supports():
@@ -391,6 +411,10 @@ def _keyed(**ids: str) -> str:
     return ids["a"]
 
 
+def _taken(args: str) -> str:
+    return args
+
+
 @pytest.mark.parametrize(
     ("tools", "said"),
     [
@@ -399,6 +423,7 @@ def _keyed(**ids: str) -> str:
         ([lambda: 1], "tools[0]: a function with a name of its own is required; given: '<lambda>'"),
         ([_positional], "tools._positional: parameters that are given by name are required; given: positional-only"),
         ([_listed], "tools._listed: parameters that are given by name are required; given: variadic positional"),
+        ([_taken], "tools._taken: another name of the parameter is required; given: args"),
         ([_keyed], "tools._keyed: parameters that are given by name are required; given: variadic keyword"),
     ],
 )

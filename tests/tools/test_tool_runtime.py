@@ -6,6 +6,7 @@ import base64
 import json
 from typing import Annotated, Any
 
+import numpy
 import pytest
 from langchain_core.tools import InjectedToolArg, InjectedToolCallId, StructuredTool, ToolException, tool
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
@@ -149,3 +150,40 @@ def test_what_is_no_text_is_a_line_with_kind_size_and_hash():
     assert "left_out_chars" not in shown
     assert result["stop_reason"] == "invalid_answer:unsupported_number"
     assert PICTURE in json.dumps(kept.recordings[0]["calls"])
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (numpy.float64(3.5), 3.5),
+        (numpy.arange(3), [0, 1, 2]),
+        (numpy.bool_(True), True),
+        ([{"a": 1.0, "b": float("nan")}, {"a": numpy.float32("nan")}], [{"a": 1.0, "b": None}, {"a": None}]),
+        ({numpy.int64(7): numpy.str_("x")}, {"7": "x"}),
+        ({"day": numpy.datetime64("2024-05-13")}, {"day": "2024-05-13"}),
+        ({"day": numpy.datetime64("NaT")}, {"day": None}),
+    ],
+)
+def test_what_numpy_puts_into_results_is_read(value, shown):
+    """Its numbers, arrays, texts and days are JSON; what is missing is null, and ends no run."""
+    planner = script(ask(q="a"), DONE)
+    made = StructuredTool.from_function(lambda q: value, name="find", description="Find.")
+    result = office_agent(planner=planner, tools=[made], policy=FINDS).invoke({"task": "Find Room 42."}, THREAD)
+    assert (result["stop_reason"], planner.seen[-1]["results"][0]["result"]) == ("success", shown)
+
+
+@pytest.mark.parametrize(
+    ("make", "shown"),
+    [
+        (lambda pandas: pandas.DataFrame({"a": [1, 2], "b": ["x", None]}), "x"),
+        (lambda pandas: pandas.Series([1, 2]), "2"),
+        (lambda pandas: {"day": pandas.Timestamp("2024-05-13"), "price": pandas.NA}, "2024-05-13"),
+        (lambda pandas: {"day": pandas.NaT, "name": "Ada"}, "Ada"),
+    ],
+)
+def test_what_pandas_puts_into_results_is_read(make, shown):
+    """Its tables, rows and days are JSON; what is missing is null, and ends no run."""
+    value, planner = make(pytest.importorskip("pandas")), script(ask(q="a"), DONE)
+    made = StructuredTool.from_function(lambda q: value, name="find", description="Find.")
+    result = office_agent(planner=planner, tools=[made], policy=FINDS).invoke({"task": "Find Room 42."}, THREAD)
+    assert (result["stop_reason"], shown in str(planner.seen[-1]["results"][0]["result"])) == ("success", True)

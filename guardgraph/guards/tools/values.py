@@ -294,6 +294,7 @@ def _is_block(item: JsonValue) -> bool:
 
 
 def _describe_block(block: JsonObject) -> str:
+    block = {key: item for key, item in block.items() if key != "id"}  # which adapters draw, each time another
     kind = next(
         (leaf.value for leaf in list_leaves(block) if leaf.keys[-1] in ("mime_type", "mimeType", "format")), None
     )
