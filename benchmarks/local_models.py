@@ -178,9 +178,9 @@ def ask_chain(way: Way, model: Any) -> None:
         way.count_run(question, judge_answer(result, expected), result)
 
 
-def ask_rag(way: Way, model: Any, attempts: int = 2) -> None:
+def ask_rag(way: Way, model: Any) -> None:
     """Ask the RAG agent every question."""
-    kept, budget = InMemoryRecorder(), RagBudget(max_seconds=SECONDS, max_output_tokens=SHORT, max_attempts=attempts)
+    kept, budget = InMemoryRecorder(), RagBudget(max_seconds=SECONDS, max_output_tokens=SHORT)
     agent = create_rag_agent(model, planner="rules", knowledge_base=str(HANDBOOK), budget=budget, recorder=kept)
     way.run_agent(agent, kept, list_questions(), judge_answer)
 
@@ -251,10 +251,10 @@ def research(way: Way, model: Any) -> None:
     way.run_agent(agent, kept, asked, judge_answer)
 
 
-def draft_updates(way: Way, model: Any, critic: Any = None) -> None:
+def draft_updates(way: Way, model: Any) -> None:
     """Have updates on incidents drafted, reviewed and revised."""
     kept, budget = InMemoryRecorder(), SelfCritiqueBudget(max_seconds=SECONDS, max_output_tokens=LONG)
-    agent = create_self_critique_agent(model, critic=critic, budget=budget, recorder=kept)
+    agent = create_self_critique_agent(model, budget=budget, recorder=kept)
     inputs = [
         (each["incident"]["summary"], {"goal": "Write an update for customers.", "incident_context": each}, None)
         for each in GIVEN["incidents"]
@@ -292,13 +292,11 @@ def measure(given: argparse.Namespace, url: str) -> None:
     seeds = [int(seed) for seed in given.seeds.split(",")]
     ways: dict[str, tuple[str, Callable[[Way], None]]] = {
         "chain": ("", partial(ask_chain, model=chat_model(name).bind(max_tokens=SHORT))),
-        "text": ("none", partial(ask_rag, model=name, attempts=1)),
         "again": ("none", partial(ask_rag, model=name)),
         "warm": ("none", partial(ask_warm, name=name, seeds=seeds)),
         "tools": ("schema", partial(give_tasks, model=name)),
         "research": ("none", partial(research, model=name)),
         "critique": ("none", partial(draft_updates, model=name)),
-        "drafts": ("none", partial(draft_updates, model=name, critic="rules")),
     }
     print(
         f"{given.model}: temperature 0; warm: 0.7, seeds {given.seeds}, every other question; tokens: {SHORT}, {LONG}"
