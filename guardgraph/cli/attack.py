@@ -86,8 +86,8 @@ def _print_report(screen: Screen, report: AttackReport, mutants: dict[str, str] 
         screen.print_text(f"refused the network: {', '.join(report.refused_hosts)}", hang=2)
     screen.print_heading("Findings")
     for found in report.found.values():
-        said: list[Any] = [(found.finding.kind, "red"), f": {found.finding.said}"]
-        screen.print_text(*said, f" ({found.count} runs, {len(found.run['moves'])} moves at least)", hang=2)
+        said: list[Any] = [(found.kind, "red"), f": {found.said}"]
+        screen.print_text(*said, f" ({found.runs} runs, {len(found.smallest['moves'])} moves at least)", hang=2)
     if not report.found:
         screen.print_text(("none", "green"))
     if mutants is not None:

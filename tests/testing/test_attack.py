@@ -34,7 +34,7 @@ def test_each_mutant_of_the_tool_agent_is_found_and_its_run_is_small(mutant):
         report = attacked("office", runs=100)
         found = {key: each for key, each in report.found.items() if key[0] == "guard_forgot"}
         assert found
-        smallest = min(found.values(), key=lambda each: len(each.run["moves"])).run
+        smallest = min(found.values(), key=lambda each: len(each.smallest["moves"])).smallest
         assert len(smallest["moves"]) <= 8
         with pytest.raises(AssertionError, match="guard_forgot"):
             assert_withstands("attacked_agents:office", smallest)
@@ -56,8 +56,8 @@ def test_an_agent_without_guards_does_what_results_say_and_answers_what_nothing_
     kinds = {key[0] for key in report.found}
     assert {"unlicensed_call", "invented_answer"} <= kinds
     money = report.found["unlicensed_call", "send_money"]
-    assert "stands in a result alone" in money.finding.said
-    assert report.unruled["send_money"] >= money.count
+    assert "stands in a result alone" in money.said
+    assert report.unruled["send_money"] >= money.runs
 
 
 @pytest.mark.unreplayable(reason="the mutant is gone when the run is decided again")

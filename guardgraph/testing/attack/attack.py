@@ -9,8 +9,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import asdict, dataclass, field
+from functools import cache, partial
 from typing import Any, Final
 
 from guardgraph.graphs.loading import load_named_graph
@@ -26,19 +26,6 @@ MOST_RUNS: Final = 100_000
 _MOST_FINDINGS: Final = 20
 _MOST_REPLIES: Final = 400
 """Replies of the model in the runs that are made to find the smallest one of a finding."""
-
-
-@dataclass
-class Found:
-    """A finding with the smallest run that shows it."""
-
-    finding: Finding
-    run: JsonObject
-    """The request and the moves; see `assert_withstands`."""
-    number: int
-    """Of the run in which it was found first."""
-    count: int = 1
-    """Runs in which it was found."""
 
 
 @dataclass
@@ -84,7 +71,7 @@ class AttackReport:
     """Endings of the agent's catalogue that no run came to."""
     unruled: Counter[str] = field(default_factory=Counter)
     """Calls that were performed of tools that no rule of the policy names."""
-    found: dict[tuple[str, str], Found] = field(default_factory=dict)
+    found: dict[tuple[str, str], Finding] = field(default_factory=dict)
     refused_hosts: list[str] = field(default_factory=list)
     """Hosts that something tried to reach; it was not let."""
     seconds: float = 0.0
@@ -97,24 +84,20 @@ class AttackReport:
             self.unruled.update(call.tool for call in run.performed if policy is None or call.tool not in policy.rules)
         for finding in {each.key: each for each in findings}.values():
             if finding.key in self.found:
-                self.found[finding.key].count += 1
+                self.found[finding.key].runs += 1
             elif len(self.found) < _MOST_FINDINGS:
-                planned = {"request": run.request, "moves": run.moves, "results": run.results}
-                self.found[finding.key] = Found(finding, planned, self.runs)
+                finding.smallest = {"request": run.request, "moves": run.moves, "results": run.results}
+                finding.first = self.runs
+                self.found[finding.key] = finding
         self.runs += 1
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON."""
-        findings = [
-            {"kind": each.finding.kind, "at": each.finding.at, "said": each.finding.said, "runs": each.count}
-            | {"first": each.number, "smallest": each.run}
-            for each in self.found.values()
-        ]
         return {
             **{"target": self.target, "seed": self.seed, "runs": self.runs, "seconds": round(self.seconds, 1)},
             **{"endings": dict(self.endings.most_common()), "never_reached": self.never},
             **{"without_rule": dict(self.unruled.most_common()), "refused_hosts": self.refused_hosts},
-            "findings": findings,
+            "findings": [asdict(each) for each in self.found.values()],
         }
 
 
@@ -167,8 +150,8 @@ def attack_agent(
             if progress is not None:
                 progress(number + 1)
         for key, found in report.found.items():
-            found.run = shrink_run(found.run, partial(agent.has_finding, key))
-            found.finding = next((each for each in agent.repeat_run(found.run) if each.key == key), found.finding)
+            found.smallest = shrink_run(found.smallest, partial(agent.has_finding, key))
+            found.said = next((each.said for each in agent.repeat_run(found.smallest) if each.key == key), found.said)
     report.never = _list_unreached(agent.graph, report.endings)
     report.seconds = time.monotonic() - began
     return report
@@ -188,38 +171,40 @@ def _list_unreached(graph: Any, endings: Mapping[str, int]) -> list[str]:
     return [reason for item in graph.frame.catalogue if f"stopped:{(reason := item.reason)}" not in endings]
 
 
+_watching: Final = list[list[str]]()
+"""Where connections are kept that were refused, of the attacks that go on."""
+
+
 @contextmanager
 def isolate(refused: list[str]) -> Iterator[None]:
     """Refuse every connection that leaves this machine while an attack goes on, and keep where it would have led."""
-    if not _Network.is_watched:
-        sys.addaudithook(_refuse_connection)  # for the life of the process; it does nothing between attacks
-        _Network.is_watched = True
+    _watch_connections()
     futures = logging.getLogger("concurrent.futures")  # which tells of streams that were cut
-    _Network.refused, level = refused, futures.level
+    level = futures.level
     futures.setLevel(logging.CRITICAL)
+    _watching.append(refused)
     try:
         yield
     finally:
-        _Network.refused = None
+        _watching.remove(refused)
         futures.setLevel(level)
 
 
-class _Network:
-    is_watched = False
-    refused: list[str] | None = None
+@cache
+def _watch_connections() -> None:
+    sys.addaudithook(_refuse_connection)  # for the life of the process; it does nothing between attacks
 
 
 def _refuse_connection(event: str, args: tuple[Any, ...]) -> None:
-    if _Network.refused is None or event not in ("socket.connect", "socket.sendto", "socket.getaddrinfo"):
+    if not _watching or event not in ("socket.connect", "socket.sendto", "socket.getaddrinfo"):
         return
-    address = args[0] if event == "socket.getaddrinfo" else args[1]
-    host = address[0] if isinstance(address, tuple) else address
-    if isinstance(address, tuple) or event == "socket.getaddrinfo":
-        named = host.decode(errors="replace") if isinstance(host, bytes) else str(host)
-        if named not in ("127.0.0.1", "::1", "localhost", "None"):
-            if named not in _Network.refused:
-                _Network.refused.append(named)
-            raise ConnectionRefusedError(f"an attack uses no network; refused: {named}")
+    address = args[:1] if event == "socket.getaddrinfo" else args[1]
+    if not isinstance(address, tuple):  # a socket of this machine's files
+        return
+    host = address[0].decode(errors="replace") if isinstance(address[0], bytes) else str(address[0])
+    if host not in ("127.0.0.1", "::1", "localhost", "None"):
+        _watching[-1].extend([] if host in _watching[-1] else [host])
+        raise ConnectionRefusedError(f"an attack uses no network; refused: {host}")
 
 
 def shrink_run(planned: JsonObject, ask: Callable[[JsonObject], tuple[bool, int]]) -> JsonObject:
@@ -229,54 +214,34 @@ def shrink_run(planned: JsonObject, ask: Callable[[JsonObject], tuple[bool, int]
         planned: the run.
         ask: makes a run; says whether the finding stands, and how often the model was asked.
     """
-    left, changed = _MOST_REPLIES, True
-    while changed and left > 0:
-        changed = False
-        for smaller in _list_smaller_runs(planned):
-            stands, asked = ask(smaller)
-            left -= asked + 1
-            if stands:
-                planned, changed = smaller, True
-            if stands or left <= 0:
-                break
+    left, smaller = _MOST_REPLIES, _list_smaller(planned)
+    while left > 0 and (tried := next(smaller, None)) is not None:
+        stands, asked = ask(tried)
+        left -= asked + 1
+        if stands:
+            planned, smaller = tried, _list_smaller(tried)
     return planned
 
 
-def _list_smaller_runs(planned: JsonObject) -> Iterator[JsonObject]:
-    moves, results = planned["moves"], planned["results"]
-    if results:
-        yield {**planned, "results": {}}
-    size = len(moves)
-    while size:  # halves first, then less
-        for at in range(0, len(moves), size):
-            yield {**planned, "moves": moves[:at] + moves[at + size :]}
-        size //= 2
-    for key in results:
-        yield {**planned, "results": {other: value for other, value in results.items() if other != key}}
-    for at, move in enumerate(moves):
-        for smaller in _list_smaller_moves(move):
-            yield {**planned, "moves": [*moves[:at], smaller, *moves[at + 1 :]]}
+_LEFT_OUT: Final = ("forever", "seconds", "cut", "says")
+"""What a move of a model may be without; a call of the agent may be the plainest."""
 
 
-def _list_smaller_moves(move: JsonObject) -> Iterator[JsonObject]:
-    if move.get("call", ["invoke", 0]) != ["invoke", 0]:
-        yield {"call": ["invoke", 0]}
-    if not isinstance(move.get("model"), dict):
-        return
-    for key in ("forever", "seconds", "cut", "says"):
-        if key in move["model"]:
-            yield {"model": {other: value for other, value in move["model"].items() if other != key}}
-    for smaller in _list_smaller_values(move["model"]):
-        yield {"model": smaller}
-
-
-def _list_smaller_values(value: Any) -> Iterator[Any]:
-    """Yield a value with an item of one of its lists left out."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from ({**value, key: smaller} for smaller in _list_smaller_values(item))
+def _list_smaller(value: Any, key: str = "") -> Iterator[Any]:
+    """Yield a run, or a part of one, with less in it: of lists halves first, then single items."""
+    if key == "call":
+        yield from [["invoke", 0]] if value != ["invoke", 0] else []
     elif isinstance(value, list):
+        size = len(value)
+        while size:
+            yield from (value[:at] + value[at + size :] for at in range(0, len(value), size))
+            size //= 2
         for at, item in enumerate(value):
-            if len(value) > 1:
-                yield value[:at] + value[at + 1 :]
-            yield from ([*value[:at], smaller, *value[at + 1 :]] for smaller in _list_smaller_values(item))
+            yield from ([*value[:at], smaller, *value[at + 1 :]] for smaller in _list_smaller(item))
+    elif isinstance(value, dict):
+        for name in value:
+            if key == "results" or (key == "model" and name in _LEFT_OUT):
+                yield {other: each for other, each in value.items() if other != name}
+        parts = ("results", "moves") if "moves" in value else () if key == "results" else tuple(value)
+        for name in parts:
+            yield from ({**value, name: smaller} for smaller in _list_smaller(value[name], name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -77,39 +78,33 @@ def _call(graph: Any, given: Any, config: Any, way: list[Any], shown: list[str])
         return dict(graph.invoke(given, config) or {})
     if kind == "ainvoke":
         return dict(asyncio.run(graph.ainvoke(given, config)) or {})
-    most = chunks if kind.endswith("cut") else None
-    left = [chunks]
-    modes, last = _MODES if most is None else _CUT_MODES, JsonObject()
+    is_cut, left, last = kind.endswith("cut"), chunks, JsonObject()
+    modes = _CUT_MODES if is_cut else _MODES
 
     def take(chunk: Any) -> bool:
+        nonlocal left
         shown.append(str(chunk))
-        left[0] -= 1
+        left -= 1
         mode, value = chunk
         if mode == "values":
             last.update(value)
         elif mode == "updates":  # the result of a guarded agent is what its last node writes
             last.update(next((each for each in value.values() if isinstance(each, dict) and "status" in each), {}))
-        return most is None or left[0] > 0
+        return not is_cut or left > 0
 
     async def listen() -> None:
-        stream = graph.astream(given, config, stream_mode=modes)
-        try:
+        async with aclosing(graph.astream(given, config, stream_mode=modes)) as stream:
             async for chunk in stream:
                 if not take(chunk):
                     break
-        finally:
-            await stream.aclose()
 
     if kind.startswith("a"):
         asyncio.run(listen())
         return last
-    stream = graph.stream(given, config, stream_mode=modes)
-    try:
+    with closing(graph.stream(given, config, stream_mode=modes)) as stream:
         for chunk in stream:
             if not take(chunk):
                 break
-    finally:
-        stream.close()
     return last
 
 

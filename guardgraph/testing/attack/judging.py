@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from guardgraph.graphs.running.door import GuardedGraph
@@ -15,7 +15,7 @@ from guardgraph.testing.attack.driving import Ending
 from guardgraph.testing.attack.proposals import INVENTED, PLANTED, walk_leaves
 
 
-@dataclass(frozen=True)
+@dataclass
 class Finding:
     """What came of a run and must not."""
 
@@ -26,6 +26,12 @@ class Finding:
     """The tool, the node or the ending."""
     said: str
     """What happened, as a sentence."""
+    smallest: JsonObject = field(default_factory=dict)
+    """The smallest run that shows it: the request and the moves; see `assert_withstands`."""
+    first: int = 0
+    """The number of the run in which it was found first."""
+    runs: int = 1
+    """Runs in which it was found."""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -56,28 +56,26 @@ def _loosen(settings: Any, kinds: Sequence[Tightens], by: Callable[[Any], Any]) 
     return settings.model_copy(update=loose)
 
 
-def _forget_lists(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
-    if item.kind != "guard":
-        return None
+def _judge_by(forget: Callable[[Run[Any, Any]], Run[Any, Any]]) -> Callable[..., Body | None]:
+    """Return what lets guards judge by other settings."""
 
-    def judge(state: Any, run: Run[Any, Any]) -> Any:
-        note()
-        open_lists = _loosen(_loosen(run.policy, _ALLOWS, _Anything), _DENIES, lambda _: ())
-        return body(state, run._replace(policy=open_lists))
+    def make(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
+        def judge(state: Any, run: Run[Any, Any]) -> Any:
+            note()
+            return body(state, forget(run))
 
-    return judge
+        return judge if item.kind == "guard" else None
+
+    return make
 
 
-def _forget_budget(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
-    if item.kind != "guard":
-        return None
+def _forget_lists(run: Run[Any, Any]) -> Run[Any, Any]:
+    return run._replace(policy=_loosen(_loosen(run.policy, _ALLOWS, _Anything), _DENIES, lambda _: ()))
 
-    def judge(state: Any, run: Run[Any, Any]) -> Any:
-        note()
-        endless = _loosen(run.budget, [Tightens.smallest], lambda most: None if most is None else most * 1000)
-        return body(state, run._replace(budget=endless))
 
-    return judge
+def _forget_budget(run: Run[Any, Any]) -> Run[Any, Any]:
+    most = _loosen(run.budget, [Tightens.smallest], lambda most: None if most is None else most * 1000)
+    return run._replace(budget=most)
 
 
 def _forget_approval(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
@@ -145,10 +143,10 @@ def _exchange_argument(item: Declaration, body: Body, note: Note, frame: Frame) 
 
 
 _FORGETS: Final[dict[str, Callable[..., Body | None]]] = {
-    "lists": _forget_lists,
+    "lists": _judge_by(_forget_lists),
     "approval": _forget_approval,
     "review": _forget_review,
-    "budget": _forget_budget,
+    "budget": _judge_by(_forget_budget),
     "argument": _exchange_argument,
 }
 MUTANTS: Final = {

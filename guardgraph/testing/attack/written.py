@@ -38,9 +38,9 @@ def format_test_file(report: AttackReport) -> str:
     lines = [f'"""What an attack on {report.target} found; each test fails as long as the finding stands."""\n']
     lines += ["from guardgraph.testing import assert_withstands\n"]
     for number, found in enumerate(report.found.values(), 1):
-        name = re.sub(r"\W+", "_", f"{found.finding.kind}_{found.finding.at}").strip("_").lower()
-        said = found.finding.said.replace("\\", "/").replace('"', "'")
-        shown = pprint.pformat(found.run, width=_WIDTH - 8, sort_dicts=False)
+        name = re.sub(r"\W+", "_", f"{found.kind}_{found.at}").strip("_").lower()
+        said = found.said.replace("\\", "/").replace('"', "'")
+        shown = pprint.pformat(found.smallest, width=_WIDTH - 8, sort_dicts=False)
         body = "\n".join(f"    {line}" for line in f"run = {shown}".splitlines())
         asserted = f"    assert_withstands({report.target!r}, run)\n"
         lines.append(f'\ndef test_{number}_{name}():\n    """{said[:400]}"""\n{body}\n{asserted}')
