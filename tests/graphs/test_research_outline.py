@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import strategies as st
 from reported_runs import page, said, with_class
 from research_cases import hits, note_pages, reads, research, vendor
 from runs import check_result
@@ -68,17 +67,6 @@ def test_a_brief_in_sections():
     assert (writer.calls[0]["sections"], writer.calls[0]["sentence_citations"]) == (TITLES, True)
 
 
-REFUSED = {
-    "no sections": {"answer": "It is up.", "citations": ["n1"]},
-    "another title": answer_of(*SECTIONS, titles=["Course", TITLES[1]]),
-    "another order": answer_of(*SECTIONS, titles=TITLES[::-1]),
-    "one is missing": answer_of(SECTIONS[0], titles=TITLES[:1]),
-    "one is blank": answer_of(SECTIONS[0], " "),
-    "no object": {"sections": ["x", "y"], "citations": []},
-    "no list": {"sections": {"x": "y"}, "citations": []},
-}
-
-
 @pytest.mark.parametrize(
     ("texts", "reason"),
     [
@@ -120,16 +108,3 @@ def test_the_offline_report():
 
 
 # Any outline
-
-NOTES = [
-    {"id": f"n{at}", "claim": text, "quote": text, "url": url, "title": "News", "published_at": ""}
-    for at, (text, url) in enumerate(zip(BODIES.values(), vendor(*BODIES), strict=True), 1)
-]
-RULES = {"question": "What failed?", "policy": ResearchPolicy()}
-TITLED = ["A", "a ", "x" * 81, "<b>", "See https://evil.io", "3.4%", "99%", "Zephyr", "Initech"]
-OUTLINES = st.builds(lambda titles: {"sections": titles}, st.lists(st.sampled_from(TITLED), max_size=4))
-
-
-PIECES = st.lists(
-    st.sampled_from([*"\n.! “”[]", "\n\n", "[n1]", "[n2, n1]", "[n9]", "答", "- ", FIRST, NODE]), max_size=12
-).map("".join)

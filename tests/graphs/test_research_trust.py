@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from recorded_runs import Kept
@@ -21,7 +20,7 @@ from guardgraph import (
     web_reader,
     what_if,
 )
-from guardgraph.guards.research.agreement import SourceText, compare_claims
+from guardgraph.guards.research.agreement import SourceText
 from guardgraph.state.research import RESEARCH_REASONS
 
 nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
@@ -232,27 +231,8 @@ def test_a_trust_file_is_read_or_refused_by_line(tmp_path):
     assert "trust.1.date: a day such as 2026-03-14 is required; given: 'soon'" in lines[2]
 
 
-def differ(one, other):
-    """Return the first values in which two texts conflict, None where they do not."""
-    return compare_claims(one, other).conflict
-
-
-BASE = "The Halden mill employed 320 people in March 2024."
-
-
-TEXTS = st.one_of(
-    st.text(max_size=60),
-    st.lists(
-        st.sampled_from([*BASE.split(), "14", "2019", "27 %", "since", "$5 million", "Olsen", "not", "."]), max_size=14
-    ).map(" ".join),
-)
-
-
 def source(name, *, body="", owner="", linked=()):
     """Return what is known of a page."""
     return SourceText(
         f"https://{name}/", name, owner, body or f"Text of {name}", None if linked is None else frozenset(linked)
     )
-
-
-WIRE = "The mill at Halden burned down on Monday night and nobody knows why it began in the cellar of the old house. "

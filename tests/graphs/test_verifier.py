@@ -24,7 +24,6 @@ from guardgraph import (
     replay,
     verify,
 )
-from guardgraph.guards.support import list_answer_claims
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import (
@@ -217,16 +216,3 @@ def test_sentences_of_the_tool_agent_rest_on_the_task_and_on_what_was_found():
     assert (result["stop_reason"], result["unsupported"]) == (UNSUPPORTED, ["The bill comes to 98.70 EUR."])
     assert result["path"][-4:] == ["answer_guard", "verify_answer", "support_guard", "stop_invalid_answer"]
     assert [call["tool"] for call in result["tool_calls"]] == ["read_bill"]
-
-
-CLAIMS = [{"claim": f"Claim {number}.", "evidence": "one" if number % 2 else "two"} for number in range(5)]
-
-
-def claims_of(text):
-    """Return the claims of an answer that cites one document."""
-    detail = {"doc_id": "a", "title": "T", "section": "", "updated_at": ""}
-    claims = list_answer_claims(
-        {"answer": text, "citation_details": [detail], "passages": [{"doc_id": "a", "text": "P."}]}
-    )
-    assert {item["evidence"] for item in claims} <= {"T\nP."}
-    return [item["claim"] for item in claims]

@@ -13,7 +13,6 @@ from guardgraph.guards.answers import judge_answer
 from guardgraph.state.rag import RAG_REASONS, RagPolicy
 
 SOURCES = ("support_policy", "security_policy", "billing_policy")
-INTENT = {"kind": "retrieve", "query": "P1", "top_k": 4}
 KEYS = ["kind", "query", "top_k", "sources", "doc_id", "source", "text", "score", "title", "section", "updated_at"]
 ANY_JSON = json_values(KEYS, ["retrieve", "P1", *SOURCES])
 CANDIDATE = {"doc_id": "a", "source": "support_policy", "text": "Uptime is 99.95 %.", "score": 0.5}
@@ -96,24 +95,3 @@ def test_any_answer(citations, answer, text):
             judged = judge_answer(check(read["value"], text), POLICY)
             assert judged.refusal is None or RAG_REASONS.find(judged.refusal.reason).family == "invalid_answer"
             assert cited is not chunks or judged.refusal is None
-
-
-SEEDED = """
-import json, sys
-from guardgraph.guards import rag
-from guardgraph.guards.answers import judge_answer
-from guardgraph.guards.stop import Stop
-SOURCES = {"support_policy", "security_policy", "billing_policy"}
-REST = {"source": "s", "title": "", "section": "", "updated_at": "", "text": "7 %", "score": 1.0}
-CHUNKS = [{"doc_id": "b", **REST}, {"doc_id": "a", **REST}]
-def decide(guard, *args, **kwargs):
-    try:
-        print(json.dumps(guard(*args, **kwargs)))
-    except Stop as stop:
-        print(json.dumps([stop.reason, stop.evidence]))
-for value, texts in json.load(sys.stdin):
-    decide(rag.parse_intent, value, allowed_sources=SOURCES, max_top_k=6)
-    decide(rag.parse_candidates, value, allowed_sources=SOURCES, top_k=4)
-    decide(rag.check_allowed_sources, set(texts), allowed=SOURCES)
-    decide(rag.check_citations, texts, CHUNKS)
-"""

@@ -7,13 +7,10 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langgraph.checkpoint.memory import InMemorySaver
-from runs import check_result
 from tables import each_row
 from web_contacts import only_loopback
-from web_server import LOOPBACK, WebServer, answer
+from web_server import answer
 
-from guardgraph import ResearchPolicy, create_research_agent, web_reader
 from guardgraph.grammar import Stop
 from guardgraph.guards.research.agreement import (
     Independence,
@@ -22,31 +19,8 @@ from guardgraph.guards.research.agreement import (
     compare_claims,
     compare_notes,
 )
-from guardgraph.state.research import RESEARCH_REASONS
 
 nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
-
-HOSTS = ("herald.test", "gazette.test", "blog.test")
-THREAD = {"configurable": {"thread_id": "1"}}
-QUESTION = "How many people did the fire at the Halden mill hurt?"
-GIVEN = {
-    "goal": "Report the fire.",
-    "request": {"request": {"question": QUESTION, "report_date": "2026-03-20"}, "policy_hints": {}},
-}
-HERALD = "The fire at the Halden mill hurt 14 people on Monday evening."
-GAZETTE = "Police said on Tuesday that the fire at the Halden mill had hurt 14 people."
-MORE = "It began in the cellar of the old building, and no one knows why yet."
-BLOG = "The fire at the Halden mill hurt 41 people on Monday evening."
-TRUST = (
-    {"scope": "domain:herald.test", "tier": "official", "owner": "Herald Group", "source": "press list"},
-    {"scope": "gazette.test", "tier": "known"},
-    {"scope": "blog.test", "tier": "doubtful", "date": "2026-01-01"},
-)
-
-ONE_OWNER = (
-    {"scope": "herald.test", "tier": "known", "owner": "A B"},
-    {"scope": "gazette.test", "tier": "known", "owner": "a  b"},
-)
 
 
 def page(text, day="2026-03-19", links="", more=""):
@@ -54,49 +28,6 @@ def page(text, day="2026-03-19", links="", more=""):
     head = f'<title>News</title><meta property="article:published_time" content="{day}">' if day else "<title>N</title>"
     body = f"<main><h1>Fire</h1><p>{text}</p><p>{more}</p></main>{links}"
     return answer(f"<html><head>{head}</head><body>{body}</body></html>", content_type="text/html; charset=utf-8")
-
-
-@pytest.fixture
-def server():
-    """Two newspapers that say the same, and a blog that does not."""
-    pages = {"herald.test/": page(HERALD), "gazette.test/": page(GAZETTE), "blog.test/": page(BLOG)}
-    with WebServer(pages) as server:
-        yield server
-
-
-def agent_of(server, *hosts, given=None, **policy):
-    """Return an agent that finds the first page of each host and reads it from the server."""
-    urls = [f"http://{host}/" for host in hosts or HOSTS]
-    return create_research_agent(
-        search=lambda asked: [{"url": url} for url in urls],
-        reader=web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, robots=False),
-        extractor=take_notes,
-        policy=ResearchPolicy(
-            allowed_domains_policy=HOSTS, allowed_domains_execution=HOSTS, check_names=False, **policy
-        ),
-        **(given or {}),
-    )
-
-
-def take_notes(asked):
-    """Take the sentence of each page that speaks of the mill."""
-    said = {
-        url: next(line for line in each["body"].split("\n") if "mill" in line) for url, each in asked["pages"].items()
-    }
-    return [{"claim": text, "quote": text, "url": url, "title": "", "published_at": ""} for url, text in said.items()]
-
-
-def ask(agent, *args, **kwargs):
-    """Run the agent once, and hold what it returns against the catalogue."""
-    return check_result(RESEARCH_REASONS, agent.invoke(GIVEN, *args, **kwargs))
-
-
-def waiting(server, **policy):
-    """Run an agent until it asks a person, and return the agent and what it asks."""
-    agent = agent_of(server, given={"checkpointer": InMemorySaver()}, corroboration="mark", **policy)
-    agent.invoke(GIVEN, THREAD)
-    [asked] = agent.get_state(THREAD).interrupts
-    return agent, asked.value
 
 
 def differ(one, other):

@@ -8,64 +8,13 @@ import pytest
 from guard_cases import stop_of
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded_runs import Kept
-from runs import ASKED_ONCE, check_result
-from searched_worlds import HOSTS, OPEN, TEXTS, TOPICS, Searched, asked, gaps_of, searching_agent
 from tables import each_row
 
-from guardgraph import ResearchBudget, create_research_agent, replay
 from guardgraph.guards.research import searches as between
 from guardgraph.guards.research import trust
-from guardgraph.guards.research.searches import LONGEST_QUERY, parse_gaps, share_limit
+from guardgraph.guards.research.searches import parse_gaps, share_limit
 from guardgraph.guards.stop import Stop
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import ScriptedChatModel
-
-
-def searched(site, gaps, input=None, *, context=None, **parts):
-    """Run an agent once, and check what holds for every result and every recording."""
-    kept = Kept()
-    agent = searching_agent(site, gaps, recorder=kept, **parts)
-    result = agent.invoke(asked() if input is None else input, context=context)
-    assert replay(agent, kept.recordings[-1]) == result
-    return check_result(RESEARCH_REASONS, result)
-
-
-MODEL_PLAN = {
-    "steps": [
-        {"id": f"r{at}", "action": name, "args": {"query": "alpha" if at == 1 else None}}
-        for at, name in enumerate(
-            ("search_sources", "dedupe_urls", "read_extract_notes", "verify_notes", "synthesize_answer"), 1
-        )
-    ]
-}
-ALPHA = f"https://{HOSTS[0]}/pumps"
-NOTE = {"claim": TEXTS[ALPHA], "quote": TEXTS[ALPHA], "url": ALPHA}
-ANSWER = {"answer": TEXTS[ALPHA], "citations": ["n1"]}
-
-
-def proposed(*replies, context=ASKED_ONCE, input=None, queries=4, **parts):
-    """Run an agent on a model that plans and takes a note, then replies."""
-    world, kept = Searched(), Kept()
-    model = ScriptedChatModel(MODEL_PLAN, {"notes": [NOTE]}, *replies)
-    given = {"policy": OPEN, "search": world.search, "reader": world.read, "recorder": kept, **parts}
-    agent = create_research_agent(model, budget=ResearchBudget(max_queries=queries), **given)
-    result = agent.invoke(asked() if input is None else input, context=context)
-    assert replay(agent, kept.recordings[-1]) == result
-    return world, check_result(RESEARCH_REASONS, result)
-
-
-REFUSED = {
-    "invalid_gaps:open": {"open": "all of it", "queries": []},
-    "invalid_gaps:queries": {"open": [], "queries": "beta"},
-    "invalid_gaps:query": {"open": [], "queries": [" "]},
-    "invalid_gaps:query_too_long": {"open": [], "queries": ["b" * (LONGEST_QUERY + 1)]},
-    "invalid_gaps:too_many": {"open": [], "queries": ["beta", "gamma", "delta", "epsilon"]},
-    "invalid_gaps:unsupported_link": {"open": ["See https://attacker.io/log"], "queries": []},
-}
-
-
-CALLER = {"tenant": "acme-corp", "user": "j.doe@acme.io", "groups": ["night shift"]}
 
 
 @pytest.mark.parametrize(
@@ -116,42 +65,6 @@ def test_any_proposal_is_read_or_refused(raw, most):
         return
     assert len(gaps.queries) <= most - 1
     assert all(query.strip() and query.casefold() != "a" for query in gaps.queries)
-
-
-INSIDE = [
-    "http://169.254.169.254/latest/meta-data",
-    "http://localhost/admin",
-    "http://[::1]/",
-    "http://10.0.0.7/",
-    "http://user@north.example.com/",
-    "http://north.example.com:8080/",
-    "http://evil.example/",
-    "file:///etc/passwd",
-]
-
-
-WORLDS = st.fixed_dictionaries(
-    {
-        "proposals": st.lists(st.lists(st.sampled_from([*TOPICS, "nothing", "broken"]), max_size=3), max_size=4),
-        "queries": st.integers(1, 4),
-        "pages": st.integers(1, 5),
-        "notes": st.integers(1, 5),
-        "urls": st.integers(1, 5),
-        "first": st.sampled_from([*TOPICS, "alpha beta", "alpha beta gamma delta", "nothing"]),
-        "denied": st.lists(st.sampled_from(HOSTS), max_size=2),
-        "other": st.fixed_dictionaries({"queries": st.integers(1, 4), "pages": st.integers(1, 5)}),
-    }
-)
-
-
-def _make_random_agent(given, **changed):
-    said = {**given, **changed}
-    world = Searched(failing=["broken"])
-    limits = {"max_read_pages": said["pages"], "max_notes": said["notes"], "max_urls": said["urls"]}
-    policy = OPEN.model_copy(update={"denied_domains": tuple(said["denied"])})
-    parts = {"first": said["first"], "queries": said["queries"], "budget": limits, "policy": policy}
-    kept = Kept()
-    return world, kept, searching_agent(world, gaps_of(*said["proposals"]), recorder=kept, **parts)
 
 
 def gaps(raw, asked=("old",), most=3, denied=("Falcon",), known=()):

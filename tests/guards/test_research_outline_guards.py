@@ -49,11 +49,6 @@ def written(answer=None, outline=TITLES, *, budget=THREE, **parts):
     return check_result(RESEARCH_REASONS, research(budget=budget, **PARTS, **parts))
 
 
-def texts_of(result):
-    """Return the sections of a result with their texts."""
-    return {item["title"]: result["answer"][item["start"] : item["end"]] for item in result["sections"]}
-
-
 REFUSED = {
     "no sections": {"answer": "It is up.", "citations": ["n1"]},
     "another title": answer_of(*SECTIONS, titles=["Course", TITLES[1]]),

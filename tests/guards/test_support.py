@@ -7,34 +7,10 @@ import re
 from guard_cases import json_values, outcome
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.cross_encoders import BaseCrossEncoder
-from rag_agents import SLA
 from tables import each_row
 
 from guardgraph.guards.support import list_answer_claims, read_unsupported_claims
 from guardgraph.state.outcome import Outcome
-
-UPTIME, TARGET = "The uptime is 99.95% monthly.", "P1 is answered within 15 minutes, 24/7."
-ANSWER = {"answer": f"{UPTIME} {TARGET}", "citations": [SLA]}
-UNSUPPORTED = "invalid_answer:unsupported_claim"
-ALL_TRUE = {"claims": [{"number": number, "supported": True} for number in (1, 2)]}
-
-
-class Entails(BaseCrossEncoder):
-    """A cross-encoder that finds a claim borne out by as many of its words as the evidence has."""
-
-    def __init__(self):
-        self.pairs = []
-
-    def score(self, text_pairs):
-        """Score pairs of evidence and claim."""
-        self.pairs.append(text_pairs)
-        words = [(set(claim.lower().split()), evidence.lower()) for evidence, claim in text_pairs]
-        return [sum(word in evidence for word in said) / len(said) for said, evidence in words]
-
-
-OFFICE_TASK = {"task": "Read bill b7 and send 30 euros to Ada Byron."}
-
 
 CLAIMS = [{"claim": f"Claim {number}.", "evidence": "one" if number % 2 else "two"} for number in range(5)]
 

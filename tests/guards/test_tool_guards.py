@@ -27,7 +27,6 @@ from guardgraph.guards.tools.schemas import check_arguments, find_schema_problem
 from guardgraph.plain.json import is_plain_json
 from guardgraph.state.tools import Given, MadeCall, ToolCard, ToolPolicy, ToolRule
 
-KEYS = ("calls", "answer", "tool", "args", "plan", "role", "content")
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
     lambda inner: (

@@ -22,7 +22,6 @@ from guardgraph.knowledge.file import File
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.server import Server
 
-QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
 [RECIPE] = [fence.code for fence in fences(ROOT / "docs" / "knowledge_bases.md") if fence.info == "sql"]
 ROLES = """
 CREATE ROLE stranger LOGIN;

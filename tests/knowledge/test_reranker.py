@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 from langchain_core.documents import BaseDocumentCompressor
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, POLICY, QUESTION, agent_with
@@ -111,10 +110,3 @@ def test_a_source_that_was_switched_off_reaches_no_reranker():
     graph.invoke(QUESTION, thread, interrupt_before=["rerank"])
     result = graph.invoke(None, thread, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
     assert (result["stop_reason"], reranker.calls) == ("source_denied:support_policy", [])
-
-
-GIVEN = [{**item, "title": "", "section": "", "updated_at": ""} for item in FOUND]
-TEXTS = st.sampled_from([*(item["text"] for item in GIVEN), "x", 5])
-RETURNED = st.sampled_from([*GIVEN, *GIVEN, None]) | st.fixed_dictionaries(
-    {"doc_id": st.sampled_from(["night", "x", None]), "text": TEXTS}
-)

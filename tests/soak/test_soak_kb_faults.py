@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 import psycopg
 from kb_faults import chunks_of, damaged, rebuilds_survived, server_filled, server_survived, shared, survived
-from kb_pairs import pairs_told_apart, server_pairs_told_apart
 from postgres_server import postgres_server
 
 from guardgraph import LexicalRetriever, PostgresKnowledgeBase
@@ -21,11 +20,6 @@ def server_base():
         with psycopg.connect(owner, autocommit=True) as connection:
             connection.execute("CREATE ROLE ingest LOGIN IN ROLE guardgraph_writer")
         yield owner, owner.replace("postgres:@", "ingest@")
-
-
-def test_pairs_of_bases_are_not_told_apart(tmp_path):
-    """Of two bases that change, one has more that no caller may read: no question and no run tells them apart."""
-    assert pairs_told_apart(tmp_path, trials=150, seed=1000) == []
 
 
 def test_kills_of_an_addition(tmp_path):
@@ -53,16 +47,6 @@ def test_kills_on_a_server(tmp_path):
     """When a client that adds a folder or its server is killed, each document is whole and all counts are right."""
     with server_base() as (owner, url):
         assert server_survived(tmp_path, owner, url, kills=10, seed=50) > 3
-
-
-def test_pairs_on_a_server_are_not_told_apart(tmp_path):
-    """What is hidden on a server shows in no answer and no run, as in a file."""
-    with server_base() as (owner, url):
-        with psycopg.connect(owner, autocommit=True) as connection:
-            connection.execute("CREATE DATABASE more")
-        owners, urls = ((each, each.replace("/postgres?", "/more?")) for each in (owner, url))
-        make_server_base(owners[1])
-        assert server_pairs_told_apart(tmp_path, owners, urls, trials=40, seed=200) == []
 
 
 def test_two_hundred_tenants_on_a_server_that_is_killed():
