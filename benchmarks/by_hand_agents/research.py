@@ -36,7 +36,7 @@ from guardgraph.guards.research import request as plans
 from guardgraph.guards.research import request as requests
 from guardgraph.guards.research import sources as judged
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.state.research import Note, PlanStep, ResearchTask, SourcePage, Sources
+from guardgraph.state.research import Note, PlanStep, ResearchSources, ResearchTask, SourcePage
 
 
 class State(Ending, total=False):
@@ -50,7 +50,7 @@ class State(Ending, total=False):
     query: str
     found: Any
     hits: list[Any]
-    sources: Sources
+    sources: ResearchSources
     found_pages: list[tuple[str, Any]]
     pages: dict[str, SourcePage]
     found_notes: Any
@@ -171,7 +171,7 @@ class ResearchNodes:
                 failed.append({"url": url, "reason": "empty_page"})
             else:
                 pages[url] = page
-        sources: Sources = {**state["sources"], "failed_sources": failed}
+        sources: ResearchSources = {**state["sources"], "failed_sources": failed}
         if not pages:
             raise judged.build_sources_stop(sources)
         return {"pages": pages, "sources": sources}

@@ -22,7 +22,7 @@ from tables import each_row
 
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.world import client
+from guardgraph.world import openai_client
 from guardgraph.world.openai_client import is_followed_redirect
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -156,7 +156,7 @@ def at_work():
     frames, found = sys._current_frames(), 0
     for thread in threading.enumerate():
         frame = frames.get(thread.ident)
-        while frame is not None and frame.f_code.co_filename != client.__file__:
+        while frame is not None and frame.f_code.co_filename != openai_client.__file__:
             frame = frame.f_back
         found += frame is not None
     return found
