@@ -40,91 +40,28 @@ if TYPE_CHECKING:
 SCOPE: Final = "guardgraph"  # the name of the instrumentation scope
 
 
-class Attribute(NamedTuple):
-    """An attribute of spans."""
-
-    name: str
-    spans: str  # on which spans it stands
-    meaning: str
-
-
-ATTRIBUTES: Final = (
-    Attribute("gen_ai.operation.name", "run, call", "`invoke_agent`, `chat` or `execute_tool`"),
-    Attribute("gen_ai.agent.name", "run", "the graph's name"),
-    Attribute("guardgraph.pattern", "run", "the pattern's name"),
-    Attribute("guardgraph.run_id", "run", "the run's id, the same in all of its sessions"),
-    Attribute("guardgraph.session.end", "run", "`ended`, `waiting`, `paused`, `cancelled` or `failed`"),
-    Attribute("guardgraph.status", "run", "`ok` or `stopped`, of a run that ended"),
-    Attribute("guardgraph.stop_reason", "run", "why it ended, as the catalogue names it"),
-    Attribute("guardgraph.node", "node", "the node's name"),
-    Attribute("guardgraph.kind", "node", "`propose`, `act`, `review`, `guard` or `terminal`"),
-    Attribute("guardgraph.phase", "node", "the phase of the pattern"),
-    Attribute("guardgraph.verdict", "guard", "`pass`, `again`, `limit` or `stop`"),
-    Attribute("guardgraph.reason", "guard", "the reason of a refusal, as the catalogue names it"),
-    Attribute("guardgraph.to", "guard", "the node that the guard sent the run to"),
-    Attribute("guardgraph.waits", "node", "true of a node at which the run waits for a person"),
-    Attribute("guardgraph.call", "call", "which call of the visit, from 1 on"),
-    Attribute("guardgraph.proposer", "call", "whom a propose node asked, where that is no model"),
-    Attribute("gen_ai.provider.name", "call", "the provider of the model, by LangChain's package"),
-    Attribute("gen_ai.request.model", "call", "the model that was asked"),
-    Attribute("gen_ai.response.model", "call", "the model that replied, as its provider calls it"),
-    Attribute("gen_ai.request.max_tokens", "call", "the bound of its output"),
-    Attribute("gen_ai.prompt.name", "call", "name and hash of the prompt"),
-    Attribute("gen_ai.usage.input_tokens", "call", "tokens that it was shown, where it says so"),
-    Attribute("gen_ai.usage.output_tokens", "call", "tokens that it wrote, where it says so"),
-    Attribute("guardgraph.tokens", "call", "tokens that count for the run"),
-    Attribute("guardgraph.estimated", "call", "true where these are the reservation"),
-    Attribute("guardgraph.cost", "call", "what they cost, where the budget has the price"),
-    Attribute("gen_ai.tool.name", "call", "the tool that was called"),
-    Attribute("gen_ai.tool.type", "call", "`function`"),
-    Attribute("guardgraph.effect", "call", "`write` of a tool that changes something outside"),
-    Attribute("guardgraph.attempt.number", "event `attempt` of a call", "which attempt, from 1 on"),
-    Attribute("guardgraph.attempt.seconds", "event `attempt` of a call", "how long it took"),
-    Attribute("guardgraph.attempt.reason", "event `attempt` of a call", "`answered`, or the reason of its failure"),
-    Attribute("error.type", "run, call", "the reason for which a call failed; the class of what left a session"),
-    Attribute("guardgraph.input", "run", "with `content=True`: the input, as JSON"),
-    Attribute("guardgraph.result", "run", "with `content=True`: the result, as JSON"),
-    Attribute("gen_ai.conversation.id", "run", "with `content=True`: the thread, which clients name"),
-    Attribute("gen_ai.input.messages", "call", "with `content=True`: what a model was sent"),
-    Attribute("gen_ai.output.messages", "call", "with `content=True`: what a model replied"),
-    Attribute("gen_ai.tool.call.arguments", "call", "with `content=True`: what a tool was given"),
-    Attribute("gen_ai.tool.call.result", "call", "with `content=True`: what a tool returned"),
-)
-"""Every attribute that a span may have."""
-
-
 class Metric(NamedTuple):
     """A metric."""
 
     name: str
     kind: str
     unit: str
-    attributes: str
     meaning: str
 
 
 _OPERATION: Final = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model")
 
 METRICS: Final = (
-    Metric("guardgraph.runs", "counter", "{run}", "guardgraph.pattern, guardgraph.status, guardgraph.stop_reason",
-           "runs that ended"),
-    Metric("guardgraph.run.duration", "histogram", "s", "guardgraph.pattern, guardgraph.status",
-           "seconds for which a run was active"),
-    Metric("guardgraph.guard.duration", "histogram", "s", "guardgraph.pattern, guardgraph.node, guardgraph.verdict",
-           "seconds that a guard took"),
-    Metric("gen_ai.client.operation.duration", "histogram", "s", ", ".join((*_OPERATION, "error.type")),
-           "seconds that the call of a model took, all attempts together"),
-    Metric("gen_ai.client.token.usage", "histogram", "{token}", ", ".join((*_OPERATION, "gen_ai.token.type")),
-           "tokens of a call, `input` and `output`, where the model says them"),
-    Metric("guardgraph.cost", "counter", "1", "gen_ai.request.model",
-           "what models' calls cost, in the currency of the budget's prices"),
-    Metric("guardgraph.shadows", "counter", "{run}", "guardgraph.pattern, guardgraph.shadow, guardgraph.judged",
-           "runs that a shadow judged: `same`, `changed`, `unknown`"),
-    Metric("guardgraph.what_ifs", "counter", "{run}", "guardgraph.pattern, guardgraph.judged",
-           "runs of what-ifs that were given to `measure_what_if`"),
-    Metric("guardgraph.runs.open", "observable gauge", "{run}", "guardgraph.state",
-           "open runs of a store that was given to `measure_open_runs`: `waiting` for a person, or `going`"),
-)  # fmt: skip
+    Metric("guardgraph.runs", "counter", "{run}", "runs that ended"),
+    Metric("guardgraph.run.duration", "histogram", "s", "seconds for which a run was active"),
+    Metric("guardgraph.guard.duration", "histogram", "s", "seconds that a guard took"),
+    Metric("gen_ai.client.operation.duration", "histogram", "s", "seconds of a model's call, all attempts together"),
+    Metric("gen_ai.client.token.usage", "histogram", "{token}", "tokens of a call, where the model says them"),
+    Metric("guardgraph.cost", "counter", "1", "what models' calls cost, in the currency of the budget's prices"),
+    Metric("guardgraph.shadows", "counter", "{run}", "runs that a shadow judged: `same`, `changed`, `unknown`"),
+    Metric("guardgraph.what_ifs", "counter", "{run}", "runs of what-ifs that were given to `measure_what_if`"),
+    Metric("guardgraph.runs.open", "observable gauge", "{run}", "open runs of a store: waiting, or going"),
+)
 """Every metric."""
 
 

@@ -26,7 +26,6 @@ from guardgraph.graphs.catalogues import catalogue_markdown
 from guardgraph.state.recording import schema
 from guardgraph.state.research import READ_FAILURES
 from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
-from guardgraph.world.telemetry import ATTRIBUTES, METRICS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -98,25 +97,6 @@ def _describe_room(name: str) -> str:
 def rules_list() -> str:
     """Return the grammar's rules as a list."""
     return "".join(f"- `{name}`: {getdoc(rule)}\n" for name, rule in guardgraph.RULES.items())
-
-
-def attributes_list() -> str:
-    """Return the attributes of spans as lists: one for each kind of span, and one for what `content=True` adds."""
-    said = "with `content=True`: "
-    lists: dict[str, list[str]] = {}
-    for item in ATTRIBUTES:
-        content = item.meaning.startswith(said)
-        group = f"On each {item.spans.replace(', ', ' and ')}" + (", with `content=True`" if content else "")
-        lists.setdefault(group, []).append(f"- `{item.name}`: {item.meaning.removeprefix(said)}\n")
-    return "\n".join(f"{group}:\n\n{''.join(items)}" for group, items in lists.items())
-
-
-def metrics_list() -> str:
-    """Return the metrics as a list."""
-    return "".join(
-        f"- `{item.name}` ({item.kind}, `{item.unit}`): {item.meaning}; by `{item.attributes.replace(', ', '`, `')}`\n"
-        for item in METRICS
-    )
 
 
 def stopped_rag() -> str:
@@ -292,8 +272,6 @@ MADE: dict[str, Callable[[], str]] = {
     "rooms": rooms_list,
     "rules": rules_list,
     "reasons": catalogue_markdown,
-    "attributes": attributes_list,
-    "metrics": metrics_list,
 }
 
 
