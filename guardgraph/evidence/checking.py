@@ -120,9 +120,8 @@ def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObj
 
 def _describe_deriving_agent(frame: Frame) -> JsonObject:
     """Return what an agent says of itself before it decides anything."""
-    policy, budget = frame.settings_fingerprints
-    fingerprints = {"policy": policy, "budget": budget, "declarations": frame.declarations_fingerprint}
-    return {"graph": frame.name, **dict(zip(SETTINGS, frame.plain_settings, strict=True)), "fingerprints": fingerprints}
+    settings = dict(zip(SETTINGS, frame.plain_settings, strict=True))
+    return {"graph": frame.name, **settings, "fingerprints": {**frame.judged_by}}
 
 
 def _explain_underivable_run(error: Exception) -> tuple[str, str]:

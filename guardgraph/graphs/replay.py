@@ -208,9 +208,7 @@ def _make_unclear_answer_error(visit: Visit, why: str) -> NotRecorded:
 
 def is_recorded_agent(frame: Frame, recording: Recording) -> bool:
     """Say whether a graph has the settings and the declarations of the one that ran."""
-    policy, budget = frame.settings_fingerprints
-    ours = {"policy": policy, "budget": budget, "declarations": frame.declarations_fingerprint}
-    return all(recording["fingerprints"].get(name) == value for name, value in ours.items())
+    return frame.judged_by.items() <= recording["fingerprints"].items()
 
 
 class _Scratchpad:

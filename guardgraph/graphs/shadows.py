@@ -196,12 +196,7 @@ class Judge:
         """Return what the shadow makes of a run; nothing is called, and what goes wrong is said."""
         said: JsonObject = {}
         try:
-            policy, budget = self.frame.settings_fingerprints
-            said["fingerprints"] = {
-                "policy": policy,
-                "budget": budget,
-                "declarations": self.frame.declarations_fingerprint,
-            }
+            said["fingerprints"] = {**self.frame.judged_by}
             said |= self._judge_for_shadow(recording)
         except Exception as error:  # noqa: BLE001 - whatever a shadow does, the run it looks at is over
             log_failure("a shadow failed", error, WARNING)

@@ -40,11 +40,8 @@ from guardgraph.world.proposers import Proposer
 PHASES: Final = ("agent",)
 CALLS, ANSWERS = "calls", "answers"
 """Who judges a reply: `LicensedTools` and `GroundedAnswer`."""
-NODES: Final = ("model", "person", "tools")
-"""Who is asked outside."""
 ENDING_UNKNOWN: Final = "ending_unknown"
 """The stop of an imported run whose ending nobody exported."""
-_UNCHECKED: Final = {"check_values": False, "check_names": False, "check_opposites": False, "check_cover": False}
 
 REASONS = Catalogue(
     "agent",

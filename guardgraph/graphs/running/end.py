@@ -26,7 +26,7 @@ from guardgraph.graphs.running.frame import (
 )
 from guardgraph.graphs.running.judge import list_attempts
 from guardgraph.graphs.running.licensing import CALLS_KEY, list_called_tools
-from guardgraph.graphs.running.recorder import NoRecorder, Steps, Telling, record_run_input
+from guardgraph.graphs.running.recorder import NoRecorder, Steps, Telling, describe_run
 from guardgraph.graphs.running.session import Visit, run_node_body
 from guardgraph.guards.proposals import proposal
 from guardgraph.guards.stop import Stop
@@ -34,7 +34,6 @@ from guardgraph.nodes.body import Run
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, copy_json, excerpt_value, make_storable_json
 from guardgraph.plain.scopes import read_public_suffixes_version
-from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, RESULT_DIFFERS, SUCCESS
 from guardgraph.state.context import Caller
 from guardgraph.state.outcome import Outcome
@@ -209,33 +208,18 @@ def build_recording(over: Conclusion) -> Recording:
     """Return the recording of a run that is over; whoever keeps it may do with it what they like."""
     frame, records = over.part.frame, over.visit_records
     calls = [call for at in sorted(records) for call in records[at]["calls"]]
-    policy, budget = frame.settings_fingerprints
-    given, nameless = record_run_input(over.state.get("given") or {})
-    made = Recording(
-        format=FORMAT,
-        guardgraph=read_package_version(),
-        public_suffixes=read_public_suffixes_version(),
-        pattern=frame.catalogue.pattern,
-        graph=frame.name,
-        run_id=over.state["run"],
-        input=given,
-        policy=frame.plain_settings[0],
-        budget=frame.plain_settings[1],
-        fingerprints=Fingerprints(
-            policy=policy,
-            budget=budget,
-            declarations=frame.declarations_fingerprint,
-            prompts=digest(sorted({call["prompt"] for call in calls if "prompt" in call})),
-        ),
-        visits=[_build_recorded_visit(entry, records.get(at)) for at, entry in enumerate(over.log)],
-        calls=calls,
-        result=over.result,
+    prompts = digest(sorted({call["prompt"] for call in calls if "prompt" in call}))
+    recorded: Recording = copy_json(
+        {
+            **describe_run(frame, over.state["run"], over.state.get("given") or {}),
+            "public_suffixes": read_public_suffixes_version(),
+            "fingerprints": Fingerprints(**frame.judged_by, prompts=prompts),
+            "visits": [_build_recorded_visit(entry, records.get(at)) for at, entry in enumerate(over.log)],
+            "calls": calls,
+            "result": over.result,
+            **read_run_origin(over.log),
+        }
     )
-    if nameless:
-        made["nameless"] = nameless
-    if origin := read_run_origin(over.log):
-        made["forked_from"] = origin["forked_from"]
-    recorded: Recording = copy_json(made)
     return recorded
 
 

@@ -16,7 +16,7 @@ from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import POLICY_UNREADABLE, SWITCHED_OFF, Catalogue
 from guardgraph.state.context import Context
-from guardgraph.state.recording import Recorder, Recording, Shadow
+from guardgraph.state.recording import JudgedBy, Recorder, Recording, Shadow
 from guardgraph.state.review import Reviewers
 from guardgraph.state.run import Verdict
 from guardgraph.state.settings import Budget, Policy, Settings
@@ -108,9 +108,11 @@ class Frame:
         return make_storable_json(self.policy.plain()), make_storable_json(self.budget.plain())
 
     @cached_property
-    def settings_fingerprints(self) -> tuple[str, str]:
-        """SHA-256 of the deployment's policy and budget."""
-        return self.policy.fingerprint, self.budget.fingerprint
+    def judged_by(self) -> JudgedBy:
+        """SHA-256 of what its runs are judged by."""
+        return JudgedBy(
+            policy=self.policy.fingerprint, budget=self.budget.fingerprint, declarations=self.declarations_fingerprint
+        )
 
     @cached_property
     def declarations_fingerprint(self) -> str:

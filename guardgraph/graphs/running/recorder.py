@@ -33,7 +33,7 @@ from guardgraph.plain.json import JsonObject, copy_json, find_unnamed_numbers, m
 from guardgraph.plain.log import log_failure
 from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
-from guardgraph.state.recording import BegunRun, JudgedBy, NoteKind, Recorder, RunNote
+from guardgraph.state.recording import BegunRun, NoteKind, Recorder, RunNote
 from guardgraph.state.run import Opening
 from guardgraph.world.deadline import Handover, run_in_call_thread, start_thread_work
 
@@ -203,42 +203,38 @@ def tell_beginning(
 ) -> Steps[JsonObject | None]:
     """Have the recorder keep that a run begins, and return why that is not kept; None where it is, or need not be."""
     if has_method(frame.recorder, "begin"):
-        begun = _build_begun_run(frame, session, given, opening)
+        fork = {} if session.forked_from is None else {"forked_from": session.forked_from}
+        begun: BegunRun = copy_json(
+            {
+                **describe_run(frame, session.run_id or "", given),
+                "request": session.request,
+                "thread": session.thread,
+                "fingerprints": frame.judged_by,
+                "opening": opening,
+                **fork,
+            }
+        )
         return (yield Telling(frame.recorder, "begin", begun)).error
     missing = NoRecorder() if frame.recorder is None else NoBeginning()
     return describe_run_error(missing) if required else None
 
 
-def _build_begun_run(frame: Frame, session: Session, given: JsonObject, opening: Opening) -> BegunRun:
-    """Return what a recorder is told of a run that begins; arguments as of `tell_beginning`."""
-    policy, budget = frame.settings_fingerprints
-    plain, nameless = record_run_input(given)
-    made = BegunRun(
-        format=FORMAT,
-        guardgraph=read_package_version(),
-        pattern=frame.catalogue.pattern,
-        graph=frame.name,
-        run_id=session.run_id or "",
-        request=session.request,
-        thread=session.thread,
-        input=plain,
-        policy=frame.plain_settings[0],
-        budget=frame.plain_settings[1],
-        fingerprints=JudgedBy(policy=policy, budget=budget, declarations=frame.declarations_fingerprint),
-        opening=opening,
-    )
-    if nameless:
-        made["nameless"] = nameless
-    if session.forked_from is not None:
-        made["forked_from"] = session.forked_from
-    begun: BegunRun = copy_json(made)
-    return begun
-
-
-def record_run_input(given: JsonObject) -> tuple[JsonObject, list[list[str | int]]]:
-    """Return an input as a recording has it, and the places of numbers for which JSON has no form."""
+def describe_run(frame: Frame, run_id: str, given: JsonObject) -> JsonObject:
+    """Return what a beginning and a recording both say of a run: what it was given, and by which settings."""
     plain: JsonObject = make_storable_json(given, around=1)
-    return plain, [] if plain is given else find_unnamed_numbers(given)
+    nameless = [] if plain is given else find_unnamed_numbers(given)
+    policy, budget = frame.plain_settings
+    return {
+        "format": FORMAT,
+        "guardgraph": read_package_version(),
+        "pattern": frame.catalogue.pattern,
+        "graph": frame.name,
+        "run_id": run_id,
+        "input": plain,
+        "policy": policy,
+        "budget": budget,
+        **({"nameless": nameless} if nameless else {}),
+    }
 
 
 def _refuse_beginning(part: Part, update: JsonObject, error: JsonObject) -> JsonObject:
