@@ -37,8 +37,8 @@ from guardgraph.graphs.rag import create_rag_agent as create_rag_agent
 from guardgraph.graphs.replay import replay as replay
 from guardgraph.graphs.research import create_research_agent as create_research_agent
 from guardgraph.graphs.running.door import GuardedGraph as GuardedGraph
-from guardgraph.graphs.running.live import LivePolicy as LivePolicy
-from guardgraph.graphs.running.live import live_policy as live_policy
+from guardgraph.graphs.running.live_policy import LivePolicy as LivePolicy
+from guardgraph.graphs.running.live_policy import live_policy as live_policy
 from guardgraph.graphs.self_critique import create_self_critique_agent as create_self_critique_agent
 from guardgraph.graphs.texts_once import keep_texts_once as keep_texts_once
 from guardgraph.graphs.tools import create_tool_agent as create_tool_agent

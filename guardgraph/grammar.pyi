@@ -11,11 +11,11 @@ from guardgraph.guards.proposals import reviewed as reviewed
 from guardgraph.guards.stop import Stop as Stop
 from guardgraph.guards.stop import evidence as evidence
 from guardgraph.guards.stop import shown_name as shown_name
-from guardgraph.nodes.added import AnswerGuard as AnswerGuard
 from guardgraph.nodes.body import Pass as Pass
 from guardgraph.nodes.body import Run as Run
 from guardgraph.nodes.body import Step as Step
 from guardgraph.nodes.body import declares as declares
+from guardgraph.nodes.own_guards import AnswerGuard as AnswerGuard
 from guardgraph.state.catalogue import Catalogue as Catalogue
 from guardgraph.state.catalogue import StopReason as StopReason
 from guardgraph.state.catalogue import common_reasons as common_reasons

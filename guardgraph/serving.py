@@ -26,7 +26,7 @@ from guardgraph.graphs.messages import MessagesAgent
 from guardgraph.graphs.rag import create_rag_agent
 from guardgraph.graphs.research import create_research_agent
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.live import LivePolicy, live_policy
+from guardgraph.graphs.running.live_policy import LivePolicy, live_policy
 from guardgraph.graphs.self_critique import create_self_critique_agent
 from guardgraph.graphs.tools import create_tool_agent
 from guardgraph.plain.errors import ConfigurationError, StoreError

@@ -313,7 +313,7 @@ def load_live_option(file: str | None) -> dict[str, Any]:
     """Return what a factory is given by ``--live``: a file that is read whenever it counts; nothing without one."""
     if file is None:
         return {}
-    from guardgraph.graphs.running.live import live_policy  # loads LangGraph, for which help need not wait
+    from guardgraph.graphs.running.live_policy import live_policy  # loads LangGraph, for which help need not wait
 
     try:
         return {"live": live_policy(inputs.require_file_option("--live", file), every=0)}

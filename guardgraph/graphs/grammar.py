@@ -39,7 +39,7 @@ from guardgraph.graphs.proof.verify import verify_new_graph
 from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
-from guardgraph.graphs.running.live import LivePolicy
+from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.graphs.running.node import (
     EndingRouter,
     GrammarNode,

@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.own_guards import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.live import LivePolicy
+from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.nodes import rag as nodes
-from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import rag as offline
 from guardgraph.nodes.offline.rag import condense_offline_question
+from guardgraph.nodes.own_guards import AnswerGuard, extend_catalogue
 from guardgraph.nodes.rag import LISTED, make_list_sources_node
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.files import is_server_url

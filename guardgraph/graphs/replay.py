@@ -21,7 +21,7 @@ from guardgraph.graphs.running.end import Conclusion, conclude_run
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import SCRATCHPAD, SEND, read_interrupt_value
-from guardgraph.graphs.running.live import RecordedLive, restore_readings
+from guardgraph.graphs.running.live_policy import RecordedLive, restore_readings
 from guardgraph.graphs.running.node import GrammarNode, perform_driven_node, write_run_beginning
 from guardgraph.graphs.running.session import Session, Visit, restore_recorded_input
 from guardgraph.nodes.body import Run

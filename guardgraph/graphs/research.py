@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.own_guards import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.live import LivePolicy
-from guardgraph.nodes.added import AnswerGuard, extend_catalogue
+from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.nodes.body import Body
 from guardgraph.nodes.offline import research as offline
 from guardgraph.nodes.offline.research import take_offline_notes as offline_notes
+from guardgraph.nodes.own_guards import AnswerGuard, extend_catalogue
 from guardgraph.nodes.research import answering, notes, searching
 from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (

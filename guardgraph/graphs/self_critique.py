@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from guardgraph.graphs.added import declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.own_guards import declare_answer_guard
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.live import LivePolicy
+from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.nodes import self_critique as nodes
-from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline import self_critique as offline
+from guardgraph.nodes.own_guards import AnswerGuard, extend_catalogue
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.recording import Recorder
 from guardgraph.state.review import Reviewers

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from guardgraph.graphs.added import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.own_guards import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.live import LivePolicy
+from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools.schemas import check_arguments, find_reference_problem
 from guardgraph.nodes import tools as nodes
-from guardgraph.nodes.added import AnswerGuard, extend_catalogue
 from guardgraph.nodes.offline.tools import plan_offline_step
+from guardgraph.nodes.own_guards import AnswerGuard, extend_catalogue
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.recording import Recorder

@@ -19,9 +19,7 @@ from guardgraph.grounding.check import Source
 from guardgraph.guards.answers import is_partial
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import check_claimed_actions, note_call
-from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
-from guardgraph.middleware.brought import read_brought
-from guardgraph.middleware.record import (
+from guardgraph.middleware.agent_state import (
     GuardedState,
     describe_stop,
     find_run,
@@ -29,6 +27,8 @@ from guardgraph.middleware.record import (
     is_written_by_user,
     make_stop_message,
 )
+from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
+from guardgraph.middleware.tool_results import read_brought
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, format_json_text
 from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy, ToolRule

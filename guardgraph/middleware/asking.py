@@ -20,8 +20,8 @@ from langchain_core.tracers._streaming import _StreamingCallbackHandler
 from langgraph.types import Command
 
 from guardgraph.guards.stop import Stop
-from guardgraph.middleware.brought import read_update
-from guardgraph.middleware.record import is_stop_message
+from guardgraph.middleware.agent_state import is_stop_message
+from guardgraph.middleware.tool_results import read_update
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 

@@ -28,10 +28,7 @@ from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.tools import fill_tool_policy
 from guardgraph.guards import tools as guards
 from guardgraph.guards.stop import Denial, Stop
-from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
-from guardgraph.middleware.brought import add_update, read_brought, read_update
-from guardgraph.middleware.effects import Write, find_place_of_write
-from guardgraph.middleware.record import (
+from guardgraph.middleware.agent_state import (
     GuardedState,
     describe_stop,
     find_run,
@@ -40,6 +37,9 @@ from guardgraph.middleware.record import (
     make_stop_message,
     read_given,
 )
+from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
+from guardgraph.middleware.effects import Write, find_place_of_write
+from guardgraph.middleware.tool_results import add_update, read_brought, read_update
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.review import hash_licence

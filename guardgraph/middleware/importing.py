@@ -18,11 +18,11 @@ from langchain_core.tools import BaseTool
 
 from guardgraph.graphs.grammar import validate_recorder
 from guardgraph.grounding.check import Source
+from guardgraph.middleware.agent_state import is_written_by_user, read_given
 from guardgraph.middleware.answers import list_result_sources
-from guardgraph.middleware.brought import read_brought
 from guardgraph.middleware.calls import list_cards
 from guardgraph.middleware.pattern import ENDING_UNKNOWN
-from guardgraph.middleware.record import is_written_by_user, read_given
+from guardgraph.middleware.tool_results import read_brought
 from guardgraph.middleware.trail import TrailPlayer
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import digest

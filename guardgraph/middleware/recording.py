@@ -26,13 +26,13 @@ from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.graphs.running.recorder import Telling, tell_beginning
 from guardgraph.graphs.running.session import Session, choose_request, find_run_thread
+from guardgraph.middleware.agent_state import GuardedState, find_run, is_written_by_user, read_given
 from guardgraph.middleware.answers import list_result_sources, list_sources, read_answer_text
 from guardgraph.middleware.asking import asked_by, is_recorded
-from guardgraph.middleware.brought import find_message, list_parts, read_brought
 from guardgraph.middleware.calls import list_cards, list_proposed_calls
 from guardgraph.middleware.effects import find_place_of_write
 from guardgraph.middleware.pattern import read_guard_settings
-from guardgraph.middleware.record import GuardedState, find_run, is_written_by_user, read_given
+from guardgraph.middleware.tool_results import find_message, list_parts, read_brought
 from guardgraph.middleware.trail import TrailPlayer, read_trail_input
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, make_storable_json

@@ -17,8 +17,8 @@ from guardgraph.guards.numbering import proposed_answer
 from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_text
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.support import Claim, list_answer_claims
-from guardgraph.nodes.added import GuardedAnswer, refuse_judged_answer
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.own_guards import GuardedAnswer, refuse_judged_answer
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.rag import (

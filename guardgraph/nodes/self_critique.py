@@ -16,8 +16,8 @@ from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.self_critique.revision import measure_length_increase
 from guardgraph.guards.spending import check_severity_budget
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.nodes.added import HELD_STEPS, GuardedAnswer, release_steps
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.own_guards import HELD_STEPS, GuardedAnswer, release_steps
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.self_critique import (

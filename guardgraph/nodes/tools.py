@@ -10,8 +10,8 @@ from guardgraph.guards.answers import check_text_is_said
 from guardgraph.guards.proposals import found, proposed_object, read_reviewer, reviewed
 from guardgraph.guards.stop import Stop, evidence, read_request_text
 from guardgraph.guards.support import Claim
-from guardgraph.nodes.added import GuardedAnswer
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.own_guards import GuardedAnswer
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text, parse_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.review import hash_licence, name_reviewer

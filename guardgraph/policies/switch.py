@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from guardgraph.formats.settings_file import ENDINGS, WrongText, parse_yaml, text_of
-from guardgraph.graphs.running.live import LONGEST_SAID, SWITCHED
+from guardgraph.graphs.running.live_policy import LONGEST_SAID, SWITCHED
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, find_json_problem
 

@@ -24,8 +24,8 @@ from guardgraph import (
     verify,
 )
 from guardgraph.grammar import AnswerGuard, Pass, Step, Stop, StopReason
-from guardgraph.nodes.added import lead_guard
 from guardgraph.nodes.body import PartialRefusal
+from guardgraph.nodes.own_guards import lead_guard
 from guardgraph.testing import ScriptedChatModel
 
 PHASES = ("generate", "synthesize", "finalize", "answer")

@@ -24,7 +24,7 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.running.frame import Part, describe_run_error
 from guardgraph.graphs.running.langgraph import CHECKPOINT_MAP, CHECKPOINTER
-from guardgraph.graphs.running.live import Looking
+from guardgraph.graphs.running.live_policy import Looking
 from guardgraph.graphs.running.recorder import Telling, has_method, has_parameter, list_write_notes, note_open_run
 from guardgraph.graphs.running.session import Session
 from guardgraph.plain.hashing import digest

@@ -31,7 +31,7 @@ from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part, is_recording_required, read_run_input
 from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec, copy_langgraph_value
-from guardgraph.graphs.running.live import Looking
+from guardgraph.graphs.running.live_policy import Looking
 from guardgraph.graphs.running.recorder import tell_run_beginning
 from guardgraph.graphs.running.session import SESSION, FirstCheckpoint, Session, Visit
 from guardgraph.nodes.body import Body, Run

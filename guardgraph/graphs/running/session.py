@@ -20,7 +20,7 @@ from langgraph.runtime import get_runtime
 from guardgraph.graphs.declaring import name_input_channel
 from guardgraph.graphs.running.frame import Frame, GrammarBreach, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
-from guardgraph.graphs.running.live import Looking, PolicyLook, PolicySource, shorten_reading, tighten_by_look
+from guardgraph.graphs.running.live_policy import Looking, PolicyLook, PolicySource, shorten_reading, tighten_by_look
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import PASSING, ConfigurationError, InputError, NotRecorded, convert_exit

@@ -17,8 +17,8 @@ from guardgraph.guards.research.answer import list_section_titles, parse_brief, 
 from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
-from guardgraph.nodes.added import GuardedAnswer, refuse_judged_answer
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares, read_body_declaration
+from guardgraph.nodes.own_guards import GuardedAnswer, refuse_judged_answer
 from guardgraph.nodes.research.notes import describe_note_sources
 from guardgraph.nodes.research.scope import (
     ResearchRun,

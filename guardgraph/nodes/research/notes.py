@@ -15,8 +15,8 @@ from guardgraph.guards.research import trust
 from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import check_note_support, list_note_claims, read_unsupported_claims
-from guardgraph.nodes.added import ask_verifier
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declares, read_body_declaration
+from guardgraph.nodes.own_guards import ask_verifier
 from guardgraph.nodes.research.scope import ResearchRun, list_usable_notes, list_usable_urls, order_notes
 from guardgraph.nodes.research.searching import (
     NOTES_BEFORE,

@@ -9,7 +9,8 @@ from langchain_core.runnables import Runnable
 
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.guards.support import share_evidence
-from guardgraph.nodes.added import (
+from guardgraph.nodes.body import Body
+from guardgraph.nodes.own_guards import (
     AnswerGuard,
     GuardedAnswer,
     lead_guard,
@@ -17,7 +18,6 @@ from guardgraph.nodes.added import (
     make_support_guard_node,
     make_verify_node,
 )
-from guardgraph.nodes.body import Body
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.langchain.judges import LangChainVerifier, is_cross_encoder
 from guardgraph.world.call import Outside
