@@ -51,7 +51,7 @@ def check_answer(
         answer: its text; a sentence with a mark such as ``[2]`` or ``[handbook]`` is held against what it cites.
         sources: texts, documents of LangChain's, dictionaries with ``text`` and, if there are any, ``id``, ``title``,
             ``section``, ``source``, ``updated_at``; or a knowledge base's passages. Those without an id are numbered
-            from 1.
+            from 1; those that share one are pieces of one source.
         question: whose words, values and names the answer may repeat.
         workings: how it comes to values that no source states, such as ``"10 * 0.22 + 1.00 = 3.20"``.
         known_names: names that need no source.
@@ -100,6 +100,7 @@ def judge_answer_text(
     results: Sequence[Source] = (),
 ) -> CheckedAnswer:
     """Hold an answer against sources that were read; a number of the results of tools may be all that it says."""
+    read = _unite_sources(read)
     ids = {source.id for source in read}
     text, marks, unknown = read_marks(answer, ids, [source.text for source in read])
     unknown = [*dict.fromkeys([*unknown, *(name for name in citations or () if name not in ids)])]
@@ -134,6 +135,17 @@ def judge_answer_text(
     return CheckedAnswer(
         text, checked.verdict, reason, checked.sentences, unsupported, tuple(unknown), decision.marked, tuple(read)
     )
+
+
+def _unite_sources(read: Sequence[Source]) -> list[Source]:
+    """Return sources of which each has an id of its own: those that share one are pieces of one text."""
+    united = dict[str, Source]()
+    for source in read:
+        before = united.setdefault(source.id, source)
+        if source.text != before.text:
+            about = tuple(dict.fromkeys((*before.about, *source.about)))
+            united[source.id] = Source(source.id, f"{before.text}\n\n{source.text}", about)
+    return [*united.values()]
 
 
 def read_source(item: object, number: int) -> Source:

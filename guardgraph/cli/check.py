@@ -23,7 +23,8 @@ from guardgraph.plain.json import JsonObject, NotJson, parse_json
 _MOST_BYTES: Final = 20_000_000
 """Of an answer or of a file of rows."""
 _PAGES: Final = re.compile("https?://", re.IGNORECASE)
-_HTML: Final = (".html", ".htm")
+_PLAIN: Final = ".txt"
+_LABELS: Final = ("good", "bad")
 _VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")
 
 
@@ -112,24 +113,27 @@ _STYLES: Final[dict[str | None, str]] = {
 
 
 def _read_shown_text(option: str, name: str) -> str:
-    """Return what a reader sees of a file, by its ending; standard input is Markdown or plain text."""
+    """Return what a reader sees of a file, by its ending; without one, and from standard input, it is plain text."""
+    ending = Path(name).suffix.lower() or _PLAIN
     if name != "-":
         inputs.require_file_option(option, name)
     content = inputs.read_option_bytes(option, name, _MOST_BYTES)
     try:
-        text = _read_html(content) if Path(name).suffix.lower() in _HTML else content.decode("utf-8-sig")
+        if ending in (_PLAIN, ".md"):  # as most are: their texts are the file's, and no parser is loaded
+            text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        else:
+            from guardgraph.formats.by_ending import FORMATS, decoded
+
+            if ending not in FORMATS:
+                raise ConfigurationError(
+                    f"{option} {name!r:.200}: a file that ends in {', '.join(FORMATS)} is required"
+                )
+            text = FORMATS[ending](decoded(content, ending)).text
     except UnicodeError as error:
         raise ConfigurationError(f"{option} {name!r:.200}: UTF-8 text is required: {error}") from None
     if "\0" in text:
         raise ConfigurationError(f"{option} {name!r:.200}: text is required; it holds a NUL character")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _read_html(content: bytes) -> str:
-    from guardgraph.formats.by_ending import decoded
-    from guardgraph.formats.html import parse_html
-
-    return parse_html(decoded(content, ".html")).text
+    return text
 
 
 def _read_sources(names: list[str]) -> list[Source]:
@@ -148,10 +152,10 @@ def _read_sources(names: list[str]) -> list[Source]:
         elif name != "-" and not Path(name).exists():
             raise ConfigurationError(f"--source {name!r:.200}: a file or a folder is required; there is none")
         else:
-            found.append(Source(name, _read_shown_text("--source", name)))
-    counted = Counter(source.id for source in found)
-    if twice := [name for name, count in counted.items() if count > 1]:
-        raise ConfigurationError(f"--source: two sources have one id, {twice[0]!r:.200}; each is given once")
+            text = _read_shown_text("--source", name)
+            if not text.strip():
+                raise ConfigurationError(f"--source {name!r:.200}: a text is required; given: a blank one")
+            found.append(Source(name, text))
     return found
 
 
@@ -191,13 +195,14 @@ def _check_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
             raise InputError(f"--data {file!r:.200}: line {number}: {error}") from None
         total, passed = total + 1, passed + checked.ok
         verdicts[checked.verdict] += 1
-        if (label := row.get("label")) in ("good", "bad"):
+        if (label := row.get("label")) is not None:
             labelled[label] += 1
             errors[label] += checked.ok == (label == "bad")
     if not total:
         raise InputError(f"--data {file!r:.200}: lines with answers are required; given: none")
     share = 100 * passed / total
     table: JsonObject = {"answers": total, "let_through": passed, "verdicts": {v: verdicts[v] for v in _VERDICTS}}
+    table |= {} if fail_under is None else {"fail_under": fail_under}
     for label, name in (("good", "good_refused"), ("bad", "bad_let_through")):
         if labelled[label]:
             table[name] = round(100 * errors[label] / labelled[label], 1)
@@ -205,6 +210,8 @@ def _check_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
         print_json(table)
     else:
         print(f"{'answers':<16}{total:>7}\n{'let through':<16}{passed:>7}{share:>7.1f} %")
+        if fail_under is not None:
+            print(f"{'required':<16}{fail_under:>14.1f} %")
         for verdict in _VERDICTS:
             print(f"{verdict:<16}{verdicts[verdict]:>7}{100 * verdicts[verdict] / total:>7.1f} %")
         for name, said in (("good_refused", "good, refused"), ("bad_let_through", "bad, let through")):
@@ -227,11 +234,21 @@ def _read_data_rows(file: str) -> list[dict[str, Any]]:
             row = parse_json(line)
         except NotJson as error:
             raise InputError(f"--data {file!r:.200}: line {number}: not JSON: {error}") from None
-        if (
-            not isinstance(row, dict)
-            or not isinstance(row.get("answer"), str)
-            or not isinstance(row.get("sources"), list)
-        ):
-            raise InputError(f'--data {file!r:.200}: line {number}: {{"answer": TEXT, "sources": [...]}} is required')
+        if (problem := _find_row_problem(row)) is not None:
+            raise InputError(f"--data {file!r:.200}: line {number}: {problem}")
         rows.append(row)
     return rows
+
+
+def _find_row_problem(row: Any) -> str | None:
+    """Say what is wrong in a row; None where nothing is."""
+    if not isinstance(row, dict):
+        return f'an object {{"answer": TEXT, "sources": [...]}} is required; given: {row!r:.80}'
+    wrong = [key for key, kind in (("answer", str), ("sources", list)) if not isinstance(row.get(key), kind)]
+    if wrong:
+        allowed = {"answer": "a text", "sources": "a list of texts or documents"}[wrong[0]]
+        given = f"{row[wrong[0]]!r:.80}" if wrong[0] in row else f"none; keys of the row: {', '.join(row) or 'none'}"
+        return f"{wrong[0]}: {allowed} is required; given: {given}"
+    label = row.get("label")
+    allowed = label is None or label in _LABELS
+    return None if allowed else f"label: {' or '.join(_LABELS)} is required; given: {label!r:.80}"

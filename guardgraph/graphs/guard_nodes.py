@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
 from guardgraph.checking.answer import check_answer, read_settings
+from guardgraph.graphs.running.langgraph import READ
 from guardgraph.graphs.tools import fill_tool_policy
 from guardgraph.guards import tools as guards
 from guardgraph.guards.stop import Stop
@@ -62,6 +64,7 @@ def answer_guard(
 
     def judge_answer_node(state: Any) -> Command[str]:
         """Judge the answer."""
+        _check_kept(verdict)
         said, asked = read_answer(state), read_question(state)
         checked = check_answer(_read_last(said), read_sources(state) or (), question=_read_last(asked), policy=rules)
         return Command(goto=ok if checked.ok else refused, update={verdict: checked.model_dump()})
@@ -104,6 +107,7 @@ def tool_guard(
 
     def judge_calls_node(state: Any) -> Command[str]:
         """Judge the calls."""
+        _check_kept(verdict)
         said = read_messages(state)
         if not isinstance(said, list | tuple) or not all(isinstance(each, BaseMessage) for each in said):
             raise InputError(f"messages: a list of LangChain's messages is required; given: {said!r:.80}")
@@ -168,6 +172,16 @@ def _check_names(**names: object) -> None:
     for field, name in names.items():
         if not isinstance(name, str) or not name:
             raise ConfigurationError(f"{field}: a name is required; given: {name!r:.80}")
+
+
+def _check_kept(verdict: str) -> None:
+    """Check that the state of the graph has the key, since LangGraph drops what is written to another one."""
+    config = var_child_runnable_config.get() or {}
+    read = config.get("configurable", {}).get(READ)  # none where somebody calls the node by hand
+    try:
+        _ = read is None or read(verdict)
+    except KeyError:
+        raise InputError(f"verdict: a key of the graph's state is required; given: {verdict!r:.80}") from None
 
 
 def _make_reader(field: str, read: Read) -> Callable[[Any], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -202,7 +203,9 @@ def test_rows_of_data_are_lines_and_a_bad_one_is_told(tmp_path: Path) -> None:
         (["--data", "ROWS", "--fail-under=-1"], "given: -1"),
         (["TEXT", "--source", "TEXT", "--fail-under", "5"], "given: 5 without --data"),
         (["TEXT", "--source", "TEXT", "--json", "--markdown"], "--json, --markdown: one of them is allowed"),
-        (["TEXT", "--source", "TEXT", "--source", "TEXT"], "two sources have one id"),
+        (["PDF", "--source", "TEXT"], "ANSWER 'PDF': a file that ends in .md, "),
+        (["TEXT", "--source", "PDF"], "--source 'PDF': a file that ends in .md, "),
+        (["TEXT", "--source", "BLANK"], "a text is required; given: a blank one"),
         (["TEXT", "--source", "HTTP://["], "no address of a page"),
         (["TEXT", "--source", "nowhere"], "--source 'nowhere': a file or a folder is required"),
         (["TEXT", "--source", "TEXT", "--html", "a.pdf"], "--html: a name that ends in .html is required"),
@@ -210,10 +213,46 @@ def test_rows_of_data_are_lines_and_a_bad_one_is_told(tmp_path: Path) -> None:
 )
 def test_wrong_words_are_told_in_one_line(words: list[str], said: str, tmp_path: Path) -> None:
     """With exit code 2, before anything is printed."""
-    files = {"TEXT": tmp_path / "answer.txt", "ROWS": tmp_path / "rows.jsonl"}
+    files = {"TEXT": "answer.txt", "ROWS": "rows.jsonl", "PDF": "answer.pdf", "BLANK": "blank.txt"}
+    files = {word: tmp_path / name for word, name in files.items()}
+    files["PDF"].write_bytes(b"%PDF-1.7 Refunds take 10 days.")
+    files["BLANK"].write_text(" \n", "utf-8")
     files["TEXT"].write_text("Refunds take 10 days.", "utf-8")
     files["ROWS"].write_text('{"answer": "Refunds take 10 days.", "sources": ["Refunds take 10 days."]}', "utf-8")
     done = run_check(*(str(files.get(word, word)) for word in words))
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert said.replace("PDF", str(files["PDF"])) in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ('{"answr": "x", "sources": []}', "answer: a text is required; given: none; keys of the row: answr, sources"),
+        ('{"answer": "x", "sources": "y"}', "sources: a list of texts or documents is required; given: 'y'"),
+        ('{"answer": "x", "sources": [], "label": "god"}', "label: good or bad is required; given: 'god'"),
+        ("[1]", "an object"),
+    ],
+)
+def test_a_row_that_is_none_is_told_by_key(row: str, said: str, tmp_path: Path) -> None:
+    """With what is allowed."""
+    (tmp_path / "rows.jsonl").write_text(row, "utf-8")
+    done = run_check("--data", str(tmp_path / "rows.jsonl"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"line 1: {said}" in done.stderr
+
+
+def test_a_table_shows_what_was_required(tmp_path: Path) -> None:
+    """Beside what was let through."""
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"answer": "Refunds take 5 days.", "sources": ["Refunds take 10 days."]}', "utf-8")
+    done = run_check("--data", str(file), "--fail-under", "95")
+    assert done.returncode == 3
+    assert re.search(r"required +95\.0 %", done.stdout)
+
+
+def test_sources_that_share_an_id_are_one() -> None:
+    """As pieces of a document do; each is seen, and shown where it says something else."""
+    pieces = [{"id": "a", "text": "Refunds take 10 days."}, {"id": "a", "text": "A ticket costs 2 EUR."}]
+    assert check_answer("A ticket costs 2 EUR. Refunds take 10 days [a].", pieces).ok
+    assert "“Refunds take 10 days.”" in check_answer("Refunds take 5 days.", pieces).to_text()

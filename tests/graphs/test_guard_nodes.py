@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command, Send
+from langgraph.types import Command, Send, interrupt
 
 from guardgraph import ConfigurationError, InputError, ToolPolicy, answer_guard, tool_guard, verify
 
@@ -101,6 +101,46 @@ def test_a_guard_whose_two_ways_are_one_is_a_finding() -> None:
     assert [(each.rule, each.path) for each in found if each.nodes == ("guard_again",)] == [
         ("around", ("guard_again", "apologise"))
     ]
+
+
+def wait(state: State) -> dict[str, Any]:
+    """Ask a person."""
+    return {"answer": interrupt("What is the answer?")}
+
+
+def test_a_refusal_that_can_only_come_back_is_a_finding() -> None:
+    """Nothing but LangGraph's limit would end the run; a node that asks a person or may end it is none such."""
+
+    def loop(**nodes: Any) -> list[Any]:
+        builder = StateGraph(State)
+        builder.add_node("generate", lambda state: {"answer": "Refunds take 5 days."})
+        builder.add_node("guard", answer_guard(ok=END, refused=next(iter(nodes), "generate")))
+        builder.add_edge(START, "generate")
+        builder.add_edge("generate", "guard")
+        for name, node in nodes.items():
+            builder.add_node(name, node)
+            builder.add_edge(name, "generate")
+        return verify(builder.compile(), behind={"guard": ["generate"]})
+
+    [finding] = loop()
+    assert (finding.rule, finding.path) == ("endless", ("guard", "generate", "guard"))
+    assert loop(wait=wait) == []
+    assert verify(build().compile(), behind={"guard": ["generate"]}) == []
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_a_state_that_would_lose_the_verdict_is_refused(way: str) -> None:
+    """LangGraph drops what is written to a key that the state has not; a key of it without a value yet is one."""
+
+    class Bare(TypedDict, total=False):
+        answer: str
+
+    builder: Any = StateGraph(Bare)
+    builder.add_node("guard", answer_guard(ok=END, refused=END))
+    builder.add_edge(START, "guard")
+    graph = builder.compile()
+    with pytest.raises(InputError, match=r"verdict: a key of the graph's state is required; given: 'verdict'"):
+        graph.invoke({"answer": "x"}) if way == "invoke" else asyncio.run(graph.ainvoke({"answer": "x"}))
 
 
 def jump(state: State) -> Command[str]:

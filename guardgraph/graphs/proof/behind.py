@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph, StateGraph
-from langgraph.types import Command, Send
+from langgraph.types import Command, Send, interrupt
 
 from guardgraph.graphs.proof.topology import Finding
 from guardgraph.plain.errors import InputError
@@ -49,7 +49,8 @@ def prove_behind(
     Returns:
         A finding ``around`` with the shortest way for each node that has one, and for an `answer_guard` or `tool_guard`
         that goes to one node whatever it decides; a finding ``unseen`` for each node that such a way could begin from
-        and that may go where nothing declares. Empty when none is there.
+        and that may go where nothing declares; a finding ``endless`` for each of our guard nodes that goes to a node
+        from which every way leads back to it. Empty when none is there.
 
     Raises:
         InputError: a name is none of the graph's nodes, or nothing is named that could be proved.
@@ -69,8 +70,11 @@ def prove_behind(
     targets = {END, *before}
     found = []
     for guard, names in behind.items():
-        if (way := _find_only_way(graph, guard)) is not None:
-            found.append(Finding("around", f"{guard} goes to {way} with what it refuses, too", (guard,), (guard, way)))
+        own_ways = _list_own_ways(graph, guard)
+        if len(own_ways) == 1:
+            message = f"{guard} goes to {own_ways[0]} with what it refuses, too"
+            found.append(Finding("around", message, (guard,), (guard, own_ways[0])))
+        found += [_tell_endless(guard, way) for way in own_ways if _is_endless(graph, ways, unseen, guard, way)]
         for name in names:
             if path := _find_way_around(ways, name, guard, targets):
                 message = f"what {name} writes reaches {path[-1]} past {guard}"
@@ -80,15 +84,32 @@ def prove_behind(
     return list(dict.fromkeys(found))
 
 
-def _find_only_way(graph: Any, name: str) -> str | None:
-    """Return the one node that a guard node of ours goes to whatever it decides; None where it has two, or is none."""
+def _list_own_ways(graph: Any, name: str) -> list[str]:
+    """Return where a guard node of ours goes, in full names; of other nodes nothing is known."""
     *outer, own = name.split(INSIDE)
     for each in outer:
         graph = graph.builder.nodes[each].runnable
     spec = graph.builder.nodes.get(own)
     ends = {*(spec.ends or ())} if spec is not None else set()
     is_ours = any(each.__module__ == _GUARD_NODES for each in _list_functions(spec.runnable)) if ends else False
-    return ends.pop() if is_ours and len(ends) == 1 else None
+    return sorted(INSIDE.join((*outer, end)) for end in ends) if is_ours else []
+
+
+def _is_endless(graph: Any, ways: Mapping[str, set[str]], unseen: Container[str], guard: str, way: str) -> bool:
+    """Say whether a run that a guard sends this way comes back to the guard, wherever it goes, and waits for nobody."""
+    reached = _list_reached(ways, way, guard)
+    if any(each in unseen or not ways[each] or each not in graph.builder.nodes for each in reached):
+        return False
+    functions = (each for name in reached for each in _list_functions(graph.builder.nodes[name].runnable))
+    return not any(interrupt.__name__ in each.__code__.co_names for each in functions)
+
+
+def _tell_endless(guard: str, way: str) -> Finding:
+    message = (
+        f"from {way} every way leads back to {guard}: only LangGraph's limit ends a run whose answer stays refused; "
+        f"let {way} count, and go on to another node"
+    )
+    return Finding("endless", message, tuple(sorted({guard, way})), (guard, way, guard))
 
 
 def _list(ways: Mapping[str, set[str]]) -> str:
