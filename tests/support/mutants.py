@@ -1,8 +1,8 @@
 """How many single faults in a room's code its own quick tests find: ``make mutants ROOM=guards``.
 
 A mutant has one fault: a comparison is turned round, a `not` is dropped, a `raise` is gone, a number is one more, or
-a function returns `None`. All are compiled beside what they replace, and a switch says which one lives; no file is
-changed. The tests run once without any, which tells which of them reach a mutant; then these run again, each mutant
+a function returns `None`, though not in the place of `False`, which is no fault where truth alone counts. All are
+compiled beside what they replace, and a switch says which one lives; no file is changed. The tests run once without any, which tells which of them reach a mutant; then these run again, each mutant
 in a process of its own. One that lives when a module is imported has a process that imports it anew, and all tests.
 """
 
@@ -62,15 +62,15 @@ def find_fault(node: ast.AST) -> tuple[str, ast.AST] | None:
         wrong = ast.Pass()
     elif isinstance(node, ast.Constant) and type(node.value) is int and isinstance(wrong, ast.Constant):
         wrong.value = node.value + 1
-    elif isinstance(wrong, ast.Return) and not (wrong.value is None or _is_none(wrong.value)):
+    elif isinstance(wrong, ast.Return) and not (wrong.value is None or _says_no(wrong.value)):
         wrong.value = ast.Constant(None)
     else:
         return None
     return f"{ast.unparse(node)}  ->  {ast.unparse(wrong)}".replace("\n", " "), wrong
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _says_no(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
 
 
 def list_places(node: ast.AST) -> Iterator[ast.AST]:
