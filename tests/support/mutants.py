@@ -2,8 +2,9 @@
 
 A mutant has one fault: a comparison is turned round, a `not` is dropped, a `raise` is gone, a number is one more, or
 a function returns `None`, though not in the place of `False`, which is no fault where truth alone counts. All are
-compiled beside what they replace, and a switch says which one lives; no file is changed. The tests run once without any, which tells which of them reach a mutant; then these run again, each mutant
-in a process of its own. One that lives when a module is imported has a process that imports it anew, and all tests.
+compiled beside what they replace, and a switch says which one lives; no file is changed. The tests run once without
+any, which tells which of them reach a mutant; then these run again, each mutant in a process of its own. One that
+lives when a module is imported has a process that imports it anew, and all tests.
 """
 
 from __future__ import annotations
@@ -104,12 +105,14 @@ class _AddFaults(ast.NodeTransformer):
         if fault is None:
             return node
         switch = ast.Call(ast.Name(SWITCH, ast.Load()), [ast.Constant(self.numbers[node])], [])
-        if isinstance(node, ast.Raise):
-            return ast.copy_location(ast.If(switch, [fault[1]], [node]), node)
-        if isinstance(node, ast.Return):
+        wrong = fault[1]
+        if isinstance(node, ast.Raise) and isinstance(wrong, ast.stmt):
+            return ast.copy_location(ast.If(switch, [wrong], [node]), node)
+        if isinstance(node, ast.Return) and node.value is not None:
             node.value = ast.IfExp(switch, ast.Constant(None), node.value)
-            return node
-        return ast.copy_location(ast.IfExp(switch, fault[1], node), node)
+        elif isinstance(node, ast.expr) and isinstance(wrong, ast.expr):
+            return ast.copy_location(ast.IfExp(switch, wrong, node), node)
+        return node
 
 
 class _Finder(MetaPathFinder):
