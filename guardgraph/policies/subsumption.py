@@ -150,13 +150,13 @@ def _find_answer(row: Difference, old: _Side, new: _Side) -> Widening | None:
 def _find_listed(row: Difference, name: str, old: Settings, new: Settings) -> Widening | None:
     """Return a name that one list allows and the other does not, or that only the other denies."""
     ours, theirs = getattr(old, name), getattr(new, name)
-    denies = bool(old.meet(name, (), ("x",)))
+    denies = bool(old.unite(name, (), ("x",)))
     for entry in ours if denies else theirs:
         shown, kind = entry, "name"
         if "domains" in name and (scope := parse_scope(entry)) is not None:
             shown, kind = f"example.{scope.name}" if scope.reach == "suffix" else scope.name, "host"
         then, now = (
-            bool(old.meet(name, (shown,), held)) if not denies else len(old.meet(name, held, (shown,))) > len(held)
+            bool(old.unite(name, (shown,), held)) if not denies else len(old.unite(name, held, (shown,))) > len(held)
             for held in (ours, theirs)
         )
         if now and not then:

@@ -165,7 +165,7 @@ class _Search:
             return
         value, needed = getattr(held, name), tuple[str, ...]()
         if held.is_name_list(name):
-            if value and not held.meet(name, (), ("x",)):  # a list of what is allowed
+            if value and not held.unite(name, (), ("x",)):  # a list of what is allowed
                 self._set(section, name, *self._drop_names(section, name, value))
             return
         candidates = [*_list_candidates(held, name)]
@@ -259,11 +259,11 @@ def _list_candidates(held: Settings, name: str) -> Iterator[Any]:
     elif isinstance(value, str):
         yield from reversed(held.list_values(name))
     elif isinstance(value, int) and value <= _HIGHEST:
-        is_ceiling = held.meet(name, value, value + 1) == value
+        is_ceiling = held.unite(name, value, value + 1) == value
         yield from range(value) if is_ceiling else range(_HIGHEST, value, -1)
     elif isinstance(value, int):
         yield from _list_rounds(value)
-    elif isinstance(value, float) and 0 <= value <= 1 and held.meet(name, value, value + 1) > value:
+    elif isinstance(value, float) and 0 <= value <= 1 and held.unite(name, value, value + 1) > value:
         yield from (step / 100 for step in range(100, int(value * 100), -1))
 
 

@@ -235,7 +235,7 @@ class Settings(BaseModel):
         }
 
     @classmethod
-    def meet(cls, name: str, ours: Any, theirs: Any) -> Any:
+    def unite(cls, name: str, ours: Any, theirs: Any) -> Any:
         """Return what two values of a field come to together."""
         return cls._get_tightening_rule(name).how(ours, theirs)
 

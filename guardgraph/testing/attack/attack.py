@@ -19,8 +19,8 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.tools import ToolPolicy
 from guardgraph.testing.attack.attacker import AttackedRun, Attacker
-from guardgraph.testing.attack.driving import Ending, drive_run
-from guardgraph.testing.attack.judging import Finding, judge_run
+from guardgraph.testing.attack.driving import DrivenEnding, drive_run
+from guardgraph.testing.attack.judging import Breach, judge_run
 
 MOST_RUNS: Final = 100_000
 _MOST_FINDINGS: Final = 20
@@ -42,14 +42,14 @@ class AttackedAgent:
         """Whether its model names the tools that are called: it has a table of them, or is an agent of LangChain's."""
         return not isinstance(self.graph, GuardedGraph) or self.graph.frame.table is not None
 
-    def make_run(self, run: AttackedRun) -> tuple[Ending, list[Finding]]:
+    def make_run(self, run: AttackedRun) -> tuple[DrivenEnding, list[Breach]]:
         """Make one run, and judge it."""
         self.made += 1
         self.attacker.begin(run)
         ending = drive_run(self.graph, run, self.made)
         return ending, list(judge_run(self.graph, self.attacker, run, ending))
 
-    def repeat_run(self, planned: Mapping[str, Any]) -> list[Finding]:
+    def repeat_run(self, planned: Mapping[str, Any]) -> list[Breach]:
         """Make a planned run, and return what was found."""
         return self.make_run(AttackedRun(planned["request"], random.Random(0), planned))[1]
 
@@ -71,12 +71,12 @@ class AttackReport:
     """Endings of the agent's catalogue that no run came to."""
     unruled: Counter[str] = field(default_factory=Counter)
     """Calls that were performed of tools that no rule of the policy names."""
-    found: dict[tuple[str, str], Finding] = field(default_factory=dict)
+    found: dict[tuple[str, str], Breach] = field(default_factory=dict)
     refused_hosts: list[str] = field(default_factory=list)
     """Hosts that something tried to reach; it was not let."""
     seconds: float = 0.0
 
-    def count_run(self, agent: AttackedAgent, ending: Ending, findings: list[Finding]) -> None:
+    def count_run(self, agent: AttackedAgent, ending: DrivenEnding, findings: list[Breach]) -> None:
         """Count a run that an agent just made."""
         run, policy = agent.attacker.run, agent.attacker.policy
         self.endings[_name_kind(agent.graph, ending.name)] += 1

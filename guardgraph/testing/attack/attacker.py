@@ -36,7 +36,7 @@ _INJECTED: Final = ("idempotency_key", "config", "runtime", "run_manager", "call
 ToolT = TypeVar("ToolT")
 
 
-class Performed(NamedTuple):
+class PerformedCall(NamedTuple):
     """A call that reached a tool."""
 
     tool: str
@@ -47,7 +47,7 @@ class Performed(NamedTuple):
     """How often a person had decided before."""
 
 
-class Decision(NamedTuple):
+class PersonDecision(NamedTuple):
     """What a person said, and to which calls; a call without a tool is whatever else was shown."""
 
     approved: bool
@@ -68,9 +68,9 @@ class AttackedRun:
     """What the model, the caller and the person did, in order."""
     results: dict[str, JsonObject] = field(default_factory=dict)
     """What tools brought that was not their own result, by call."""
-    performed: list[Performed] = field(default_factory=list)
+    performed: list[PerformedCall] = field(default_factory=list)
     brought: list[tuple[str, Any]] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[PersonDecision] = field(default_factory=list)
     asked: int = 0
     shown: int = 0
 
@@ -260,7 +260,7 @@ class Attacker:
                 given[0] if isinstance(given[0], dict) else inspect.signature(function).bind(*given, **named).arguments
             )
         plain = make_storable_json({key: value for key, value in args.items() if key not in _INJECTED})
-        run.performed.append(Performed(name, plain, run.shown, len(run.decisions)))
+        run.performed.append(PerformedCall(name, plain, run.shown, len(run.decisions)))
         does = run.take_result(name, plain)
         if isinstance(does, dict):
             _raise_what_is_told(does)

@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.plain.json import JsonObject
-from guardgraph.testing.attack.attacker import AttackedRun, Decision
+from guardgraph.testing.attack.attacker import AttackedRun, PersonDecision
 
 WAYS: Final = ("invoke", "invoke", "ainvoke", "stream", "astream", "cut", "acut")
 _MODES: Final[list[Any]] = ["updates", "values", "messages", "custom"]
@@ -24,7 +24,7 @@ _STEPS: Final = 300
 
 
 @dataclass
-class Ending:
+class DrivenEnding:
     """How a run ended, as far as whoever called the agent can see it."""
 
     name: str
@@ -35,7 +35,7 @@ class Ending:
     error: str | None = None
 
 
-def drive_run(graph: Any, run: AttackedRun, number: int) -> Ending:
+def drive_run(graph: Any, run: AttackedRun, number: int) -> DrivenEnding:
     """Make a run, and return how it ended.
 
     Args:
@@ -63,12 +63,12 @@ def drive_run(graph: Any, run: AttackedRun, number: int) -> Ending:
             else:
                 break
     except Exception as error:  # noqa: BLE001 - a foreign agent lets through what its tools and models raise
-        return Ending(f"raised:{type(error).__name__}", result, "".join(shown), str(error))
+        return DrivenEnding(f"raised:{type(error).__name__}", result, "".join(shown), str(error))
     finally:
         if keeps:
             graph.checkpointer.delete_thread(thread)
     was_cut = way[0].endswith("cut") and not result.get("status")
-    return Ending("cut off" if was_cut else _name_ending(result), result, "".join(shown))
+    return DrivenEnding("cut off" if was_cut else _name_ending(result), result, "".join(shown))
 
 
 def _call(graph: Any, given: Any, config: Any, way: list[Any], shown: list[str]) -> JsonObject:
@@ -140,7 +140,7 @@ def _decide(run: AttackedRun, asked: Any) -> Command[Any]:
     if says != "stale":
         offered = (question.get("shown") or {}).get("delegation", {})
         let = list(offered.get("values", ())) if says == "approve" else []
-        run.decisions.append(Decision(says == "approve", calls, let))
+        run.decisions.append(PersonDecision(says == "approve", calls, let))
     if is_inbox:
         return Command(resume={"decisions": [{"type": says} for _ in calls]})
     if says == "stale":
