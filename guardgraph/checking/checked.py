@@ -179,7 +179,7 @@ def show_answer_as_text(answer: CheckedAnswer, *, width: int, color: bool) -> st
         sign = f"{SIGNS[sentence.verdict]} {sentence.verdict}"
         lines.append(f"\x1b[{_COLORS[sentence.verdict]}m{sign}\x1b[0m" if color else sign)
         lines += textwrap.wrap(" ".join(sentence.text.split()), width, initial_indent="  ", subsequent_indent="  ")
-        lines += (line for note in _list_notes(answer, sentence) for line in _wrap_note(note, width))
+        lines += (line for note in _list_finding_notes(answer, sentence) for line in _wrap_note(note, width))
     return "\n".join(lines)
 
 
@@ -187,7 +187,7 @@ def _wrap_note(note: str, width: int) -> list[str]:
     return textwrap.wrap(note, width, initial_indent="    - ", subsequent_indent="      ")
 
 
-def _list_notes(answer: CheckedAnswer, sentence: CheckedSentence) -> Iterator[str]:
+def _list_finding_notes(answer: CheckedAnswer, sentence: CheckedSentence) -> Iterator[str]:
     if sentence.verdict in ("supported", "unchecked"):
         return
     yield from dict.fromkeys(map(explain_finding, sentence.findings))
@@ -199,22 +199,22 @@ def show_answer_as_markdown(answer: CheckedAnswer) -> str:
     """Return a checked answer as Markdown: marked sentences in bold with a number, and under them the findings."""
     parts, notes, at = list[str](), list[str](), 0
     for sentence in answer.sentences:
-        said = _escape_markdown(answer.answer[sentence.start : sentence.end])
-        parts.append(_escape_markdown(answer.answer[at : sentence.start]))
+        said = _escape_answer_text(answer.answer[sentence.start : sentence.end])
+        parts.append(_escape_answer_text(answer.answer[at : sentence.start]))
         at = sentence.end
-        found = [*_list_notes(answer, sentence)]
+        found = [*_list_finding_notes(answer, sentence)]
         if not found:
             parts.append(said)
             continue
-        notes.append(f"{len(notes) + 1}. {sentence.verdict}: " + "; ".join(map(_escape_markdown, found)))
+        notes.append(f"{len(notes) + 1}. {sentence.verdict}: " + "; ".join(map(_escape_answer_text, found)))
         parts.append(f"**{said}** ({len(notes)}: {sentence.verdict})")
-    parts.append(_escape_markdown(answer.answer[at:]))
+    parts.append(_escape_answer_text(answer.answer[at:]))
     return "\n\n".join(
-        filter(None, (f"**{_escape_markdown(describe_verdict(answer))}**", "".join(parts), "\n".join(notes)))
+        filter(None, (f"**{_escape_answer_text(describe_verdict(answer))}**", "".join(parts), "\n".join(notes)))
     )
 
 
-def _escape_markdown(text: str) -> str:
+def _escape_answer_text(text: str) -> str:
     """Return a text of which Markdown makes no markup and no link."""
     escaped = "".join(f"\\{sign}" if sign in "\\`*_[]<>#|~&@" else sign for sign in text).replace("://", ":\\//")
     escaped = re.sub(r"(?i)(?<=www)\.", r"\\.", escaped)

@@ -16,7 +16,7 @@ import typer
 
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.shell import Json, Screen, escape_to_one_line, exit_with_status, make_app, print_json
+from guardgraph.cli.shell import Json, Screen, escape_to_one_line, exit_with_status, make_command_group, print_json
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -29,7 +29,7 @@ VARIABLE = "GUARDGRAPH_AUDIT"
 """The variable of the environment that names a store where no option does."""
 HEAD = re.compile("([0-9]{1,18}):([0-9a-f]{64})")
 
-app = make_app("Show, verify and erase what a store of runs has.")
+app = make_command_group("Show, verify and erase what a store of runs has.")
 
 Store = Annotated[str | None, typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.")]
 By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who erases; it stays in the chain.")]

@@ -12,7 +12,7 @@ import typer
 
 from guardgraph.cli import inputs
 from guardgraph.cli.inputs import show_progress_bar
-from guardgraph.cli.shell import Json, Screen, exit_with_status, make_app, print_json, print_on_stderr
+from guardgraph.cli.shell import Json, Screen, exit_with_status, make_command_group, print_json, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject
@@ -40,7 +40,7 @@ def name_first(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_SHOWN])}{more}" or "none"
 
 
-def show_report(screen: Screen, folder: str, report: Report) -> None:
+def print_add_report(screen: Screen, folder: str, report: Report) -> None:
     """Show what became of the files of a folder, and on stderr what to know of those that were put in."""
     counts = {name: len(getattr(report, name)) for name in ("added", "changed", "unchanged", "removed", "failed")}
     screen.print_text(f"{folder}: {', '.join(f'{count} {name}' for name, count in counts.items())}", indent=0)
@@ -62,7 +62,8 @@ def show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
         screen.print_text("nothing", indent=0)
         return
     screen.print_table(
-        [name.replace("_", " ") for name in held[0]], ([_format_cell(value) for value in row.values()] for row in held)
+        [name.replace("_", " ") for name in held[0]],
+        ([_format_base_cell(value) for value in row.values()] for row in held),
     )
 
 
@@ -98,7 +99,7 @@ def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
         screen.print_text(f"to make vectors again, in Python: {again}", indent=0)
 
 
-def _format_cell(value: Any) -> str:
+def _format_base_cell(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(value) or "nobody"
     if isinstance(value, bool):
@@ -106,7 +107,7 @@ def _format_cell(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-app = make_app("Fill, search and check knowledge bases on disk, and say who may read what.")
+app = make_command_group("Fill, search and check knowledge bases on disk, and say who may read what.")
 
 SHOWN_TEXT = 160
 """Characters of a chunk that a person is shown."""
@@ -178,7 +179,7 @@ def add(
         items = {name: [item._asdict() for item in getattr(report, name)] for name in ("failed", "left_out")}
         print_json({**report._asdict(), **items})
     else:
-        show_report(Screen(), folder, report)
+        print_add_report(Screen(), folder, report)
     exit_with_status(report.ok)
 
 

@@ -17,7 +17,7 @@ import typer
 
 from guardgraph.cli import inputs
 from guardgraph.cli.graphs import load_graph_argument
-from guardgraph.cli.shell import Json, Screen, exit_with_status, make_app, print_json
+from guardgraph.cli.shell import Json, Screen, exit_with_status, make_command_group, print_json
 from guardgraph.graphs.loading import load_named_graph, load_named_world
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from guardgraph.state.tools import ToolCard
 
 
-app = make_app("Check and compare files with policies and budgets.")
+app = make_command_group("Check and compare files with policies and budgets.")
 
 LEFT_OUT = "left to the factory"
 STYLES = {"tighter": "green", "looser": "red", "other": "yellow"}

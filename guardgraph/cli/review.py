@@ -12,7 +12,7 @@ import typer
 
 from guardgraph.cli import audit, inputs, views
 from guardgraph.cli.making import exit_after_runs, spread_options
-from guardgraph.cli.shell import Json, Screen, make_app, print_json
+from guardgraph.cli.shell import Json, Screen, make_command_group, print_json
 from guardgraph.cli.waiting import AgentOptions
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
@@ -21,7 +21,7 @@ from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, parse_js
 if TYPE_CHECKING:
     from guardgraph.desk.queue import ReviewQueue, WaitingRun
 
-app = make_app("List the runs of a store that wait for a person, and decide about them.")
+app = make_command_group("List the runs of a store that wait for a person, and decide about them.")
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
 By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who decides; it stays in the record.")]

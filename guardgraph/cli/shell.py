@@ -57,7 +57,7 @@ UNREAD = 141
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
-def make_app(about: str) -> typer.Typer:
+def make_command_group(about: str) -> typer.Typer:
     """Return a group of commands."""
     return typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=about, context_settings=HELP)
 

@@ -98,7 +98,7 @@ def render_sign_in(csrf: str, *, with_token: bool, problem: str = "") -> str:
         action="/sign-in",
         class_="decide card",
     )
-    return render_desk_page("Sign in", None, None, _tell(problem), form)
+    return render_desk_page("Sign in", None, None, _make_notice(problem), form)
 
 
 def render_waiting_list(runs: list[WaitingRun], who: str, csrf: str) -> str:
@@ -125,11 +125,11 @@ def _render_list_item(run: WaitingRun) -> Html:
 def render_question_page(run: WaitingRun, who: str, csrf: str) -> str:
     """Return the page of one question, with the forms to decide about it."""
     asked = run.question
-    told = [_tell(str(asked["problem"]))] if "problem" in asked else []
+    told = [_make_notice(str(asked["problem"]))] if "problem" in asked else []
     if "changed" in asked:
-        told.append(_tell(f"It is not what was asked before: {', '.join(map(str, asked['changed']))} changed."))
+        told.append(_make_notice(f"It is not what was asked before: {', '.join(map(str, asked['changed']))} changed."))
     if run.deciding is not None:
-        told.append(_tell(f"{run.deciding.get('by')} is deciding: {run.deciding.get('decision')}."))
+        told.append(_make_notice(f"{run.deciding.get('by')} is deciding: {run.deciding.get('decision')}."))
     forms = list(_render_forms(run, csrf)) if run.is_review and run.deciding is None else []
     more = make_tag("p", make_tag("a", "The whole run", href=f"{name_run_address(run.run_id)}/report"))
     shown = make_tag("div", render_value(asked.get("shown")), class_="card")
@@ -176,7 +176,7 @@ def render_message(title: str, said: str, who: str | None, csrf: str | None, run
     more: list[Child] = []
     if run_id is not None:
         more = [make_tag("p", make_tag("a", "The whole run", href=f"{name_run_address(run_id)}/report"))]
-    return render_desk_page(title, who, csrf, _tell(said), *more)
+    return render_desk_page(title, who, csrf, _make_notice(said), *more)
 
 
 def name_run_address(run_id: str) -> str:
@@ -189,7 +189,7 @@ def _write_moment(at: str) -> str:
     return f"{at[:19].replace('T', ' ')} UTC"
 
 
-def _tell(said: str) -> Child:
+def _make_notice(said: str) -> Child:
     return make_tag("p", said, class_="card told", role="status") if said else None
 
 
@@ -242,27 +242,27 @@ class Desk:
         """Return it as an ASGI application."""
         return Starlette(
             routes=[
-                Route("/", self.list_waiting),
+                Route("/", self.show_waiting_list),
                 Route("/sign-in", self.show_sign_in),
                 Route("/sign-in", self.sign_in, methods=["POST"]),
                 Route("/sign-out", self.sign_out, methods=["POST"]),
                 Route("/runs/{run_id}", self.show_run),
-                Route("/runs/{run_id}", self.decide, methods=["POST"]),
-                Route("/runs/{run_id}/report", self.show_report),
+                Route("/runs/{run_id}", self.receive_decision, methods=["POST"]),
+                Route("/runs/{run_id}/report", self.show_run_report),
             ]
         )
 
     async def show_sign_in(self, request: Request) -> Response:
         """Ask who is there."""
-        if (refused := self._refuse(request)) is not None:
+        if (refused := self._refuse_foreign_request(request)) is not None:
             return refused
         visitor = request.cookies.get(ANONYMOUS) or secrets.token_urlsafe(16)
         page = render_sign_in(self._make_csrf(visitor), with_token=self._tokens is not None)
-        return self._set_cookie(_answer(page), ANONYMOUS, visitor)
+        return self._set_cookie(_make_page_response(page), ANONYMOUS, visitor)
 
     async def sign_in(self, request: Request) -> Response:
         """Sign a person in."""
-        if (refused := self._refuse(request)) is not None:
+        if (refused := self._refuse_foreign_request(request)) is not None:
             return refused
         form = await _read_form(request)
         visitor = request.cookies.get(ANONYMOUS, "")
@@ -273,7 +273,7 @@ class Desk:
             page = render_sign_in(
                 self._make_csrf(visitor), with_token=self._tokens is not None, problem="Nobody is known by that."
             )
-            return _answer(page, 403)
+            return _make_page_response(page, 403)
         session = self._sign(f"{int(time.time())}.{who.encode().hex()}")
         return self._set_cookie(RedirectResponse("/", 303, HEADERS), SESSION, session)
 
@@ -286,7 +286,7 @@ class Desk:
         gone.delete_cookie(SESSION)
         return gone
 
-    async def list_waiting(self, request: Request) -> Response:
+    async def show_waiting_list(self, request: Request) -> Response:
         """Show what waits."""
         who, refused = self._admit(request)
         if who is None:
@@ -294,8 +294,8 @@ class Desk:
         try:
             waiting = await run_in_threadpool(self.queue.list_waiting)
         except GuardgraphError as error:
-            return self._explain(error, request, who)
-        return _answer(render_waiting_list(waiting, who, self._make_csrf(request.cookies[SESSION])))
+            return self._explain_error(error, request, who)
+        return _make_page_response(render_waiting_list(waiting, who, self._make_csrf(request.cookies[SESSION])))
 
     async def show_run(self, request: Request) -> Response:
         """Show what a run asks."""
@@ -307,20 +307,20 @@ class Desk:
             waiting = await run_in_threadpool(self.queue.read, run_id)
         except AlreadyDecided as error:
             csrf = self._make_csrf(request.cookies[SESSION])
-            return _answer(render_message("Decided", str(error), who, csrf, run_id))
+            return _make_page_response(render_message("Decided", str(error), who, csrf, run_id))
         except GuardgraphError as error:
-            return self._explain(error, request, who)
-        return _answer(render_question_page(waiting, who, self._make_csrf(request.cookies[SESSION])))
+            return self._explain_error(error, request, who)
+        return _make_page_response(render_question_page(waiting, who, self._make_csrf(request.cookies[SESSION])))
 
-    async def show_report(self, request: Request) -> Response:
+    async def show_run_report(self, request: Request) -> Response:
         """Show the page of a run, as far as it went."""
         who, refused = self._admit(request)
         if who is None:
             return refused
         try:
-            return _answer(await run_in_threadpool(self._render_report, request.path_params["run_id"]))
+            return _make_page_response(await run_in_threadpool(self._render_report, request.path_params["run_id"]))
         except GuardgraphError as error:
-            return self._explain(error, request, who)
+            return self._explain_error(error, request, who)
 
     def _render_report(self, run_id: str) -> str:
         try:
@@ -329,19 +329,19 @@ class Desk:
             return report(self.queue.store.read(run_id), self.queue.graph).html
         return report(waiting.shown, self.queue.graph, asked=waiting.begun["input"]).html
 
-    async def decide(self, request: Request) -> Response:
+    async def receive_decision(self, request: Request) -> Response:
         """Decide, and go on with the run."""
         who, refused = await self._admit_form(request)
         if who is None:
             return refused or RedirectResponse("/sign-in", 303, HEADERS)
         run_id, form = request.path_params["run_id"], request.state.form
         try:
-            await run_in_threadpool(self._decide, run_id, form, who)
+            await run_in_threadpool(self._carry_out_decision, run_id, form, who)
         except GuardgraphError as error:
-            return self._explain(error, request, who)
+            return self._explain_error(error, request, who)
         return RedirectResponse(name_run_address(run_id), 303, HEADERS)
 
-    def _decide(self, run_id: str, form: Mapping[str, str], who: str) -> None:
+    def _carry_out_decision(self, run_id: str, form: Mapping[str, str], who: str) -> None:
         decision, hash = form.get("decision", ""), form.get("hash", "")
         if decision not in ("approve", "edit", "reject"):
             raise InputError(f"decision: approve, edit or reject is required; given: {decision!r:.80}")
@@ -354,7 +354,7 @@ class Desk:
                 raise InputError(f"edited: JSON is required, such as was shown: {error}") from None
         self.queue.decide(run_id, decision, by=who, hash=hash, edited=edited, comment=form.get("comment", "").strip())
 
-    def _explain(self, error: GuardgraphError, request: Request, who: str) -> Response:
+    def _explain_error(self, error: GuardgraphError, request: Request, who: str) -> Response:
         """Say what went wrong: another one was quicker, the question is another one, or there is no such run."""
         title, code = "It cannot be done", 400
         if isinstance(error, AlreadyDecided):
@@ -367,9 +367,9 @@ class Desk:
             title, code = "No such run", 404
         run_id = request.path_params.get("run_id") if code == 409 else None
         csrf = self._make_csrf(request.cookies[SESSION])
-        return _answer(render_message(title, str(error), who, csrf, run_id), code)
+        return _make_page_response(render_message(title, str(error), who, csrf, run_id), code)
 
-    def _refuse(self, request: Request) -> Response | None:
+    def _refuse_foreign_request(self, request: Request) -> Response | None:
         """Refuse what comes by another name, or from a page of somebody else."""
         if request.headers.get("host", "").lower() not in self._hosts:
             return _refuse_with(421, "This desk is not reached by that name.")
@@ -384,7 +384,7 @@ class Desk:
 
     def _admit(self, request: Request) -> tuple[str | None, Response]:
         """Return who is signed in; nobody, and where they are led to."""
-        if (refused := self._refuse(request)) is not None:
+        if (refused := self._refuse_foreign_request(request)) is not None:
             return None, refused
         return self._read_session(request.cookies.get(SESSION, "")), RedirectResponse("/sign-in", 303, HEADERS)
 
@@ -443,7 +443,7 @@ def _hash_token(token: str) -> str:
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def _answer(page: str, code: int = 200) -> Response:
+def _make_page_response(page: str, code: int = 200) -> Response:
     return HTMLResponse(page, code, HEADERS)
 
 

@@ -196,7 +196,7 @@ class ReviewQueue:
             result: JsonObject = self.graph.invoke(Command(resume=answer), config, context=within)
         except BaseException:
             if self.graph.get_state(config).interrupts:  # nothing came of it: somebody may decide at once
-                self._note(waiting, "waiting", waiting.shown)
+                self._keep_decision_note(waiting, "waiting", waiting.shown)
             raise
         return {key: value for key, value in result.items() if key != "__interrupt__"}
 
@@ -235,12 +235,12 @@ class ReviewQueue:
             raise AlreadyDecided(_format_deciding(waiting.run_id, waiting.deciding))
         attempt = str(uuid4())
         content = {"attempt": attempt, "hash": waiting.question["hash"], "decision": decision, "by": by}
-        self._note(waiting, "decision", content)
+        self._keep_decision_note(waiting, "decision", content)
         now = self.read(waiting.run_id)
         if now.deciding is None or now.deciding.get("attempt") != attempt:
             raise AlreadyDecided(_format_deciding(waiting.run_id, now.deciding or {}))
 
-    def _note(self, waiting: WaitingRun, kind: NoteKind, content: JsonObject) -> None:
+    def _keep_decision_note(self, waiting: WaitingRun, kind: NoteKind, content: JsonObject) -> None:
         at = format_utc_moment(datetime.now(UTC))
         request = waiting.begun["request"]
         self.store.note(RunNote(run_id=waiting.run_id, request=request, kind=kind, at=at, content=content))

@@ -95,7 +95,7 @@ def missing_of(library: str, error: ImportError) -> bytes:
     return _encode_sent_answer(["missing", library, " ".join(str(error).split())])
 
 
-def read_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationError:
+def read_child_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationError:
     """Return what a child sent."""
     try:
         match json.loads(answer):

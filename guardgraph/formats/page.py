@@ -22,7 +22,7 @@ from guardgraph.formats.html import (
     shown_in,
 )
 from guardgraph.formats.page_tree import VOID, Piece, elements_of, title_in, tree_of, visible_pieces
-from guardgraph.formats.text import one_line, plain_text, within
+from guardgraph.formats.text import cut_to_chars, one_line, plain_text
 from guardgraph.formats.visibility import Gap
 from guardgraph.plain.urls import parse_url_target
 
@@ -217,7 +217,7 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
     declared = declared or shown_in(tree)
     guessed = "" if declared else guessed_from(tree, url)
     parts = parts_of(main_part(shown, chosen_text(tree, url)))
-    text = within(assembled(parts).text, max_chars)
+    text = cut_to_chars(assembled(parts).text, max_chars)
     title = title or _first_heading(shown.blocks)
     return Extracted(title, text, tuple(parts), declared, guessed, linked_hosts=linked)
 

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Final
 from weakref import finalize
 
-from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, Kind, read_answer
+from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, Kind, read_child_answer
 from guardgraph.formats.frames import FrameTooLong, receive, send
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
@@ -179,7 +179,7 @@ class Pool:
     ) -> Extracted | ExtractionFailed | ConfigurationError:
         try:
             with self._lend(deadline) as child:
-                return read_answer(child.ask(head, content, most=most, deadline=deadline))
+                return read_child_answer(child.ask(head, content, most=most, deadline=deadline))
         except TimeoutError:
             raise ExtractionFailed("timeout", {"limit": "seconds"}) from None
 

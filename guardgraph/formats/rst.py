@@ -84,14 +84,14 @@ class _RstReader:
 
     def parts(self) -> Iterator[Part]:
         while self._at < len(self._lines):
-            if heading := self._read_title():
+            if heading := self._read_rst_title():
                 yield self._taken_text()
                 yield heading
             else:
                 self._read_line()
         yield self._taken_text()
 
-    def _read_title(self) -> Heading | None:
+    def _read_rst_title(self) -> Heading | None:
         """Return the title that begins at this line, if one does, and go behind it."""
         if self._block and self._block[-1]:
             return None  # inside a paragraph

@@ -58,7 +58,7 @@ def _show_key(part: int | str) -> str:
     return (said if said.isprintable() else repr(said)[1:-1])[:80]
 
 
-def text_of(path: str | Path) -> str:
+def read_settings_text(path: str | Path) -> str:
     """Return the text of a file."""
     try:
         file = Path(path)

@@ -174,7 +174,7 @@ _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 """Byte order marks; one outweighs what anybody says (Encoding standard, 6)."""
 
 
-def text_of(content: bytes, declared: str | None, *, is_html: bool) -> str:
+def decode_text(content: bytes, declared: str | None, *, is_html: bool) -> str:
     r"""Return the text that bytes are; lines end with ``\n``."""
     # The encoding is that of the byte order mark, else what the server declared, else what the page declares, else
     # UTF-8 where the bytes are that, else what charset-normalizer takes it for. A label that no browser knows says
@@ -204,7 +204,7 @@ def _guess_encoding(content: bytes) -> str:
         return encoding
 
 
-def within(text: str, max_chars: int) -> str:
+def cut_to_chars(text: str, max_chars: int) -> str:
     """Return a text that is not too long."""
     if len(text) > max_chars:
         raise ExtractionFailed("too_large", {"limit": "max_chars", "characters": len(text), "allowed": max_chars})
@@ -213,5 +213,5 @@ def within(text: str, max_chars: int) -> str:
 
 def read_plain(text: str, max_chars: int) -> Extracted:
     """Return a text without what a reader does not see. It has no title, and declares no date."""
-    text = within(plain_text(text).strip(), max_chars)
+    text = cut_to_chars(plain_text(text).strip(), max_chars)
     return Extracted("", text, (text,) if text else (), "", "")

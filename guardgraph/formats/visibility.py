@@ -197,7 +197,7 @@ def _shown_by_styles(hints: _Values, style: Style, own: str, around: LetterStyle
             return Shown(around._replace(parts_elements=False), gap=Gap.BLANK)
         return Shown(around)
     values = _merge_declarations(style, hints, own)
-    shown = _Reader(values, around).shown()
+    shown = _Reader(values, around).read_shown()
     if shown.hides and shown.gap is None and _is_guess("display", values, style):
         return shown._replace(gap=Gap.LINE)
     return shown
@@ -246,7 +246,7 @@ class _Reader:
             self._variables = {**around.variables, **own}
         self._values = values
 
-    def shown(self) -> Shown:
+    def read_shown(self) -> Shown:
         inside = self._inside()
         boxed = self._boxed()
         is_struck = any("line-through" in words for words in self._all("text-decoration", "text-decoration-line"))

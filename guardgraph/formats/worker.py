@@ -41,7 +41,7 @@ def answer_all(asks: int, answers: int) -> None:
     while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
         question = json.loads(head)
         _limit_work(question["seconds"])
-        send_all(answers, _answer(content, question))
+        send_all(answers, _pack_child_answer(content, question))
 
 
 def _limit(memory: int) -> None:
@@ -64,7 +64,7 @@ def _deny(event: str, _: Any) -> None:
         raise PermissionError(f"{event}: a parser has nothing to do there")
 
 
-def _answer(content: bytes, question: dict[str, Any]) -> bytes:
+def _pack_child_answer(content: bytes, question: dict[str, Any]) -> bytes:
     for library in question["libraries"]:
         try:
             import_module(library)
@@ -87,9 +87,9 @@ def _read_content(content: bytes, question: dict[str, Any]) -> Extracted:
         from guardgraph.formats.pdf import read_pdf
 
         return read_pdf(content, max_chars)
-    from guardgraph.formats.text import text_of
+    from guardgraph.formats.text import decode_text
 
-    text = text_of(content, question["charset"], is_html=question["kind"] == "html")
+    text = decode_text(content, question["charset"], is_html=question["kind"] == "html")
     if question["kind"] == "html":
         from guardgraph.formats.page import read_page
 

@@ -107,13 +107,13 @@ def check_base(database: KnowledgeDatabase) -> CheckedBase:
     """Check a base, as a writer; nothing is changed."""
     with database.reading_all() as connection:
         database.require_writer(connection)
-        return _check(database, connection)
+        return _check_database(database, connection)
 
 
 def rebuild_base(database: KnowledgeDatabase, embedder: Embedder | None = None) -> CheckedBase:
     """Make the index of a base anew from the stored texts whose hash is right, as a writer, in one transaction."""
     with database.rebuilding() as connection:
-        before, refused, lacking = _check(database, connection), set[Doubtful](), set[Doubtful]()
+        before, refused, lacking = _check_database(database, connection), set[Doubtful](), set[Doubtful]()
         database.repair(connection)
         tenants = [_Tenant(connection, key, _Findings()) for key in _list_tenant_keys(connection)]
         for tenant in tenants:  # of all, before a place is given that a row of another one has
@@ -145,7 +145,7 @@ class _Findings(list[BaseFinding]):
             self.append(BaseFinding(kind, place, message))
 
 
-def _check(database: KnowledgeDatabase, connection: Connection) -> CheckedBase:
+def _check_database(database: KnowledgeDatabase, connection: Connection) -> CheckedBase:
     """Look at the file, then at rows, then at what is counted of them; what stands on damage says nothing."""
     findings = _Findings()
     for message in database.find_damage(connection):
@@ -158,8 +158,8 @@ def _check(database: KnowledgeDatabase, connection: Connection) -> CheckedBase:
         else:
             counted = _Recount(connection, findings)
             for tenant in tenants:
-                counted.take(tenant)
-            counted.end()
+                counted.take_tenant(tenant)
+            counted.finish_counting()
     documents, chunks, unmeasured = _count_stored_rows(connection)
     return CheckedBase(documents, chunks, tuple(findings), unmeasured=unmeasured)
 
@@ -263,39 +263,43 @@ class _Tenant:
             else:
                 self.scopes[scope.id] = scope
         for name, document in connection.execute(f"SELECT name, document {_STRAYS} ORDER BY 1", [key]).fetchall():
-            self._note("chunks", name, f"its document {document} is not there, or of another tenant or for others")
+            self._note_finding(
+                "chunks", name, f"its document {document} is not there, or of another tenant or for others"
+            )
         select = "SELECT id, name FROM documents WHERE tenant = ? ORDER BY 1"
         documents = dict(connection.execute(select, [key]).fetchall())
         numbers = [*documents]
         for begin in range(0, len(numbers), _AT_ONCE):
             some = numbers[begin : begin + _AT_ONCE]
             rows = map(_Chunk._make, connection.execute(_ROWS, [key, some]))
-            sound = {number for number, held in groupby(rows, key=attrgetter("document")) if self._check([*held])}
+            sound = {
+                number for number, held in groupby(rows, key=attrgetter("document")) if self._check_chunk_rows([*held])
+            }
             self._unsound |= {number: documents[number] for number in some if number not in sound}
             for number in some:
                 if number not in sound:
                     message = "it is not what was put in: chunks of it are missing or wrong, or its collection"
-                    self._note("documents", documents[number], message)
+                    self._note_finding("documents", documents[number], message)
 
-    def _note(self, table: str, name: str, message: str, kind: BaseFindingKind = "row") -> None:
+    def _note_finding(self, table: str, name: str, message: str, kind: BaseFindingKind = "row") -> None:
         self._findings.note(kind, f"{table}: {show_scope_tenant(name, self.key)}", message)
 
-    def _check(self, rows: Sequence[_Chunk]) -> bool:
+    def _check_chunk_rows(self, rows: Sequence[_Chunk]) -> bool:
         """Say whether a document's chunks are those that it was put in with."""
         is_sound = True
         for at, row in enumerate(rows):
             if not row.holds(self.scopes.get(row.scope)):
                 is_sound = False
                 message = "it is not what was put in: its text, what is shown with it, or who may read it"
-                self._note("chunks", row.name, message)
+                self._note_finding("chunks", row.name, message)
                 continue
             is_sound &= row.number == at
             if row.language != (language := detect_language(row.text)):
                 self._languages.append((language, row.name))
-                self._note("chunks", row.name, f"its language is not {row.language!s:.20}")
+                self._note_finding("chunks", row.name, f"its language is not {row.language!s:.20}")
             if (problem := row.find_vector_problem(self._made)) is not None:
                 self._wrong_vectors.append(row.name)
-                self._note("vectors", row.name, problem, "vectors")
+                self._note_finding("vectors", row.name, problem, "vectors")
         return is_sound and rows[0].seal == hash_stored_rows(rows[0].collection, [row.hash for row in rows])
 
     def take_out_unsound(self) -> set[Doubtful]:
@@ -392,7 +396,7 @@ class _Recount:
         self._blocks = set[tuple[int, int]]()
         """Part and block of what was looked at."""
 
-    def take(self, tenant: _Tenant) -> None:
+    def take_tenant(self, tenant: _Tenant) -> None:
         """Count what a tenant has."""
         for scope in tenant.scopes:
             totals = defaultdict[int, Counter[str]](Counter)
@@ -442,7 +446,7 @@ class _Recount:
                 shown = ", ".join(sorted(f"{term[1:]!r:.40}" for term in wrong)[:3])
                 self._findings.note("words", f"postings: {part}", f"chunks have {shown} otherwise than is noted")
 
-    def end(self) -> None:
+    def finish_counting(self) -> None:
         """Look at what is counted of parts, and at what belongs to none."""
         columns = ("passages", "words", "stems_once", "words_once", "beginnings_once")
         for part, *said in self._connection.execute(f"SELECT id, {', '.join(columns)} FROM parts ORDER BY 1"):

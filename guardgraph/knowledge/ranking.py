@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from guardgraph.knowledge.database import Connection
 from guardgraph.knowledge.postings import BLOCK, Numbers, decode_lengths, decode_postings, make_index_term
 from guardgraph.knowledge.views import Latest, StatisticsPart, View
-from guardgraph.tools.relevance import asked, best, damping, scaled, share
+from guardgraph.tools.relevance import best, damping, find_asked_terms, scaled, share
 
 _POSTINGS: Final = "SELECT part, term, block, data FROM postings WHERE part = ANY (?) AND term = ANY (?)"
 _LENGTHS: Final = "SELECT part, block, data FROM lengths WHERE part = ANY (?)"
@@ -85,7 +85,7 @@ def _cover_question(
     """Return what a question says, and how much of it the best chunks cover, those equal to the last one, too."""
     said = [
         (reading, times, dict(zip(view.languages, _name_forms(view.languages, reading, forms), strict=True)))
-        for reading, forms, times in scaled(asked(query, view.language, view.languages))
+        for reading, forms, times in scaled(find_asked_terms(query, view.language, view.languages))
     ]
     terms = [*{term for *_, forms in said for term in forms.values()}]
     postings = defaultdict[tuple[int, str], list[tuple[int, Numbers]]](list)

@@ -18,7 +18,7 @@ from guardgraph.formats.settings_file import (
     SettingsDocument,
     WrongText,
     parse_yaml,
-    text_of,
+    read_settings_text,
 )
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.plain.errors import ConfigurationError, list_validation_findings
@@ -140,7 +140,7 @@ def _parse_policy_file(path: str | Path) -> SettingsDocument:
     if Path(path).suffix.lower() not in ENDINGS:
         raise ConfigurationError(f"{name}: a file that ends in .yaml or .yml is required")
     try:
-        value, lines = parse_yaml(text_of(path))
+        value, lines = parse_yaml(read_settings_text(path))
     except WrongText as error:
         where = name if error.line is None else f"{name}:{error.line}"
         raise ConfigurationError(f"{where}: {error}") from None
@@ -254,7 +254,7 @@ class _PolicyFileReader:
             return []
         shown = repr(path)[1:-1][:200]
         try:
-            lines = [line.strip() for line in text_of(self.folder / path).split("\n")]
+            lines = [line.strip() for line in read_settings_text(self.folder / path).split("\n")]
         except WrongText as error:
             where = shown if error.line is None else f"{shown}:{error.line}"
             self.found.append(((*place, NAMES_FILE), f"{where}: {error}"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from guardgraph.formats.settings_file import ENDINGS, WrongText, parse_yaml, text_of
+from guardgraph.formats.settings_file import ENDINGS, WrongText, parse_yaml, read_settings_text
 from guardgraph.graphs.running.live_policy import LONGEST_SAID, SWITCHED
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, find_json_problem
@@ -53,7 +53,7 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
     at = datetime.now(UTC).isoformat(timespec="seconds")
     said: JsonObject = {ENABLED: on, SWITCHED: {"by": by.strip(), "why": why.strip(), "at": at}}
     try:
-        text = text_of(path) if path.exists() else ""
+        text = read_settings_text(path) if path.exists() else ""
         before = parse_yaml(text)[0] or {}
         changed = _write_switch(said) + _drop_switch(text)
         expected = {**before, **said} if isinstance(before, dict) else None

@@ -144,7 +144,7 @@ def _format_lines(text: str, marks: Mapping[int, Sequence[str]]) -> Iterator[str
             begun = place
         told += _escape_inline(text[begun : at + len(line)])
         item = _ITEM.match(line.strip())
-        rest = told.strip().removeprefix(_escape_markdown(item[1])).lstrip() if item else told.strip()
+        rest = told.strip().removeprefix(_escape_brief_text(item[1])).lstrip() if item else told.strip()
         yield f"{'-' if item[1] in '*+' else item[1]} {_protect_beginning(rest)}" if item else _protect_beginning(rest)
         at += len(line) + 1
 
@@ -163,11 +163,11 @@ def _escape_line(text: str) -> str:
 def _escape_inline(text: str) -> str:
     shown = escape_odd_letters(text.replace("\r\n", "\n"))
     return "".join(
-        _format_address(part) if _ADDRESS.search(part) else _escape_markdown(part) for part in _BLANKS.split(shown)
+        _format_address(part) if _ADDRESS.search(part) else _escape_brief_text(part) for part in _BLANKS.split(shown)
     )
 
 
-def _escape_markdown(text: str) -> str:
+def _escape_brief_text(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
@@ -175,7 +175,7 @@ def _format_address(text: str) -> str:
     """Return a word with an address in it, which stands as code, and what stands around it."""
     core = text.strip(_AROUND)
     before, _, after = text.partition(core)
-    return f"{_escape_markdown(before)}{_format_code(core)}{_escape_markdown(after)}"
+    return f"{_escape_brief_text(before)}{_format_code(core)}{_escape_brief_text(after)}"
 
 
 def _format_code(text: str) -> str:

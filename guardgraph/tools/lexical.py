@@ -14,9 +14,9 @@ from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import (
     WordCounts,
-    asked,
     best,
     damping,
+    find_asked_terms,
     list_unmeasured_languages,
     most_common,
     readings,
@@ -97,7 +97,7 @@ class LexicalRetriever:
     """Where most documents are in languages for which the default `min_chunk_score` was not measured: their codes."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        _check(documents)
+        _check_documents(documents)
         self.documents = tuple(documents)
         self.sources = tuple(sorted({document["source"] for document in documents}))
         told = [detect_language(document["text"]) for document in documents]
@@ -127,7 +127,7 @@ class LexicalRetriever:
         whole, covered = 0.0, [0.0] * len(self.documents)
         if not covered:
             return whole, covered
-        for reading, term, times in scaled(asked(query, self._language, tuple(self._indexes[0].postings))):
+        for reading, term, times in scaled(find_asked_terms(query, self._language, tuple(self._indexes[0].postings))):
             postings, known = self._indexes[reading]
             found = [held[form] for held, form in zip(postings.values(), term, strict=True) if form in held]
             weight = known.weight(times, sum(map(len, found)))
@@ -137,7 +137,7 @@ class LexicalRetriever:
         return whole, covered
 
 
-def _check(documents: Sequence[Document]) -> None:
+def _check_documents(documents: Sequence[Document]) -> None:
     ids = Counter[str]()
     for position, document in enumerate(documents):
         if not isinstance(document, Mapping):

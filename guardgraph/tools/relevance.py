@@ -105,7 +105,7 @@ Asked = tuple[Counter[tuple[str, ...]], ...]
 """What a question says in each reading: its stems in each language of the base, its words, their beginnings."""
 
 
-def asked(question: str, base_language: str, languages: Sequence[str]) -> Asked:
+def find_asked_terms(question: str, base_language: str, languages: Sequence[str]) -> Asked:
     """Count the terms of a question."""
     told = detect_language(question) or base_language
     # A short question may be told wrongly, and what the base leaves out of its documents can be in none.

@@ -30,7 +30,7 @@ from guardgraph.formats.extraction import (
     ExtractionFailed,
     answer_of,
     failure_of,
-    read_answer,
+    read_child_answer,
 )
 from guardgraph.formats.frames import FrameTooLong, framed, receive, send
 from guardgraph.formats.pool import Pool
@@ -304,8 +304,8 @@ class TestAnswers:
 
     def test_an_answer_arrives_as_it_was_sent(self):
         """But for half a character."""
-        assert read_answer(answer_of(self.READ)) == self.READ._replace(parts=(Heading(1, "a"), "b?"))
-        failure = read_answer(failure_of(ExtractionFailed("broken", {"error": "x"})))
+        assert read_child_answer(answer_of(self.READ)) == self.READ._replace(parts=(Heading(1, "a"), "b?"))
+        failure = read_child_answer(failure_of(ExtractionFailed("broken", {"error": "x"})))
         assert isinstance(failure, ExtractionFailed)
         assert (failure.reason, failure.details) == ("broken", {"error": "x"})
 
@@ -320,7 +320,7 @@ class TestAnswers:
     def test_whatever_else_a_child_says_counts_as_a_crash(self, answer):
         """A child may have been taken over by what it read."""
         try:
-            read = read_answer(answer)
+            read = read_child_answer(answer)
         except ExtractionFailed as failure:
             read = failure
         assert isinstance(read, Extracted) or read.reason in EXTRACTION_FAILURES

@@ -13,7 +13,15 @@ from tables import each_row
 
 from guardgraph.formats.extraction import ExtractionFailed
 from guardgraph.formats.pdf import read_pdf
-from guardgraph.formats.text import encoding_named, labels_in, one_line, plain_text, read_plain, text_of, within
+from guardgraph.formats.text import (
+    cut_to_chars,
+    decode_text,
+    encoding_named,
+    labels_in,
+    one_line,
+    plain_text,
+    read_plain,
+)
 
 TEXT = "Das Übermaß kostet 5 € und gehört zum Café, naïveté inbegriffen."
 
@@ -67,9 +75,9 @@ def test_every_label_has_an_encoding_of_python():
 
 def test_a_byte_that_no_letter_has_is_a_hole():
     """The rest is read, as a browser does; a label that nobody knows is passed over."""
-    assert text_of(b"a\xffb", "utf-8", is_html=False) == "a\ufffdb"
-    assert text_of(TEXT.encode(), "klingon", is_html=False) == TEXT
-    assert text_of(b"<meta charset=windows-1252>\xe9", "klingon", is_html=True)[-1] == "\xe9"
+    assert decode_text(b"a\xffb", "utf-8", is_html=False) == "a\ufffdb"
+    assert decode_text(TEXT.encode(), "klingon", is_html=False) == TEXT
+    assert decode_text(b"<meta charset=windows-1252>\xe9", "klingon", is_html=True)[-1] == "\xe9"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +92,7 @@ def test_a_byte_that_no_letter_has_is_a_hole():
 )
 def test_bytes_become_text(content, declared, is_html):
     """By their mark, else by what the server says, else as they fit."""
-    assert text_of(content, declared, is_html=is_html) == TEXT
+    assert decode_text(content, declared, is_html=is_html) == TEXT
 
 
 @pytest.mark.parametrize(
@@ -101,7 +109,7 @@ def test_bytes_that_are_no_text_are_refused(content, declared, why, monkeypatch)
     import charset_normalizer
 
     monkeypatch.setattr(charset_normalizer.models.CharsetMatches, "best", lambda self: None)
-    assert reason(text_of, content, declared, is_html=True) == why
+    assert reason(decode_text, content, declared, is_html=True) == why
 
 
 def test_plain_text_is_what_is_seen():
@@ -109,8 +117,8 @@ def test_plain_text_is_what_is_seen():
     assert read_plain(" a\u200bb \n", 9) == ("", "ab", ("ab",), "", "", "", None)
     assert read_plain("\u200b", 9).parts == ()
     assert (plain_text("e\u0301"), one_line(" a\n\u200bb ")) == ("é", "a b")
-    assert within("abc", 3) == "abc"
-    assert reason(within, "abcd", 3) == "too_large"
+    assert cut_to_chars("abc", 3) == "abc"
+    assert reason(cut_to_chars, "abcd", 3) == "too_large"
 
 
 @each_row(("created", "day"), [("D:20260314090000Z", "2026-03-14"), ("some day", ""), (None, "")])

@@ -16,7 +16,7 @@ from pdf_files import pdf_of
 
 import guardgraph
 from guardgraph.formats import worker
-from guardgraph.formats.extraction import read_answer
+from guardgraph.formats.extraction import read_child_answer
 from guardgraph.formats.frames import receive_all, send_all
 from guardgraph.formats.pool import _LIBRARIES, _LIBRARIES_FOR, FIND_LIBRARIES, list_library_paths
 from guardgraph.plain.errors import ConfigurationError
@@ -38,7 +38,7 @@ def asked(content: bytes, kind: str, **changed: object):
     answer = receive_all(theirs)
     os.close(theirs)
     assert answer is not None
-    return read_answer(answer)
+    return read_child_answer(answer)
 
 
 def send_both(pipe: int, head: dict, content: bytes) -> None:

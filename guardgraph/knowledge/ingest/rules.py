@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from guardgraph.formats.settings_file import Place, WrongText, parse_yaml, text_of
+from guardgraph.formats.settings_file import Place, WrongText, parse_yaml, read_settings_text
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.plain.letters import read_as_latin
@@ -244,7 +244,7 @@ def _read_rule_readers(file: FoundFile, above: tuple[str, ...] | None) -> tuple[
     if file.parts[-1] != RULES:
         raise ConfigurationError(_find_misnamed_rules(shown))
     try:
-        value, lines = parse_yaml(text_of(Path(file.path)))
+        value, lines = parse_yaml(read_settings_text(Path(file.path)))
         return _read_access_rule(value, lines, above, is_root=len(file.parts) == 1)
     except WrongText as error:
         where = shown if error.line is None else f"{shown}:{error.line}"

@@ -90,21 +90,21 @@ class LangChainSimilarity(Runnable[JsonObject, JsonObject]):
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Measure sentences."""
-        return _measure(input, self._embedding.embed_documents(_list_texts(input)))
+        return _measure(input, self._embedding.embed_documents(_list_texts_to_embed(input)))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Measure like `invoke`, without blocking the event loop."""
-        return _measure(input, await self._embedding.aembed_documents(_list_texts(input)))
+        return _measure(input, await self._embedding.aembed_documents(_list_texts_to_embed(input)))
 
 
-def _list_texts(request: JsonObject) -> list[str]:
+def _list_texts_to_embed(request: JsonObject) -> list[str]:
     return [*request["phrases"], *request["sentences"]]
 
 
 def _measure(request: JsonObject, given: Sequence[Sequence[float]]) -> JsonObject:
-    count = len(_list_texts(request))
+    count = len(_list_texts_to_embed(request))
     try:
-        vectors = [_normalise(vector) for vector in given]
+        vectors = [_scale_to_unit_vector(vector) for vector in given]
     except (TypeError, ValueError):
         vectors = []
     if len(vectors) != count or len({len(vector) for vector in vectors}) > 1:
@@ -113,7 +113,7 @@ def _measure(request: JsonObject, given: Sequence[Sequence[float]]) -> JsonObjec
     return {"similarities": [[_cosine(one, other) for other in vectors[phrases:]] for one in vectors[:phrases]]}
 
 
-def _normalise(vector: Sequence[float]) -> list[float]:
+def _scale_to_unit_vector(vector: Sequence[float]) -> list[float]:
     numbers = [float(number) for number in vector]
     length = math.hypot(*numbers)
     if not numbers or not math.isfinite(length):
