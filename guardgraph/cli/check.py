@@ -122,13 +122,13 @@ def _read_shown_text(option: str, name: str) -> str:
         if ending in (_PLAIN, ".md"):  # as most are: their texts are the file's, and no parser is loaded
             text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         else:
-            from guardgraph.formats.by_ending import FORMATS, decoded
+            from guardgraph.formats.by_ending import FORMATS, decode_file_text
 
             if ending not in FORMATS:
                 raise ConfigurationError(
                     f"{option} {name!r:.200}: a file that ends in {', '.join(FORMATS)} is required"
                 )
-            text = FORMATS[ending](decoded(content, ending)).text
+            text = FORMATS[ending](decode_file_text(content, ending)).text
     except UnicodeError as error:
         raise ConfigurationError(f"{option} {name!r:.200}: UTF-8 text is required: {error}") from None
     if "\0" in text:
@@ -250,5 +250,6 @@ def _find_row_problem(row: Any) -> str | None:
         given = f"{row[wrong[0]]!r:.80}" if wrong[0] in row else f"none; keys of the row: {', '.join(row) or 'none'}"
         return f"{wrong[0]}: {allowed} is required; given: {given}"
     label = row.get("label")
-    allowed = label is None or label in _LABELS
-    return None if allowed else f"label: {' or '.join(_LABELS)} is required; given: {label!r:.80}"
+    if label is None or label in _LABELS:
+        return None
+    return f"label: {' or '.join(_LABELS)} is required; given: {label!r:.80}"

@@ -58,7 +58,7 @@ class Section(NamedTuple):
     span: Span
 
 
-def assembled(
+def join_article_parts(
     pieces: Iterable[Part],
     title: str = "",
     section: str = "",
@@ -80,7 +80,7 @@ def assembled(
     )
 
 
-def sections_of(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
+def list_article_sections(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
     """Return the title of a file, and its sections."""
     top = _find_top_heading(parsed.parts) or parsed.title or name
     sections, open_headings = [], list[Heading]()

@@ -10,7 +10,7 @@ from guardgraph.formats.article import Parsed
 from guardgraph.formats.html import parse_html
 from guardgraph.formats.markdown import parse_markdown, parse_plain
 from guardgraph.formats.rst import parse_rst
-from guardgraph.formats.text import REPLACED, encoding_in_page
+from guardgraph.formats.text import REPLACED, read_encoding_in_page
 
 FORMATS: Final[Mapping[str, Callable[[str], Parsed]]] = MappingProxyType(
     {
@@ -24,12 +24,12 @@ FORMATS: Final[Mapping[str, Callable[[str], Parsed]]] = MappingProxyType(
 )
 
 
-def decoded(content: bytes, suffix: str) -> str:
+def decode_file_text(content: bytes, suffix: str) -> str:
     r"""Return the text of a file, which is UTF-8; an HTML page may declare an older encoding. Lines end with ``\n``."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        encoding = encoding_in_page(content) if FORMATS[suffix] is parse_html else None
+        encoding = read_encoding_in_page(content) if FORMATS[suffix] is parse_html else None
         if encoding is None or encoding == REPLACED:
             raise
         text = content.decode(encoding)

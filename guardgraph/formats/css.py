@@ -58,7 +58,7 @@ class Rule(NamedTuple):
     declarations: list[CssDeclaration]
 
 
-def declarations_in(style: str) -> Iterator[CssDeclaration]:
+def parse_css_declarations(style: str) -> Iterator[CssDeclaration]:
     """Yield the declarations of a style (CSS Syntax 3). What is no declaration has a name that no property has."""
     words: list[str] = []
     name, marked = "", False
@@ -105,7 +105,7 @@ class _RuleBlock:
 _GROUPS: Final = ("@media", "@supports", "@layer")
 
 
-def rules_in(sheet: str) -> Iterator[Rule]:
+def parse_css_rules(sheet: str) -> Iterator[Rule]:
     """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too."""
     blocks = [_RuleBlock(None, applies=True)]
     for token in _TOKEN.finditer(_LINE_END.sub("\n", sheet)):
@@ -136,7 +136,7 @@ def _open_rule_block(prelude: str, around: _RuleBlock) -> _RuleBlock:
     name = name.lower()
     applies = around.applies and name.startswith(_GROUPS)
     if name.startswith("@media"):
-        applies = applies and media_applies(prelude[len("@media") :])
+        applies = applies and does_media_query_apply(prelude[len("@media") :])
     elif name.startswith("@supports"):
         applies = applies and not query.strip().lower().startswith("not")
     return _RuleBlock(around.selector, applies)
@@ -163,7 +163,7 @@ def _write_out_selector(selector: str, around: str | None) -> str:
 def _close_rule_block(block: _RuleBlock) -> Iterator[Rule]:
     if block.selector is not None and block.applies:
         text = ";".join((*block.declared, "".join(block.pieces)))
-        yield Rule(block.selector, list(declarations_in(text)))
+        yield Rule(block.selector, list(parse_css_declarations(text)))
 
 
 _WIDTH: Final = 1280.0
@@ -180,7 +180,7 @@ _SEEN_ON: Final = re.compile(
 )
 
 
-def media_applies(query: str) -> bool:
+def does_media_query_apply(query: str) -> bool:
     """Say whether a media query is true of an ordinary screen. What is not known is false of it."""
     return not query.strip() or any(map(_one_applies, query.lower().split(",")))
 

@@ -46,7 +46,7 @@ class Extracted(NamedTuple):
     text: str
     """Paragraphs are parted by blank lines."""
     parts: tuple[Part, ...]
-    """The same text with its headings, for `sections_of`; pages of a PDF file stand under ``Page 1`` and so on."""
+    """The same text with its headings; pages of a PDF file stand under ``Page 1`` and so on."""
     declared_date: str
     """Such as ``2026-03-14``: when the page says that it was published, else changed."""
     guessed_date: str
@@ -85,12 +85,12 @@ def answer_of(extracted: Extracted) -> bytes:
     return _encode_sent_answer(["read", *extracted])
 
 
-def failure_of(failure: ExtractionFailed) -> bytes:
+def pack_extraction_failure(failure: ExtractionFailed) -> bytes:
     """Return why content could not be read, as it is sent."""
     return _encode_sent_answer(["failed", failure.reason, failure.details])
 
 
-def missing_of(library: str, error: ImportError) -> bytes:
+def pack_missing_library(library: str, error: ImportError) -> bytes:
     """Return that a library cannot be loaded, as it is sent."""
     return _encode_sent_answer(["missing", library, " ".join(str(error).split())])
 

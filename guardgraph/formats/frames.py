@@ -15,14 +15,14 @@ class FrameTooLong(Exception):
     """A message is announced that is longer than it may be."""
 
 
-def framed(message: bytes) -> bytes:
+def pack_frame(message: bytes) -> bytes:
     """Return a message as it is sent."""
     return len(message).to_bytes(_HEAD) + message
 
 
 def send(pipe: int, message: bytes, deadline: float) -> None:
     """Send a message through a pipe that does not block."""
-    rest = memoryview(framed(message))
+    rest = memoryview(pack_frame(message))
     while rest:
         _wait_for_pipe(pipe, select.POLLOUT, deadline)
         try:
@@ -63,7 +63,7 @@ def _wait_for_pipe(pipe: int, event: int, deadline: float) -> None:
 
 def send_all(pipe: int, message: bytes) -> None:
     """Send a message through a pipe that blocks."""
-    rest = memoryview(framed(message))
+    rest = memoryview(pack_frame(message))
     while rest:
         rest = rest[os.write(pipe, rest) :]
 

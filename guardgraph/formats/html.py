@@ -9,9 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from guardgraph.formats.article import Heading, Parsed, Part, assembled
-from guardgraph.formats.page_tree import HEADINGS, Piece, elements_of, text_in, title_in, tree_of, visible_pieces
-from guardgraph.formats.text import plain_text, without_unseen
+from guardgraph.formats.article import Heading, Parsed, Part, join_article_parts
+from guardgraph.formats.page_tree import (
+    HEADINGS,
+    Piece,
+    list_elements,
+    parse_page_tree,
+    read_node_text,
+    read_tree_title,
+    read_visible_pieces,
+)
+from guardgraph.formats.text import clean_plain_text, drop_unseen_letters
 from guardgraph.formats.visibility import Gap
 
 if TYPE_CHECKING:
@@ -36,16 +44,16 @@ _MOST_NODES: Final = 10_000
 """Of one page's JSON-LD."""
 
 
-def changed_in(root: LexborNode) -> str:
+def find_change_day(root: LexborNode) -> str:
     """Return when a page of a folder says that it was last changed, in its author's words; "" where it does not."""
-    metas = ((_name_meta(meta), (meta.attributes.get("content") or "").strip()) for meta in elements_of(root, "meta"))
+    metas = ((_name_meta(meta), (meta.attributes.get("content") or "").strip()) for meta in list_elements(root, "meta"))
     said = {name: content for name, content in metas if content}
     return next((said[name] for name in _OF_THE_FILE if name in said), "")
 
 
-def declared_in(root: LexborNode) -> str:
+def find_declared_day(root: LexborNode) -> str:
     """Return the day that a page declares in its head, such as ``2026-03-14``; an empty text where it declares none."""
-    metas = {_name_meta(meta): meta.attributes.get("content") or "" for meta in reversed(elements_of(root, "meta"))}
+    metas = {_name_meta(meta): meta.attributes.get("content") or "" for meta in reversed(list_elements(root, "meta"))}
     ld = list(_linked_data(root))
     return (
         _find_first_day(metas.get(name, "") for name in _PUBLISHED)
@@ -55,12 +63,12 @@ def declared_in(root: LexborNode) -> str:
     )
 
 
-def shown_in(tree: Any) -> str:
+def find_shown_day(tree: Any) -> str:
     """Return the day of the first ``<time datetime>`` that has one, likewise."""
     return _find_first_day(element.get("datetime") or "" for element in tree.iter("time"))
 
 
-def guessed_from(tree: Any, url: str) -> str:
+def guess_page_day(tree: Any, url: str) -> str:
     """Return the day that htmldate takes a page to be of; an empty text where it finds none."""
     from htmldate import find_date
 
@@ -89,10 +97,10 @@ def _name_meta(meta: LexborNode) -> str:
 def _linked_data(root: LexborNode) -> Iterator[tuple[str, str]]:
     """Yield names and texts of JSON-LD, in the order of the page."""
     waiting: list[Any] = []
-    for script in elements_of(root, "script"):
+    for script in list_elements(root, "script"):
         if (script.attributes.get("type") or "").strip().lower() == "application/ld+json":
             try:
-                waiting.append(json.loads(text_in(script)))
+                waiting.append(json.loads(read_node_text(script)))
             except (ValueError, RecursionError):
                 continue
     waiting.reverse()
@@ -172,37 +180,37 @@ class ShownPage(NamedTuple):
 
 def parse_html(text: str) -> Parsed:
     """Read a page: headings, and the text between them as a browser shows it."""
-    root = tree_of(text)
-    page = _shown_page(root)
+    root = parse_page_tree(text)
+    page = _make_shown_page(root)
     main = [page.blocks[at] for at in page.main_blocks()] or page.blocks
     fenced = (block._replace(text=f"```text\n{block.text}\n```") if block.is_code else block for block in main)
-    parts = parts_of(fenced)
-    return assembled(parts, updated_at=changed_in(root), page_title=title_in(root))
+    parts = list_page_parts(fenced)
+    return join_article_parts(parts, updated_at=find_change_day(root), page_title=read_tree_title(root))
 
 
-def parts_of(blocks: Iterable[Block]) -> list[Part]:
+def list_page_parts(blocks: Iterable[Block]) -> list[Part]:
     """Return headings, and the texts between them."""
     parts, texts = list[Part](), list[str]()
     for block in blocks:
         if block.level:
-            parts += _text_of(texts)
+            parts += _join_block_texts(texts)
             texts.clear()
             if _has_letters(block.text):
                 lines = (" ".join(line.split()) for line in block.text.split(_PARTED))
                 parts.append(Heading(block.level, _PARTED.join(filter(None, lines))))
         elif block.text.strip("| "):
             texts.append("\n" * block.breaks * bool(texts) + block.text)
-    return [*parts, *_text_of(texts)]
+    return [*parts, *_join_block_texts(texts)]
 
 
-def _text_of(texts: list[str]) -> Iterator[str]:
+def _join_block_texts(texts: list[str]) -> Iterator[str]:
     if any(map(_has_letters, texts)):
         yield "".join(texts)
 
 
-def _shown_page(root: LexborNode) -> ShownPage:
+def _make_shown_page(root: LexborNode) -> ShownPage:
     reader = BlockReader()
-    for piece in visible_pieces(root):
+    for piece in read_visible_pieces(root):
         reader.take(piece)
     return reader.page()
 
@@ -316,8 +324,8 @@ class BlockReader:
 
     def _is_parted(self, data: str) -> bool:
         """Say whether a gap ends the line before a text: in any case, or where two words would be one without it."""
-        before = without_unseen("".join(self._text[-1:]))[-1:]
-        return self._gap is Gap.LINE or (before.isalnum() and without_unseen(data)[:1].isalnum())
+        before = drop_unseen_letters("".join(self._text[-1:]))[-1:]
+        return self._gap is Gap.LINE or (before.isalnum() and drop_unseen_letters(data)[:1].isalnum())
 
     def _write_words(self, data: str) -> None:
         in_pre = self._count["pre"] > 0
@@ -359,7 +367,7 @@ class BlockReader:
     def _finish_block(self) -> None:
         if self._text:
             written = "".join(self._text)
-            text = plain_text(written)
+            text = clean_plain_text(written)
             if text != written and not self._in_pre:  # what is not seen stood between two blanks
                 text = _PARTED.join(_BLANKS.sub(" ", line).strip(" ") for line in text.split(_PARTED))
             is_code = self._in_pre and not self._heading and not text.startswith(("- ", "| "))

@@ -35,13 +35,13 @@ def parse_plain(text: str) -> Parsed:
     return _parsed(text, front, [Span(at, len(text))])
 
 
-def front_matter_of(text: str) -> str:
+def read_front_matter(text: str) -> str:
     """Return the lines between the two lines of three hyphens at the top, "" where there are none."""
     _, at = _read_front_matter(text)
     return "\n".join(text[:at].rstrip().split("\n")[1:-1])
 
 
-def body_of(text: str) -> str:
+def skip_front_matter(text: str) -> str:
     """Return what stands behind the front matter, all where there is none."""
     return text[_read_front_matter(text)[1] :]
 

@@ -9,20 +9,27 @@ from itertools import accumulate, chain
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from guardgraph.formats.article import assembled
+from guardgraph.formats.article import join_article_parts
 from guardgraph.formats.extraction import Extracted
 from guardgraph.formats.html import (
     Block,
     BlockReader,
     Element,
     ShownPage,
-    declared_in,
-    guessed_from,
-    parts_of,
-    shown_in,
+    find_declared_day,
+    find_shown_day,
+    guess_page_day,
+    list_page_parts,
 )
-from guardgraph.formats.page_tree import VOID, Piece, elements_of, title_in, tree_of, visible_pieces
-from guardgraph.formats.text import cut_to_chars, one_line, plain_text
+from guardgraph.formats.page_tree import (
+    VOID,
+    Piece,
+    list_elements,
+    parse_page_tree,
+    read_tree_title,
+    read_visible_pieces,
+)
+from guardgraph.formats.text import clean_plain_text, cut_to_chars, put_on_one_line
 from guardgraph.formats.visibility import Gap
 from guardgraph.plain.urls import parse_url_target
 
@@ -64,7 +71,7 @@ _AROUND_NAMES: Final = re.compile(
 """Of classes and ids of what stands around the main part."""
 
 
-def markup_of(piece: Piece) -> str:
+def write_page_markup(piece: Piece) -> str:
     """Return a piece of what a page shows as trafilatura is given it."""
     if isinstance(piece, str):
         return _escape_markup(piece)
@@ -85,7 +92,7 @@ def _escape_markup(text: str) -> str:
     return escape(_NO_XML.sub("", text)) if _MARKED.search(text) else text
 
 
-def chosen_text(tree: Any, url: str) -> list[str]:
+def choose_main_text(tree: Any, url: str) -> list[str]:
     """Return the texts that trafilatura takes for the content of a page."""
     from trafilatura import bare_extraction
 
@@ -93,10 +100,10 @@ def chosen_text(tree: Any, url: str) -> list[str]:
         found: Any = bare_extraction(tree, url=url or None, include_comments=False)
     except RecursionError:  # of a page that is nested without end
         return []
-    return [] if found is None else [plain_text(str(text)) for text in found.body.itertext()]
+    return [] if found is None else [clean_plain_text(str(text)) for text in found.body.itertext()]
 
 
-def main_part(page: ShownPage, chosen: Iterable[str]) -> list[Block]:
+def find_main_part(page: ShownPage, chosen: Iterable[str]) -> list[Block]:
     """Return the blocks of a page's main part: all of them where little was chosen."""
     main = page.main_blocks()
     scope = main or list(range(len(page.blocks)))
@@ -202,22 +209,22 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
     """Return what a page shows: its main part, as trafilatura chooses it of what is left when the unseen is removed."""
     from lxml.html import HTMLParser, document_fromstring  # type: ignore[import-untyped]
 
-    root = tree_of(page)
+    root = parse_page_tree(page)
     reader, markup = BlockReader(), list[str]()
-    for piece in visible_pieces(root):
+    for piece in read_visible_pieces(root):
         reader.take(piece)
-        markup.append(markup_of(piece))
-    shown, title, declared = reader.page(), title_in(root), declared_in(root)
-    linked = linked_hosts_in(root, url)
+        markup.append(write_page_markup(piece))
+    shown, title, declared = reader.page(), read_tree_title(root), find_declared_day(root)
+    linked = list_linked_hosts(root, url)
     if not shown.blocks:
         return Extracted(title, "", (), declared, "", linked_hosts=linked)
     # Without huge_tree, whatever is below the 255th level is lost.
     parser = HTMLParser(encoding="utf-8", huge_tree=True)
     tree = document_fromstring("".join(markup).encode(), parser=parser)
-    declared = declared or shown_in(tree)
-    guessed = "" if declared else guessed_from(tree, url)
-    parts = parts_of(main_part(shown, chosen_text(tree, url)))
-    text = cut_to_chars(assembled(parts).text, max_chars)
+    declared = declared or find_shown_day(tree)
+    guessed = "" if declared else guess_page_day(tree, url)
+    parts = list_page_parts(find_main_part(shown, choose_main_text(tree, url)))
+    text = cut_to_chars(join_article_parts(parts).text, max_chars)
     title = title or _first_heading(shown.blocks)
     return Extracted(title, text, tuple(parts), declared, guessed, linked_hosts=linked)
 
@@ -228,11 +235,11 @@ _MOST_LINKED_HOSTS: Final = 1_000
 _LINKS: Final = "a[href], area[href], link[rel~=canonical][href], link[rel~=amphtml][href]"
 
 
-def linked_hosts_in(root: Any, url: str) -> tuple[str, ...] | None:
+def list_linked_hosts(root: Any, url: str) -> tuple[str, ...] | None:
     """Return the hosts that a page links to, seen or not, without its own; None where there are too many to tell."""
-    base = next(iter(elements_of(root, "base[href]")), None)
+    base = next(iter(list_elements(root, "base[href]")), None)
     around = urljoin(url, (base.attributes.get("href") or "").strip()) if base is not None else url
-    targets = {(link.attributes.get("href") or "").strip() for link in elements_of(root, _LINKS)}
+    targets = {(link.attributes.get("href") or "").strip() for link in list_elements(root, _LINKS)}
     if len(targets) > _MOST_LINKS:
         return None
     own = parse_url_target(url)
@@ -249,4 +256,6 @@ def _parse_link(around: str, target: str) -> Any:
 
 
 def _first_heading(blocks: list[Block]) -> str:
-    return next((one_line(block.text) for block in blocks if block.level == 1 and one_line(block.text)), "")
+    return next(
+        (put_on_one_line(block.text) for block in blocks if block.level == 1 and put_on_one_line(block.text)), ""
+    )

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from guardgraph.formats.css import GUESSED, OWN, Cascade, Rule, media_applies, rules_in
-from guardgraph.formats.text import RAISED, one_line
+from guardgraph.formats.css import GUESSED, OWN, Cascade, Rule, does_media_query_apply, parse_css_rules
+from guardgraph.formats.text import RAISED, put_on_one_line
 from guardgraph.formats.visibility import (
     CLASS_NAMES,
     LEAST_PIXELS,
@@ -18,7 +18,7 @@ from guardgraph.formats.visibility import (
     Shown,
     does_count,
     is_hidden_from_listeners,
-    shown_by,
+    read_visibility,
 )
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Place(NamedTuple):
 Piece: TypeAlias = Tag | Gap | str
 
 
-def visible_pieces(root: LexborNode) -> Iterator[Piece]:
+def read_visible_pieces(root: LexborNode) -> Iterator[Piece]:
     """Yield the elements and texts that a reader sees, in the order of the page; every element ends."""
     # Where something is left out, a gap says whether the words around it go on, and so it does at the ends of a box
     # within a line. Letters that are not drawn or cannot be read are left out where they stand: an element in between
@@ -109,7 +109,7 @@ def visible_pieces(root: LexborNode) -> Iterator[Piece]:
             if is_hidden_from_listeners(given) and (place.says_nothing or not _has_text(node, _WRITTEN)):
                 del given["aria-hidden"]  # a sign or a picture, which a browser shows
                 place = place._replace(says_nothing=True)
-            shown = shown_by(tag, given, styles.cascade.style_of(node), place.around)
+            shown = read_visibility(tag, given, styles.cascade.style_of(node), place.around)
             if _is_left_out(node, given, shown, place):
                 if (gap := _find_gap(node, shown)) is not None:
                     yield gap
@@ -132,7 +132,7 @@ class _Styles:
     def __init__(self, root: LexborNode) -> None:
         self.cascade = Cascade(does_count)
         self.others_say = any(
-            "stylesheet" in (link.attributes.get("rel") or "").lower() for link in elements_of(root, "link")
+            "stylesheet" in (link.attributes.get("rel") or "").lower() for link in list_elements(root, "link")
         )
         """Whether another file may, which is not read."""
         self.read(root)
@@ -151,20 +151,20 @@ class _Styles:
             known.add("#" + (given.get("id") or ""))
         names = frozenset(known)
         self.cascade.add(root, _rules_of_class_names(), GUESSED, names)
-        for sheet in elements_of(root, "style"):
+        for sheet in list_elements(root, "style"):
             given = sheet.attributes
             if (
-                media_applies(given.get("media") or "")
+                does_media_query_apply(given.get("media") or "")
                 and (given.get("type") or "text/css").strip().lower() == "text/css"
             ):
-                text = text_in(sheet)
+                text = read_node_text(sheet)
                 self.others_say = self.others_say or "@import" in text.lower()
-                self.cascade.add(root, list(rules_in(text)), OWN, names)
+                self.cascade.add(root, list(parse_css_rules(text)), OWN, names)
 
 
 @lru_cache(maxsize=1)
 def _rules_of_class_names() -> list[Rule]:
-    return list(rules_in(CLASS_NAMES))
+    return list(parse_css_rules(CLASS_NAMES))
 
 
 _HOSTS: Final = frozenset(
@@ -190,39 +190,41 @@ _HOSTS: Final = frozenset(
 def _list_shown_children(node: LexborNode, inside: _Place, styles: _Styles) -> Iterator[tuple[LexborNode, _Place]]:
     """Yield what stands in an element as it is shown, from the last to the first."""
     shown_in = node
-    if (shadow := _shadow_of(node)) is not None:
+    if (shadow := _find_shadow_tree(node)) is not None:
         styles.read(shadow)
-        inside, shown_in = inside._replace(host=_Host(node, inside.host, _slots_in(shadow))), shadow
+        inside, shown_in = inside._replace(host=_Host(node, inside.host, _list_slots(shadow))), shadow
     elif node.tag == "slot" and inside.host is not None:
         name = node.attributes.get("name") or ""
         is_first = inside.host.slots.get(name) == node.mem_id
-        taken = [child for child in _nodes_in(inside.host.node) if _slot_of(child) == name] if is_first else []
+        taken = (
+            [child for child in _list_child_nodes(inside.host.node) if _find_slot(child) == name] if is_first else []
+        )
         if taken:
             place = inside._replace(host=inside.host.around)
             yield from ((child, place) for child in taken)
             return
-    yield from ((child, inside) for child in _nodes_in(shown_in))
+    yield from ((child, inside) for child in _list_child_nodes(shown_in))
 
 
-def _nodes_in(node: LexborNode) -> Iterator[LexborNode]:
+def _list_child_nodes(node: LexborNode) -> Iterator[LexborNode]:
     child = node.last_child
     while child is not None:
         yield child
         child = child.prev
 
 
-def _slots_in(shadow: LexborNode) -> Mapping[str, int]:
-    return {slot.attributes.get("name") or "": slot.mem_id for slot in reversed(elements_of(shadow, "slot"))}
+def _list_slots(shadow: LexborNode) -> Mapping[str, int]:
+    return {slot.attributes.get("name") or "": slot.mem_id for slot in reversed(list_elements(shadow, "slot"))}
 
 
-def _slot_of(node: LexborNode) -> str | None:
+def _find_slot(node: LexborNode) -> str | None:
     """Return the name of the slot that a node stands in; None for what stands in none, as blanks and templates."""
     if node.tag == _TEXT:
         return "" if (node.text_content or "").strip() else None
     return (node.attributes.get("slot") or "") if node.tag and node.tag[:1].isalpha() else None
 
 
-def _shadow_of(node: LexborNode) -> LexborNode | None:
+def _find_shadow_tree(node: LexborNode) -> LexborNode | None:
     tag = node.tag or ""
     if tag not in _HOSTS and "-" not in tag:
         return None
@@ -235,7 +237,7 @@ def _shadow_of(node: LexborNode) -> LexborNode | None:
 
 
 def _is_drop_cap(node: LexborNode) -> bool:
-    text = text_in(node).strip()
+    text = read_node_text(node).strip()
     return len(text) == 1 and text.isalpha()
 
 
@@ -271,7 +273,7 @@ def _is_head(button: LexborNode, given: Mapping[str, str]) -> bool:
     behind = _find_beside(row, "next")
     if behind is None or behind.tag not in _FOLDED or not _has_text(behind, _WRITTEN):
         return False
-    return says_so or text_in(button).strip().endswith(_ASKING) or _is_one_of_many(button, behind)
+    return says_so or read_node_text(button).strip().endswith(_ASKING) or _is_one_of_many(button, behind)
 
 
 _ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
@@ -323,8 +325,8 @@ def _has_text(node: LexborNode, letter: re.Pattern[str]) -> bool:
         if each.tag == "slot" or (each.tag == _TEXT and letter.search(each.text_content or "")):
             return True  # nobody looks what is put into a slot
         if each.tag not in _WORDLESS:
-            waiting.extend(_nodes_in(each))
-            if (shadow := _shadow_of(each)) is not None:
+            waiting.extend(_list_child_nodes(each))
+            if (shadow := _find_shadow_tree(each)) is not None:
                 waiting.append(shadow)
     return False
 
@@ -361,26 +363,28 @@ def _visible_text(text: str, around: LetterStyle) -> str | Gap:
     return (text.translate(RAISED[around.raised]) if around.raised else text).replace("\u00a0", " ")
 
 
-def elements_of(root: LexborNode, name: str) -> list[LexborNode]:
+def list_elements(root: LexborNode, name: str) -> list[LexborNode]:
     """Return all elements of a name, in the order of the page."""
     return root.css(name)
 
 
-def text_in(node: LexborNode) -> str:
+def read_node_text(node: LexborNode) -> str:
     """Return all text in an element."""
     return node.text(deep=True)
 
 
-def title_in(root: LexborNode) -> str:
+def read_tree_title(root: LexborNode) -> str:
     """Return what a page's head says that it is called, "" where it does not."""
-    return next(filter(None, (one_line(text_in(title)) for title in elements_of(root, "head > title"))), "")
+    return next(
+        filter(None, (put_on_one_line(read_node_text(title)) for title in list_elements(root, "head > title"))), ""
+    )
 
 
 _WITHOUT_SCRIPTS = re.compile(r"(</?)(noscript|noembed)(?=[\s/>])", re.IGNORECASE)
 _READ_WITH_SCRIPTS: Final = {"noscript": "noembed", "noembed": "x-noembed"}
 
 
-def tree_of(page: str) -> LexborNode:
+def parse_page_tree(page: str) -> LexborNode:
     """Return the tree of a page as a browser that runs scripts has it."""
     # It is made by Lexbor, which follows the HTML standard. (libxml2, which trafilatura reads pages with, does not: it
     # ends `<div hidden/>` and `<h1 hidden><p>` early, and shows what they hide.) Lexbor reads `<noscript>` as a browser
@@ -448,4 +452,4 @@ def _find_level_tags(page: str, count: Counter[str]) -> Iterator[re.Match[str]]:
 
 
 def _hides_nothing(name: str, rest: str) -> bool:
-    return name not in _UNSEEN and not rest.strip("/> \t\n\f\r") and not shown_by(name, {}).hides
+    return name not in _UNSEEN and not rest.strip("/> \t\n\f\r") and not read_visibility(name, {}).hides

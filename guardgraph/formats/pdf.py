@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from guardgraph.formats.article import Heading, Part
 from guardgraph.formats.extraction import PAGE, Extracted, ExtractionFailed
 from guardgraph.formats.glyph_names import PRINTED, are_codes_names, has_lying_map
-from guardgraph.formats.text import RAISED, cut_to_chars, one_line, plain_text
+from guardgraph.formats.text import RAISED, clean_plain_text, cut_to_chars, put_on_one_line
 
 _LEVEL: Final = 2
 """Of a page, below the title."""
@@ -49,14 +49,14 @@ def _read_pages(file: Any, content: bytes, max_chars: int) -> Extracted:
             continue
         with closing(page):
             lines, is_guess = _read_pdf_page(page, left, names_codes)
-        if text := plain_text("\n".join(lines)).strip():
+        if text := clean_plain_text("\n".join(lines)).strip():
             cut_to_chars(text, left)
             left -= len(text) + 2
             texts.append(text)
             parts.extend((Heading(_LEVEL, f"{PAGE}{number + 1}"), text))
             is_unsure = is_unsure or is_guess
-    title = one_line(file.get_metadata_value("Title"))
-    if not texts or title not in one_line(texts[0]):
+    title = put_on_one_line(file.get_metadata_value("Title"))
+    if not texts or title not in put_on_one_line(texts[0]):
         title = ""  # what programs write there is no evidence
     text = cut_to_chars("\n\n".join(texts), max_chars)
     created = _parse_pdf_day(file.get_metadata_value("CreationDate"))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from guardgraph.formats.article import Heading, Parsed, Part, assembled
+from guardgraph.formats.article import Heading, Parsed, Part, join_article_parts
 
 _ADORNMENT = re.compile(r"([!-/:-@[-`{-~])\1*$")
 _EXPLICIT = re.compile(r"\.\.(?:[ \t]+(.*)|$)")
@@ -44,10 +44,10 @@ def parse_rst(text: str) -> Parsed:
     parts = _read_rst_parts(text)
     fields = _read_field_list(parts)
     updated_at = fields.get("updated_at") or fields.get("date", "")
-    return assembled(parts, fields.get("title", ""), fields.get("section", ""), updated_at)
+    return join_article_parts(parts, fields.get("title", ""), fields.get("section", ""), updated_at)
 
 
-def fields_of(text: str) -> dict[str, str]:
+def read_rst_fields(text: str) -> dict[str, str]:
     """Return what the field list at the top says of the file, by the names of the fields in lower case."""
     return _read_field_list(_read_rst_parts(text))
 

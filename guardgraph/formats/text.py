@@ -79,19 +79,19 @@ def _list_encoding_labels() -> dict[str, str]:
     return {label: name for name, labels in _LABELS.items() for label in labels.split()}
 
 
-def encoding_named(label: str) -> str | None:
+def find_named_encoding(label: str) -> str | None:
     """Return Python's name of the encoding that a label of the web stands for; None where there is none."""
     return _list_encoding_labels().get(label.strip("\t\n\f\r \"'").lower())
 
 
-def encoding_of_codec(name: str) -> str | None:
+def name_codec_encoding(name: str) -> str | None:
     """Return Python's name of the encoding in which browsers read what one of Python's encodings fits."""
-    return encoding_named(name.replace("_", "-")) or (name if name in _LABELS else None)
+    return find_named_encoding(name.replace("_", "-")) or (name if name in _LABELS else None)
 
 
-def encoding_of_page(label: str) -> str | None:
+def find_page_encoding(label: str) -> str | None:
     """Return Python's name of the encoding of a page that calls it so; None where there is none."""
-    encoding = encoding_named(label)
+    encoding = find_named_encoding(label)
     # A page whose <meta> could be read as ASCII is not written in UTF-16 (HTML standard, 13.2.3.2).
     return "utf-8" if encoding is not None and encoding.startswith("utf-16") else encoding
 
@@ -106,12 +106,12 @@ _ATTRIBUTE = re.compile(rb"([^\s=/\"'>]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^
 _IN_CONTENT = re.compile(rb"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
 
 
-def encoding_in_page(content: bytes) -> str | None:
+def read_encoding_in_page(content: bytes) -> str | None:
     """Return Python's name of the encoding that a page says first of those that there are; None where it says none."""
-    return next(filter(None, map(encoding_of_page, labels_in(content))), None)
+    return next(filter(None, map(find_page_encoding, list_encodings_in_page(content))), None)
 
 
-def labels_in(content: bytes) -> Iterator[str]:
+def list_encodings_in_page(content: bytes) -> Iterator[str]:
     """Yield what a page calls its encoding, in the order of its head (HTML standard, 13.2.3.2)."""
     for tag in _TAG.finditer(content[:_MOST_BYTES]):
         name = (tag["name"] or b"").lower()
@@ -144,7 +144,7 @@ _UNSEEN = re.compile(f"[{_IGNORABLE}{_CONTROLS}]+")
 _STRAY_JOINER = re.compile(f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])")
 
 
-def without_unseen(text: str) -> str:
+def drop_unseen_letters(text: str) -> str:
     r"""Return a text without the characters that are drawn as nothing."""
     # A joiner stays between two letters of a script that spells words with it (RFC 5892, appendix A), and is removed
     # from every other place: ``ig\u200dnore`` is *ignore*.
@@ -153,14 +153,14 @@ def without_unseen(text: str) -> str:
     return _STRAY_JOINER.sub("", _UNSEEN.sub("", text))
 
 
-def plain_text(text: str) -> str:
+def clean_plain_text(text: str) -> str:
     """Return a text without what is not seen, its letters composed as they are usually written (NFC)."""
-    return normalise_to_nfc(without_unseen(text))
+    return normalise_to_nfc(drop_unseen_letters(text))
 
 
-def one_line(text: str) -> str:
+def put_on_one_line(text: str) -> str:
     """Return a text as a reader sees it in a heading."""
-    return " ".join(plain_text(text).split())
+    return " ".join(clean_plain_text(text).split())
 
 
 RAISED: Final = {
@@ -180,7 +180,7 @@ def decode_text(content: bytes, declared: str | None, *, is_html: bool) -> str:
     # UTF-8 where the bytes are that, else what charset-normalizer takes it for. A label that no browser knows says
     # nothing. Bytes that the encoding does not have are U+FFFD, which no quote can hold.
     mark, encoding = next(((mark, name) for mark, name in _MARKS if content.startswith(mark)), (b"", None))
-    encoding = encoding or encoding_named(declared or "") or (encoding_in_page(content) if is_html else None)
+    encoding = encoding or find_named_encoding(declared or "") or (read_encoding_in_page(content) if is_html else None)
     encoding = encoding or _guess_encoding(content)
     if encoding == REPLACED:
         raise ExtractionFailed("charset", {"charset": encoding})
@@ -198,7 +198,7 @@ def _guess_encoding(content: bytes) -> str:
         from charset_normalizer import from_bytes
 
         best = from_bytes(content).best()
-        encoding = encoding_of_codec(codecs.lookup(best.encoding).name) if best is not None else None
+        encoding = name_codec_encoding(codecs.lookup(best.encoding).name) if best is not None else None
         if encoding is None:
             raise ExtractionFailed("charset", {"charset": ""}) from None
         return encoding
@@ -213,5 +213,5 @@ def cut_to_chars(text: str, max_chars: int) -> str:
 
 def read_plain(text: str, max_chars: int) -> Extracted:
     """Return a text without what a reader does not see. It has no title, and declares no date."""
-    text = cut_to_chars(plain_text(text).strip(), max_chars)
+    text = cut_to_chars(clean_plain_text(text).strip(), max_chars)
     return Extracted("", text, (text,) if text else (), "", "")

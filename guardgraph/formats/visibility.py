@@ -13,8 +13,8 @@ from guardgraph.formats.css import (
     CssDeclaration,
     Style,
     Words,
-    declarations_in,
     parse_colour,
+    parse_css_declarations,
     parse_number,
 )
 
@@ -170,7 +170,7 @@ _SIZE_WORDS: Final = frozenset(
 _Values: TypeAlias = dict[str, tuple[Words, ...]]
 
 
-def shown_by(
+def read_visibility(
     tag: str,
     attributes: Mapping[str, str],
     style: Style = MappingProxyType({}),
@@ -228,7 +228,7 @@ def _merge_declarations(style: Style, hints: _Values, own: str) -> _Values:
     if not own:
         return values
     mine = dict[str, list[Words]]()
-    for name, words, _ in declarations_in(own):
+    for name, words, _ in parse_css_declarations(own):
         mine.setdefault(name, []).append(words)
     for name, said in mine.items():
         outweighed = style[name].values if name in style and style[name].is_important else ()

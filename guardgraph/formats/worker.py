@@ -12,7 +12,14 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final
 
-from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, answer_of, failure_of, missing_of
+from guardgraph.formats.extraction import (
+    OUT_OF_MEMORY,
+    Extracted,
+    ExtractionFailed,
+    answer_of,
+    pack_extraction_failure,
+    pack_missing_library,
+)
 from guardgraph.formats.frames import receive_all, send_all
 
 _OPEN_FILES: Final = 32
@@ -49,7 +56,7 @@ def _limit(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     for kind, most in ((resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
         resource.setrlimit(kind, (most, most))
-    sys.addaudithook(_deny)
+    sys.addaudithook(_deny_audit_event)
 
 
 def _limit_work(seconds: float) -> None:
@@ -59,7 +66,7 @@ def _limit_work(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
 
 
-def _deny(event: str, _: Any) -> None:
+def _deny_audit_event(event: str, _: Any) -> None:
     if event.startswith(_DENIED):
         raise PermissionError(f"{event}: a parser has nothing to do there")
 
@@ -69,15 +76,15 @@ def _pack_child_answer(content: bytes, question: dict[str, Any]) -> bytes:
         try:
             import_module(library)
         except ImportError as error:
-            return missing_of(library, error)
+            return pack_missing_library(library, error)
     try:
         return answer_of(_read_content(content, question))
     except ExtractionFailed as failure:
-        return failure_of(failure)
+        return pack_extraction_failure(failure)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  the boundary: parsers raise whatever they like on damaged content
-        return failure_of(ExtractionFailed("broken", {"error": type(error).__name__}))
+        return pack_extraction_failure(ExtractionFailed("broken", {"error": type(error).__name__}))
 
 
 def _read_content(content: bytes, question: dict[str, Any]) -> Extracted:

@@ -16,7 +16,7 @@ import numpy
 from numpy.typing import NDArray
 
 from guardgraph.grounding.words import is_name_word, list_content_words
-from guardgraph.tools.relevance import readings, searched
+from guardgraph.tools.relevance import join_searched_text, read_words_three_ways
 
 BLOCK: Final = 16_384
 """Places of a block. More make a term quicker to read and slower to change; a place has two bytes."""
@@ -99,14 +99,17 @@ class Reader(dict[str, tuple[str, ...]]):
         if is_name_word(word):
             terms: tuple[str, ...] = (_shorten_term(NAME + word),)
         else:
-            forms = readings([word], self._language)
+            forms = read_words_three_ways([word], self._language)
             terms = tuple(_shorten_term(kind + form) for kind, (form,) in zip(KINDS, forms, strict=True))
         self[word] = terms
         return terms
 
     def count(self, title: str, section: str, text: str) -> tuple[int, dict[str, int]]:
         """Return how many words a chunk has, and count the terms of all their readings."""
-        words, terms = Counter(list_content_words(searched(title, section, text), self._language)), dict[str, int]()
+        words, terms = (
+            Counter(list_content_words(join_searched_text(title, section, text), self._language)),
+            dict[str, int](),
+        )
         for word, times in words.items():
             for term in self[word]:
                 terms[term] = terms.get(term, 0) + times

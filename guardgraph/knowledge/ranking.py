@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from guardgraph.knowledge.database import Connection
 from guardgraph.knowledge.postings import BLOCK, Numbers, decode_lengths, decode_postings, make_index_term
 from guardgraph.knowledge.views import Latest, StatisticsPart, View
-from guardgraph.tools.relevance import best, damping, find_asked_terms, scaled, share
+from guardgraph.tools.relevance import (
+    find_asked_terms,
+    measure_length_damping,
+    measure_term_share,
+    rank_relevant_passages,
+    weigh_asked_terms,
+)
 
 _POSTINGS: Final = "SELECT part, term, block, data FROM postings WHERE part = ANY (?) AND term = ANY (?)"
 _LENGTHS: Final = "SELECT part, block, data FROM lengths WHERE part = ANY (?)"
@@ -46,7 +52,7 @@ def rank_chunks(
     whole, covered = _cover_question(connection, view, allowed, query, top_k)
     order = _read_chunk_rows(connection, covered, _ORDER)
     found = sorted(covered, key=order.__getitem__)
-    hits = best([covered[chunk] for chunk in found], whole, view.known[0], top_k)
+    hits = rank_relevant_passages([covered[chunk] for chunk in found], whole, view.known[0], top_k)
     return [Ranked(found[place], score) for place, score in hits]
 
 
@@ -85,7 +91,7 @@ def _cover_question(
     """Return what a question says, and how much of it the best chunks cover, those equal to the last one, too."""
     said = [
         (reading, times, dict(zip(view.languages, _name_forms(view.languages, reading, forms), strict=True)))
-        for reading, forms, times in scaled(find_asked_terms(query, view.language, view.languages))
+        for reading, forms, times in weigh_asked_terms(find_asked_terms(query, view.language, view.languages))
     ]
     terms = [*{term for *_, forms in said for term in forms.values()}]
     postings = defaultdict[tuple[int, str], list[tuple[int, Numbers]]](list)
@@ -108,10 +114,10 @@ def _cover_question(
         return whole, {}
     sizes, joined = [*map(len, cells)], numpy.concatenate(cells)
     places = joined[:, 0].astype(numpy.intp) + numpy.repeat(starts, sizes)
-    damped = damping(lengths.column.astype(numpy.float64), view.known[0].average)
+    damped = measure_length_damping(lengths.column.astype(numpy.float64), view.known[0].average)
     damped[lengths.column == 0] = inf  # where nobody is
     # In the order of the formula, so that a score is that of `LexicalRetriever` to the last digit.
-    shares = share(joined[:, 1].astype(numpy.float64), damped.take(places)) * numpy.repeat(weights, sizes)
+    shares = measure_term_share(joined[:, 1].astype(numpy.float64), damped.take(places)) * numpy.repeat(weights, sizes)
     sums = numpy.zeros(len(damped))
     numpy.add.at(sums, places, shares)
     least = numpy.partition(sums, -wanted)[-wanted] if len(sums) > wanted else 0.0

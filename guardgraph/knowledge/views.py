@@ -11,7 +11,7 @@ from guardgraph.knowledge.database import Connection
 from guardgraph.knowledge.postings import KINDS, NAME
 from guardgraph.knowledge.scopes import Scope, make_caller_key, parse_scope_row
 from guardgraph.state.context import Caller, is_access_allowed
-from guardgraph.tools.relevance import WordCounts, list_unmeasured_languages, most_common
+from guardgraph.tools.relevance import WordCounts, find_main_language, list_unmeasured_languages
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -140,7 +140,7 @@ def _make_view(
     for is_told, part in found:
         if is_told:
             told[part.language] += part.passages
-    language = most_common(told)
+    language = find_main_language(told)
     parts = tuple(part for is_told, part in found if is_told or part.language == language)
     passages, words = sum(part.passages for part in parts), sum(part.words for part in parts)
     known = tuple(WordCounts(passages, words, single) for single in _count_once(connection, parts, once))

@@ -133,7 +133,7 @@ def load_folder(
 
 
 def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iterator[Document]:
-    from guardgraph.formats.article import sections_of
+    from guardgraph.formats.article import list_article_sections
     from guardgraph.formats.by_ending import FORMATS
 
     number, name = "/".join(file.parts), Path(file.parts[-1])
@@ -141,7 +141,7 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
         raise ConfigurationError(f"knowledge base file {str(root.joinpath(*file.parts))!r}: {problem}")
     text = _read_file_text(root, file, name.suffix.lower())
     parsed = FORMATS[name.suffix.lower()](text)
-    title, sections = sections_of(parsed, name.stem)
+    title, sections = list_article_sections(parsed, name.stem)
     for piece in split_document_into_chunks(number, parsed.text, sections, max_chars, below=parsed.section):
         yield Document(
             id=piece.id,
@@ -155,11 +155,11 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
 
 
 def _read_file_text(root: Path, file: FoundFile, suffix: str) -> str:
-    from guardgraph.formats.by_ending import decoded
+    from guardgraph.formats.by_ending import decode_file_text
 
     shown = str(root.joinpath(*file.parts))
     try:
-        text = decoded(Path(file.path).read_bytes(), suffix)
+        text = decode_file_text(Path(file.path).read_bytes(), suffix)
     except UnicodeError as error:
         raise ConfigurationError(f"knowledge base file {shown!r} is not UTF-8: {error}") from error
     except OSError as error:

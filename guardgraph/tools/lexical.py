@@ -14,15 +14,15 @@ from guardgraph.state.rag import Candidate
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.relevance import (
     WordCounts,
-    best,
-    damping,
     find_asked_terms,
+    find_main_language,
+    join_searched_text,
     list_unmeasured_languages,
-    most_common,
-    readings,
-    scaled,
-    searched,
-    share,
+    measure_length_damping,
+    measure_term_share,
+    rank_relevant_passages,
+    read_words_three_ways,
+    weigh_asked_terms,
 )
 from guardgraph.world.call import mark_as_instant
 
@@ -101,10 +101,12 @@ class LexicalRetriever:
         self.documents = tuple(documents)
         self.sources = tuple(sorted({document["source"] for document in documents}))
         told = [detect_language(document["text"]) for document in documents]
-        self._language = most_common(Counter(told))
+        self._language = find_main_language(Counter(told))
         self.unmeasured = list_unmeasured_languages(Counter(told))
         languages = [language or self._language for language in told]
-        counts = [_counted(document, language) for document, language in zip(documents, languages, strict=True)]
+        counts = [
+            _count_document_words(document, language) for document, language in zip(documents, languages, strict=True)
+        ]
         everywhere = [_ANY_LANGUAGE] * len(counts)
         spoken = (languages, everywhere, everywhere)
         self._indexes = [_index([count[at] for count in counts], spoken[at]) for at in range(len(spoken))]
@@ -115,19 +117,23 @@ class LexicalRetriever:
     def __call__(self, request: JsonObject) -> list[Candidate]:
         """Find what answers a query."""
         query, allowed, top_k = SearchRequest.of(request)
-        whole, covered = self._covered(query)
+        whole, covered = self._measure_coverage(query)
         found = [
             index for index, weight in enumerate(covered) if weight > 0 and self.documents[index]["source"] in allowed
         ]
-        ranked = best([covered[index] for index in found], whole, self._indexes[0].known, top_k)
-        return [_candidate(self.documents[found[place]], score, self.unmeasured) for place, score in ranked]
+        ranked = rank_relevant_passages([covered[index] for index in found], whole, self._indexes[0].known, top_k)
+        return [
+            _make_lexical_candidate(self.documents[found[place]], score, self.unmeasured) for place, score in ranked
+        ]
 
-    def _covered(self, query: str) -> tuple[float, list[float]]:
+    def _measure_coverage(self, query: str) -> tuple[float, list[float]]:
         """Return what a query says, and how much of it each document covers."""
         whole, covered = 0.0, [0.0] * len(self.documents)
         if not covered:
             return whole, covered
-        for reading, term, times in scaled(find_asked_terms(query, self._language, tuple(self._indexes[0].postings))):
+        for reading, term, times in weigh_asked_terms(
+            find_asked_terms(query, self._language, tuple(self._indexes[0].postings))
+        ):
             postings, known = self._indexes[reading]
             found = [held[form] for held, form in zip(postings.values(), term, strict=True) if form in held]
             weight = known.weight(times, sum(map(len, found)))
@@ -151,9 +157,9 @@ def _check_documents(documents: Sequence[Document]) -> None:
         raise ConfigurationError(f"{times} documents have the id {name!r}; a citation must name exactly one")
 
 
-def _counted(document: Document, language: str) -> tuple[Counter[str], ...]:
-    text = searched(document["title"], document["section"], document["text"])
-    return tuple(map(Counter, readings(list_content_words(text, language), language)))
+def _count_document_words(document: Document, language: str) -> tuple[Counter[str], ...]:
+    text = join_searched_text(document["title"], document["section"], document["text"])
+    return tuple(map(Counter, read_words_three_ways(list_content_words(text, language), language)))
 
 
 def _index(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
@@ -162,19 +168,19 @@ def _index(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
         totals.update(count)
     once = sum(1 for total in totals.values() if total == 1)
     known = WordCounts(len(counts), totals.total(), once)
-    return _Index(_postings(counts, languages, known.average), known)
+    return _Index(_make_postings(counts, languages, known.average), known)
 
 
-def _postings(counts: Sequence[Counter[str]], languages: Sequence[str], average: float) -> dict[str, _Postings]:
+def _make_postings(counts: Sequence[Counter[str]], languages: Sequence[str], average: float) -> dict[str, _Postings]:
     postings: dict[str, _Postings] = {language: defaultdict(list) for language in sorted(set(languages))}
     for index, (count, language) in enumerate(zip(counts, languages, strict=True)):
-        damped = damping(count.total(), average)
+        damped = measure_length_damping(count.total(), average)
         for term, times in count.items():
-            postings[language][term].append((index, share(times, damped)))
+            postings[language][term].append((index, measure_term_share(times, damped)))
     return postings
 
 
-def _candidate(document: Document, score: float, unmeasured: Sequence[str]) -> Candidate:
+def _make_lexical_candidate(document: Document, score: float, unmeasured: Sequence[str]) -> Candidate:
     candidate = Candidate(
         doc_id=document["id"],
         source=document["source"],

@@ -117,7 +117,7 @@ def find_asked_terms(question: str, base_language: str, languages: Sequence[str]
     )
 
 
-def scaled(terms: Asked) -> Iterator[tuple[int, tuple[str, ...], float]]:
+def weigh_asked_terms(terms: Asked) -> Iterator[tuple[int, tuple[str, ...], float]]:
     """Yield the reading, each term in it, and how much it counts, in the order in which all is summed."""
     for reading, (share, counted) in enumerate(zip(_SHARES, terms, strict=True)):
         scale = share * len(counted) / max(counted.total(), 1)
@@ -125,17 +125,19 @@ def scaled(terms: Asked) -> Iterator[tuple[int, tuple[str, ...], float]]:
             yield reading, term, times * scale
 
 
-def damping(length: _Number, average: float) -> _Number:
+def measure_length_damping(length: _Number, average: float) -> _Number:
     """Return what a term's count is held against, in a passage of so many words."""
     return _K1 * (1 - _B + _B * length / max(average, 1))
 
 
-def share(count: _Number, damped: _Number) -> _Number:
+def measure_term_share(count: _Number, damped: _Number) -> _Number:
     """Return how much of a term's weight a passage covers."""
     return count / (count + damped)
 
 
-def best(covered: Sequence[float], whole: float, known: WordCounts, wanted: int) -> list[tuple[int, float]]:
+def rank_relevant_passages(
+    covered: Sequence[float], whole: float, known: WordCounts, wanted: int
+) -> list[tuple[int, float]]:
     """Return the passages that cover most, with their relevance above 0; the best first, equal ones in their order."""
     rarity = math.exp(-min(known.chance, _LARGEST_CHANCE * whole))
     places = nlargest(wanted, range(len(covered)), key=covered.__getitem__)
@@ -154,16 +156,16 @@ def _score(covered: float, left_open: float, rarity: float) -> float:
     return round(beyond / (beyond + left_open), 4)
 
 
-def searched(title: str, section: str, text: str) -> str:
+def join_searched_text(title: str, section: str, text: str) -> str:
     """Return what of a passage is searched."""
     return "\n".join((title, section, text))
 
 
-def most_common(told: Mapping[str, int]) -> str:
+def find_main_language(told: Mapping[str, int]) -> str:
     """Return the language that most passages are in, of those that tell theirs."""
     return max(sorted(filter(None, told)), key=lambda language: told[language], default=DEFAULT_LANGUAGE)
 
 
-def readings(words: Sequence[str], language: str) -> tuple[Iterable[str], ...]:
+def read_words_three_ways(words: Sequence[str], language: str) -> tuple[Iterable[str], ...]:
     """Return the three readings of words."""
     return stem_words(words, language), words, list_word_beginnings(words)

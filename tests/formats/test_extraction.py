@@ -13,7 +13,7 @@ import pytest
 from pdf_files import pdf_of
 from pypdf import PdfWriter
 
-from guardgraph.formats.article import Heading, assembled, sections_of
+from guardgraph.formats.article import Heading, join_article_parts, list_article_sections
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
 from guardgraph.formats.pool import Pool, extract
 from guardgraph.plain.errors import ConfigurationError
@@ -67,7 +67,7 @@ class TestPages:
 
     def test_the_parts_of_a_page_make_sections(self):
         """Chunks by structure are made of the parts."""
-        title, sections = sections_of(assembled(read(PAGE).parts), "list.html")
+        title, sections = list_article_sections(join_article_parts(read(PAGE).parts), "list.html")
         assert title == "Prices"
         assert [section.name for section in sections] == ["Prices", "Enterprise", "Enterprise > Notes"]
 

@@ -29,10 +29,10 @@ from guardgraph.formats.extraction import (
     Extracted,
     ExtractionFailed,
     answer_of,
-    failure_of,
+    pack_extraction_failure,
     read_child_answer,
 )
-from guardgraph.formats.frames import FrameTooLong, framed, receive, send
+from guardgraph.formats.frames import FrameTooLong, pack_frame, receive, send
 from guardgraph.formats.pool import Pool
 
 HERE = Path(__file__).parent
@@ -305,7 +305,7 @@ class TestAnswers:
     def test_an_answer_arrives_as_it_was_sent(self):
         """But for half a character."""
         assert read_child_answer(answer_of(self.READ)) == self.READ._replace(parts=(Heading(1, "a"), "b?"))
-        failure = read_child_answer(failure_of(ExtractionFailed("broken", {"error": "x"})))
+        failure = read_child_answer(pack_extraction_failure(ExtractionFailed("broken", {"error": "x"})))
         assert isinstance(failure, ExtractionFailed)
         assert (failure.reason, failure.details) == ("broken", {"error": "x"})
 
@@ -329,7 +329,7 @@ class TestAnswers:
         """Its length is looked at first."""
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
-        os.write(writing, framed(b"x" * 100))
+        os.write(writing, pack_frame(b"x" * 100))
         with pytest.raises(FrameTooLong):
             receive(reading, 99, time.monotonic() + 9)
         os.close(writing)

@@ -7,9 +7,9 @@ import trafilatura
 
 from guardgraph.formats.article import Heading
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
-from guardgraph.formats.html import BlockReader, ShownPage, parts_of
-from guardgraph.formats.page import chosen_text, main_part, markup_of, read_page
-from guardgraph.formats.page_tree import Tag, tree_of, visible_pieces
+from guardgraph.formats.html import BlockReader, ShownPage, list_page_parts
+from guardgraph.formats.page import choose_main_text, find_main_part, read_page, write_page_markup
+from guardgraph.formats.page_tree import Tag, parse_page_tree, read_visible_pieces
 
 SAYS = [
     "The council voted on Tuesday to close the old bridge over the river for two years while it is repaired.",
@@ -28,14 +28,14 @@ def read(page: str, *, url: str = "", max_chars: int = 100_000) -> Extracted:
 def shown(body: str) -> ShownPage:
     """Return what a page shows."""
     reader = BlockReader()
-    for piece in visible_pieces(tree_of(body)):
+    for piece in read_visible_pieces(parse_page_tree(body)):
         reader.take(piece)
     return reader.page()
 
 
 def chosen(body: str, *texts: str) -> list[str]:
     """Return the headings and texts of the main part of a page, where these of its texts were chosen."""
-    parts = parts_of(main_part(shown(body), texts or SAYS))
+    parts = list_page_parts(find_main_part(shown(body), texts or SAYS))
     return [f"# {part.text}" if isinstance(part, Heading) else part for part in parts]
 
 
@@ -170,11 +170,11 @@ class TestTrafilatura:
                 raise finds
 
         monkeypatch.setattr(trafilatura, "bare_extraction", find)
-        assert chosen_text(None, "") == []
+        assert choose_main_text(None, "") == []
         assert read(f"<form><h2>Bridge</h2>{BODY}</form>").text == f"Bridge\n\n{MAIN}"
 
     def test_it_is_given_what_is_shown(self):
         """No attribute in which a text could be hidden, no letter that XML refuses, and no tag within a line."""
         pieces = [Tag("div", {"id": "a&b", "title": "x"}), "1 < 2\x01", Tag("b", {}), Tag("b", {}, is_end=True)]
         pieces += [Tag("br", {}), Tag("br", {}, is_end=True), Tag("div", {}, is_end=True)]
-        assert "".join(map(markup_of, pieces)) == '<div id="a&amp;b">1 &lt; 2<br></div>'
+        assert "".join(map(write_page_markup, pieces)) == '<div id="a&amp;b">1 &lt; 2<br></div>'

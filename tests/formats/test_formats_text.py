@@ -14,12 +14,12 @@ from tables import each_row
 from guardgraph.formats.extraction import ExtractionFailed
 from guardgraph.formats.pdf import read_pdf
 from guardgraph.formats.text import (
+    clean_plain_text,
     cut_to_chars,
     decode_text,
-    encoding_named,
-    labels_in,
-    one_line,
-    plain_text,
+    find_named_encoding,
+    list_encodings_in_page,
+    put_on_one_line,
     read_plain,
 )
 
@@ -39,7 +39,7 @@ def reason(read, *arguments, **named) -> str:
 )
 def test_labels_are_those_of_the_web(label, encoding):
     """Browsers know them; what else Python knows is none."""
-    assert encoding_named(label) == encoding
+    assert find_named_encoding(label) == encoding
 
 
 @each_row(
@@ -60,7 +60,7 @@ def test_labels_are_those_of_the_web(label, encoding):
 )
 def test_a_page_says_its_encoding_in_its_head(page, labels):
     """Also across byte 1,024, where browsers read it once more."""
-    assert list(labels_in(page)) == labels
+    assert list(list_encodings_in_page(page)) == labels
 
 
 def test_every_label_has_an_encoding_of_python():
@@ -68,7 +68,7 @@ def test_every_label_has_an_encoding_of_python():
     from guardgraph.formats.text import _LABELS, REPLACED
 
     for name, labels in _LABELS.items():
-        assert all(encoding_named(label) == name for label in labels.split())
+        assert all(find_named_encoding(label) == name for label in labels.split())
         assert name == REPLACED or codecs.lookup(name)
     assert sum(len(labels.split()) for labels in _LABELS.values()) == 228
 
@@ -116,7 +116,7 @@ def test_plain_text_is_what_is_seen():
     """Without letters that are drawn as nothing, and no longer than it may be."""
     assert read_plain(" a\u200bb \n", 9) == ("", "ab", ("ab",), "", "", "", None)
     assert read_plain("\u200b", 9).parts == ()
-    assert (plain_text("e\u0301"), one_line(" a\n\u200bb ")) == ("é", "a b")
+    assert (clean_plain_text("e\u0301"), put_on_one_line(" a\n\u200bb ")) == ("é", "a b")
     assert cut_to_chars("abc", 3) == "abc"
     assert reason(cut_to_chars, "abcd", 3) == "too_large"
 

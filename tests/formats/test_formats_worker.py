@@ -53,7 +53,7 @@ def test_what_cannot_be_read_is_answered(monkeypatch):
     monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)
     assert asked(b"a\0", "text").reason == "binary"
     assert isinstance(asked(b"", "text", libraries=["no_such_library"]), ConfigurationError)
-    monkeypatch.setattr(worker, "_read", lambda *_: 1 / 0)
+    monkeypatch.setattr(worker, "_read_content", lambda *_: 1 / 0)
     assert asked(b"", "text").details == {"error": "ZeroDivisionError"}
 
 
@@ -64,7 +64,7 @@ def test_a_child_without_memory_says_nothing(monkeypatch):
     def read(*_):
         raise MemoryError
 
-    monkeypatch.setattr(worker, "_read", read)
+    monkeypatch.setattr(worker, "_read_content", read)
     with pytest.raises(MemoryError):
         asked(b"", "text")
 
@@ -84,15 +84,15 @@ def test_a_child_has_limits(monkeypatch):
     worker._limit_work(60)
     assert (limits[resource.RLIMIT_CORE], limits[resource.RLIMIT_FSIZE]) == ((0, 0), (0, 0))
     assert 61 <= limits[resource.RLIMIT_CPU][0] < 1e6
-    assert hooks == [worker._deny]
+    assert hooks == [worker._deny_audit_event]
 
 
 def test_a_parser_reaches_nobody():
     """Connections and processes are refused; what it has to do is not."""
-    worker._deny("open", ())
+    worker._deny_audit_event("open", ())
     for event in ("socket.connect", "subprocess.Popen", "os.system"):
         with pytest.raises(PermissionError, match=event):
-            worker._deny(event, ())
+            worker._deny_audit_event(event, ())
 
 
 def test_a_child_finds_what_it_reads_with():
@@ -107,11 +107,11 @@ def test_a_child_loads_no_more_than_it_reads_with():
     """Neither Pydantic nor LangGraph and LangChain, whose start costs a second and memory that pages could use."""
     questions = {"html": PAGE, "pdf": pdf_of("Fees"), "text": b"Fees \xe9"}
     code = (
-        f"{FIND_LIBRARIES}\nfrom guardgraph.formats.worker import _answer\n"
+        f"{FIND_LIBRARIES}\nfrom guardgraph.formats.worker import _pack_child_answer\n"
         f"for kind, content in {questions!r}.items():\n"
         f"    libraries = {_LIBRARIES_FOR!r}[kind]\n"
         "    head = {'kind': kind, 'libraries': libraries, 'charset': None, 'url': '', 'seconds': 9, 'max_chars': 99}\n"
-        "    assert _answer(content, head).startswith(b'[\"read\"'), kind\n"
+        "    assert _pack_child_answer(content, head).startswith(b'[\"read\"'), kind\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", code, "0", *list_library_paths(_LIBRARIES)]
@@ -126,7 +126,7 @@ def test_a_child_loads_what_its_parent_loads(tmp_path):
     copy = tmp_path / "guardgraph"
     shutil.copytree(Path(guardgraph.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     with (copy / "formats" / "text.py").open("a", encoding="utf-8") as file:
-        file.write('\n\ndef plain_text(text: str) -> str:\n    return "read by the copy"\n')
+        file.write('\n\ndef clean_plain_text(text: str) -> str:\n    return "read by the copy"\n')
     ask = "from guardgraph.formats.pool import extract; print(extract(b'x', 'text', seconds=60, max_chars=99).text)"
     done = subprocess.run(
         [sys.executable, "-B", "-c", ask],

@@ -12,8 +12,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from guardgraph.formats.article import Parsed, assembled, sections_of
-from guardgraph.formats.by_ending import FORMATS, decoded
+from guardgraph.formats.article import Parsed, join_article_parts, list_article_sections
+from guardgraph.formats.by_ending import FORMATS, decode_file_text
 from guardgraph.formats.html import parse_html
 from guardgraph.formats.rst import parse_rst
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
@@ -237,12 +237,12 @@ def _extract_document_text(data: bytes, kind: Literal["html", "pdf"], patience: 
         raise Unusable(f"{error.reason}: {EXTRACTION_FAILURES[error.reason]}") from None
     is_paged = kind == "pdf"  # that a page begins is no part of the text
     day = found.declared_date
-    return assembled(found.parts, updated_at=day, page_title=found.title, without_headings=is_paged)
+    return join_article_parts(found.parts, updated_at=day, page_title=found.title, without_headings=is_paged)
 
 
 def _decode_document_text(entry: FolderEntry, content: Content) -> str:
     try:
-        text = decoded(content.data, entry.suffix)
+        text = decode_file_text(content.data, entry.suffix)
     except UnicodeError as error:
         raise Unusable(f"not UTF-8: {error}") from None
     if "\0" in text:
@@ -365,7 +365,7 @@ def _make_stored_document(
     number: str, entry: FolderEntry, content: Content, parsed: Parsed, *, name: str, source: str, access: Access
 ) -> StoredDocument:
     said = content.said
-    title, sections = sections_of(parsed, Path(entry.file.parts[-1]).stem)
+    title, sections = list_article_sections(parsed, Path(entry.file.parts[-1]).stem)
     return StoredDocument(
         id=number,
         name=name,

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 from unicodedata import normalize
 
 from guardgraph.formats.by_ending import FORMATS
-from guardgraph.formats.markdown import body_of, front_matter_of
-from guardgraph.formats.rst import fields_of
+from guardgraph.formats.markdown import read_front_matter, skip_front_matter
+from guardgraph.formats.rst import read_rst_fields
 from guardgraph.formats.settings_file import MAX_BYTES, WrongText, parse_yaml
 from guardgraph.knowledge.ingest.collection import Failed, Unusable
 from guardgraph.knowledge.ingest.rules import (
@@ -73,8 +73,8 @@ def read_sidecar_rules(content: bytes) -> SidecarRules:
 
 def read_front_matter_rules(text: str) -> tuple[str, ...] | None:
     """Return the readers that front matter names, None where it names none."""
-    front = front_matter_of(text)
-    if front and (meant := list_meant_keys(body_of(text))):
+    front = read_front_matter(text)
+    if front and (meant := list_meant_keys(skip_front_matter(text))):
         raise ReadersUnknown(f"behind its front matter: {meant[0]!r:.80}: readers are named in the first block alone")
     like = list_like_keys(front) if front else list_meant_keys(text)
     if not like and not ("\\" in front or "<<" in front):
@@ -108,7 +108,7 @@ def read_field_list_readers(text: str) -> tuple[str, ...] | None:
     if not (like := list_like_fields(text)):
         return None
     try:
-        named = fields_of(text).get(READERS)
+        named = read_rst_fields(text).get(READERS)
         if len(like) > 1 or named is None:
             raise ValueError(f"{like[-1]!r:.80}: readers are named once, by the field readers below the title")
         return _read_sidecar_readers(_read_sidecar_mapping(f"readers: {named}"))
