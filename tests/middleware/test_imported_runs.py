@@ -11,9 +11,12 @@ import pytest
 from cli_runs import refused
 from cli_runs import run as guardgraph
 from langchain.agents import create_agent
-from langchain_core.messages import RemoveMessage
+from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, MessagesState, StateGraph
+from pydantic import BaseModel
 from test_recorded_run import ASKED, PAY, READ, RIGHT, RULES, THIEF, WRONG, read_bill, send_money
 
 from guardgraph import ConfigurationError, Redaction, ToolBudget, ToolPolicy, replay, report, sql_store, what_if
@@ -147,6 +150,46 @@ def test_threads_of_a_file_are_imported_once(tmp_path: Path) -> None:
     with SqliteSaver.from_conn_string(str(file)) as saver:
         converse(saver, "1", ["Once more."])
     assert "4 runs, 1 of them added" in guardgraph(*args).stdout
+
+
+def test_threads_of_a_database_are_imported(new_postgres: Any) -> None:
+    """PostgreSQL's checkpoints are read like a file's, and whose password stands in the URL is not told."""
+    where = new_postgres()
+    with PostgresSaver.from_conn_string(where) as saver:
+        saver.setup()
+        converse(saver, "1", [READ, RIGHT])
+    [run] = import_runs(where, InMemoryRecorder(), form="langgraph").recordings
+    assert (run["result"]["answer"], len(run["result"]["tool_calls"])) == (RIGHT, 1)
+    with pytest.raises(ConfigurationError, match="cannot be reached") as told:
+        import_runs("postgresql://u:secret@127.0.0.1:1/x", InMemoryRecorder(), form="langgraph")
+    assert "secret" not in str(told.value)
+
+
+class Note(BaseModel):
+    """Something of somebody's own in a state."""
+
+    text: str
+
+
+class Noted(MessagesState):
+    """A state with it."""
+
+    note: Note
+
+
+def test_a_file_of_somebody_elses_builds_no_objects_but_messages(tmp_path: Path) -> None:
+    """A graph of any form is imported, and classes that its state names are not made."""
+    made = list[str]()
+    builder = StateGraph(Noted)
+    builder.add_node("answer", lambda state: {"messages": [AIMessage("Refunds take 5 days.")], "note": Note(text="a")})
+    builder.add_edge(START, "answer")
+    with SqliteSaver.from_conn_string(str(tmp_path / "own.db")) as saver:
+        graph = builder.compile(checkpointer=saver)
+        graph.invoke({"messages": [("user", "How long?")]}, {"configurable": {"thread_id": "1"}})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Note, "__init__", lambda self, **given: made.append("made"))
+        [run] = import_runs(tmp_path / "own.db", InMemoryRecorder(), form="langgraph").recordings
+    assert (run["result"]["answer"], made) == ("Refunds take 5 days.", [])
 
 
 def test_messages_that_were_removed_since_are_imported() -> None:
