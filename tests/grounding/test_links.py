@@ -252,7 +252,7 @@ HOSTILE = [
 ]
 
 
-@each_row("piece", HOSTILE)
+@pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_texts_are_judged(piece):
     """Behind a hundred thousand letters a host is found all the same, and their readings are few and no longer."""
     text = (piece * 100_000)[:100_000]

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from guard_cases import json_values
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,7 +76,7 @@ def reviewed(text: str, context: Any = CONTEXT) -> Any:
     return parse_critique(raw, policy=SelfCritiquePolicy(), max_risks=5, max_required_changes=5)
 
 
-@each_row(
+@pytest.mark.parametrize(
     "context",
     [
         with_fields(),
