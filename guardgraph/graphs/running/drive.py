@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.declaring import KINDS
-from guardgraph.graphs.running.effects import Needs, is_effect_unknown, list_unasked_writes, perform_write
+from guardgraph.graphs.running.effects import Errand, Needs, is_effect_unknown, list_unasked_writes, perform_write
 from guardgraph.graphs.running.end import build_timeline, read_run_origin, withhold_steps
 from guardgraph.graphs.running.frame import (
     GrammarBreach,
@@ -318,9 +318,10 @@ def _stop_behind_failure(item: Asked, before: Performed, failed: Asked, visit: V
 
 def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:
     """Return the run as it is after another look at the live policy, where there is one."""
-    if (looking := visit.look_at_live_policy()) is None:
+    if (found := visit.find_live_policy()) is None:
         return run
-    return visit.take_look(run, (yield looking))
+    source, policy = found
+    return visit.take_look(run, (yield Errand(source, "read", (policy,))))
 
 
 def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Call]:

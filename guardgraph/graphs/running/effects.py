@@ -24,7 +24,6 @@ from langgraph.errors import GraphInterrupt
 
 from guardgraph.graphs.running.frame import Part, describe_run_error
 from guardgraph.graphs.running.langgraph import CHECKPOINT_MAP, CHECKPOINTER
-from guardgraph.graphs.running.live_policy import Looking
 from guardgraph.graphs.running.recorder import Telling, has_method, has_parameter, list_write_notes, note_open_run
 from guardgraph.graphs.running.session import Session
 from guardgraph.plain.hashing import digest
@@ -51,10 +50,10 @@ _INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True)
 class Errand:
-    """Something to be done at a checkpointer, or by LangGraph's own methods, of which each has an async one."""
+    """Something to be done at a checkpointer, a live policy or by LangGraph's own methods; each has an async one."""
 
     target: Any
-    method: Literal["put", "put_writes", "get_tuple", "bulk_update_state"]
+    method: Literal["put", "put_writes", "get_tuple", "bulk_update_state", "read"]
     arguments: tuple[Any, ...]
     pause: float = 0.0  # seconds to wait before it
 
@@ -73,9 +72,8 @@ class Errand:
 
 T = TypeVar("T")
 
-Need: TypeAlias = tuple[Sequence[Asked], float] | Errand | Telling | Looking
-"""What a node at work needs done: calls with the seconds that they have, an errand, what a recorder is told, a look at
-the live policy."""
+Need: TypeAlias = tuple[Sequence[Asked], float] | Errand | Telling
+"""What a node at work needs done: calls with the seconds that they have, an errand, what a recorder is told."""
 Needs: TypeAlias = Generator[Need, Any, T]
 """A node at work: it yields what it needs done, and is sent back what came of it."""
 

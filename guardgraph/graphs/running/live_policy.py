@@ -11,7 +11,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import TIMEOUT_MAX, Lock
@@ -234,22 +233,6 @@ class RecordedLive:
     async def aread(self, policy: Settings) -> PolicyLook:
         """Return the next reading."""
         return self.read(policy)
-
-
-@dataclass(frozen=True)
-class Looking:
-    """A look at a live policy, as something that a node at work needs done."""
-
-    source: PolicySource
-    policy: Settings
-
-    def meet(self) -> PolicyLook:
-        """Do it in this thread."""
-        return self.source.read(self.policy)
-
-    async def ameet(self) -> PolicyLook:
-        """Do it without blocking the event loop."""
-        return await self.source.aread(self.policy)
 
 
 def tighten_by_look(run: Run[Any, Any], base: Run[Any, Any], look: PolicyLook) -> Run[Any, Any]:

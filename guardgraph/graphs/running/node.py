@@ -26,12 +26,11 @@ from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring import FAILED_ENDING, UNRECORDED_ENDING, Declaration
 from guardgraph.graphs.running.drive import drive_calling_node
-from guardgraph.graphs.running.effects import Needs, locate_node_checkpoint
+from guardgraph.graphs.running.effects import Errand, Needs, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part, is_recording_required, read_run_input
 from guardgraph.graphs.running.judge import run_guard
 from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec, copy_langgraph_value
-from guardgraph.graphs.running.live_policy import Looking
 from guardgraph.graphs.running.recorder import tell_run_beginning
 from guardgraph.graphs.running.session import SESSION, FirstCheckpoint, Session, Visit
 from guardgraph.nodes.body import Body, Run
@@ -149,11 +148,12 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
                 tell_end(_describe_visit_end(self, update))
         return update
 
-    def look_before(self, run: Run[Any, Any] | Exception, visit: Visit) -> Looking | None:
+    def look_before(self, run: Run[Any, Any] | Exception, visit: Visit) -> Errand | None:
         """Return the look at the live policy that the node has to take; an ending does nothing that it could forbid."""
         if isinstance(run, Exception) or self.declaration.kind == "terminal":
             return None
-        return visit.look_at_live_policy()
+        found = visit.find_live_policy()
+        return None if found is None else Errand(found[0], "read", found[1:])
 
 
 def write_run_beginning(part: Part, state: JsonObject, update: JsonObject, visit: Visit) -> JsonObject:

@@ -20,7 +20,7 @@ from langgraph.runtime import get_runtime
 from guardgraph.graphs.declaring import name_input_channel
 from guardgraph.graphs.running.frame import Frame, GrammarBreach, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
-from guardgraph.graphs.running.live_policy import Looking, PolicyLook, PolicySource, shorten_reading, tighten_by_look
+from guardgraph.graphs.running.live_policy import PolicyLook, PolicySource, shorten_reading, tighten_by_look
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import PASSING, ConfigurationError, InputError, NotRecorded, convert_exit
@@ -40,6 +40,7 @@ from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import ForkedFrom, RecordedCall, Recording, RunNote
 from guardgraph.state.run import Asking, LiveReading, LogEntry, Opening
+from guardgraph.state.settings import Settings
 from guardgraph.state.spending import Spending
 from guardgraph.world.call import ObservedSession, World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
@@ -375,10 +376,10 @@ class Visit:
         self._reserved = run.budget.max_seconds - held.max_seconds
         return run._replace(budget=held)
 
-    def look_at_live_policy(self) -> Looking | None:
-        """Return the look that the node has to take before it goes on; None where there is no live policy."""
+    def find_live_policy(self) -> tuple[PolicySource, Settings] | None:
+        """Return at what the node has to look before it goes on, and for which policy; None without a live policy."""
         base = self.session.run
-        return None if self._live is None or base is None else Looking(self._live, base.policy)
+        return None if self._live is None or base is None else (self._live, base.policy)
 
     def take_look(self, run: Run[Any, Any] | Exception, look: PolicyLook) -> Run[Any, Any]:
         """Return the run as it is under a look at the live policy, which the node's line in the log tells of."""
