@@ -142,19 +142,21 @@ def test_a_reading_counts_for_its_interval_and_one_that_hangs_has_failed():
 
 def test_a_source_that_hangs_holds_one_thread():
     """While a reading that was left behind goes on, no other begins; when it is over, the next one counts."""
-    release, begun = threading.Event(), []
+    release, started, begun = threading.Event(), threading.Event(), []
 
     def hang():
         begun.append(len(begun))
-        release.wait(20)
+        started.set()
+        release.wait(120)
         return {}
 
     live = live_policy(hang, every=0, timeout=0.02)
     for _ in range(5):
         assert "unreadable" in live.read(RagPolicy()).reading
+    assert started.wait(120)  # a thread of a busy machine begins late
     assert begun == [0]
     release.set()
-    for _ in range(200):
+    for _ in range(10_000):
         if "version" in live.read(RagPolicy()).reading:
             break
         time.sleep(0.01)
