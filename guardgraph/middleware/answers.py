@@ -67,12 +67,13 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         self.policy = read_settings(policy)
         self.max_attempts, self._documents = max_attempts, documents
 
-    def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Say how the run ended, where no answer did: a tool returned directly, or another middleware ended it."""
         ended, run = state.get("guardgraph") or {}, _find_run(state)
-        if ended.get("run") == run and "status" in ended:
-            return None
-        return {"guardgraph": {"run": run, "status": "ok", "stop_reason": "success"}}
+        ending = {"status": "ok", "stop_reason": "success"}
+        if ended.get("run") == run and "status" in ended:  # said once more: who reads updates of a stream meets no None
+            ending = {key: ended[key] for key in ending}
+        return {"guardgraph": {"run": run, **ending}}
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]

@@ -20,7 +20,7 @@ from langchain_core.tracers._streaming import _StreamingCallbackHandler
 from langgraph.types import Command
 
 from guardgraph.guards.stop import Stop
-from guardgraph.middleware.agent_state import is_stop_message
+from guardgraph.middleware.agent_state import is_stop_message, merge_ending
 from guardgraph.middleware.tool_results import read_update
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
@@ -37,12 +37,15 @@ node is to return."""
 
 @dataclass
 class Tally:
-    """What one step of a run used and what guards refused of it. The outermost guard writes it into the state."""
+    """What guards write of one step of a run, what it used, and what they refused; the outermost one returns it."""
 
-    # LangChain forgets what an inner middleware writes for a reply that an outer one refuses.
+    # LangChain forgets what an inner middleware writes for a reply that an outer one refuses, and streams what several
+    # write as several updates of one node.
     run: str
     usage: dict[str, int] = field(default_factory=dict)
     attempts: list[JsonObject] = field(default_factory=list)
+    update: JsonObject = field(default_factory=dict)
+    """What the guards inside write of the reply that came."""
 
     def count(self, message: AIMessage) -> None:
         """Count one call of a model and its tokens, as far as the model tells."""
@@ -52,16 +55,21 @@ class Tally:
             if isinstance(count, int):
                 self.usage[name] = self.usage.get(name, 0) + count
 
-    def write(self, came: Reply) -> Reply:
-        """Return what a node returns, with what was counted."""
-        if not self.usage:
-            return came
+    def write(self, came: Reply, *, is_outermost: bool) -> Reply:
+        """Return a reply; the outermost guard with what all of them write, and what was counted."""
         response = came.model_response if isinstance(came, ExtendedModelResponse) else came
         command = came.command if isinstance(came, ExtendedModelResponse) else None
         update = {} if command is None else read_update(command)
-        told = {"usage": self.usage, **({"attempts": self.attempts} if self.attempts else {})}
-        ending = {"run": self.run, **update.get("guardgraph", {}), **told}
-        return ExtendedModelResponse(response, Command(update={**update, "guardgraph": ending}))
+        ending = update.get("guardgraph", {})
+        if ending and (before := self.update.get("guardgraph")):
+            ending = merge_ending(before, ending)
+        self.update |= {**update, **({"guardgraph": ending} if ending else {})}
+        if not is_outermost:
+            return response
+        if self.usage:
+            told = {"usage": self.usage, **({"attempts": self.attempts} if self.attempts else {})}
+            self.update["guardgraph"] = {"run": self.run, **self.update.get("guardgraph", {}), **told}
+        return ExtendedModelResponse(response, Command(update=self.update)) if self.update else response
 
 
 class GuardsAround(NamedTuple):
@@ -86,7 +94,7 @@ def ask_model(
         try:
             request, refused = steps.send(cast(Any, response))
         except StopIteration as done:
-            return tally.write(done.value) if is_outermost else done.value
+            return tally.write(done.value, is_outermost=is_outermost)
         before = _note_asking(tally, refused)
         try:
             response = _make_silent_context(around).run(handler, request)
@@ -109,7 +117,7 @@ async def aask_model(
         try:
             request, refused = steps.send(cast(Any, response))
         except StopIteration as done:
-            return tally.write(done.value) if is_outermost else done.value
+            return tally.write(done.value, is_outermost=is_outermost)
         before = _note_asking(tally, refused)
         response = await asyncio.create_task(ask(request), context=_make_silent_context(around))
         _note_reply(tally, before, response)
@@ -128,6 +136,7 @@ def _enter(guard: object, run: str) -> tuple[GuardsAround, Tally, bool]:
 
 def _note_asking(tally: Tally, refused: Stop | None) -> int:
     """Note for what a model is asked again; return how often it was asked before."""
+    tally.update = {}
     if refused is not None:
         tally.attempts.append({"reason": refused.reason, "evidence": refused.evidence})
     return tally.usage.get("model_calls", 0)

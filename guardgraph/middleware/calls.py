@@ -183,16 +183,15 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
     # Whom a call waits for
 
     @hook_config(can_jump_to=["end"])
-    def after_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+    def after_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Show a person the calls that need one, and wait."""
         record = _read_record(state)
-        waiting = record.get("waiting") or []
-        if not waiting:
-            return None
-        run, message = record["run"], state["messages"][-1]
-        if not isinstance(message, AIMessage) or {each["id"] for each in waiting} - {
-            c["id"] for c in message.tool_calls
-        }:
+        run, waiting, message = record["run"], record.get("waiting") or [], state["messages"][-1]
+        if (
+            not waiting
+            or not isinstance(message, AIMessage)
+            or {each["id"] for each in waiting} - {c["id"] for c in message.tool_calls}
+        ):
             return {"guardgraph_record": {"run": run, "waiting": []}}
         if get_config().get("configurable", {}).get(CHECKPOINTER) is None:
             return _end_run(run, message, Stop("review_unavailable", waiting=waiting), told=_tell_waiting(waiting))

@@ -174,6 +174,17 @@ def test_no_stream_shows_a_refused_word() -> None:
     assert WRONG not in shown
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("script", [(LOOK, WRONG, RIGHT), (LOOK, WRONG, WRONG)])
+def test_every_update_of_a_stream_is_a_dictionary(script: Any, order: int) -> None:
+    """As without guards; those of the model and its tools have messages."""
+    guards: list[Any] = [LicensedTools(ToolPolicy(rules={"read_bill": {"effect": "read"}})), GroundedAnswer()]
+    agent = create_agent(ScriptedChatModel(*script), [read_bill], middleware=guards[::order])
+    steps = [step for chunk in agent.stream(QUESTION, stream_mode="updates") for step in chunk.items()]
+    assert all(isinstance(update, dict) for _, update in steps)
+    assert [name for name, update in steps if "messages" in update] == ["model", "tools", "model"]
+
+
 @pytest.mark.parametrize("order", [0, 1])
 def test_both_middlewares_work_together_in_either_order(order: int) -> None:
     """Calls are licensed and the answer is judged."""
