@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
 
 from guardgraph.checking.checked import PASSED, CheckedAnswer
@@ -165,7 +166,8 @@ def read_source(item: object, number: int) -> Source:
     text = next((fields[key] for key in _TEXT_KEYS if isinstance(fields.get(key), str)), None)
     if text is None:
         allowed = "a text, a document of LangChain's, or a dictionary with a text under " + " or ".join(_TEXT_KEYS)
-        raise InputError(f"sources[{number - 1}]: {allowed} is required; given: {item!r:.80}")
+        hint = "; of files, load_folder makes documents" if isinstance(item, PurePath) else ""
+        raise InputError(f"sources[{number - 1}]: {allowed} is required{hint}; given: {item!r:.80}")
     name = next((str(fields[key]) for key in _ID_KEYS if isinstance(fields.get(key), str | int)), str(number))
     told = [fields[key] for key in _ABOUT_KEYS if isinstance(fields.get(key), str) and fields[key].strip()]
     return Source(name, text, tuple(dict.fromkeys(told)))

@@ -11,6 +11,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
 from textwrap import dedent
@@ -22,9 +23,12 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
+    ModelWrapValidatorHandler,
     ValidationError,
     field_validator,
+    model_validator,
 )
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
 from guardgraph.plain.hashing import digest
@@ -119,6 +123,30 @@ class Settings(BaseModel):
 
     filled: ClassVar[tuple[str, ...]] = ()
     """Fields that a factory fills where they are left out, so that their default says nothing."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _name_allowed_fields(cls, given: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
+        """Say beside a name that no field has which names there are, the nearest first."""
+        try:
+            return validate(given)
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+            unknown = [item["type"] == "extra_forbidden" and len(item["loc"]) == 1 for item in found]
+            if not any(unknown):
+                raise
+        told = (cls._tell_allowed(item) if own else item["msg"] for item, own in zip(found, unknown, strict=True))
+        details = [
+            InitErrorDetails(type=PydanticCustomError(item["type"], message), loc=item["loc"], input=item["input"])
+            for item, message in zip(found, told, strict=True)
+        ]
+        raise ValidationError.from_exception_data(cls.__name__, details)
+
+    @classmethod
+    def _tell_allowed(cls, item: Any) -> str:
+        names = [*cls.model_fields]
+        allowed = dict.fromkeys([*get_close_matches(str(item["loc"][0]), names), *names])
+        return f"no such setting; allowed: {', '.join(allowed)}"
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:

@@ -251,6 +251,12 @@ def test_a_table_shows_what_was_required(tmp_path: Path) -> None:
     assert re.search(r"required +95\.0 %", done.stdout)
 
 
+def test_a_path_is_no_source() -> None:
+    """Who reads files is named."""
+    with pytest.raises(InputError, match=r"sources\[0\]: .*load_folder makes documents"):
+        check_answer("Refunds take 10 days.", [Path("refunds.md")])
+
+
 def test_sources_that_share_an_id_are_one() -> None:
     """As pieces of a document do; each is seen, and shown where it says something else."""
     pieces = [{"id": "a", "text": "Refunds take 10 days."}, {"id": "a", "text": "A ticket costs 2 EUR."}]

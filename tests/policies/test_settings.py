@@ -12,6 +12,7 @@ from recorded_runs import Kept
 from tables import each_row
 from ticket_pattern import TICKET, Policy, pattern, triage
 
+from guardgraph import RagBudget, ToolPolicy
 from guardgraph.grammar import Allowlist, Budget, Check, MaxFloat, MaxInt, MinFloat, Settings, Vocabulary
 from guardgraph.plain.errors import make_configuration_error
 
@@ -110,6 +111,16 @@ def told(fields):
         Limits(**fields)
     except ValidationError as error:
         return str(make_configuration_error("limits", error))
+
+
+def test_a_misspelt_setting_is_told_with_those_that_there_are():
+    """The nearest first, also of a tool's rule; what else is wrong is told beside it."""
+    with pytest.raises(ValidationError, match=r"rules\.a\.efect\n  no such setting; allowed: effect, sends, "):
+        ToolPolicy(rules={"a": {"efect": "read"}})
+    with pytest.raises(ValidationError) as raised:
+        RagBudget(max_second=1, max_seconds="x")
+    found = [(item["loc"], item["type"]) for item in raised.value.errors()]
+    assert found == [(("max_seconds",), "float_type"), (("max_second",), "extra_forbidden")]
 
 
 def test_settings_are_frozen_and_lists_hold_each_name_once():
