@@ -64,8 +64,10 @@ def _name_factory_errors(target: str, asking: str) -> Iterator[None]:
     except GuardgraphError:
         raise
     except (Exception, SystemExit) as error:
+        ours = str(Path(__file__).parents[1])
         where = [each for each in extract_tb(error.__traceback__) if "importlib" not in each.filename]
-        at = f" ({Path(where[-1].filename).name}:{where[-1].lineno})" if where[-1].filename != __file__ else ""
+        theirs = [each for each in where if not each.filename.startswith(ours)]
+        at = f" ({Path(theirs[-1].filename).name}:{theirs[-1].lineno})" if theirs else ""
         raise ConfigurationError(f"{asking} {target!r:.200}: {type(error).__name__}: {error}{at}") from error
 
 

@@ -212,6 +212,11 @@ def test_wrong_usage_is_one_line(arguments, message, user_files):
     assert message in refused(run(*arguments))
 
 
+def test_a_factory_that_there_is_not_is_told_without_a_line_of_ours():
+    """Where something is raised is said of the user's own code alone."""
+    assert refused(run("verify", "guardgraph:create_rag_agnt")).endswith("has no attribute 'create_rag_agnt'")
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"NAME=a\0b\n"])
 def test_a_dotenv_that_is_no_text_is_one_line(here, content):
     """A `.env` that cannot be read is refused before the run."""
