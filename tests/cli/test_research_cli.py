@@ -80,6 +80,7 @@ def test_pages_are_found_by_a_searxng_server(web):
     assert json.loads(done.stdout)["passages"] == [{"id": "n1", "claim": SAYS, "quote": SAYS}]
 
 
+@pytest.mark.process
 def test_a_run_keeps_the_texts_that_it_read(here, web):
     """The texts stand by their hash in the folder of `--evidence`, and the result names the hash of each."""
     result = json.loads(researched("--evidence", "kept", "--json").stdout)

@@ -15,7 +15,7 @@ from threading import Barrier, Event
 import psycopg
 import pytest
 from effect_runs import Around, Setup, attempt, check_payments, survive
-from hanging import hang, standing
+from hanging import hang, released, standing
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -40,6 +40,9 @@ ASKED = {"batches": BATCHES}
 def on_thread(**configurable):
     """Return a configuration for the thread."""
     return {"configurable": {"thread_id": "1", **configurable}}
+
+
+nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
 
 @pytest.fixture
