@@ -362,7 +362,7 @@ def _make_retrieve_step(
     if unusable := given.get("left_out"):
         trace["left_out"], retrieval["left_out"] = len(unusable), unusable[:LEFT_OUT]
     # A deployment that has set a threshold of its own has measured it.
-    is_default = run.budget.min_chunk_score == RagBudget().min_chunk_score
+    is_default = run.budget.min_chunk_score == RagBudget.model_construct().min_chunk_score
     if is_default and (codes := sorted({code for item in candidates for code in item.get("unmeasured", [])})):
         trace["unmeasured"] = [*codes]
     return Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})

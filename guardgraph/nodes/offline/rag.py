@@ -99,7 +99,7 @@ _QUANTITY: Final = re.compile(
 def plan_offline_retrieval(view: JsonObject) -> JsonObject:
     """Propose to retrieve by the question itself, or by as many of its content words as a query may have."""
     query = " ".join(view["question"].split())
-    limit = view.get("max_query_chars", RagBudget().max_query_chars)
+    limit = view.get("max_query_chars", RagBudget.model_construct().max_query_chars)
     if len(query) > limit:
         words = [word for word in query.split() if read_terms(word, detect_language(query))] or query.split()
         query = " ".join(words)[: limit + 1].rpartition(" ")[0] or words[0][:limit]
@@ -181,12 +181,13 @@ _INSUFFICIENT: Final[JsonObject] = {"answer": "", "citations": [], "insufficient
 
 def _may_be_said(answer: str, chunks: list[Any], question: str) -> bool:
     """Say whether the guards let an answer pass that cites chunks."""
+    policy = RagPolicy.model_construct()  # of defaults, which are right
     try:
         read = guards.read_answer(answer, [chunk["doc_id"] for chunk in chunks], chunks, must_cite=False)
-        checked = guards.check_answer_sentences(read, task={"question": question}, workings=[], policy=RagPolicy())
+        checked = guards.check_answer_sentences(read, task={"question": question}, workings=[], policy=policy)
     except Stop:
         return False
-    return judge_answer(checked, RagPolicy()).refusal is None and not is_empty_text(answer, echoes=[question])
+    return judge_answer(checked, policy).refusal is None and not is_empty_text(answer, echoes=[question])
 
 
 def _read_question(question: str, blocks: Sequence[str]) -> _Asked:
