@@ -23,11 +23,11 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
-    ModelWrapValidatorHandler,
     ValidationError,
     field_validator,
     model_validator,
 )
+from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from guardgraph.plain.errors import ConfigurationError, format_given_value, format_validation_lines
