@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guardgraph.cli import inputs
+from guardgraph.cli.audit import VARIABLE
 from guardgraph.cli.graphs import load_graph_argument
 from guardgraph.cli.shell import Json, Screen, exit_with_status, make_command_group, print_json
 from guardgraph.graphs.loading import load_named_graph, load_named_world
@@ -114,7 +116,10 @@ def review(
     new: Annotated[str, typer.Argument(metavar="NEW", help="The proposed one, or git:REF:PATH.")],
     *,
     store: Annotated[
-        str | None, typer.Option("--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file.")
+        str | None,
+        typer.Option(
+            "--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file; GUARDGRAPH_AUDIT if left out."
+        ),
     ] = None,
     since: Annotated[
         str | None, typer.Option("--since", metavar="WHEN", help="Runs since then: 30d, 12h or ISO 8601.")
@@ -142,14 +147,16 @@ def review(
     from guardgraph.policies.review import parse_review_limit
     from guardgraph.reporting.review import format_review
 
+    has_runs = store is not None or since is not None or bool(os.environ.get(VARIABLE, "").strip())
     for limit in fail_on or ():  # before any run is judged
-        parse_review_limit(limit)
+        if parse_review_limit(limit)[1] not in ("newly-allowed", "unsubsumed") and not has_runs:
+            raise ConfigurationError(f"--fail-on {limit}: kept runs are required: --store URL or {VARIABLE}")
     if as_json and markdown:
         raise ConfigurationError("--json, --markdown: one of them is allowed; given: both")
     then, now = (_load_policy_argument(name, graph) for name in (old, new))
     create = None if graph is None else partial(load_named_graph, graph, "--graph")
     with show_run_counter() as progress:
-        runs = () if store is None and since is None else read_store_option(store, since=since)
+        runs = read_store_option(store, since=since) if has_runs else ()
         found = guardgraph.review_policies(then, now, runs, create=create, progress=progress)
     exceeded = found.list_exceeded(fail_on or ())
     if out is not None:

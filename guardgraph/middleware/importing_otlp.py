@@ -7,6 +7,7 @@ it performed: by its id, else by its name.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -49,6 +50,8 @@ _CALLS: Final = ("tool_call", "tool_use", "function_call")
 _RESULTS: Final = ("tool_call_response", "tool_result", "function_response")
 _CALLING: Final = {"tool_call", "tool_calls", "tool_use", "tool-calls", "function_call"}
 """How providers say that a reply ended to call tools."""
+_CUT_JSON: Final = re.compile(r"\s*[\[{]\s*[\[{\"]")
+"""How JSON begins; a text that does so and is none was cut, and nobody knows what it said."""
 _USERS, _MODELS = ("user", "human"), ("assistant", "ai", "model")
 
 
@@ -71,7 +74,9 @@ class _Span:
         for name in _NAMES[what].split():
             value = self.told.get(name, _nest(self.told, f"{name}."))
             if value not in (None, "", [], {}):
-                return _read(value)
+                said = _read(value)
+                is_cut = said is value and isinstance(said, str) and _CUT_JSON.match(said)  # exporters cut long texts
+                return None if is_cut else said
         return None
 
     @property
@@ -266,7 +271,8 @@ def _gather_loops(spans: Iterable[_Span]) -> list[_Loop]:
         if span.kind == "model":
             given, agent = span.find("input"), _find_agent(span, by_id)
             before = None if given is None else _read_messages(given, "user")
-            key = agent if before is None else tuple(each.text for each in before if is_written_by_user(each))
+            said = None if before is None else tuple(each.text for each in before if is_written_by_user(each))
+            key = (agent, said)
             loop = loops.setdefault(key, _Loop(agent, before))
             for message in before or ():  # what tools brought before this reply was asked for
                 if isinstance(message, ToolMessage):
@@ -312,20 +318,26 @@ def _add_result(loop: _Loop, span: _Span) -> bool:
     """Add what a tool's span tells to a run: a result, and the call itself where nobody wrote the reply down."""
     call = str(span.find("call") or "")
     name = str(span.find("tool") or span.name.removeprefix("execute_tool "))
-    made = [each for _, reply in reversed(loop.replies) for each in reply.tool_calls]
+    made = {str(each["id"]): (reply, each) for _, reply in reversed(loop.replies) for each in reply.tool_calls}
     done = {key for key, message in loop.results.items() if "seconds" in message.additional_kwargs.get(TOLD, {})}
-    by_name = (str(each["id"]) for each in made if each["name"] == name and each["id"] not in done)
-    if call not in {each["id"] for each in made}:
-        call = next(by_name, call)
-    if call not in {each["id"] for each in made}:
+    args, is_sure = span.find("arguments"), True
+    if call not in made:
+        alike = [key for key, (_, each) in made.items() if each["name"] == name and key not in done]
+        same = [key for key in alike if made[key][1]["args"] == args]
+        call, is_sure = next(iter([*same, *alike]), call), len(alike) < 2 or len(same) == 1
+    if call in made:
+        reply, proposed = made[call]
+        if isinstance(args, dict) and args != proposed["args"]:  # a middleware, or a person, changed them
+            reply.additional_kwargs[TOLD]["lacks"].append("arguments")
+    else:
         reply = loop.replies[-1][1]
-        told, args = reply.additional_kwargs[TOLD], span.find("arguments")
+        told = reply.additional_kwargs[TOLD]
         if "text" not in told["lacks"]:
             return False  # the reply is known, and this call is none of its
         call, is_known = call or span.id, isinstance(args, dict)
         told["lacks"] = [part for part in told["lacks"] if part != "calls"] + ([] if is_known else ["arguments"])
         reply.tool_calls.append({"id": call, "name": name, "args": args if is_known else {}, "type": "tool_call"})
-    brought = span.find("result")
+    brought = span.find("result") if is_sure else None
     known = loop.results.get(call, _read_result({"content": brought, "id": call, "name": name}))
     lacks = ["result"] if brought is None and call not in loop.results else []
     known = loop.results[call] = tell(known, lacks=lacks, seconds=span.seconds, is_made=True)

@@ -98,7 +98,7 @@ class PolicyReview:
         Args:
             limits: ``newly-allowed`` (a run, or an example of what the settings newly allow), ``newly-refused``,
                 ``unsubsumed`` (it is not certain that the new file is at most the old one), ``unknown>2%`` of all runs,
-                ``unknown>10``.
+                ``unknown>10``. All but ``unsubsumed`` are exceeded where runs were given and none could be judged.
 
         Raises:
             ConfigurationError: a limit is written otherwise.
@@ -107,6 +107,8 @@ class PolicyReview:
 
     def _is_exceeded(self, limit: str) -> bool:
         parsed = parse_review_limit(limit)
+        if self.runs and parsed[1] != "unsubsumed" and sum(self.unjudged.values()) == self.runs:
+            return True  # nothing was judged, so nothing is known
         if parsed[1] == "newly-allowed":
             return bool(self.count_runs("newly_allowed") or self.subsumption.widenings)
         if parsed[1] == "newly-refused":

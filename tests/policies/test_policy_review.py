@@ -256,6 +256,7 @@ def test_names_of_files_are_no_policies():
         (("git:HEAD:../x.yaml", "tools.yaml"), "git:REF:PATH"),
         (("git:--help:tools.yaml", "tools.yaml"), "git cannot read it"),
         (("tools.yaml", "other.yaml"), "two files of one pattern"),
+        (("tools.yaml", "tools.yaml", "--fail-on", "newly-refused"), "--fail-on newly-refused: kept runs"),
         (("tools.yaml", "tools.yaml", "--fail-on", "unknown>2.5%"), "--fail-on"),
         (("tools.yaml", "tools.yaml", "--json", "--markdown"), "--json, --markdown"),
         (("tools.yaml", "tools.yaml", "--store", "runs.jsonl", "--since", "1d"), "--since"),
@@ -266,6 +267,15 @@ def test_what_is_wrong_is_said_in_one_line(arguments, said, kept):
     """Bad input of the command is one line that names it, and exit code 2."""
     (kept[0] / "other.yaml").write_text("pattern: rag\n")
     assert said in refused(run("policy", "review", *arguments))
+
+
+def test_a_review_that_can_judge_no_run_exceeds_what_is_asked_of_runs(kept):
+    """Runs of another pattern say nothing of a policy: no limit is kept by looking at nothing."""
+    (kept[0] / "rag.yaml").write_text("pattern: rag\n")
+    rag = load_policy("rag.yaml")
+    found = review_policies(rag, rag, kept[2])
+    assert (found.same, sum(found.unjudged.values())) == (0, found.runs)
+    assert found.list_exceeded(["unsubsumed", "newly-refused", "unknown>99%"]) == ["newly-refused", "unknown>99%"]
 
 
 def test_a_pattern_of_ones_own_needs_its_factory(tmp_path):
