@@ -45,11 +45,9 @@ ending. bm25s scores all texts from memory, for everybody, and cannot be changed
 
 ## Measured elsewhere
 
-| question | where |
-| --- | --- |
-| how much that is false is stopped, and how much that is true | [grounding](grounding.md); `truth.py` |
-| what the tool agent is talked into | [security](security.md); `tool_injections.py` plays AgentDojo's tasks |
-| what a small model on this machine does | [local models](local_models.md), by `local_models.py` |
+- How much that is false is stopped, and how much that is true: [grounding](grounding.md), by `truth.py`.
+- What the tool agent is talked into: [security](security.md), by `tool_injections.py` with AgentDojo's tasks.
+- What a small model does: [local models](local_models.md), by `local_models.py`.
 """
 
 
