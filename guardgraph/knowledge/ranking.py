@@ -195,7 +195,9 @@ class Nearness:
             rows = self._read_scope_vectors(connection, view, scope)
             if not rows.chunks:
                 continue
-            cosines = numpy.round((rows.matrix @ asked).astype(numpy.float64), _DIGITS)
+            with numpy.errstate(invalid="ignore"):  # BLAS may raise the flag for lanes that hold no number of ours
+                products = rows.matrix @ asked
+            cosines = numpy.round(products.astype(numpy.float64), _DIGITS)
             least = numpy.partition(cosines, -most)[-most] if len(cosines) > most else -2.0
             found += [(-float(cosines[at]), rows.places[at], rows.chunks[at]) for at in (cosines >= least).nonzero()[0]]
         found.sort(key=lambda hit: hit[:2])
