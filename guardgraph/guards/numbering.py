@@ -19,23 +19,13 @@ _NOT_FOUND: Final = re.compile(
     r"\W*(?:\w+\W+){0,8}not found(?:\W+(?:in|by|within)(?:\W+[a-z]+){1,4})?\W*", re.IGNORECASE
 )
 """What a model writes that is asked for a text, and finds no answer."""
-_SOURCES: Final = re.compile(r"\b(?:passage|source|text|context|document|note)s?\b", re.IGNORECASE)
-_SILENT: Final = re.compile(
-    r"\bdo(?:es)?(?: not|n[’']t) (?:answer|contain|give|have|include|mention|provide|say)\b"
-    r"|\b(?:contains?|gives?|has|have|is|provides?) no (?:\w+ )?(?:answer|information)\b",
-    re.IGNORECASE,
-)
-"""What it says of the passages then in words of its own."""
 
 
 def is_not_found(text: str) -> bool:
-    """Say whether a model that was asked for a text says that it finds no answer, anywhere or of the passages first."""
-    sentences = split_sentences(text)
-    first = sentences[0] if sentences else ""
-    is_silent = _SOURCES.search(first) and _SILENT.search(first) and not re.search(r"\b(?:but|however)\b", first)
-    return bool(is_silent) or any(
+    """Say whether a model that was asked for a text says, alone or among other sentences, that it finds no answer."""
+    return any(
         _NOT_FOUND.fullmatch(sentence) and (sentence == text.strip() or "NOT FOUND" in sentence or "answer" in sentence)
-        for sentence in sentences
+        for sentence in split_sentences(text)
     )
 
 
