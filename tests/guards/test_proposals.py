@@ -147,24 +147,13 @@ def test_a_reply_stands_behind_the_thinking(thought, end, reply, is_fenced):
     assert proposed_object(text(f"{thought}{end}{said}")).value == reply
 
 
-@each_row(
-    "content",
-    [
-        '<think>{"a": 1}',
-        '<thinking>\n{"a": 1}',
-        '{"a": 1}</think>',
-        '{"a": 1}<think>x</think>',
-        '<think>{"a": 1}</think>',
-    ],
-)
+@each_row("content", ['<think>{"a": 1}', '{"a": 1}</think>', '{"a": 1}<think>x</think>'])
 def test_what_a_model_thinks_is_no_reply(content):
     """Without an end, or with nothing behind it, there is none."""
     assert stopped(proposed_object, text(content))[0] == "llm_invalid_json"
 
 
-@pytest.mark.parametrize(
-    "piece", ["</think>", '</think>{"a":"', "</think>{}", "</think> \n", "<think>", "</think>```\n"]
-)
+@pytest.mark.parametrize("piece", ["</think>", '</think>{"a":"', "<think>"])
 def test_hostile_thinking_is_judged_in_linear_time(piece):
     """A text that has many ends and no reply takes no longer for each letter than a shorter one."""
 
@@ -187,13 +176,10 @@ def test_a_text_that_is_no_object_is_invalid_json(content):
     [
         ("{}", "llm_invalid_schema", {"fields": ["draft", "citations"], "given": "{}"}),
         ('{"draft": 1, "citations": []}', "llm_invalid_schema", None),
-        ('{"draft": null, "citations": []}', "llm_invalid_schema", None),
-        ('{"draft": "x"}', "llm_invalid_schema", None),
         ('{"draft": "x", "citations": "a"}', "llm_invalid_schema", None),
         ('{"draft": "x", "citations": ["a", 1]}', "llm_invalid_schema", None),
         ('{"draft": "", "citations": ["a"]}', "llm_empty", {"field": "draft"}),
         ('{"draft": " \\n\\u00a0", "citations": []}', "llm_empty", None),
-        ("[]", "llm_invalid_json", None),
     ],
 )
 def test_a_text_that_is_to_carry_a_text_is_checked(content, reason, details):

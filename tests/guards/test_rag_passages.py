@@ -80,7 +80,6 @@ def test_several_long_texts_share_the_context():
             "响应时间",
             "企业版的响应时间是十五分钟。",
         ),
-        ("आज मौसम ठीक है। " * 99 + "पहला उत्तर मिनटों में। " + "आज मौसम ठीक है। " * 99, "उत्तर", "पहला उत्तर मिनटों में।"),
         ("words " * 999 + "needle " + "words " * 999, "needle", "needle"),
         ("x" * 9999, "needle", "x" * 120),
         ("One. " + "Two. " * 999, "needle", "One. Two. Two."),
@@ -114,7 +113,7 @@ def test_any_passage(parts, query, max_chars):
     assert passage is not None or max_chars < 100 or not text
 
 
-@pytest.mark.parametrize("piece", ["P1 ", "P1. ", "P1\n", "。", "x", "P1 x. "])
+@pytest.mark.parametrize("piece", ["P1. ", "。", "x"])
 def test_hostile_sizes(piece):
     """A passage of a huge text is found in time."""
     text = (piece * (200_000 // len(piece))).strip()

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
-from web_contacts import only_loopback
-from web_server import answer
 
 from guardgraph.grammar import Stop
 from guardgraph.guards.research.agreement import (
@@ -19,15 +17,6 @@ from guardgraph.guards.research.agreement import (
     compare_claims,
     compare_notes,
 )
-
-nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
-
-
-def page(text, day="2026-03-19", links="", more=""):
-    """Return a page of a newspaper, its day declared in its head."""
-    head = f'<title>News</title><meta property="article:published_time" content="{day}">' if day else "<title>N</title>"
-    body = f"<main><h1>Fire</h1><p>{text}</p><p>{more}</p></main>{links}"
-    return answer(f"<html><head>{head}</head><body>{body}</body></html>", content_type="text/html; charset=utf-8")
 
 
 def differ(one, other):

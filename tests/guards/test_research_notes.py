@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.grounding.quotes import is_quote_in_text
 from guardgraph.guards.answers import judge_answer
-from guardgraph.guards.research.answer import check_answer_sentences, parse_research_answer, select_cited_notes
+from guardgraph.guards.research.answer import check_answer_sentences, parse_research_answer
 from guardgraph.guards.research.notes import number_notes, parse_notes, verify_notes
 from guardgraph.guards.research.pages import is_usable_page, parse_source_page
 from guardgraph.guards.stop import Stop
@@ -67,27 +66,14 @@ def test_notes_of_the_reference():
         assert found == expected or (expected == {"value": None} and "stop" not in found)
 
 
-def test_the_demo_is_verified():
-    """The recorded notes stand in the recorded pages, and the sample's answer rests on them."""
-    notes = parse_notes(number_notes(NOTES), max_notes=6)
-    assert verify_notes(notes, pages=PAGES, **CHECKS) == {"ok": True, "checked_notes": 2, "issues": []}
-    answer = parse_research_answer(SAMPLE["answer"], SAMPLE["citations"], notes=notes, max_answer_chars=850)
-    assert refusal(answer, notes) is None
-    assert answer == {"answer": SAMPLE["answer"], "citations": ["n1", "n2"]}
-    assert select_cited_notes(notes, ["n2", "n1"]) == notes
-
-
 @each_row(
     ("changes", "issues"),
     [
         ({"quote": "Failed" + " " * 20 + "payment"}, ["quote_too_short", "number_not_in_quote"]),
         ({"claim": "—…"}, ["claim_missing"]),
         ({"url": "https://evil.example/"}, ["url_not_read"]),
-        ({"url": "no url"}, ["url_not_read"]),
         ({"quote": NOTES[0]["quote"].lower(), "claim": "ok"}, ["quote_not_in_source"]),
-        ({"quote": NOTES[0]["quote"].replace("subject", "likely"), "claim": "ok"}, ["quote_not_in_source"]),
         ({"claim": "The failed payment rate is 3.5%."}, ["number_not_in_quote"]),
-        ({"claim": "Recovery takes 45 hours."}, ["number_not_in_quote"]),
         (
             {"quote": "x" * 20, "claim": "!", "url": "https://vendor.example.com/policies/enterprise-sla"},
             ["claim_missing", "quote_not_in_source"],
@@ -121,41 +107,6 @@ def test_checks_can_be_switched_off():
     elsewhere = note(url="https://evil.example")
     stop = stop_of(verify, elsewhere, check_quotes=False, check_values=False)
     assert stop.reason == "verification_failed:url_not_read"
-
-
-@each_row(
-    ("quote", "text", "expected"),
-    [
-        ('it\'s "up" now', "It said it’s “up” \n\u00a0now.", True),
-        ("a b", "a\u2028 b", True),
-        ("3.4% of payments", "13.4% of payments", False),
-        ("at 3.4% of payments", "at 3.4% of payments failed", True),
-        ("the rate is 99", "the rate is 99.95%", False),
-        ("the rate is 99.", "the rate is 99. Yes.", True),
-        ("on 03-07", "on 2026-03-07", False),
-        ("P1 incident", "P10 incident", False),
-        ("for P1", "for P1/P2", True),
-        ("not a quote", "a quote, not", False),
-        ("Up", "up", False),
-        ("a well–known rule", "It is a well-known rule.", True),
-        ("the war of 1939-45", "after the war of 1939—45", True),
-        ("aid the bill on time", "They paid the bill on time.", False),
-        ("They paid the bil", "They paid the bill on time.", False),
-        ("don't pay the bill", "We don’t pay the bill.", True),
-        ("t pay the bill", "We don’t pay the bill.", False),
-        ("cafe", "the café́ and the café", False),
-        ("पैंथर", "पैंथर्स ने लीग", False),
-        ("पैंथर्स ने लीग", "और पैंथर्स ने लीग में", True),
-        ("防守只丢了 308", "黑豹队的防守只丢了 308分", True),
-        ("防守只丢了 30", "黑豹队的防守只丢了 308分", False),
-        ("5 degrees below zero", "It was −5 degrees below zero.", False),
-        ("5 per cent of it", "Only .5 per cent of it is left.", False),
-        ("at -5 degrees", "It was at –5 degrees.", True),
-    ],
-)
-def test_a_quote_is_verbatim(quote, text, expected):
-    """White space and the kinds of quote marks and dashes aside, every character counts, and words are whole."""
-    assert is_quote_in_text(quote, text) is expected
 
 
 def test_answers_of_the_reference():
@@ -201,12 +152,6 @@ def test_any_note_gets_a_verdict(claim, quote, url, title):
     assert verdict.get("stop", "verification_failed:").startswith("verification_failed:")
     answer = {"answer": notes[0]["claim"], "citations": ["n1"]}
     assert refusal(answer, notes) is None
-
-
-@given(st.text(min_size=1), st.text(), st.text())
-def test_a_text_stands_in_itself(quote, before, after):
-    """What is copied from a page with its surroundings is always found there."""
-    assert is_quote_in_text(quote, f"{before} {quote} {after}")
 
 
 def test_a_citation_means_one_note():

@@ -62,7 +62,6 @@ def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
     ("text", "reason"),
     [
         (" \n", "invalid_draft:empty"),
-        (None, "invalid_draft:empty"),
         (["text"], "invalid_draft:empty"),
         ("x" * 901, "invalid_draft:too_long"),
         ("About 31% of checkouts, P2, inc_other_1, EU.", "invalid_draft:no_new_facts"),
@@ -74,13 +73,6 @@ def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
 def test_a_draft_stops_with_its_reason(text: Any, reason: str) -> None:
     """Form comes first, then facts in the contract's order."""
     assert drafted(text)["stop"] == reason
-
-
-def test_the_unsupported_facts_of_a_draft_are_shown() -> None:
-    """The evidence names them as they are written."""
-    limits = {"context": CONTEXT, "max_chars": 900, "policy": CHECKED}
-    stop = stop_of(parse_draft, "About 31% of checkouts for 3 hours.", **limits)
-    assert stop.evidence == {"unsupported": ["31%", "3 hours"]}
 
 
 SUPPORT = SelfCritiquePolicy(
@@ -110,7 +102,6 @@ def test_labels_are_patterns_of_the_policy(text: str, reason: str | None) -> Non
     ("text", "limits", "reason"),
     [
         (" ", {}, "invalid_revised:empty"),
-        (7, {}, "invalid_revised:empty"),
         ("x" * 981, {}, "invalid_revised:too_long"),
         (DRAFT.replace(". ", ".\n\n"), {}, "invalid_revised:no_changes"),
         ("Recovery is guaranteed in 3 hours.", {}, "patch_violation:too_large_edit"),
@@ -121,7 +112,6 @@ def test_labels_are_patterns_of_the_policy(text: str, reason: str | None) -> Non
         (DRAFT + " EU. Resolved.", {}, "patch_violation:new_region"),
         (DRAFT + " It is resolved.", {}, "patch_violation:restricted_claims"),
         (DRAFT + " Thank you.", {}, "patch_violation:required_changes_not_applied"),
-        (DRAFT + " Timing may vary.", {}, "patch_violation:required_changes_not_applied"),
     ],
 )
 def test_a_patch_stops_in_the_contracts_order(text: Any, limits: dict[str, Any], reason: str) -> None:
@@ -181,11 +171,8 @@ SHORT = "Payments fail."
     ("changes", "revised", "reason"),
     [
         (ASKED, f"{SHORT} {NOTE}", None),
-        (ASKED, f"{NOTE} {SHORT}", None),
         ([*ASKED, 'ADD "We will post updates"'], f"{SHORT} We will post updates. {NOTE}", None),
-        (['ADD "Payments fail for some customers"'], "Payments fail for some customers.", None),
         (ASKED, f"{SHORT} {NOTE} {NOTE}", "patch_violation:length_increase_limit"),
-        (ASKED, f"{SHORT} {NOTE} Sorry!", "patch_violation:length_increase_limit"),
         (ASKED, f"{SHORT} {NOTE}{'.' * 9}", "patch_violation:length_increase_limit"),
         (['ADD "Payments fail"'], f"{SHORT} Payments fail.", "patch_violation:length_increase_limit"),
         (ASKED, f"All is down. {NOTE}", "patch_violation:too_large_edit"),
@@ -265,12 +252,9 @@ def test_similarity_is_that_of_the_textbook(old: list[str], new: list[str]) -> N
         (None, ""),
         ([], ""),
         ({"avoid_absolute_guarantees": "yes"}, ".avoid_absolute_guarantees"),
-        ({"avoid_absolute_guarantees": None}, ".avoid_absolute_guarantees"),
         ({"max_length_increase_pct": True}, ".max_length_increase_pct"),
-        ({"max_length_increase_pct": "20"}, ".max_length_increase_pct"),
         ({"max_length_increase_pct": -1}, ".max_length_increase_pct"),
         ({"max_length_increase_pct": math.nan}, ".max_length_increase_pct"),
-        ({"max_length_increase_pct": math.inf}, ".max_length_increase_pct"),
     ],
 )
 def test_hints_of_a_wrong_type_are_refused(hints: Any, field: str) -> None:
