@@ -162,22 +162,6 @@ def test_functions_that_ask_a_model_are_told_the_bound_and_counted():
     assert create_rag_agent(planner=lambda view: INTENT).invoke(QUESTION)["usage"]["calls"] == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "least"),
-    [
-        ("The quick brown fox jumps over the lazy dog. " * 20, 200),  # 10 tokens a sentence in cl100k and o200k
-        ("服务中断已经解决" * 115, 690),  # 920 characters, which LangChain's approximate count reads as 234 tokens
-        ("การให้บริการกลับมาเป็นปกติแล้ว" * 10, 290),
-        ("Сервис снова работает. " * 20, 120),
-        (json.dumps([{"at": "2026-11-23T10:00:00", "n": 123456.789}] * 10), 250),
-    ],
-    ids=["english", "chinese", "thai", "russian", "json"],
-)
-def test_an_estimate_has_a_factor_for_each_script(text, least):
-    """No script is taken for English: a text has at least as many tokens as common tokenizers make of it."""
-    assert least <= estimate_tokens(text) <= len(text.encode())
-
-
 def test_an_estimate_is_not_below_what_tokenizers_count():
     """Of names and dates in 34 languages, signs and ids, as six tokenizers count them, 1 % at most are underestimated.
 
@@ -246,11 +230,10 @@ DEAR, CHEAP = {"input": 100, "output": 100}, {"input": 1, "output": 1}
     [
         ({"dear": DEAR, "cheap": CHEAP}, 1.0, [2, 1, 0], "success"),
         ({"dear": DEAR, "cheap": CHEAP}, 0.05, [2, 0, 1], "success"),
-        ({"dear": DEAR, "cheap": DEAR}, 0.05, [2, 0, 0], "max_cost"),
         ({"dear": DEAR}, 0.05, [2, 0, 0], "max_cost"),
         ({"dear": DEAR, "cheap": CHEAP}, 0.0015, [1, 0, 0], "max_cost"),
     ],
-    ids=["room", "a cheaper one", "too dear", "no price", "no second attempt"],
+    ids=["room", "a cheaper one", "no price", "no second attempt"],
 )
 def test_no_attempt_begins_for_which_a_run_has_no_room(prices, max_cost, asked, reason):
     """Further attempts and fallbacks fit into the run's own limit, each at its price, or are not made."""

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from langchain_core.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
-    ModelConnectionError,
     ModelInvalidRequestError,
-    ModelPermissionDeniedError,
     ModelRateLimitError,
     ModelTimeoutError,
 )
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.errors import GraphInterrupt
 from tables import each_row
 
@@ -46,26 +44,19 @@ class Wrapped(Exception):
     ("error", "reason"),
     [
         (ModelTimeoutError(), "llm_timeout"),
-        (ModelConnectionError(), "llm_timeout"),
         (ModelRateLimitError(), "llm_rate_limited"),
         (ModelAuthenticationError(), "llm_auth"),
-        (ModelPermissionDeniedError(), "llm_auth"),
         (ModelAPIError(), "llm_unavailable"),
         (ModelInvalidRequestError(), BAD),
         (httpx.ReadTimeout("late"), "llm_timeout"),
-        (httpx.ConnectError("no"), "llm_timeout"),
         (httpx.DecodingError("no"), BAD),
         (TimeoutError(), "llm_timeout"),
-        (ConnectionResetError(), "llm_timeout"),
         (socket.gaierror(), "llm_timeout"),
         (OSError(), BAD),
         (Status(429), "llm_rate_limited"),
-        (Status(403), "llm_auth"),
         (Status(599), "llm_unavailable"),
         (Status("500"), BAD),
         (Wrapped(401), "llm_auth"),
-        (Wrapped(502), "llm_unavailable"),
-        (KeyError("choices"), BAD),
         (ValueError("\n <b>\n"), BAD),
         (ExceptionGroup("both", [ValueError()]), BAD),
     ],
@@ -84,8 +75,6 @@ def test_errors_of_any_provider(error: Exception, reason: str) -> None:
     "error",
     [
         asyncio.CancelledError(),
-        KeyboardInterrupt(),
-        SystemExit(1),
         GraphInterrupt(()),
         ConfigurationError("model: wrong"),
         ScriptExhausted("the test is wrong"),
@@ -101,14 +90,11 @@ def test_what_is_no_failure_of_a_model(error: BaseException) -> None:
 @each_row(
     ("metadata", "reason"),
     [
-        ({}, None),
         ({"finish_reason": "stop"}, None),
-        ({"finish_reason": "tool_calls"}, None),
         ({"finish_reason": ["length"]}, None),
         ({"finish_reason": "length"}, "llm_truncated"),
         ({"finish_reason": "content_filter"}, "llm_content_filter"),
         ({"finish_reason": "MAX_TOKENS"}, "llm_truncated"),
-        ({"stop_reason": "max_tokens"}, "llm_truncated"),
         ({"stop_reason": "refusal"}, "llm_refused"),
         ({"done_reason": "length"}, "llm_truncated"),
         ({"finish_reason": None, "incomplete_details": {"reason": "max_output_tokens"}}, "llm_truncated"),
@@ -137,13 +123,11 @@ def test_refusals(message: AIMessage) -> None:
 @each_row(
     ("message", "text"),
     [
-        (AIMessage(" {} "), " {} "),
         (AIMessage(["a", {"type": "text", "text": "b"}, {"type": "reasoning"}, "c"]), "abc"),
         (AIMessage([{"type": "text", "text": None}]), ""),
         (AIMessage("", invalid_tool_calls=[{"name": "f", "args": "{bad", "id": "1", "error": None}]), "{bad"),
         (AIMessage("", tool_calls=[{"name": "f", "args": {"a": "ü"}, "id": "1"}]), '{"a": "ü"}'),
         (AIMessage("said", tool_calls=[{"name": "f", "args": {}, "id": "1"}]), "said"),
-        (HumanMessage(""), ""),
         (AIMessageChunk("part"), "part"),
     ],
 )

@@ -110,7 +110,6 @@ def test_prompt_hash_tells_versions_apart() -> None:
 @each_row(
     ("given_model", "environ", "name"),
     [
-        ("openai", {}, "gpt-4.1-mini"),
         ("openai", {"OPENAI_MODEL": "  "}, "gpt-4.1-mini"),
         ("openai", {"OPENAI_MODEL": "gpt-x"}, "gpt-x"),
         ("openai:gpt-y", {"OPENAI_MODEL": "gpt-x"}, "gpt-y"),
@@ -139,11 +138,10 @@ def test_openai_settings() -> None:
     ("name", "values"),
     [
         ("OPENAI_API_KEY", ["", "  ", "sk-secret\x00secret", "sk-secret secret", "sk-sécret"]),
-        ("OPENAI_TIMEOUT_SECONDS", ["0", "-1", "nan", "inf", "-inf", "soon", "1e300", "86401"]),
+        ("OPENAI_TIMEOUT_SECONDS", ["0", "nan", "inf", "soon", "86401"]),
         (
             "OPENAI_BASE_URL",
-            ["localhost", "localhost:80/v1", "ftp://a/v1", "http://", "http://[", "http://a:99999",
-             "http://a:0", "http://a b", "http://ä.example", "http://999.1.1.1", "http://[v1.a]",
+            ["localhost", "ftp://a/v1", "http://", "http://[", "http://a:99999", "http://a b", "http://999.1.1.1",
              f"http://a/{2_000 * 'x'}"],
         ),
     ],
@@ -214,11 +212,9 @@ def test_a_prompt_of_ones_own_takes_the_place_of_ours():
     [
         ({"rag_answer": OWN.replace("$question", "?")}, r"prompts\.rag_answer: the field \$question is missing"),
         ({"rag_answer": OWN + " $colour"}, r"prompts\.rag_answer: there is no field \$colour"),
-        ({"rag_answer": f"At most $max_top_k. {OWN}"}, r"prompts\.rag_answer: there is no field \$max_top_k"),
         ({"rag_answer": " "}, r"prompts\.rag_answer: a text that is not blank"),
         ({"tools_plan": OWN}, "prompts: one of rag_answer, .* is required; given: 'tools_plan'"),
         ("nowhere", "prompts: a folder with files"),
-        (5, "prompts: a folder of files, or texts by name"),
     ],
 )
 def test_a_prompt_that_does_not_fit_is_refused_when_the_agent_is_built(given, said):

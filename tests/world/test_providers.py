@@ -66,16 +66,13 @@ def answered(monkeypatch):
     ("script", "form", "requests"),
     [
         (knows("json_schema", reply=JSON), None, 1),
-        (knows("json_object", reply=JSON), "json", 2),
         (knows("json_object", reply=f"Sure! Here it is:\n```json\n{JSON}\n```\nI hope this helps."), "json", 2),
         (knows("none", reply=f"{SAID} [1]."), "text", 3),
-        (knows("none", reply=f"{SAID}."), "text", 3),
         (says(f"[THINK]Is it {{1}}?[/THINK]{JSON}"), None, 1),
-        (says(f"<thought>They want JSON: {{}}</thought>\n{JSON}"), None, 1),
         (says(f"<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>{JSON}<|return|>"), None, 1),
         (streams(piece(JSON[:20]), piece(JSON[20:]), piece("", finish_reason="stop")), None, 1),
     ],
-    ids=["schema", "json alone", "prose around", "text", "text unmarked", "[THINK]", "thought", "channels", "stream"],
+    ids=["schema", "prose around", "text", "[THINK]", "channels", "stream"],
 )
 def test_a_provider_that_answers(answered, script, form, requests):
     """Whatever it knows of forms, and whatever it writes around its reply: the answer is that of the passage."""
@@ -111,7 +108,6 @@ def test_a_form_is_found_out_once(answered, monkeypatch, caplog):
         (streams(piece("Th"), {"error": {"code": 502, "message": "gone"}}), "llm_unavailable", {"status": 502}),
         (payload(200, b"<!doctype html><title>Sign in", "text/html"), "llm_bad_response", {"cause": "html"}),
         (says("", finish_reason="PROHIBITED_CONTENT"), "llm_content_filter", {}),
-        (says("", finish_reason="RECITATION"), "llm_content_filter", {}),
         (says(JSON[:30], finish_reason="model_length"), "llm_truncated", {}),
         (refusal("I cannot help with that."), "llm_refused", {"message": "I cannot help with that."}),
         (drip(), "llm_timeout", {"limit": "max_seconds"}),

@@ -6,11 +6,11 @@ import math
 from collections import OrderedDict, namedtuple
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Integral
 from types import MappingProxyType
 from uuid import UUID
 
@@ -45,16 +45,7 @@ class Count:
         return 7
 
 
-class Score:
-    """A real number of another library."""
-
-    def __float__(self):
-        """Return the number."""
-        return 0.5
-
-
 Integral.register(Count)
-Real.register(Score)
 Line = namedtuple("Line", ["item", "price"])
 
 
@@ -76,15 +67,12 @@ class Bill(BaseModel):
 CONVERTED = {
     "a date": (date(2026, 3, 6), "2026-03-06"),
     "a moment": (datetime(2026, 3, 6, 13, 5, tzinfo=UTC), "2026-03-06T13:05:00Z"),
-    "a moment elsewhere": (datetime(2026, 3, 6, 13, tzinfo=timezone(timedelta(hours=2))), "2026-03-06T13:00:00+02:00"),
     "a time of day": (time(13, 5), "13:05:00"),
     "a duration": (timedelta(minutes=90), "PT1H30M"),
     "a Decimal": (Decimal("1.10"), "1.10"),
     "a UUID": (UUID(int=3), "00000000-0000-0000-0000-000000000003"),
-    "a text with a name": (Plan.TEAM, "team"),
     "a number with a name": (Size.LARGE, 3),
     "a whole number of another library": (Count(), 7),
-    "a real number of another library": (Score(), 0.5),
     "a fraction": (Fraction(1, 4), 0.25),
     "a tuple": ((1, 2.5), [1, 2.5]),
     "a mapping": (MappingProxyType({"a": OrderedDict(b=Plan.TEAM)}), {"a": {"b": "team"}}),
@@ -109,15 +97,11 @@ def nested(levels):
 REFUSED = {
     "bytes": (b"x", "a bytes"),
     "NaN": (math.nan, "NaN"),
-    "an infinity": (-math.inf, "an infinite number"),
-    "a Decimal that is none": (Decimal("NaN"), "the Decimal NaN"),
     "more than 64 bits": (2**63, "a whole number of more than 64 bits"),
     "more than a float": (Fraction(10**400), "a number too large for a float"),
     "a set": ({1}, "a set"),
     "an object": (object(), "a object"),
-    "a class": (Order, "a type"),
     "a key that is none": ({None: 1}, "the key None"),
-    "a key of bytes": ({b"a": 1}, "the key b'a'"),
     "two keys that are one": ({1: "a", "1": "b"}, "two keys that are both '1'"),
     "too many levels": (nested(65), "more than 64 levels of nesting"),
 }

@@ -1,38 +1,24 @@
-"""Telemetry: spans and metrics of runs, nodes and calls, sent by OpenTelemetry's SDK to a real receiver."""
+"""Telemetry: spans and metrics of runs, nodes and calls, as OpenTelemetry's SDK keeps them."""
 
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import logging
 import re
 import time
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import pytest
 import refund_pattern
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from openai_server import OpenAIServer, answer, status
-from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
-    ExportMetricsServiceRequest,
-    ExportMetricsServiceResponse,
-)
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-    ExportTraceServiceResponse,
-)
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import InMemoryMetricReader, PeriodicExportingMetricReader
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from rag_agents import ANSWER, INTENT, QUESTION
 
@@ -54,73 +40,6 @@ from guardgraph import (
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.named_models import chat_model
 from guardgraph.world.telemetry import METRICS
-
-FORMS: dict[str, tuple[Any, Any]] = {
-    "/v1/traces": (ExportTraceServiceRequest, ExportTraceServiceResponse),
-    "/v1/metrics": (ExportMetricsServiceRequest, ExportMetricsServiceResponse),
-}
-
-
-class OtlpReceiver:
-    """The server; a context manager."""
-
-    def __init__(self) -> None:
-        self.received: list[Any] = []
-        self._http = _Server(("127.0.0.1", 0), _Handler)
-        self._http.received = self.received
-        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-
-    @property
-    def url(self) -> str:
-        """Where an exporter sends to, without the path of a signal."""
-        return f"http://127.0.0.1:{self._http.server_port}"
-
-    def __enter__(self) -> OtlpReceiver:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(5)
-
-    @property
-    def spans(self) -> list[Any]:
-        """The spans that came, in their order."""
-        sent = [item for item in self.received if isinstance(item, ExportTraceServiceRequest)]
-        return [
-            span for item in sent for each in item.resource_spans for scope in each.scope_spans for span in scope.spans
-        ]
-
-    @property
-    def metrics(self) -> dict[str, Any]:
-        """The metrics that came last, by name."""
-        sent = [item for item in self.received if isinstance(item, ExportMetricsServiceRequest)]
-        scopes = [scope for item in sent for each in item.resource_metrics for scope in each.scope_metrics]
-        return {metric.name: metric for scope in scopes for metric in scope.metrics}
-
-
-class _Server(ThreadingHTTPServer):
-    received: list[Any]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.headers.get("Content-Encoding") == "gzip":
-            body = gzip.decompress(body)
-        form, reply = FORMS[self.path]
-        self.server.received.append(form.FromString(body))  # type: ignore[attr-defined]
-        answer = reply().SerializeToString()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/x-protobuf")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
 
 SECRETS = ("P1 first response", "15 minutes", "doc_sla")
 """Words of the question, the answer and the documents."""
@@ -157,51 +76,37 @@ class Watched:
         ]
 
 
-def attributes_of(span):
-    """Return the attributes of a span as the receiver has it, as texts."""
-    return {item.key: item.value.string_value or str(item.value.int_value) for item in span.attributes}
-
-
-def test_a_receiver_gets_the_spans_and_metrics_of_a_run():
-    """The SDK sends run, nodes, guards and calls with the conventions' names, nested, and metrics, by real HTTP."""
-    replies = (answer(json.dumps(INTENT)), answer(json.dumps(ANSWER)))
-    with OtlpReceiver() as receiver, OpenAIServer(*replies) as server:
-        tracers = TracerProvider()
-        tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{receiver.url}/v1/traces")))
-        reader = PeriodicExportingMetricReader(OTLPMetricExporter(f"{receiver.url}/v1/metrics"), 3_600_000)
-        meters = MeterProvider([reader])
-        world = TelemetryWorld(tracer_provider=tracers, meter_provider=meters)
+def test_a_run_has_spans_and_metrics_by_the_conventions_names():
+    """Run, nodes, guards and calls are nested spans; runs, tokens and costs are metrics."""
+    watched = Watched()
+    with OpenAIServer(answer(json.dumps(INTENT)), answer(json.dumps(ANSWER))) as server:
         prices = {"test-model": {"input": 1.0, "output": 2.0}}
+        budget = RagBudget(prices=prices, max_output_tokens=500)
         model = chat_model("openai:test-model", environ=server.environ())
-        agent = create_rag_agent(model, world=world, budget=RagBudget(prices=prices, max_output_tokens=500))
-        assert agent.invoke(QUESTION)["stop_reason"] == "success"
-        tracers.shutdown()
-        meters.shutdown()
-    spans = {span.name: span for span in receiver.spans}
-    names = {span.span_id: span.name for span in receiver.spans}
-    run, call = spans["invoke_agent rag"], spans["chat test-model"]
-    assert run.parent_span_id == b""
-    assert {span.trace_id for span in receiver.spans} == {run.trace_id}
-    assert names[call.parent_span_id] == "propose generate"
-    assert names[spans["guard policy_guard"].parent_span_id] == "invoke_agent rag"
-    told = attributes_of(call)
-    assert told["gen_ai.operation.name"] == "chat"
-    assert told["gen_ai.provider.name"] == "openai"
-    assert told["gen_ai.request.model"] == "test-model"
-    assert (told["gen_ai.usage.input_tokens"], told["gen_ai.usage.output_tokens"]) == ("11", "7")
-    assert told["gen_ai.request.max_tokens"] == "500"
-    assert attributes_of(run)["gen_ai.operation.name"] == "invoke_agent"
-    assert attributes_of(spans["guard policy_guard"])["guardgraph.verdict"] == "pass"
-    metrics = receiver.metrics
-    [ended] = metrics["guardgraph.runs"].sum.data_points
-    assert ended.as_int == 1
-    tokens = {
-        attributes_of(point)["gen_ai.token.type"]: point.sum
-        for point in metrics["gen_ai.client.token.usage"].histogram.data_points
+        assert create_rag_agent(model, world=watched.world(), budget=budget).invoke(QUESTION)["status"] == "ok"
+    spans, parents = {span.name: span for span in watched.spans}, watched.parent_names()
+    assert {span.context.trace_id for span in watched.spans} == {spans["invoke_agent rag"].context.trace_id}
+    assert parents["invoke_agent rag"] is None
+    assert parents["chat test-model"] == "propose generate"
+    assert parents["guard policy_guard"] == "invoke_agent rag"
+    assert spans["invoke_agent rag"].attributes["gen_ai.operation.name"] == "invoke_agent"
+    assert spans["guard policy_guard"].attributes["guardgraph.verdict"] == "pass"
+    told = {
+        "operation.name": "chat",
+        "provider.name": "openai",
+        "request.model": "test-model",
+        "request.max_tokens": 500,
+        "usage.input_tokens": 11,
+        "usage.output_tokens": 7,
     }
-    assert tokens == {"input": 22, "output": 14}
-    [cost] = metrics["guardgraph.cost"].sum.data_points
-    assert cost.as_double == pytest.approx((22 * 1 + 14 * 2) / 1e6)
+    attributes = spans["chat test-model"].attributes
+    assert {name: attributes[f"gen_ai.{name}"] for name in told} == told
+    [ended] = watched.points("guardgraph.runs")
+    assert ended.value == 1
+    tokens = watched.points("gen_ai.client.token.usage")
+    assert {point.attributes["gen_ai.token.type"]: point.sum for point in tokens} == {"input": 22, "output": 14}
+    [cost] = watched.points("guardgraph.cost")
+    assert cost.value == pytest.approx((22 * 1 + 14 * 2) / 1e6)
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -209,23 +114,20 @@ def test_spans_of_a_tool_are_inside_the_span_of_its_call(mode):
     """What a tool does in the call's thread belongs to the call, also where several tools are at work at once."""
     watched = Watched()
     tracer = watched.tracer_provider.get_tracer("tool")
-    names = ("first", "second")
 
-    def read_first(id: str) -> str:
-        """Read it."""
-        with tracer.start_as_current_span("inside first"):
-            time.sleep(0.02)
-        return f"the bill {id}"
+    def reading(name):
+        def read(id: str) -> str:
+            """Read it."""
+            with tracer.start_as_current_span(f"inside {name}"):
+                time.sleep(0.02)
+            return f"the bill {id}"
 
-    def read_second(id: str) -> str:
-        """Read it."""
-        with tracer.start_as_current_span("inside second"):
-            time.sleep(0.02)
-        return f"the bill {id}"
+        read.__name__ = f"read_{name}"
+        return read
 
-    calls = [{"tool": f"read_{name}", "args": {"id": "b7"}} for name in names]
-    proposals = [{"calls": calls}, {"done": True, "answer": "Nothing to pay."}]
-    agent = tool_agent([read_first, read_second], proposals, watched.world())
+    tools = [reading("first"), reading("second")]
+    calls = [{"tool": tool.__name__, "args": {"id": "b7"}} for tool in tools]
+    agent = tool_agent(tools, [{"calls": calls}, {"done": True, "answer": "Nothing to pay."}], watched.world())
     task = {"task": "Read the bill b7."}
     result = agent.invoke(task) if mode == "invoke" else asyncio.run(agent.ainvoke(task))
     parents = watched.parent_names()

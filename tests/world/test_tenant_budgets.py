@@ -123,25 +123,6 @@ def test_a_tenant_is_charged_what_models_say_and_no_more(tmp_path):
     assert all(item.reserved == 0 for item in amounts.values())
 
 
-def test_a_refusal_is_in_the_record_and_replays(tmp_path):
-    """What the account said is an input of the run: it is decided again without the store."""
-    recorder = InMemoryRecorder()
-    url = f"sqlite:///{tmp_path}/runs.db"
-    agent = tenant_agent(url, [TenantBudget(max_llm_calls=0)], lambda view: INTENT, recorder=recorder)
-    result = ask(agent)
-    assert (result["stop_reason"], result["phase"]) == ("tenant_budget:max_llm_calls", "plan")
-    [call] = recorder.runs[0]["calls"]
-    assert call["unmade"]
-    again = replay(create_rag_agent(planner=agent_planner(agent)), recorder.runs[0])
-    assert again["details"] == result["details"]
-
-
-def agent_planner(agent):
-    """Return the planner that an agent was made with."""
-    [proposer] = agent.frame.declarations["plan"].proposers
-    return proposer.target
-
-
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 def test_each_attempt_is_charged_by_the_price_of_whom_it_asks(is_async, tmp_path):
     """Inside a `ResilientWorld` a failed attempt and a fallback are calls of their own, each at its model's price."""

@@ -62,7 +62,6 @@ def test_a_draft_is_written_reviewed_and_revised_in_texts(run, critique):
     [
         ("APPROVE", "success"),
         ("ESCALATE: it promises a date.", "policy_escalation"),
-        ("REVISE\nMake it friendlier.", "policy_escalation"),
         ('APPROVE\nREMOVE "P1 payment incident"', "invalid_critique:approve_with_required_changes"),
         ("Looks good to me.", "policy_escalation"),
     ],
@@ -72,7 +71,7 @@ def test_what_a_text_decides(run, critique, reason):
     result, _ = run(create_self_critique_agent, GIVEN, DRAFT, critique)
     assert result["stop_reason"] == reason
     if reason == "policy_escalation":
-        assert result["escalation_reason"] in ("it promises a date", "Make it friendlier", "Looks good to me.")
+        assert result["escalation_reason"] in ("it promises a date", "Looks good to me.")
 
 
 def research(run, *texts):
@@ -105,9 +104,7 @@ def test_notes_are_sentences_of_pages(run, notes):
     assert passage["quote"] == "The trial lasts 21 days and needs no credit card."
 
 
-@pytest.mark.parametrize(
-    "notes", ["NOT FOUND", "[1] Trial\n\nThe answer is not found.", "Our offices are in Paris and in Rome."]
-)
+@pytest.mark.parametrize("notes", ["NOT FOUND", "[1] Trial\n\nThe answer is not found."])
 def test_where_no_page_says_it_there_are_no_notes(run, notes):
     """What no page says is no note, whatever the model writes."""
     assert research(run, notes)["stop_reason"].startswith("no_")
