@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, NotRequired, Required, TypeAlias
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from pydantic_core import PydanticSerializationError
-from typing_extensions import ReadOnly, get_type_hints
+from typing_extensions import ReadOnly, TypedDict, Unpack, get_type_hints
 
 from guardgraph.graphs.declaring import (
     CALLED,
@@ -209,6 +209,27 @@ class PatternGraph(StateGraph[Any, Any, Any, Any]):
         keep_checkpoint_allowlist(guarded, compiled)
         wrap_nodes_for_handlers(guarded)
         return guarded
+
+
+class Deployment(TypedDict, total=False):
+    """What `Pattern.compile` and the factories of agents are given beside a name and a checkpointer."""
+
+    world: World | None
+    """What the graph reaches outside through; the live one when None."""
+    recorder: Recorder | None
+    """Who is given the recording of every run that ends."""
+    reviewers: Reviewers | None
+    """A function that is given a person's whole answer and the `Caller` who resumes the run, and returns an `Identity`,
+    or its name; the answer of whom it returns None for, or raises, does not count. Without it the record says that who
+    answered is unverified."""
+    shadow: Mapping[str, GuardedGraph] | None
+    """Agents of this pattern by name, who judge every run that is recorded once more, from the same outcomes; the
+    recording says what they make of it, the result does not."""
+    forks: bool
+    """Whether a client may go on from an earlier checkpoint of a thread, as a run of its own; see `docs/effects.md`.
+    Without it that is an `InputError`."""
+    live: LivePolicy | None
+    """An overlay that tightens the policy while runs go on; `live_policy` makes one."""
 
 
 class Pattern(Generic[InputT, ContextT, ResultT]):
@@ -414,32 +435,14 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self.declarations[name] = replace(self.declarations[name], held=tuple((held or {}).items()))
 
     def compile(
-        self,
-        *,
-        name: str | None = None,
-        checkpointer: Any = None,
-        world: World | None = None,
-        recorder: Recorder | None = None,
-        reviewers: Reviewers | None = None,
-        shadow: Mapping[str, GuardedGraph] | None = None,
-        forks: bool = False,
-        live: LivePolicy | None = None,
+        self, *, name: str | None = None, checkpointer: Any = None, **deployment: Unpack[Deployment]
     ) -> GuardedGraph[InputT, ContextT, ResultT]:
         """Prove the pattern and return it as a compiled LangGraph graph.
 
         Args:
             name: the graph's name; the pattern's when None, and on LangGraph's server the id in langgraph.json.
             checkpointer: LangGraph's.
-            world: what the graph reaches outside through; the live one when None.
-            recorder: who is given the recording of every run that ends.
-            reviewers: a function that is given a person's whole answer and the `Caller` who resumes the run, and
-                returns an `Identity`, or its name; the answer of whom it returns None for, or raises, does not count.
-                Without it the record says that who answered is unverified.
-            shadow: agents of this pattern by name, who judge every run that is recorded once more, from the same
-                outcomes; the recording says what they make of it, the result does not.
-            forks: whether a client may go on from an earlier checkpoint of a thread, as a run of its own; see
-                `docs/effects.md`. Without it that is an `InputError`.
-            live: an overlay that tightens the policy while runs go on; `live_policy` makes one.
+            **deployment: the fields of `Deployment`.
 
         Raises:
             ConfigurationError: the name is no text, the checkpointer none of LangGraph's, the world or the recorder
@@ -454,9 +457,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             raise ConfigurationError(f"name: a text that is not blank; given: {name!r:.80}")
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
-        builder = self.builder(
-            name=name, world=world, recorder=recorder, reviewers=reviewers, shadow=shadow, forks=forks, live=live
-        )
+        builder = self.builder(name=name, **deployment)
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify_new_graph(graph):
             raise GrammarError("\n".join(map(str, findings)))

@@ -6,15 +6,14 @@ A question that follows a conversation is rewritten first, to be understood with
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
-from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.grammar import Deployment, Pattern
 from guardgraph.graphs.own_guards import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.nodes import rag as nodes
 from guardgraph.nodes.offline import rag as offline
 from guardgraph.nodes.offline.rag import condense_offline_question
@@ -32,7 +31,6 @@ from guardgraph.state.rag import (
     RagResult,
     RagState,
 )
-from guardgraph.state.recording import Recorder
 from guardgraph.state.settings import choose_settings
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import demo_documents, load_folder
@@ -41,7 +39,7 @@ from guardgraph.tools.langchain.judges import LangChainReranker, is_document_com
 from guardgraph.tools.langchain.retriever import LangChainRetriever
 from guardgraph.tools.lexical import LexicalRetriever
 from guardgraph.tools.tool import choose_retriever_sources
-from guardgraph.world.call import Outside, World
+from guardgraph.world.call import Outside
 from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
@@ -82,11 +80,7 @@ def create_rag_agent(
     verifier: Verifier | None = None,
     checkpointer: Any = None,
     name: str | None = None,
-    world: World | None = None,
-    recorder: Recorder | None = None,
-    shadow: Mapping[str, GuardedGraph] | None = None,
-    forks: bool = False,
-    live: LivePolicy | None = None,
+    **deployment: Unpack[Deployment],
 ) -> GuardedGraph[RagInput, RagContext, RagResult]:
     """Return the RAG agent as a compiled LangGraph graph.
 
@@ -131,11 +125,7 @@ def create_rag_agent(
             ``{claims: [{number, claim, evidence}]}`` and returns ``{claims: [{number, supported}]}``. None by default.
         checkpointer: LangGraph's.
         name: the graph's name; ``"rag"`` when None, and on LangGraph's server the id in langgraph.json.
-        world: what the graph reaches outside through; the live one when None.
-        recorder: who is given the recording of every run that ends.
-        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
-        forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
-        live: an overlay that tightens the policy while runs go on; see `live_policy`.
+        **deployment: world, recorder, reviewers, shadow, forks and live, as for `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong, or a list of the policy names a source that the knowledge base or a
@@ -164,9 +154,7 @@ def create_rag_agent(
         clarification=clarification,
         guards=guards,
         verifier=choose_verifier(verifier),
-    ).compile(
-        name=name, checkpointer=checkpointer, world=world, recorder=recorder, shadow=shadow, forks=forks, live=live
-    )
+    ).compile(name=name, checkpointer=checkpointer, **deployment)
 
 
 def rag_pattern(

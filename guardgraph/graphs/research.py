@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
-from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.grammar import Deployment, Pattern
 from guardgraph.graphs.own_guards import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.nodes.body import Body
 from guardgraph.nodes.offline import research as offline
 from guardgraph.nodes.offline.research import take_offline_notes as offline_notes
 from guardgraph.nodes.own_guards import AnswerGuard, extend_catalogue
 from guardgraph.nodes.research import answering, notes, searching
-from guardgraph.state.recording import Recorder
 from guardgraph.state.research import (
     RESEARCH_REASONS,
     ResearchBudget,
@@ -26,12 +24,11 @@ from guardgraph.state.research import (
     ResearchResult,
     ResearchState,
 )
-from guardgraph.state.review import Reviewers
 from guardgraph.state.settings import choose_settings
 from guardgraph.tools.langchain.asking import is_from_langchain, is_langchain_tool, unwrap_runnable
 from guardgraph.tools.langchain.search import LangChainReader, LangChainSearch
 from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_reader, make_recorded_search
-from guardgraph.world.call import Outside, World
+from guardgraph.world.call import Outside
 from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
@@ -58,12 +55,7 @@ def create_research_agent(
     budget: ResearchBudget | None = None,
     checkpointer: Any = None,
     name: str | None = None,
-    world: World | None = None,
-    recorder: Recorder | None = None,
-    reviewers: Reviewers | None = None,
-    shadow: Mapping[str, GuardedGraph] | None = None,
-    forks: bool = False,
-    live: LivePolicy | None = None,
+    **deployment: Unpack[Deployment],
 ) -> GuardedGraph[ResearchInput, ResearchContext, ResearchResult]:
     """Return the Research agent as a compiled LangGraph graph.
 
@@ -106,13 +98,7 @@ def create_research_agent(
         budget: the limits of one run; a request may hint at four of them.
         checkpointer: LangGraph's.
         name: the graph's name; ``"research"`` when None, and on LangGraph's server the id in langgraph.json.
-        world: what the graph reaches outside through; the live one when None.
-        recorder: who is given the recording of every run that ends.
-        reviewers: who answers for a run on a topic of high risk: given a person's whole answer and the `Caller` who
-            resumes the run, it returns an `Identity`, or its name; None where it knows nobody.
-        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
-        forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
-        live: an overlay that tightens the policy while runs go on; see `live_policy`.
+        **deployment: world, recorder, reviewers, shadow, forks and live, as for `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
@@ -133,16 +119,7 @@ def create_research_agent(
         budget=limits,
         guards=guards,
         verifier=choose_verifier(verifier),
-    ).compile(
-        name=name,
-        checkpointer=checkpointer,
-        world=world,
-        recorder=recorder,
-        reviewers=reviewers,
-        shadow=shadow,
-        forks=forks,
-        live=live,
-    )
+    ).compile(name=name, checkpointer=checkpointer, **deployment)
 
 
 def research_pattern(

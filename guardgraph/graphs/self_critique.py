@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.grammar import Deployment, Pattern
 from guardgraph.graphs.own_guards import declare_answer_guard
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.nodes import self_critique as nodes
 from guardgraph.nodes.offline import self_critique as offline
 from guardgraph.nodes.own_guards import AnswerGuard, extend_catalogue
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.state.recording import Recorder
-from guardgraph.state.review import Reviewers
 from guardgraph.state.self_critique import (
     SELF_CRITIQUE_REASONS,
     SelfCritiqueBudget,
@@ -27,7 +24,7 @@ from guardgraph.state.self_critique import (
 )
 from guardgraph.state.settings import choose_settings
 from guardgraph.tools.langchain.judges import LangChainSimilarity
-from guardgraph.world.call import Outside, World
+from guardgraph.world.call import Outside
 from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer
@@ -53,12 +50,7 @@ def create_self_critique_agent(
     embedding: Embeddings | None = None,
     checkpointer: Any = None,
     name: str | None = None,
-    world: World | None = None,
-    recorder: Recorder | None = None,
-    reviewers: Reviewers | None = None,
-    shadow: Mapping[str, GuardedGraph] | None = None,
-    forks: bool = False,
-    live: LivePolicy | None = None,
+    **deployment: Unpack[Deployment],
 ) -> GuardedGraph[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
     """Return the Self-critique agent as a compiled LangGraph graph.
 
@@ -88,17 +80,13 @@ def create_self_critique_agent(
             see `min_mention_similarity` and `max_soften_similarity` of the budget.
         checkpointer: LangGraph's; needed where the policy says ``escalation="wait"``.
         name: the graph's name; ``"self_critique"`` when None, and on LangGraph's server the id in langgraph.json.
-        world: what the graph reaches outside through; the live one when None.
-        recorder: who is given the recording of every run that ends.
-        reviewers: who says whose answer it is that a person gives; see `Pattern.compile`.
-        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
-        forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
-        live: an overlay that tightens the policy while runs go on; see `live_policy`.
+        **deployment: world, recorder, reviewers, shadow, forks and live, as for `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = choose_settings(SelfCritiqueBudget(), budget, "budget")
+    recorder: Any = deployment.get("recorder")
     if ledger is None and limits.severity_budget is not None and is_ledger(recorder):
         ledger = recorder
     if ledger is not None:
@@ -124,16 +112,7 @@ def create_self_critique_agent(
         if embedding is None
         else Proposer(scale := LangChainSimilarity(embedding), {"proposer": scale.name}),
         guards=guards,
-    ).compile(
-        name=name,
-        checkpointer=checkpointer,
-        world=world,
-        recorder=recorder,
-        reviewers=reviewers,
-        shadow=shadow,
-        forks=forks,
-        live=live,
-    )
+    ).compile(name=name, checkpointer=checkpointer, **deployment)
 
 
 def self_critique_pattern(

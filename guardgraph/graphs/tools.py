@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from guardgraph.graphs.grammar import Pattern
+from guardgraph.graphs.grammar import Deployment, Pattern
 from guardgraph.graphs.own_guards import Verifier, choose_verifier, declare_answer_guard
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools.schemas import check_arguments, find_reference_problem
 from guardgraph.nodes import tools as nodes
@@ -18,8 +17,6 @@ from guardgraph.nodes.offline.tools import plan_offline_step
 from guardgraph.nodes.own_guards import AnswerGuard, extend_catalogue
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
-from guardgraph.state.recording import Recorder
-from guardgraph.state.review import Reviewers
 from guardgraph.state.settings import choose_settings
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.state.tools import (
@@ -36,7 +33,7 @@ from guardgraph.state.tools import (
 )
 from guardgraph.tools.langchain.calling import name_tools
 from guardgraph.tools.office import OFFICE_POLICY, make_demo_office
-from guardgraph.world.call import Outside, ToolTable, World
+from guardgraph.world.call import Outside, ToolTable
 from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
 from guardgraph.world.proposers import Proposer, choose_proposer
@@ -58,12 +55,7 @@ def create_tool_agent(
     verifier: Verifier | None = None,
     checkpointer: Any = None,
     name: str | None = None,
-    world: World | None = None,
-    recorder: Recorder | None = None,
-    reviewers: Reviewers | None = None,
-    shadow: Mapping[str, GuardedGraph] | None = None,
-    forks: bool = False,
-    live: LivePolicy | None = None,
+    **deployment: Unpack[Deployment],
 ) -> GuardedGraph[ToolInput, ToolContext, ToolResult]:
     """Return the tool agent as a compiled LangGraph graph.
 
@@ -91,12 +83,7 @@ def create_tool_agent(
         checkpointer: LangGraph's; needed by tools that write, unless the recorder keeps begun runs, and where a person
             may be asked.
         name: the graph's name; ``"tools"`` when None, and on LangGraph's server the id in langgraph.json.
-        world: what the graph reaches outside through; the live one when None.
-        recorder: who is given the recording of every run that ends.
-        reviewers: who says whose answer it is that a person gives; see `Pattern.compile`.
-        shadow: agents of this pattern by name, who judge every recorded run once more; see `Pattern.compile`.
-        forks: whether a client may go on from an earlier checkpoint, as a run of its own; see `Pattern.compile`.
-        live: an overlay that tightens the policy while runs go on; see `live_policy`.
+        **deployment: world, recorder, reviewers, shadow, forks and live, as for `Pattern.compile`.
 
     Raises:
         ConfigurationError: an argument is wrong, or the policy names a tool or an argument that there is not; the
@@ -126,16 +113,7 @@ def create_tool_agent(
         budget=limits,
         guards=guards,
         verifier=choose_verifier(verifier),
-    ).compile(
-        name=name,
-        checkpointer=checkpointer,
-        world=world,
-        recorder=recorder,
-        reviewers=reviewers,
-        shadow=shadow,
-        forks=forks,
-        live=live,
-    )
+    ).compile(name=name, checkpointer=checkpointer, **deployment)
 
 
 def tool_pattern(

@@ -163,7 +163,21 @@ def make_approve_node(cards: Mapping[str, ToolCard]) -> Body:
     )
     def run_approve_node(state: ToolState, run: ToolRun) -> Steps:
         def refuse_edit(edited: JsonValue) -> JsonObject | None:
-            return _find_edit_refusal(edited, cards, state, run)
+            [call] = state["accepted_step"]["now"]
+            made, given = state.get("accepted_calls") or [], read_given(state, run)
+            asked = {"tool": call["tool"], "args": edited}
+            try:
+                licence = guards.judge_call(
+                    asked, cards=cards, policy=run.policy, budget=run.budget, given=given, made=made
+                )
+            except Stop as stop:
+                return {"reason": stop.reason, **stop.evidence}
+            if licence.hash != hash_licence(call["tool"], edited):  # true is no 1
+                return {
+                    "reason": f"argument_denied:{call['tool']}",
+                    "details": {"allowed": licence.args, "given": edited},
+                }
+            return None
 
         is_one = len(state["accepted_step"]["now"]) == 1  # of several calls a person edits none
         edits, refuse = (EDITED_ARGUMENTS, refuse_edit) if is_one else ((), None)
@@ -175,22 +189,6 @@ def make_approve_node(cards: Mapping[str, ToolCard]) -> Body:
 
 EDITED_ARGUMENTS = ("call", "args")
 """The way to the arguments in what a person is shown of a call."""
-
-
-def _find_edit_refusal(
-    edited: JsonValue, cards: Mapping[str, ToolCard], state: ToolState, run: ToolRun
-) -> JsonObject | None:
-    """Say why a call with edited arguments would have no licence; None of one that would."""
-    [call] = state["accepted_step"]["now"]
-    made, given = state.get("accepted_calls") or [], read_given(state, run)
-    asked = {"tool": call["tool"], "args": edited}
-    try:
-        licence = guards.judge_call(asked, cards=cards, policy=run.policy, budget=run.budget, given=given, made=made)
-    except Stop as stop:
-        return {"reason": stop.reason, **stop.evidence}
-    if licence.hash != hash_licence(call["tool"], edited):  # true is no 1
-        return {"reason": f"argument_denied:{call['tool']}", "details": {"allowed": licence.args, "given": edited}}
-    return None
 
 
 def _make_approval_question(state: ToolState) -> JsonObject:

@@ -31,7 +31,7 @@ from guardgraph.nodes.research.searching import describe_searches, find_ending_l
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.research import BriefReview, Note, ResearchAnswer, ResearchSources, ResearchState
+from guardgraph.state.research import BriefReview, Note, ResearchAnswer, ResearchState
 from guardgraph.world.call import ask_person
 from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
@@ -183,7 +183,17 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     echoes = [state["task"]["question"], *(note[key] for note in notes for key in ("id", "url"))]
     check_text_is_said(answer["answer"], "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
     judged = _judge_answer(answer, notes, state, run)
-    accepted = _accept_answer(answer, judged, sources, given.about)
+    trace: JsonObject = {
+        "phase": "synthesize",
+        "answer_chars": len(answer["answer"]),
+        "citations": len(answer["citations"]),
+    }
+    history: JsonObject = {"action": "synthesize_answer", "citations": answer["citations"]}
+    if marked := judged.unverified:
+        answer = ResearchAnswer(**answer, unverified=marked)
+        trace["unverified"], history["unverified"] = len(marked), [item["text"] for item in marked]
+    step = Step(trace, {**history, **given.about})
+    accepted = Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(step,))
     return accepted if judged.refusal is None else refuse_judged_answer(judged, judged.refusal, accepted)
 
 
@@ -214,20 +224,6 @@ def _parse_answer(fields: JsonObject, notes: list[Note], state: ResearchState, r
         notes=notes,
         max_answer_chars=most,
     )
-
-
-def _accept_answer(answer: ResearchAnswer, judged: Judged, sources: ResearchSources, about: JsonObject) -> Pass:
-    trace: JsonObject = {
-        "phase": "synthesize",
-        "answer_chars": len(answer["answer"]),
-        "citations": len(answer["citations"]),
-    }
-    history: JsonObject = {"action": "synthesize_answer", "citations": answer["citations"]}
-    if marked := judged.unverified:
-        answer = ResearchAnswer(**answer, unverified=marked)
-        trace["unverified"], history["unverified"] = len(marked), [item["text"] for item in marked]
-    step = Step(trace, {**history, **about})
-    return Pass({"accepted_answer": answer, "accepted_sources": sources}, steps=(step,))
 
 
 def show_accepted_brief(state: ResearchState, run: ResearchRun) -> tuple[JsonObject, JsonObject]:
