@@ -13,11 +13,9 @@ from guardgraph.grounding.check import CheckedSentence, Finding, Source
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject
 
-PASSED: Final = "success"
-"""The stop reason of an answer that is let through, as of a run."""
+PASSED: Final = "success"  # the stop reason of an answer that is let through, as of a run
 
-_EMPTY: Final = "invalid_answer:empty"
-"""The stop reason of an answer that says nothing."""
+_EMPTY: Final = "invalid_answer:empty"  # the stop reason of an answer that says nothing
 _UNCHECKED: Final = {"supported": "unchecked"}
 
 
@@ -119,8 +117,7 @@ _RULES: Final = {
     "opposite": "it says the opposite of a source",
     "cover": "the sources do not speak of this; the share of its words that they have is {told}",
 }
-_SHOWN_CHARS: Final = 200
-"""Characters of a source that a finding shows."""
+_SHOWN_CHARS: Final = 200  # characters of a source that a finding shows
 
 _STYLE: Final = """
 .checked{font:1rem/1.6 system-ui,sans-serif;max-width:72rem;color:#1b1b1b;background:#fff}

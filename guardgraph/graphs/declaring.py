@@ -46,8 +46,7 @@ class NodeKind:
     at_once: bool  # whether it may make several calls, side by side or one after another
     reads: tuple[str, ...]  # channels of the grammar's own that it reads; no body sees them
     writes_raw: bool  # whether nobody has judged what it writes, which then lives for one step
-    says: tuple[str, ...] = ("phase", "reads", "writes")
-    """What has to be said of it, beside its body or in the pattern."""
+    says: tuple[str, ...] = ("phase", "reads", "writes")  # what has to be said of it, beside its body or in the pattern
     is_text: bool = False  # whether all that it writes is JSON text
 
 
@@ -190,8 +189,7 @@ class Declaration:
     to: tuple[str, ...] = ()
     stops: tuple[str, ...] = ()
     family: str | None = None  # of a stop terminal: the family that it ends
-    again: tuple[str, ...] = ()
-    """Of a guard: the propose nodes whose proposals it refuses, which are asked again."""
+    again: tuple[str, ...] = ()  # of a guard: the propose nodes whose proposals it refuses, which are asked again
     attempts: int | None = None
     """Of a guard that has somebody asked again: asks for one proposal at most, where `max_attempts` is more."""
     inherits: tuple[str, ...] = ()
@@ -204,8 +202,7 @@ class Declaration:
     records: tuple[str, ...] = ()  # of a terminal: the channels that keep what the nodes of the pattern called
     effects: tuple[str, ...] = ()  # of an act node: the tools by which it changes something outside
     rounds: Rounds = 1  # of an act node: how often a visit may yield calls
-    proposers: tuple[Any, ...] | None = None
-    """Of a propose node: whom it may call; None where it does not say it."""
+    proposers: tuple[Any, ...] | None = None  # of a propose node: whom it may call; None where it does not say it
     tools: tuple[str, ...] = ()  # of an act node: the tools of the pattern's table that it may call, by name
     licensing: tuple[str, ...] = ()
     """Channels that the grammar needs and the body is not shown: of an act node with `tools` those by which its calls

@@ -90,8 +90,7 @@ class DefaultName(str):
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
 _AWAITED = "aperform"
-OPEN_METHODS = ("begin", "note", "notes")
-"""What a recorder has beside `record` that keeps runs from their beginning on."""
+OPEN_METHODS = ("begin", "note", "notes")  # what a recorder has beside `record` that keeps runs from their beginning on
 
 
 def validate_world(given: Any) -> World:

@@ -27,8 +27,7 @@ from guardgraph.state.settings import choose_settings
 from guardgraph.state.tools import Given, MadeCall, ToolBudget, ToolCard, ToolPolicy
 from guardgraph.tools.langchain.calling import name_tools
 
-Read: TypeAlias = str | Callable[[Any], Any]
-"""The name of a key of the state, or a function of the state."""
+Read: TypeAlias = str | Callable[[Any], Any]  # the name of a key of the state, or a function of the state
 GuardNode: TypeAlias = Callable[[Any], Command[str]]
 
 

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 Verifier: TypeAlias = "Outside | ChatModel | BaseCrossEncoder | str"  # who may be a verifier
 
-VERIFY, SUPPORT_GUARD = "verify_answer", "support_guard"
-"""The nodes of a verifier: it proposes, and the guard refuses."""
+VERIFY, SUPPORT_GUARD = "verify_answer", "support_guard"  # the nodes of a verifier: it proposes, and the guard refuses
 
 
 def choose_verifier(given: Verifier | None) -> Proposer | None:

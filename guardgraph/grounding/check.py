@@ -24,17 +24,14 @@ from guardgraph.grounding.tables import Table, find_misplaced_values, join_table
 from guardgraph.grounding.values import Value, ValueIndex, find_support, is_same_kind, is_written, supports
 from guardgraph.grounding.workings import evaluate_workings
 
-VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")
-"""The worst first."""
-SUPPORTED_FROM: Final = 0.6
-"""The cover from which a sentence without a finding is supported."""
+VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")  # the worst first
+SUPPORTED_FROM: Final = 0.6  # the cover from which a sentence without a finding is supported
 CONFLICT_FROM: Final = 0.2
 """How much of a sentence a source sentence has, by weight, for its count of the same things to be another one."""
 _WHOLE: Final = 0.8
 _WITH_UNIT: Final = ("quantity", "money", "percent")
 _AROUND: Final = ".,;:!?()[]{}\"'“”‘’«»*_"
-_MOST: Final = 100
-"""Values of a sentence that are compared with each other; one with more is a table or no sentence."""
+_MOST: Final = 100  # values of a sentence that are compared with each other; one with more is a table or no sentence
 
 
 class Source(NamedTuple):
@@ -42,8 +39,7 @@ class Source(NamedTuple):
 
     id: str
     text: str
-    about: tuple[str, ...] = ()
-    """Title, section, source, date: it belongs to every sentence of the text."""
+    about: tuple[str, ...] = ()  # title, section, source, date: it belongs to every sentence of the text
 
 
 class Checks(NamedTuple):
@@ -53,13 +49,10 @@ class Checks(NamedTuple):
     names: bool = True
     opposites: bool = True
     cover: bool = True
-    min_cover: float = 0.35
-    """The share of a sentence's words under which it is doubtful."""
+    min_cover: float = 0.35  # the share of a sentence's words under which it is doubtful
     links: bool = True
-    known_links: tuple[str, ...] = ()
-    """Hosts, URLs and mail addresses that need no source."""
-    markup: tuple[str, ...] = ()
-    """Active markup that a text may have: ``html``, ``images``, ``scripts``."""
+    known_links: tuple[str, ...] = ()  # hosts, URLs and mail addresses that need no source
+    markup: tuple[str, ...] = ()  # active markup that a text may have: ``html``, ``images``, ``scripts``
     label_patterns: tuple[str, ...] = ()
     """Regular expressions of an application's own labels and names; each has to stand in a source as it is."""
     places: bool = True
@@ -93,20 +86,16 @@ class CheckedSentence(NamedTuple):
     text: str
     start: int
     end: int
-    verdict: str
-    """One of `VERDICTS`."""
+    verdict: str  # one of `VERDICTS`
     findings: tuple[Finding, ...]
-    evidence: tuple[Evidence, ...]
-    """The source sentences that are nearest."""
-    cover: float
-    """The share of its words that neighbouring source sentences have."""
+    evidence: tuple[Evidence, ...]  # the source sentences that are nearest
+    cover: float  # the share of its words that neighbouring source sentences have
 
 
 class CheckedText(NamedTuple):
     """A text with the verdicts of its sentences."""
 
-    verdict: str
-    """The worst of its sentences."""
+    verdict: str  # the worst of its sentences
     sentences: tuple[CheckedSentence, ...]
 
     @property
@@ -437,14 +426,10 @@ class Decision(NamedTuple):
     reason: str
     """``active_markup``, ``unsupported_link``, ``contradicts_source``, ``unsupported_number``, ``unsupported_name`` or
     ``doubtful``: what its writer is asked again for; "" where nothing is refused or marked."""
-    stops: bool
-    """Whether it is refused where nobody is asked again; else it goes on with its marks."""
-    findings: tuple[Finding, ...]
-    """Those of the sentences that the reason is about."""
-    unsupported: tuple[str, ...]
-    """What of the text the reason is about."""
-    marked: tuple[CheckedSentence, ...]
-    """The sentences that are marked where the text goes on."""
+    stops: bool  # whether it is refused where nobody is asked again; else it goes on with its marks
+    findings: tuple[Finding, ...]  # those of the sentences that the reason is about
+    unsupported: tuple[str, ...]  # what of the text the reason is about
+    marked: tuple[CheckedSentence, ...]  # the sentences that are marked where the text goes on
 
 
 def decide(checked: CheckedText, *, on_unsupported: str, on_doubt: str) -> Decision:

@@ -19,14 +19,11 @@ from guardgraph.grounding.values import Value, ValueIndex
 from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_joining_words, split_words, stem
 from guardgraph.plain.memory import remember_by_text
 
-LEAST_COVERED: Final = 3
-"""Content words that a sentence has at least for its cover to say anything."""
+LEAST_COVERED: Final = 3  # content words that a sentence has at least for its cover to say anything
 _get_start = attrgetter("start")
-_NEIGHBOURS: Final = 3
-"""Source sentences that follow each other and may say together what one sentence says."""
+_NEIGHBOURS: Final = 3  # source sentences that follow each other and may say together what one sentence says
 _MOST_NEAR: Final = 3
-_MOST_PLACES: Final = 256
-"""Sentences in which a word is looked up: what more of them have tells none from another."""
+_MOST_PLACES: Final = 256  # sentences in which a word is looked up: what more of them have tells none from another
 
 
 class Evidence(NamedTuple):
@@ -35,8 +32,7 @@ class Evidence(NamedTuple):
     source: str
     start: int
     end: int
-    share: float
-    """Of the sentence's words, by how rare they are, which the place has."""
+    share: float  # of the sentence's words, by how rare they are, which the place has
 
 
 class ReadText:

@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.grounding.quotes import find_quoting_sentences
 
-_PARTED: Final = re.compile(r"\n[ \t]*+\n")
-"""What parts paragraphs."""
+_PARTED: Final = re.compile(r"\n[ \t]*+\n")  # what parts paragraphs
 
 
 class CitingSentence(NamedTuple):
@@ -21,8 +20,7 @@ class CitingSentence(NamedTuple):
 
     start: int
     end: int
-    ids: tuple[str, ...]
-    """Of what it cites."""
+    ids: tuple[str, ...]  # of what it cites
 
 
 Sentence = CitingSentence
@@ -31,8 +29,7 @@ Sentence = CitingSentence
 class Mark(NamedTuple):
     """What stands behind a sentence."""
 
-    at: int
-    """Where it stood, in the text without marks."""
+    at: int  # where it stood, in the text without marks
     ids: tuple[str, ...]
 
 
@@ -58,8 +55,7 @@ def find_answer_sentences(text: str) -> Iterator[tuple[int, int, int, bool]]:
         yield start, end, parted.start() if parted else following, parted is not None
 
 
-_BRACKET: Final = re.compile(r"\[([^\[\]\n]+)\](?!\()")
-"""What may be a mark; a link of Markdown is none."""
+_BRACKET: Final = re.compile(r"\[([^\[\]\n]+)\](?!\()")  # what may be a mark; a link of Markdown is none
 _FOREIGN: Final = re.compile(r"【[^【】\n]*】|[\ue000-\uf8ff](?:[^\ue000-\uf8ff\s]*[\ue000-\uf8ff])*")
 """Marks of other makers, in lenticular brackets or of private-use letters: they name nothing that was shown."""
 _ITEMS: Final = re.compile(r"[,;]")

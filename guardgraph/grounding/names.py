@@ -34,8 +34,7 @@ _ENDED: Final = re.compile(r"[.!?][\"”)*]*\s*$")
 _CELL: Final = re.compile(r"(?<=\|)[^|\n]{1,60}(?=\|)")
 _LEAST_ROOT: Final = 4
 _SHORT: Final = 5
-_LONG: Final = 9
-"""Letters of a name that one other letter, and two, may leave the same name: "Wellesey" of "Wellesley"."""
+_LONG: Final = 9  # letters of a name that one other letter, and two, may leave the same name: "Wellesey" of "Wellesley"
 _LONGEST: Final = 16
 _MOST_HEADING_WORDS: Final = 11
 _LOOKBACK: Final = 12
@@ -48,8 +47,7 @@ class Names(NamedTuple):
 
     words: frozenset[str] = frozenset()
     roots: frozenset[str] = frozenset()
-    initials: frozenset[str] = frozenset()
-    """Of the names of several words."""
+    initials: frozenset[str] = frozenset()  # of the names of several words
 
     def has_name(self, word: str) -> bool:
         """Say whether texts have a name: itself, an inflected form, its parts, its initials, another code of it."""
@@ -183,8 +181,7 @@ class FoundName(NamedTuple):
     start: int
     end: int
     text: str
-    is_ordinary: bool
-    """Whether it is a word that is also written in lower case."""
+    is_ordinary: bool  # whether it is a word that is also written in lower case
 
 
 def find_unknown_names(text: str, known: Names, language: str = DEFAULT_LANGUAGE) -> Iterator[FoundName]:

@@ -12,10 +12,8 @@ from guardgraph.grounding.languages import list_hand_words, load_hand_table
 from guardgraph.grounding.words import DEFAULT_LANGUAGE, load_joining_words, stem
 from guardgraph.plain.memory import remember_by_text
 
-_LEAST_WORDS: Final = 4
-"""That both have, opposites aside; of two sentences with the same content words one."""
-_LEAST_SHARE: Final = 0.75
-"""Of the content words of the sentence, and of the stretch of the other one, that both have."""
+_LEAST_WORDS: Final = 4  # that both have, opposites aside; of two sentences with the same content words one
+_LEAST_SHARE: Final = 0.75  # of the content words of the sentence, and of the stretch of the other one, that both have
 _TOKEN: Final = re.compile(r"!|\d+(?:[.,]\d+)*|[^\W\d_]+")
 _CONTRACTED: Final = re.compile(r"(\b(?:ca|wo|sha))?n['’]t\b")
 _BOUND: Final = re.compile(r"\b(?:(?:no|not) )?(?:more|less|fewer) than (?=\d)|\bat (?:least|most) (?=\d)")
@@ -27,12 +25,9 @@ _WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 class _Read(NamedTuple):
     """A sentence as it is compared."""
 
-    keys: tuple[str, ...]
-    """Its content words: stems, numbers, and the numbers of pairs of opposites behind ``<``."""
-    sides: Mapping[str, set[int]]
-    """Of each pair that it has a word of, which one."""
-    denied: set[str]
-    """What stands behind an odd number of negations."""
+    keys: tuple[str, ...]  # its content words: stems, numbers, and the numbers of pairs of opposites behind ``<``
+    sides: Mapping[str, set[int]]  # of each pair that it has a word of, which one
+    denied: set[str]  # what stands behind an odd number of negations
     is_condition: bool
 
 

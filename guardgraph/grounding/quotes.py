@@ -59,8 +59,7 @@ _UNSPACED = (
 """Scripts that write words without blanks: Thai, Lao, Tibetan, Burmese, Khmer, Han, kana. Any letter is a word."""
 
 _BLACK = re.compile(r"\S+")
-_UNKNOWN: Final = "\ufffd"
-"""What stands for bytes that are no character."""
+_UNKNOWN: Final = "\ufffd"  # what stands for bytes that are no character
 
 _LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
 _WORD = re.compile(rf"((?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+)")
@@ -82,10 +81,9 @@ def _compile_quoted() -> re.Pattern[str]:
     )
 
 
-_MARK: Final = re.compile("[“„”«»‹›「『‘‚\"＂'＇]")
-"""What opens a quote."""
+_MARK: Final = re.compile("[“„”«»‹›「『‘‚\"＂'＇]")  # what opens a quote
+# What may stand at the ends of a quote that is not the source's.
 _PUNCTUATION: Final = ".,;:!?…。，！？ \t\n\u00a0\u202f"
-"""What may stand at the ends of a quote that is not the source's."""
 
 
 _OPENING_MARKS: Final = re.compile(r"\s*+(?:\|(?:\s++|\Z)|[-*+•]\s++(?=[^\W\d_]))*+")
@@ -96,12 +94,9 @@ _CLOSING_MARKS: Final = re.compile(r"\s*+(?:\|\s++)++")
 class Quote(NamedTuple):
     """What a text quotes."""
 
-    start: int
-    """Of the opening mark."""
-    end: int
-    """Behind the closing mark."""
-    text: str
-    """What is quoted, without marks and the punctuation at its ends."""
+    start: int  # of the opening mark
+    end: int  # behind the closing mark
+    text: str  # what is quoted, without marks and the punctuation at its ends
 
 
 def find_quotes(text: str) -> Iterator[Quote]:

@@ -67,8 +67,7 @@ _NEAR_NEGATION: Final = 2
 _BEFORE_LETTER: Final = re.compile(rf"\d(?<!\b{YEAR})")
 """The last digit before a letter that may be a unit; behind a year it begins a name."""
 _NOUN_WINDOW: Final = 60
-_QUARTERS: Final = 20
-"""What stands before the number of a quarter where a date has its month."""
+_QUARTERS: Final = 20  # what stands before the number of a quarter where a date has its month
 
 
 class _SameLength(dict[int, str | int]):

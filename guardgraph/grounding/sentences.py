@@ -26,16 +26,13 @@ _ITEM = re.compile(r"(?:^|[:;][ \t]+|(?<![0-9])[:;])[(*]*[0-9]{1,3}\.$")
 _ORDINAL = re.compile(r"(?<!\w)(\w+) [0-9]{1,2}\.$")
 """A German ordinal ("am 3. Mai") stands behind an article or a preposition."""
 _LAST_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+\.$")
-_LOOKBACK: Final = 24
-"""Characters before a mark that decide what it ends."""
+_LOOKBACK: Final = 24  # characters before a mark that decide what it ends
 
 _BLOCK = re.compile(r"[ \t]*+(?:[-+*•–—>|#]|```|~~~|\(?\d{1,3}[.)][ \t]|\[|=+$|[^\W\d_][\w \-/]{0,30}:(?:\s|$)|$)")
 """How a line begins that goes on with no line before it: an item, a heading, a row, a quotation, a label."""
 _FENCES: Final = ("```", "~~~")
-_PARAGRAPH: Final = re.compile(r"\S.*(?:\n(?![ \t]*(?:\n|\Z)).*)*+")
-"""Lines without a blank one between them."""
-_LEAST_WIDTH: Final = 30
-"""Characters. Nobody wraps a text to narrower lines; what is narrower are lines of their own."""
+_PARAGRAPH: Final = re.compile(r"\S.*(?:\n(?![ \t]*(?:\n|\Z)).*)*+")  # lines without a blank one between them
+_LEAST_WIDTH: Final = 30  # characters. Nobody wraps a text to narrower lines; what is narrower are lines of their own.
 
 
 def split_sentences(text: str) -> list[str]:

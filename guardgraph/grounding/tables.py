@@ -26,22 +26,17 @@ _LEAST_ROWS: Final = 2
 class Row(NamedTuple):
     """A row of a table, or a line of a list."""
 
-    label: frozenset[str]
-    """The stems of its words."""
-    cells: tuple[tuple[Value, ...], ...]
-    """What stands under each column, by number; a list has one."""
-    source: int
-    """The number of the text that it stands in."""
+    label: frozenset[str]  # the stems of its words
+    cells: tuple[tuple[Value, ...], ...]  # what stands under each column, by number; a list has one
+    source: int  # the number of the text that it stands in
 
 
 class Table(NamedTuple):
     """Rows whose values are told apart by labels."""
 
-    columns: tuple[frozenset[str], ...]
-    """The stems of the headings; none of a list."""
+    columns: tuple[frozenset[str], ...]  # the stems of the headings; none of a list
     rows: tuple[Row, ...]
-    row_of: Mapping[str, int]
-    """Which row a word names: one that no other row's label has."""
+    row_of: Mapping[str, int]  # which row a word names: one that no other row's label has
     known: ValueIndex
 
 
@@ -107,10 +102,8 @@ class Misplaced(NamedTuple):
     """A value of a sentence that stands in another row or column than the one that it names."""
 
     value: Value
-    told: Value
-    """What stands where the sentence says."""
-    source: int
-    """The number of the text where that stands."""
+    told: Value  # what stands where the sentence says
+    source: int  # the number of the text where that stands
 
 
 def find_misplaced_values(sentence: str, begin: int, values: Sequence[Value], table: Table) -> Iterator[Misplaced]:

@@ -14,13 +14,10 @@ from typing import Final, NamedTuple
 
 YEAR: Final = r"(?:1\d|20)\d\d"
 _YEAR: Final = re.compile(YEAR)
-SMALL: Final = 12
-"""Whole numbers up to this say what a writer counts: texts have them without having read them."""
+SMALL: Final = 12  # whole numbers up to this say what a writer counts: texts have them without having read them
 _FRACTION_STEP: Final = 1.5
-_FRACTION_OFF: Final = 1.7
-"""Per cent: "half" and "a third" are said of what is near them."""
-_CONVERTED_OFF: Final = 0.05
-"""How far a conversion between units may round at most: "5 km" of "3 miles"."""
+_FRACTION_OFF: Final = 1.7  # per cent: "half" and "a third" are said of what is near them
+_CONVERTED_OFF: Final = 0.05  # how far a conversion between units may round at most: "5 km" of "3 miles"
 _DEGREES_OFF: Final = 0.6
 _ROUNDED_OFF: Final = 0.01
 _BOUND_OFF: Final = 0.1
@@ -29,29 +26,21 @@ _BOUND_OFF: Final = 0.1
 class Value(NamedTuple):
     """A number, an amount, a date, a time, a score or a label of a text."""
 
-    kind: str
-    """``number``, ``ordinal``, ``percent``, ``money``, ``quantity``, ``date``, ``time``, ``score``, ``label``."""
+    kind: str  # ``number``, ``ordinal``, ``percent``, ``money``, ``quantity``, ``date``, ``time``, ``score``, ``label``
     amounts: tuple[float, ...]
     """In the base unit; several where it may be read in several ways. Of a score its two numbers."""
-    unit: str
-    """Dimension, currency or zone; of a label what is compared of it."""
-    step: float
-    """What its last significant digit is worth."""
+    unit: str  # dimension, currency or zone; of a label what is compared of it
+    step: float  # what its last significant digit is worth
     start: int
     end: int
     text: str
-    mark: str = ""
-    """``about``, ``more``, ``less``, or ``implied`` for the one of "an hour", which needs no support."""
+    mark: str = ""  # ``about``, ``more``, ``less``, or ``implied`` for the one of "an hour", which needs no support
     dates: tuple[tuple[int, int, int, int], ...] = ()
     """Readings of a date: first and last year, month, day; 0 where it is not said. A quarter is a month behind 20."""
-    nouns: frozenset[str] = frozenset()
-    """The stems of the words that say what is counted."""
-    said: tuple[float, ...] = ()
-    """The amounts as they are written, in the unit that stands there."""
-    factor: float = 1.0
-    """What of the base unit the written one is."""
-    per: tuple[str, float] = ("", 1.0)
-    """Of a rate: the dimension of the time, and how much of it."""
+    nouns: frozenset[str] = frozenset()  # the stems of the words that say what is counted
+    said: tuple[float, ...] = ()  # the amounts as they are written, in the unit that stands there
+    factor: float = 1.0  # what of the base unit the written one is
+    per: tuple[str, float] = ("", 1.0)  # of a rate: the dimension of the time, and how much of it
 
     @property
     def said_anywhere(self) -> tuple[object, ...]:
@@ -254,8 +243,7 @@ def find_unsupported_values(text: str, texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(value.text for value in missing))
 
 
-_LONGEST: Final = 200
-"""Characters of a value that is looked for as it is written."""
+_LONGEST: Final = 200  # characters of a value that is looked for as it is written
 _BEFORE_WORD, _BEFORE_NUMBER = re.compile(r"(?<![^\W_])"), re.compile(r"(?<!\d)(?<![.,])(?<!\d[-/:])")
 _BEHIND_WORD, _BEHIND_SIGN = re.compile(r"(?!\w)(?![.,/:-]\d)"), re.compile(r"(?![.,/:-]\d)")
 

@@ -21,11 +21,9 @@ from guardgraph.grounding.languages import (
 from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfkc
 from guardgraph.plain.memory import remember_by_text
 
-DEFAULT_LANGUAGE: Final = "en"
-"""Of a text that does not tell its own."""
+DEFAULT_LANGUAGE: Final = "en"  # of a text that does not tell its own
 
-LISTED_LANGUAGES: Final = ("en",)
-"""Languages whose words in lower case are listed."""
+LISTED_LANGUAGES: Final = ("en",)  # languages whose words in lower case are listed
 
 _APOSTROPHES: Final = "'’ʼ＇"
 _ASCII_WORD: Final = re.compile(r"\w+(?:(?:'|(?<=\d)[.,](?=\d))\w+)*", re.ASCII)
@@ -37,8 +35,7 @@ _PARTED: Final = str.maketrans(f"{_APOSTROPHES}_", "     ")
 class Word(NamedTuple):
     """A word of a text."""
 
-    key: str
-    """What is compared: case, compatibility forms, apostrophes and invisible characters are gone."""
+    key: str  # what is compared: case, compatibility forms, apostrophes and invisible characters are gone
     start: int
     end: int
 
@@ -133,16 +130,13 @@ _UNSTEMMED_LETTERS: Final = 6
 _BEGINNING_LETTERS: Final = 4
 _LONGEST_STEMMED: Final = 40
 """Characters. Longer than any word; a stemmer need not walk through what no dictionary holds."""
-_SYLLABIC: Final = ("vi",)
-"""Languages that put a blank between syllables: most of their words are two."""
+_SYLLABIC: Final = ("vi",)  # languages that put a blank between syllables: most of their words are two
 _SIGNS_TOGETHER: Final = 2
 _SOUNDS_TOGETHER: Final = 3
 """Letters that follow each other and make a term: signs of a syllable or a word each, and letters of a sound each, of
 which every text has most pairs."""
-_LONGEST_CUT: Final = 4
-"""Letters of the longest function word that is looked for in a run of letters."""
-_SOUND_SCRIPTS: Final = ("THAI", "LAO", "KHMER", "MYANMAR")
-"""Scripts without blanks whose letters are sounds."""
+_LONGEST_CUT: Final = 4  # letters of the longest function word that is looked for in a run of letters
+_SOUND_SCRIPTS: Final = ("THAI", "LAO", "KHMER", "MYANMAR")  # scripts without blanks whose letters are sounds
 
 
 @cache
@@ -317,8 +311,7 @@ def is_name_word(word: str) -> bool:
     return not word.isalpha() and any(map(str.isdecimal, word))
 
 
-_LEAST_BEFORE: Final = 3
-"""Letters before an ending: *sense* and *send*, *version* and *mission* are no derivations."""
+_LEAST_BEFORE: Final = 3  # letters before an ending: *sense* and *send*, *version* and *mission* are no derivations
 
 
 def find_verb_stem(stem: str) -> str:
@@ -349,8 +342,7 @@ def find_nearest_texts(
 
 # ---- Which language a text is in
 
-_LONGEST_READ: Final = 500
-"""Characters. A text that is longer tells its language in its beginning."""
+_LONGEST_READ: Final = 500  # characters. A text that is longer tells its language in its beginning.
 
 _TELLING_SHARE: Final = 0.25
 """Of the letters. Names and codes in Latin letters stand in texts of every script, hardly ever the other way round."""
@@ -365,8 +357,7 @@ def _list_languages_of_scripts() -> Mapping[str, tuple[str, ...]]:
     return {script: tuple(named) for script, named in found.items()}
 
 
-DETECTED_LANGUAGES: Final = LANGUAGES
-"""All that a text may tell."""
+DETECTED_LANGUAGES: Final = LANGUAGES  # all that a text may tell
 
 _KANA: Final = ("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA")
 

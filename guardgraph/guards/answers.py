@@ -19,21 +19,16 @@ _REFUSED: Final[Mapping[str, Verdict]] = {
     "unsupported": "unsupported",
     "doubtful": "doubtful",
 }
-SENTENCE_CHARS: Final = 280
-"""Characters of a refused sentence that a stop shows."""
-MOST_SHOWN: Final = 50
-"""Findings that a stop shows."""
+SENTENCE_CHARS: Final = 280  # characters of a refused sentence that a stop shows
+MOST_SHOWN: Final = 50  # findings that a stop shows
 
 
 class Judged(NamedTuple):
     """What follows from the verdicts on an answer's sentences."""
 
-    refusal: Stop | None
-    """What its proposer is asked again for, or the run stops for; None where nothing is refused."""
-    stops: bool
-    """Whether the run stops where nobody is asked again; else the answer goes on with its marks."""
-    unverified: list[UnverifiedSentence]
-    """The sentences that are marked then."""
+    refusal: Stop | None  # what its proposer is asked again for, or the run stops for; None where nothing is refused
+    stops: bool  # whether the run stops where nobody is asked again; else the answer goes on with its marks
+    unverified: list[UnverifiedSentence]  # the sentences that are marked then
 
 
 def is_partial(unverified: Iterable[Mapping[str, Any]]) -> bool:

@@ -14,23 +14,20 @@ from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value,
 from guardgraph.state.catalogue import EFFECT_UNKNOWN, EFFECT_UNRECORDABLE
 from guardgraph.state.outcome import Outcome
 
-SHORTEST_FENCE = 3
-"""Backticks or tildes that make a fence, by CommonMark."""
+SHORTEST_FENCE = 3  # backticks or tildes that make a fence, by CommonMark
 
 _THOUGHT = re.compile(
     r"(?:</think(?:ing)?[ \t]*>|</thought[ \t]*>|\[/think\]|<\|channel\|>final[^<]{0,40}<\|message\|>)\s*",
     re.IGNORECASE,
 )
 """What ends what open models think before they reply; what begins it may stand in their prompt."""
-_REPLY_MARKS: Final = ("{", "[", "`", "~")
-"""What an object, a list or a fence begins with."""
+_REPLY_MARKS: Final = ("{", "[", "`", "~")  # what an object, a list or a fence begins with
 _ENDS: Final = re.compile(r"(?:<\|(?:return|end|im_end|eot_id)\|>\s*)+\Z")
 """What some servers leave behind a reply, of the marks by which a model ends it."""
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _LENIENT_FORMS: Final = ("json", "none", "text", "calls")
 """Forms in which a model was asked that no schema held: there may be words around its object."""
-AS_TEXT: Final = "text"
-"""Form of a reply that was asked for as a text, in place of JSON."""
+AS_TEXT: Final = "text"  # form of a reply that was asked for as a text, in place of JSON
 _MOST_READINGS: Final = 16
 """Ends of thinking behind which a reply is looked for, so that a hostile text takes no longer than another one."""
 
@@ -109,8 +106,7 @@ def read_text_reply(given: Proposal) -> str | None:
     return _drop_repetitions(_unwrap_proposal_fence(text) or text)
 
 
-_LISTED = re.compile(r"\W*\d{1,3}[.)\]]\s+")
-"""What stands in front of an item of a list."""
+_LISTED = re.compile(r"\W*\d{1,3}[.)\]]\s+")  # what stands in front of an item of a list
 
 
 _ASKED = "Question:"

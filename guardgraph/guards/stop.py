@@ -10,11 +10,9 @@ from guardgraph.state.run import ROLES, Turn
 LONGEST_QUESTION = 20_000
 """Characters of a question or a goal: some ten pages. Every word of it is looked up, and every fact read."""
 
-NAME_LIMIT = 80
-"""Characters of a name written by a model that a stop reason repeats."""
+NAME_LIMIT = 80  # characters of a name written by a model that a stop reason repeats
 
-MOST_NAMED = 1000
-"""Characters of the names that there are, where one was invented."""
+MOST_NAMED = 1000  # characters of the names that there are, where one was invented
 
 
 class Stop(Exception):

@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from guardgraph.state.rag import RagAnswer
     from guardgraph.state.research import Issue, Note, NotesVerification
 
-CLAIM_CHARS = 280
-"""Characters of a refused claim that a stop shows."""
+CLAIM_CHARS = 280  # characters of a refused claim that a stop shows
 
-_MOST_LABEL_WORDS: Final = 2
-"""Words of a heading or lead-in that may only say what something is about."""
+_MOST_LABEL_WORDS: Final = 2  # words of a heading or lead-in that may only say what something is about
 _COLONS: Final = ":\uff1a"
 _WORD: Final = re.compile(r"\w+")
 _NUMBERED: Final = re.compile(r"^[ \t]*\(?\d{1,3}[.)][ \t]+", re.MULTILINE)
@@ -40,8 +38,7 @@ _UNDERLINE: Final = re.compile(r"[ \t]*+(?:=+|-{2,}|\|?[ \t]*+:?-+:?[ \t]*+(?:\|
 """What a line becomes a heading by, or the head of a table."""
 
 
-SpanT = TypeVar("SpanT", bound=tuple[Any, ...])
-"""A sentence of which the first item is where it begins."""
+SpanT = TypeVar("SpanT", bound=tuple[Any, ...])  # a sentence of which the first item is where it begins
 
 
 class Claim(TypedDict):

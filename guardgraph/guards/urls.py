@@ -8,12 +8,10 @@ from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.plain.scopes import make_scope_set, meet_scopes
 from guardgraph.plain.urls import parse_url_target
 
-SHOWN_URL_CHARS = 200
-"""Characters of a dropped URL that a result repeats."""
+SHOWN_URL_CHARS = 200  # characters of a dropped URL that a result repeats
 
 
-MOST_HITS = 1000
-"""Hits that are looked through for such as count, where a search finds more than it was asked for."""
+MOST_HITS = 1000  # hits that are looked through for such as count, where a search finds more than it was asked for
 
 
 def count_every_hit(url: object) -> bool:

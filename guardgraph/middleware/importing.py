@@ -34,8 +34,7 @@ from guardgraph.state.tools import ToolCard
 FORMS: Final = ("langgraph", "otlp")
 TOLD: Final = "guardgraph_export"
 """Key of a message's `additional_kwargs`: what an export ``lacks`` of it, and the ``seconds`` that it took."""
-NO_TIME: Final = "1970-01-01T00:00:00+00:00"
-"""When a run began of which nobody knows when."""
+NO_TIME: Final = "1970-01-01T00:00:00+00:00"  # when a run began of which nobody knows when
 _NAMES: Final = UUID("6f1b0c1e-5d0f-4f3c-9a76-3c0c6a1d9f41")
 
 
@@ -43,17 +42,12 @@ _NAMES: Final = UUID("6f1b0c1e-5d0f-4f3c-9a76-3c0c6a1d9f41")
 class ExportedRun:
     """What an export tells of one run: what follows a message of a user."""
 
-    key: Sequence[Any]
-    """What tells it from others of the same export, plain JSON."""
-    at: str
-    """When it began, ISO 8601."""
-    before: list[AnyMessage]
-    """What stood there as it began, the user's message included."""
-    then: list[AnyMessage]
-    """Replies and results, in order."""
+    key: Sequence[Any]  # what tells it from others of the same export, plain JSON
+    at: str  # when it began, ISO 8601
+    before: list[AnyMessage]  # what stood there as it began, the user's message included
+    then: list[AnyMessage]  # replies and results, in order
     name: str = "agent"
-    tools: dict[str, ToolCard] | None = None
-    """The agent's tools; None: nobody says which there are."""
+    tools: dict[str, ToolCard] | None = None  # the agent's tools; None: nobody says which there are
     documents: list[Source] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
 
@@ -63,10 +57,8 @@ class ImportedRuns:
     """What came of an import."""
 
     recordings: list[Recording] = field(default_factory=list)
-    receipts: list[Any] = field(default_factory=list)
-    """What the recorder said of each."""
-    skipped: list[str] = field(default_factory=list)
-    """What is no run, and why."""
+    receipts: list[Any] = field(default_factory=list)  # what the recorder said of each
+    skipped: list[str] = field(default_factory=list)  # what is no run, and why
 
     @property
     def lacking(self) -> dict[str, int]:

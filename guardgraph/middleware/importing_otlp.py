@@ -65,8 +65,7 @@ class _Span:
     name: str
     begin: int
     end: int
-    told: JsonObject
-    """Attributes, those of events among them."""
+    told: JsonObject  # attributes, those of events among them
     has_failed: bool
 
     def find(self, what: str) -> Any:

@@ -38,10 +38,8 @@ from guardgraph.world.call import Call
 from guardgraph.world.proposers import Proposer
 
 PHASES: Final = ("agent",)
-CALLS, ANSWERS = "calls", "answers"
-"""Who judges a reply: `LicensedTools` and `GroundedAnswer`."""
-ENDING_UNKNOWN: Final = "ending_unknown"
-"""The stop of an imported run whose ending nobody exported."""
+CALLS, ANSWERS = "calls", "answers"  # who judges a reply: `LicensedTools` and `GroundedAnswer`
+ENDING_UNKNOWN: Final = "ending_unknown"  # the stop of an imported run whose ending nobody exported
 
 REASONS = Catalogue(
     "agent",
@@ -89,8 +87,7 @@ class AgentInput(TypedDict):
     said: str
     tools: JsonObject
     sources: list[JsonObject]
-    lacks: list[str]
-    """What an export did not say: ``messages`` of the user, or which ``tools`` there are."""
+    lacks: list[str]  # what an export did not say: ``messages`` of the user, or which ``tools`` there are
 
 
 class AgentState(TypedDict):

@@ -38,10 +38,8 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.recording import Recorder
 
-_MOST_OPEN: Final = 1000
-"""Runs of which it is known at once what was noted; what a checkpointer keeps is read there."""
-_LONGEST_ERROR: Final = 500
-"""Characters that are kept of what a model raised."""
+_MOST_OPEN: Final = 1000  # runs of which it is known at once what was noted; what a checkpointer keeps is read there
+_LONGEST_ERROR: Final = 500  # characters that are kept of what a model raised
 
 
 Doing: TypeAlias = Generator[Any, Any, Any]

@@ -28,14 +28,11 @@ from guardgraph.state.settings import BudgetT, PolicyT
 from guardgraph.world.call import Call
 from guardgraph.world.proposers import Proposer
 
-Rounds: TypeAlias = int | Literal["any"]
-"""How often a visit may yield calls: a number from 1 on, or any."""
+Rounds: TypeAlias = int | Literal["any"]  # how often a visit may yield calls: a number from 1 on, or any
 
-_SLOT = "declares"
-"""The attribute of a body that keeps what it says of itself."""
+_SLOT = "declares"  # the attribute of a body that keeps what it says of itself
 
-Writes: TypeAlias = "Mapping[str, Any]"
-"""Channels and their new values."""
+Writes: TypeAlias = "Mapping[str, Any]"  # channels and their new values
 
 
 class Run(NamedTuple, Generic[PolicyT, BudgetT]):
@@ -102,26 +99,20 @@ Body: TypeAlias = Callable[[Any, Run[Any, Any]], Any]
 Steps: TypeAlias = Generator[Call | Sequence[Call], Any, Any]
 """A body at work: it is sent back an `Outcome` for a call, a list of them for several."""
 
-BodyT = TypeVar("BodyT", bound=Body)
-"""A body, whose type a decorator keeps."""
+BodyT = TypeVar("BodyT", bound=Body)  # a body, whose type a decorator keeps
 
 
 @dataclass(frozen=True, slots=True)
 class Declares:
     """What a body says of itself; what it leaves out is None."""
 
-    phase: str | None = None
-    """The step of the run that it belongs to."""
-    reads: tuple[str, ...] | None = None
-    """The channels that it is shown."""
-    writes: tuple[str, ...] | None = None
-    """The channels that it may write; of an ok ending, keys of the result."""
-    stops: tuple[str, ...] | None = None
-    """Of a guard: the stop families that it can leave by."""
+    phase: str | None = None  # the step of the run that it belongs to
+    reads: tuple[str, ...] | None = None  # the channels that it is shown
+    writes: tuple[str, ...] | None = None  # the channels that it may write; of an ok ending, keys of the result
+    stops: tuple[str, ...] | None = None  # of a guard: the stop families that it can leave by
     effects: tuple[str, ...] | None = None
     """Of an act node: the tools, by their names in the catalogue, by which it changes something outside."""
-    rounds: Rounds | None = None
-    """Of an act node: how often a visit may yield calls, 1 where nothing is said."""
+    rounds: Rounds | None = None  # of an act node: how often a visit may yield calls, 1 where nothing is said
     calls: tuple[Any, ...] | None = None
     """Whom it may call: of a propose node the proposers themselves, of an act node names of the pattern's tools."""
     behind: tuple[str, ...] | None = None

@@ -68,17 +68,13 @@ class GuardedAnswer:
     """The accepted answer of a pattern, as what stands behind its guard sees it."""
 
     phase: str
-    proposer: str
-    """The node that is asked again."""
+    proposer: str  # the node that is asked again
     reads: tuple[str, ...]
     show: Callable[[Any, Run[Any, Any]], tuple[JsonObject, JsonObject]]
     """Returns the answer, and what its proposer was shown; it stops where whoever asks now may not see them."""
-    ends: tuple[str, ...]
-    """The good endings that it leads to."""
-    stops: tuple[str, ...] = ()
-    """The families in which `show` stops."""
-    choose_ending: Callable[[Any], str | None] = lambda state: None
-    """Returns which of several endings it is."""
+    ends: tuple[str, ...]  # the good endings that it leads to
+    stops: tuple[str, ...] = ()  # the families in which `show` stops
+    choose_ending: Callable[[Any], str | None] = lambda state: None  # returns which of several endings it is
     list_claims: Callable[[Any, Run[Any, Any]], list[Claim]] | None = None
     """Returns its claims for a verifier; None where there is none."""
 

@@ -49,12 +49,9 @@ LISTED: Final = ("accepted_sources",)
 class SourceLists(NamedTuple):
     """The lists, as they hold in a run."""
 
-    policy: Sequence[str]
-    """Sources that the model may ask for."""
-    execution: Sequence[str]
-    """Sources that the runtime will read now."""
-    denied: Sequence[str]
-    """Sources that are never read, whatever the others say."""
+    policy: Sequence[str]  # sources that the model may ask for
+    execution: Sequence[str]  # sources that the runtime will read now
+    denied: Sequence[str]  # sources that are never read, whatever the others say
 
 
 def read_source_lists(state: JsonObject | RagState, run: RagRun) -> SourceLists:
@@ -337,8 +334,7 @@ def _pack_candidates(query: str, candidates: list[Candidate], budget: RagBudget)
     return guards.pack_context(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
-LEFT_OUT: Final = 20
-"""Candidates that history names, of those that could not be used."""
+LEFT_OUT: Final = 20  # candidates that history names, of those that could not be used
 
 
 def _make_retrieve_step(
@@ -417,8 +413,7 @@ def make_reranked_guard_node(clarification: str) -> Body:
     return run_reranked_guard_node
 
 
-HISTORY_CHARS = 280
-"""Characters of an answer that history keeps."""
+HISTORY_CHARS = 280  # characters of an answer that history keeps
 
 ANSWERED = ("outcome", "answer", "citations", "citation_details", "passages", "unverified")
 """What the answered ending returns, the last where there is any."""

@@ -131,8 +131,7 @@ def make_shorten_node(shortener: Proposer) -> Body:
     return run_shorten_node
 
 
-ESCALATION_CHARS = 120
-"""Characters of the critic's reason that a stop repeats."""
+ESCALATION_CHARS = 120  # characters of the critic's reason that a stop repeats
 
 
 def make_critique_node(critic: Proposer) -> Body:
@@ -266,8 +265,7 @@ def _check_edited_draft(edited: JsonValue, state: SelfCritiqueState, run: SelfCr
     return _check_patch(edited, [], state, run)
 
 
-REVISION_ATTEMPTS = 3
-"""Revisions asked for before the deterministic fallback edits the last one."""
+REVISION_ATTEMPTS = 3  # revisions asked for before the deterministic fallback edits the last one
 
 PATCH_ATTEMPTS = 2
 """Asks for one revision at most, the first included: beside the three, a reviser is asked once more and no oftener."""
@@ -456,8 +454,7 @@ def _measure_patch(patch: Patch, required: Sequence[str], run: SelfCritiqueRun) 
     }
 
 
-EXCERPT_LINES = 6
-"""How many changed sentences an audit shows."""
+EXCERPT_LINES = 6  # how many changed sentences an audit shows
 
 
 def audit_draft_change(before: str, after: str, *, risks_count: int, required_changes_count: int) -> ChangeAudit:
@@ -505,8 +502,7 @@ def _drop_common_sentences(lines: list[str], others: list[str]) -> list[str]:
     return only[::-1]
 
 
-ACCEPTED = ("accepted_critique", "accepted_answer", "accepted_audit")
-"""What both good endings read."""
+ACCEPTED = ("accepted_critique", "accepted_answer", "accepted_audit")  # what both good endings read
 
 RESULT = ("outcome", "answer", "critique_decision", "severity", "risks", "required_changes", "audit")
 """What both good endings return."""

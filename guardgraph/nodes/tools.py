@@ -36,8 +36,7 @@ from guardgraph.world.reviews import EDIT, EDITED
 
 ToolRun = Run[ToolPolicy, ToolBudget]
 
-GIVEN = ("accepted_task", "accepted_history")
-"""Channels with what whoever runs the agent gave."""
+GIVEN = ("accepted_task", "accepted_history")  # channels with what whoever runs the agent gave
 
 
 @declares(writes=GIVEN)
@@ -187,8 +186,7 @@ def make_approve_node(cards: Mapping[str, ToolCard]) -> Body:
     return run_approve_node
 
 
-EDITED_ARGUMENTS = ("call", "args")
-"""The way to the arguments in what a person is shown of a call."""
+EDITED_ARGUMENTS = ("call", "args")  # the way to the arguments in what a person is shown of a call
 
 
 def _make_approval_question(state: ToolState) -> JsonObject:
@@ -245,8 +243,7 @@ def _let_edited_call_through(call: PlannedCall, edited: JsonObject, edited_by: s
     return Pass(writes, steps=(Step({"phase": "approve", "unsupported": 0}, {**told, "approved_by": edited_by}),))
 
 
-EDITOR = "the person who edited the call"
-"""What supports the arguments of an edited call."""
+EDITOR = "the person who edited the call"  # what supports the arguments of an edited call
 
 
 @declares(

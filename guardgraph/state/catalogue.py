@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-SUCCESS = "success"
-"""The stop reason of a run that ended well."""
+SUCCESS = "success"  # the stop reason of a run that ended well
 
-AUDIT_UNAVAILABLE = "audit_unavailable"
-"""The stop reason, and the family, of a run that had to be recorded and was not."""
+AUDIT_UNAVAILABLE = "audit_unavailable"  # the stop reason, and the family, of a run that had to be recorded and was not
 
 SWITCHED_OFF, POLICY_UNREADABLE = "switched_off", "policy_unreadable"
 """The stop reasons of a run that its operator stopped, and of one of which nobody knows whether they did."""
@@ -17,8 +15,7 @@ SWITCHED_OFF, POLICY_UNREADABLE = "switched_off", "policy_unreadable"
 ENDING_LIMITS = ("max_seconds", "llm_timeout", "max_llm_calls", "max_tokens", "max_tool_calls")
 """Reasons of runs that a budget ends, after which there may be a last answer: a timeout where the run's time caused it."""
 
-EFFECT = "effect"
-"""The family of what stops a run on account of a write."""
+EFFECT = "effect"  # the family of what stops a run on account of a write
 
 
 @dataclass(frozen=True, slots=True)

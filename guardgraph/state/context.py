@@ -12,11 +12,9 @@ from guardgraph.plain.json import find_json_problem
 from guardgraph.plain.letters import normalise_to_nfc
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 
-PUBLIC: Final = "public"
-"""The reader that is everybody."""
+PUBLIC: Final = "public"  # the reader that is everybody
 
-TENANT: Final = "tenant"
-"""The reader that is every caller of the document's tenant."""
+TENANT: Final = "tenant"  # the reader that is every caller of the document's tenant
 
 
 class Access(NamedTuple):

@@ -226,8 +226,7 @@ class RagStopped(Stopped):
     """Of an answer whose sentences must cite: which one was refused."""
 
 
-RagResult: TypeAlias = RagOk | RagPartial | RagStopped
-"""What a run returns; `status` and `outcome` say which."""
+RagResult: TypeAlias = RagOk | RagPartial | RagStopped  # what a run returns; `status` and `outcome` say which
 
 
 class RagPolicy(AnswerPolicy):
@@ -268,8 +267,7 @@ class RagBudget(Budget):
     """Characters of all these turns; a turn is read whole or not at all."""
 
 
-RagContext = Context[RagPolicy, RagBudget]
-"""What one run may tighten."""
+RagContext = Context[RagPolicy, RagBudget]  # what one run may tighten
 
 PHASES = ("plan", "condense", "retrieve", "generate")
 """The first is where a malformed request stops; only a question with a history comes to ``condense``, before the plan.

@@ -89,11 +89,9 @@ class Shadow(TypedDict):
     """Of one that is unreplayable or failed: why."""
 
 
-CallKind: TypeAlias = Literal["proposer", "tool", "person"]
-"""Who is called."""
+CallKind: TypeAlias = Literal["proposer", "tool", "person"]  # who is called
 
-Count: TypeAlias = Annotated[int, Field(ge=1)]
-"""A number that counts from 1 on."""
+Count: TypeAlias = Annotated[int, Field(ge=1)]  # a number that counts from 1 on
 
 
 @with_config(CLOSED)

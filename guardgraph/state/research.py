@@ -379,8 +379,7 @@ ResearchResult: TypeAlias = ResearchOk | ResearchPartial | ResearchStopped
 """What a run returns; `status` and `outcome` say which."""
 
 
-DOMAIN_LISTS: Final = ("allowed_domains_policy", "allowed_domains_execution")
-"""The lists of a policy that allow hosts."""
+DOMAIN_LISTS: Final = ("allowed_domains_policy", "allowed_domains_execution")  # the lists of a policy that allow hosts
 
 
 class ResearchPolicy(AnswerPolicy, ReviewPolicy):
@@ -522,8 +521,7 @@ class ResearchBudget(ReservingBudget):
         )
 
 
-ResearchContext = Context[ResearchPolicy, ResearchBudget]
-"""What one run may tighten."""
+ResearchContext = Context[ResearchPolicy, ResearchBudget]  # what one run may tighten
 
 PHASES = ("plan", "search", "dedupe", "read_extract", "verify", "gaps", "outline", "synthesize")
 

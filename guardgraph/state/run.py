@@ -39,8 +39,7 @@ Moment: TypeAlias = Annotated[
 ]
 """A date and time as ISO 8601 has them."""
 
-Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-"""A hash, 64 hex digits."""
+Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # a hash, 64 hex digits
 
 
 @with_config(CLOSED)
@@ -118,8 +117,7 @@ RECORDED = (
 AUDITED = ("status", "seq", "hash", "error", "unbegun")
 """Keys of a result's ``audit`` that say whether the run was recorded; no body writes them."""
 
-Kind = Literal["propose", "act", "review", "guard", "terminal"]
-"""What a node is, for the grammar."""
+Kind = Literal["propose", "act", "review", "guard", "terminal"]  # what a node is, for the grammar
 
 
 class LogEntry(TypedDict):
@@ -266,8 +264,7 @@ class Attempt(TypedDict):
     """The keys of a result that would have shown what was refused."""
 
 
-Role: TypeAlias = Literal["user", "assistant"]
-"""Who said a turn."""
+Role: TypeAlias = Literal["user", "assistant"]  # who said a turn
 
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 

@@ -337,8 +337,7 @@ class SelfCritiqueBudget(Budget):
     `ledger` to count them. None for no limit."""
 
 
-SelfCritiqueContext = Context[SelfCritiquePolicy, SelfCritiqueBudget]
-"""What one run may tighten."""
+SelfCritiqueContext = Context[SelfCritiquePolicy, SelfCritiqueBudget]  # what one run may tighten
 
 PHASES = ("draft", "critique", "revise", "finalize")
 

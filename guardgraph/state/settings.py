@@ -37,11 +37,9 @@ from guardgraph.plain.tables import format_html_table
 from guardgraph.state.spending import Price
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
-MOST_NAMES = 100_000
-"""Names that a list of a setting may have."""
+MOST_NAMES = 100_000  # names that a list of a setting may have
 
-LONGEST_NAME = 10_000
-"""Characters of each."""
+LONGEST_NAME = 10_000  # characters of each
 
 
 def _validate_setting_strings(value: object) -> object:
@@ -99,8 +97,7 @@ Markup: TypeAlias = Annotated[Names, Tightens.among("html", "images", "scripts")
 Vocabulary: TypeAlias = Annotated[Names, Tightens.union]
 """What a check watches for, or what is denied; a longer list catches more, so both lists hold."""
 
-Check: TypeAlias = Annotated[bool, Tightens.either]
-"""Whether a check runs; on if either says so."""
+Check: TypeAlias = Annotated[bool, Tightens.either]  # whether a check runs; on if either says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +105,7 @@ class Live:
     """Marks a field that an operator may tighten while runs go on, by a live policy."""
 
 
-LIVE: Final = Live()
-"""The mark of such a field."""
+LIVE: Final = Live()  # the mark of such a field
 
 
 UnsureText: TypeAlias = Annotated[Literal["allow", "refuse"], Tightens.ordered("allow", "refuse")]

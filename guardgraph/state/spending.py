@@ -24,14 +24,11 @@ LIMITS: Final = ("max_llm_calls", "max_tool_calls", "max_tokens", "max_cost")
 BUDGET_REASONS: Final = (*LIMITS, TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE)
 """Reasons for which a call, or another attempt of it, is not begun, as they begin."""
 
-NEAR_SHARE: Final = 0.8
-"""The share of a limit from which on a trace says what is spent."""
+NEAR_SHARE: Final = 0.8  # the share of a limit from which on a trace says what is spent
 
-PRICED_TOKENS: Final = 1_000_000
-"""Tokens that a price is for."""
+PRICED_TOKENS: Final = 1_000_000  # tokens that a price is for
 
-COST_DIGITS: Final = 9
-"""Digits behind the point that costs are kept with: a token of a cheap model costs some 1e-8."""
+COST_DIGITS: Final = 9  # digits behind the point that costs are kept with: a token of a cheap model costs some 1e-8
 
 _Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Tokens: TypeAlias = Annotated[int, Field(ge=0)]
@@ -137,8 +134,7 @@ class Spending:
         return usage
 
 
-NOTHING: Final = Spending()
-"""What is spent before the first call."""
+NOTHING: Final = Spending()  # what is spent before the first call
 
 
 def count_usage(usage: CallUsage | None, *, is_tool: bool) -> Spending:

@@ -17,14 +17,12 @@ from guardgraph.plain.json import JsonValue, find_json_problem
 from guardgraph.plain.scopes import find_scope_problem, meet_scopes, unite_scopes
 from guardgraph.plain.urls import find_host_problem, find_link_problem, normalise_host, normalise_link
 
-Problem: TypeAlias = Callable[[str], str | None]
-"""What says why a name can name nothing, None of one that can."""
+Problem: TypeAlias = Callable[[str], str | None]  # what says why a name can name nothing, None of one that can
 
 Compared: TypeAlias = Literal["equal", "tighter", "looser", "other"]
 """What one value is beside another; `other` is neither tighter nor looser, such as a list with other names."""
 
-SHOWN_NAMES = 20
-"""Names that an error lists of those that there are."""
+SHOWN_NAMES = 20  # names that an error lists of those that there are
 
 
 class Tightens:

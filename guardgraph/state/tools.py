@@ -32,15 +32,13 @@ from guardgraph.state.settings import (
 )
 from guardgraph.state.tightening import Tightens
 
-Effect: TypeAlias = Literal["read", "write"]
-"""Whether a tool changes something outside."""
+Effect: TypeAlias = Literal["read", "write"]  # whether a tool changes something outside
 
 Approve: TypeAlias = Literal["unsupported", "always", "never", "refuse"]
 """When a person is asked: for calls with an unsupported value, for all, for none, which refuses the unsupported ones.
 `refuse` is what `always` and `never` come to together: nobody may be asked who has to be, so no call is made."""
 
-DECIDING: Final = "*"
-"""In a list of authority: all arguments but those that are free texts by their name."""
+DECIDING: Final = "*"  # in a list of authority: all arguments but those that are free texts by their name
 
 
 def _tighten_approval(ours: Approve, theirs: Approve) -> Approve:
@@ -169,8 +167,7 @@ class ToolRule(Settings):
         return tight if tight.asks == asks else tight.model_copy(update={"approve": asks})
 
 
-_UNRULED: Final = ToolRule()
-"""The rule of a tool of which a deployment says nothing."""
+_UNRULED: Final = ToolRule()  # the rule of a tool of which a deployment says nothing
 
 
 class ToolPolicy(TextPolicy, ReviewPolicy):
@@ -239,8 +236,7 @@ class ToolCall(TypedDict):
 
 REPORTED: Final = "tool_reported"
 """Reason of the expected failure that a tool reports: the model is shown its message, and the run goes on."""
-REPORTED_CHARS: Final = 10_000
-"""Characters of such a message that are kept."""
+REPORTED_CHARS: Final = 10_000  # characters of such a message that are kept
 
 
 class MadeCall(TypedDict):
@@ -413,8 +409,7 @@ class ToolStopped(Stopped):
     """The tools that wrote."""
 
 
-ToolResult: TypeAlias = ToolOk | ToolStopped | Waiting
-"""What a run returns; `status` says which."""
+ToolResult: TypeAlias = ToolOk | ToolStopped | Waiting  # what a run returns; `status` says which
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,8 +434,7 @@ def hash_tool(card: ToolCard) -> str:
     return digest({"name": card["name"], "description": card["description"], "schema": card["schema"]})
 
 
-LICENCE: Final = "licence"
-"""The family of the stops of calls that have no licence."""
+LICENCE: Final = "licence"  # the family of the stops of calls that have no licence
 
 _REFUSALS = (
     ("tool_not_allowed_policy:<tool>", "The call names a tool that is not on tools_policy.", "If the model may ask for it, name it in tools_policy."),
@@ -481,8 +475,7 @@ def licence_reasons(deciding: Iterable[str], acting: Iterable[str], *, asked_aga
     ]
 
 
-ToolContext = Context[ToolPolicy, ToolBudget]
-"""What one run may tighten."""
+ToolContext = Context[ToolPolicy, ToolBudget]  # what one run may tighten
 
 PHASES = ("plan", "approve", "act", "answer")
 

@@ -20,8 +20,7 @@ TIERS: Final[Mapping[str, float]] = MappingProxyType(
     {"official": 1.0, "established": 0.8, "known": 0.5, "doubtful": 0.2}
 )
 """What a tier is worth: the most that the trust of its pages comes to."""
-UNRATED: Final = "unrated"
-"""The tier of a host that no entry names, which is worth 0."""
+UNRATED: Final = "unrated"  # the tier of a host that no entry names, which is worth 0
 MOST_ENTRIES: Final = 10_000
 
 

@@ -23,10 +23,8 @@ from langgraph.types import Command, Send, interrupt
 from guardgraph.graphs.proof.topology import Finding
 from guardgraph.plain.errors import InputError
 
-INSIDE: Final = ":"
-"""Between the name of a node that is a graph and the name of a node inside it."""
-_JUMPS: Final = (Command, Send)
-"""What a function returns to go where no edge leads."""
+INSIDE: Final = ":"  # between the name of a node that is a graph and the name of a node inside it
+_JUMPS: Final = (Command, Send)  # what a function returns to go where no edge leads
 _OUTWARD: Final = "PARENT"
 """The attribute of `Command` with which a node of a graph inside a graph jumps in the graph around."""
 _NOT_OWN: Final = (*{get_paths()[kind] for kind in ("stdlib", "purelib", "platlib")}, str(Path(__file__).parents[2]))

@@ -300,10 +300,8 @@ _WHOLE = (
     "_output_mapper",
     "_state_mapper",
 )
-_CACHED = ("node", "flat_writers", "input_cache_key")
-"""What a node makes of the rest of itself when it first runs."""
-_ATOMS = (type(None), str, bool, type)
-"""What most of it all is, and what is compared as it is."""
+_CACHED = ("node", "flat_writers", "input_cache_key")  # what a node makes of the rest of itself when it first runs
+_ATOMS = (type(None), str, bool, type)  # what most of it all is, and what is compared as it is
 
 
 def find_compiled_changes(
@@ -388,8 +386,7 @@ def _reduce_compiled_value(value: Any) -> object:
     return value
 
 
-MOST_LOOKED_AT = 10_000
-"""Objects around a body that are looked at, the nearest first."""
+MOST_LOOKED_AT = 10_000  # objects around a body that are looked at, the nearest first
 
 
 def find_held_tools(body: object, tools: Mapping[str, object]) -> list[str]:

@@ -73,8 +73,7 @@ from guardgraph.world.spending import record_call, reserve_call
 
 MOST_AT_ONCE = 1000  # calls that a body may yield at once
 
-Driven: TypeAlias = Needs[JsonObject]
-"""A body at work: it yields what is to be done, and is sent back what came of it."""
+Driven: TypeAlias = Needs[JsonObject]  # a body at work: it yields what is to be done, and is sent back what came of it
 
 
 def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> Driven:

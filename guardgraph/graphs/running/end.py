@@ -43,8 +43,7 @@ from guardgraph.state.spending import count_recorded_calls
 from guardgraph.world.call import ObservedSession
 from guardgraph.world.reviews import REJECTED
 
-_DECIDED: Final = ("reviewer", "licence", "licences")
-"""What a timeline shows of a person's decision beside the answer."""
+_DECIDED: Final = ("reviewer", "licence", "licences")  # what a timeline shows of a person's decision beside the answer
 
 _UNSHOWN = (
     "clock",

@@ -45,19 +45,14 @@ class Frame:
     shadows: dict[str, Callable[[Recording], Shadow]]  # who judges a recorded run once more, by name
     live: Any  # the live policy, a `LivePolicy`; None where there is none
     forks: bool  # whether a client may go on from an earlier checkpoint, as a run of its own
-    evidence: frozenset[str]
-    """Keys of the output that a stop may show."""
-    optional_inputs: frozenset[str]
-    """Channels of the input that need not be given; what is not given is not written."""
+    evidence: frozenset[str]  # keys of the output that a stop may show
+    optional_inputs: frozenset[str]  # channels of the input that need not be given; what is not given is not written
     lasting: tuple[str, ...]  # channels that outlive a step, which the entry guard clears
     records: tuple[str, ...]  # channels that keep what the nodes called
     declarations: dict[str, Declaration]
-    so_far: dict[str, str]
-    """What a stopped run returns of what guards had accepted: by its key the place that holds it."""
-    answers: dict[str, str]
-    """The propose nodes that write answers: by name the key of the text in what they propose."""
-    table: ToolTable | None
-    """The tools that act nodes call by name."""
+    so_far: dict[str, str]  # what a stopped run returns of what guards had accepted: by its key the place that holds it
+    answers: dict[str, str]  # the propose nodes that write answers: by name the key of the text in what they propose
+    table: ToolTable | None  # the tools that act nodes call by name
     nodes: dict[str, Any]  # the nodes of the builder that was made last, by name
 
     @cached_property

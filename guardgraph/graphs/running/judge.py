@@ -30,10 +30,8 @@ from guardgraph.state.recording import RecordedCall
 from guardgraph.state.run import Attempt, LogEntry, Verdict
 from guardgraph.world.call import hash_call_value
 
-ENDED_RUN = "ended"
-"""Key of what a guard writes into its line of the log that has the last answer written."""
-REFUSED_PROPOSAL = "refused"
-"""Key of what a guard writes into its line of the log that has a proposer asked again."""
+ENDED_RUN = "ended"  # key of what a guard writes into its line of the log that has the last answer written
+REFUSED_PROPOSAL = "refused"  # key of what a guard writes into its line of the log that has a proposer asked again
 
 
 def run_guard(part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit) -> JsonObject:

@@ -16,16 +16,14 @@ from langgraph.types import Interrupt
 
 __all__ = ["BranchSpec"]
 
-SEEN_IN: Final = ("1.2.18", "1.2.22")
-"""The first and the last version of LangGraph in which these names were seen."""
+SEEN_IN: Final = ("1.2.18", "1.2.22")  # the first and the last version of LangGraph in which these names were seen
 
 CHECKPOINT_MAP: Final = "checkpoint_map"
 """Key of the ids of the checkpoints on which a node and the graphs around it work, by their namespaces."""
 CHECKPOINTER: Final = "__pregel_checkpointer"
 """Key of the checkpointer that keeps a run, in the configuration of its nodes."""
 DURABILITY: Final = "__pregel_durability"  # key of when a step is kept
-NODE_FINISHED: Final = "__pregel_node_finished"
-"""Key of the function that is told of every node that has finished."""
+NODE_FINISHED: Final = "__pregel_node_finished"  # key of the function that is told of every node that has finished
 READ: Final = "__pregel_read"  # key of the function with which a node reads the state; a client cannot send one
 REPLAY_STATE: Final = "__pregel_replay_state"  # key of what a graph inside a graph goes on with
 RESUME_MAP: Final = "__pregel_resume_map"  # key of the answers to interrupts, by their ids

@@ -313,8 +313,7 @@ class ProgressTeller:
         )
 
 
-_LEFT = (GeneratorExit, asyncio.CancelledError, KeyboardInterrupt)
-"""What is raised in a session that somebody leaves."""
+_LEFT = (GeneratorExit, asyncio.CancelledError, KeyboardInterrupt)  # what is raised in a session that somebody leaves
 
 
 @contextmanager

@@ -20,8 +20,7 @@ from guardgraph.plain.memory import remember_by_text
 from guardgraph.plain.urls import normalise_link, parse_url_target
 
 MOST_SHOWN: Final = 20
-LONGEST_SHOWN: Final = 80
-"""Links, or pieces of markup, that a problem repeats, and characters of each."""
+LONGEST_SHOWN: Final = 80  # links, or pieces of markup, that a problem repeats, and characters of each
 
 _SIGNS = re.compile(
     r"<[A-Za-z/!?]|&[#A-Za-z]|%[0-9A-Fa-f]{2}|\\|@|:[^\s\d]|//|\]\s?[(\[:]|\[\[|\.[^\s\d.]|\.\d+:\d"
@@ -43,8 +42,7 @@ class LinkSupport(NamedTuple):
     hosts: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     """Whatever stands between blanks and brackets: targets that are no URL stand there as they are."""
-    known: frozenset[str] = frozenset()
-    """Hosts all of whose pages are known."""
+    known: frozenset[str] = frozenset()  # hosts all of whose pages are known
 
     def has_link(self, link: Link) -> bool:
         """Say whether a link is one of these, or names nobody."""
@@ -70,10 +68,8 @@ class LinkSupport(NamedTuple):
 class LinkProblem(NamedTuple):
     """Why texts with links or markup are refused."""
 
-    kind: str
-    """``active_markup`` or ``unsupported_link``."""
-    shown: list[str]
-    """The links, or pieces of markup, sorted, each cut to what may be repeated."""
+    kind: str  # ``active_markup`` or ``unsupported_link``
+    shown: list[str]  # the links, or pieces of markup, sorted, each cut to what may be repeated
 
 
 def find_link_problem(

@@ -19,10 +19,8 @@ class Link(NamedTuple):
     """A URL, a bare host, a mail address, or a target of a link that is none of these, such as a relative one."""
     identities: tuple[str, ...]
     """The spellings under which it counts as itself: of a URL without a scheme there are two."""
-    host: str
-    """As URLs carry it; blank where there is none."""
-    shown: str
-    """As it stands in the text."""
+    host: str  # as URLs carry it; blank where there is none
+    shown: str  # as it stands in the text
 
 
 _LABEL: Final = (
@@ -48,8 +46,7 @@ _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _PORT = re.compile(r":\d")
 
 _LONGEST_SCHEME: Final = 32
-_LONGEST_LOCAL: Final = 64
-"""Characters of what stands before the sign of a mail address (RFC 5321)."""
+_LONGEST_LOCAL: Final = 64  # characters of what stands before the sign of a mail address (RFC 5321)
 _SPACE: Final = " "
 
 

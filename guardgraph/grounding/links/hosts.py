@@ -16,14 +16,12 @@ from guardgraph.plain.scopes import load_public_suffixes
 from guardgraph.plain.urls import normalise_host
 
 _NAMES: Final = 2048
-LONGEST_HOST: Final = 255
-"""Characters that a host may have (RFC 1035, section 2.3.4); what is longer leads nowhere."""
+LONGEST_HOST: Final = 255  # characters that a host may have (RFC 1035, section 2.3.4); what is longer leads nowhere
 
 _GOES_ON = re.compile(r"\s+\S|,")
 _CALLED = re.compile(r"\(|\s*=")
 
-AROUND: Final = 64
-"""Letters before a dotted word, and behind it, that tell a host from a file."""
+AROUND: Final = 64  # letters before a dotted word, and behind it, that tell a host from a file
 _CLAUSE_END = re.compile(r"[.!?;]\s|\n\s*\n|\u2026")
 _WORD = re.compile(r"\w+")
 

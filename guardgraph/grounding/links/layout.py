@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 class LinkTarget(NamedTuple):
     """Where a link of a text leads."""
 
-    label: str
-    """What is shown of it."""
-    address: str
-    """As it is written."""
+    label: str  # what is shown of it
+    address: str  # as it is written
     is_image: bool
 
 
@@ -28,18 +26,14 @@ class Layout(NamedTuple):
     """What Markdown makes of a text."""
 
     targets: tuple[LinkTarget, ...]
-    joined: str
-    """The words as they stand beside each other, without the marks between them."""
-    code: str
-    """What stands in code, a part a line."""
-    prose: str
-    """The text as it is written, without code."""
+    joined: str  # the words as they stand beside each other, without the marks between them
+    code: str  # what stands in code, a part a line
+    prose: str  # the text as it is written, without code
     tangle: str = ""
     """Where brackets or quotes are nested so deeply that readers of Markdown differ; nothing else is known then."""
 
 
-_DEEPEST: Final = 16
-"""Levels to which every reader of Markdown goes; the parser stops at 20, others go on."""
+_DEEPEST: Final = 16  # levels to which every reader of Markdown goes; the parser stops at 20, others go on
 _BRACKET = re.compile(r"[\[\]]|\n[ \t]*\n")
 
 _TICKS = re.compile(r"`+")

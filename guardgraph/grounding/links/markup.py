@@ -18,8 +18,7 @@ class ActivePart(NamedTuple):
     """A piece of active markup."""
 
     kind: Markup
-    shown: str
-    """As it stands in the text."""
+    shown: str  # as it stands in the text
 
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][^\s/<>]*)(?P<rest>[^<>]*)(?P<closed>>?)|<[!?][^<>]{0,80}>?")
@@ -35,8 +34,7 @@ _BEHIND_A_NAME = re.compile(r"[\w.:)\]]$")
 _SCRIPT_SCHEMES: Final = ("javascript:", "vbscript:")
 _OF_A_SCRIPT = re.compile(r"[(=;`\[{/%'\"+]")
 _DATA = re.compile(r"(?<![\w.\-])data:(?:[\w.+\-]+/[\w.+\-*]+|[\w.+\-;=/]*;base64\b|,\S)", re.IGNORECASE)
-_IMAGE = re.compile(r"!\[\[[^\[\]\n]{1,200}\]\]")
-"""How notes of a wiki show a file."""
+_IMAGE = re.compile(r"!\[\[[^\[\]\n]{1,200}\]\]")  # how notes of a wiki show a file
 
 _BLANKS = re.compile(r"[\s\x00-\x20]+")
 

@@ -23,8 +23,7 @@ _UNSEEN = re.compile(
 )
 """Controls, and what Unicode calls default ignorable (DerivedCoreProperties.txt): a browser drops both in a host."""
 
-_TURNED = re.compile("\u202e([^\u202c\u2069\n]*)")
-"""What is shown from right to left, letter by letter."""
+_TURNED = re.compile("\u202e([^\u202c\u2069\n]*)")  # what is shown from right to left, letter by letter
 
 _STOP = re.compile(r"(?<=\w)[\u3002\uff61](?=(\w+))")
 """An ideographic full stop between letters: a browser reads one in a host as a point."""
@@ -44,8 +43,7 @@ _DEFANGED = re.compile(r"\bh[tx]{2}p(?=s?:)", re.IGNORECASE)
 _CODED = re.compile(r"\\u\{([0-9a-fA-F]{1,6})\}|\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BACKWARD = re.compile(r"\\(?=[/\\@:?#A-Za-z0-9\[]|$)")
-_MOST_DECODINGS: Final = 4
-"""How often what was decoded is decoded again."""
+_MOST_DECODINGS: Final = 4  # how often what was decoded is decoded again
 
 _EMPHASIS = re.compile(r"[*`~]+|(?<!\w)_+|_+(?!\w)")
 
@@ -112,8 +110,7 @@ def _read_code(match: re.Match[str]) -> str:
     return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]
 
 
-_FLAG: Final = re.compile("\U0001f3f4[\U000e0030-\U000e007a]{1,6}\U000e007f")
-"""A flag of a region, the one use of tags."""
+_FLAG: Final = re.compile("\U0001f3f4[\U000e0030-\U000e007a]{1,6}\U000e007f")  # a flag of a region, the one use of tags
 _VARIANT: Final = re.compile("(?<=[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]")
 """A form of a Han character, the one use of these selectors."""
 _HIDDEN: Final = re.compile(

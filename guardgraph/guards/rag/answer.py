@@ -52,14 +52,11 @@ def _make_citation_detail(chunk: ContextChunk) -> CitationDetail:
 class ReadAnswer(NamedTuple):
     """An answer as it was read: its sentences cite what is cited."""
 
-    text: str
-    """Without its marks."""
+    text: str  # without its marks
     sentences: list[CitingSentence]
     details: list[CitationDetail]
-    used: list[ContextChunk]
-    """The chunks that it cites."""
-    is_marked: bool
-    """Whether every sentence says itself what it cites."""
+    used: list[ContextChunk]  # the chunks that it cites
+    is_marked: bool  # whether every sentence says itself what it cites
 
 
 def read_answer(text: str, citations: Sequence[str], chunks: Sequence[ContextChunk], *, must_cite: bool) -> ReadAnswer:

@@ -15,8 +15,7 @@ from guardgraph.state.run import Turn
 
 _MOST_COUNTED: Final = 5
 """What a question may count to without a turn that says so: "the first response", "which of the three"."""
-QUESTION_CHARS: Final = 2000
-"""Characters of a standalone question; one may be as long as the user's own all the same."""
+QUESTION_CHARS: Final = 2000  # characters of a standalone question; one may be as long as the user's own all the same
 
 
 def parse_rag_request(
@@ -75,8 +74,7 @@ def _counts_few(value: Value) -> bool:
     return value.is_small and min(value.amounts) <= _MOST_COUNTED
 
 
-DEFAULT_TOP_K = 4
-"""Candidates asked for when an intent does not say."""
+DEFAULT_TOP_K = 4  # candidates asked for when an intent does not say
 
 
 def parse_intent(

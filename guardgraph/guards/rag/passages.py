@@ -19,15 +19,13 @@ Terms: TypeAlias = Callable[[str, str], Collection[str]]
 
 _LEAST_CUT: Final = 100
 """Characters. A sentence that does not fit is cut between words where as much remains; less says nothing."""
-_PRECISION: Final = 1000
-"""Weights are whole numbers, so that the order of adding changes nothing."""
+_PRECISION: Final = 1000  # weights are whole numbers, so that the order of adding changes nothing
 
 
 class _Sentence(NamedTuple):
     start: int
     end: int
-    terms: frozenset[str]
-    """Those of the query that it has."""
+    terms: frozenset[str]  # those of the query that it has
 
 
 def cut_to_best_passages(

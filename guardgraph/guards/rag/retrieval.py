@@ -86,8 +86,7 @@ def check_candidate_access(found: JsonValue, *, caller: Caller | None, required:
         raise Stop("access_revoked", details=details)
 
 
-_CODE_CHARS: Final = 16
-"""Characters of the code of a language."""
+_CODE_CHARS: Final = 16  # characters of the code of a language
 
 
 ROUNDING: Final = 1e-4
@@ -291,8 +290,7 @@ def _convert_date(value: Value) -> datetime:
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
-_RANKED_BELOW: Final = 60
-"""What is added to a rank before it is turned round (Cormack, Clarke and Buettcher, 2009)."""
+_RANKED_BELOW: Final = 60  # what is added to a rank before it is turned round (Cormack, Clarke and Buettcher, 2009)
 
 
 def list_queries(query: str, question: str) -> list[str]:

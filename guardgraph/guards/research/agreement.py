@@ -21,8 +21,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.plain.scopes import find_registrable_domain
 from guardgraph.state.research import Note, NoteAgreement, NoteConflict
 
-LEAST_COVER: Final = 0.5
-"""Of the words of a claim that the other has, where the two are about one thing."""
+LEAST_COVER: Final = 0.5  # of the words of a claim that the other has, where the two are about one thing
 _TELLING: Final = frozenset({"date", "ordinal", "label", "time"})
 """Kinds of values that tell one thing or time of several: claims that differ in one, and in more, speak of two."""
 _CHECKS: Final = Checks(names=False, min_cover=LEAST_COVER)
@@ -32,8 +31,7 @@ class ClaimsCompared(NamedTuple):
     """What two claims are to each other."""
 
     agree: bool
-    conflict: tuple[str, str] | None
-    """The value of the first, and that of the other instead."""
+    conflict: tuple[str, str] | None  # the value of the first, and that of the other instead
 
 
 def compare_claims(one: str, other: str) -> ClaimsCompared:
@@ -65,12 +63,10 @@ def _find_conflict(sentence: CheckedSentence) -> Finding | None:
     return next((item for item in differs if item.verdict == "contradicted" and item.told), None)
 
 
-SHINGLE_WORDS: Final = 8
-"""Words of a shingle: texts of different hands hardly ever share one that is no name or title."""
+SHINGLE_WORDS: Final = 8  # words of a shingle: texts of different hands hardly ever share one that is no name or title
 LEAST_COPIED: Final = 0.3
 """Of the shingles of the shorter page that stand in the other, where one text is a copy of the other."""
-MOST_SHINGLES: Final = 20_000
-"""Words of a page that are looked at."""
+MOST_SHINGLES: Final = 20_000  # words of a page that are looked at
 
 
 class SourceText(NamedTuple):
@@ -78,11 +74,9 @@ class SourceText(NamedTuple):
 
     url: str
     host: str
-    owner: str
-    """As declared, folded; blank where nobody is."""
+    owner: str  # as declared, folded; blank where nobody is
     body: str
-    linked_hosts: frozenset[str] | None
-    """The hosts that it links to; None where its reader does not say."""
+    linked_hosts: frozenset[str] | None  # the hosts that it links to; None where its reader does not say
 
 
 def compare_notes(notes: Sequence[Note], sources: Mapping[str, SourceText]) -> list[NoteAgreement]:

@@ -17,8 +17,7 @@ from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import make_text_fragment_url
 from guardgraph.state.research import AnswerSection, CitedSentence, Note, ResearchAnswer, ResearchPolicy, SourcePage
 
-BETWEEN: Final = "\n\n"
-"""What parts the texts of sections."""
+BETWEEN: Final = "\n\n"  # what parts the texts of sections
 
 OF_PAGE = ("fetched_at", "sha256", "text_sha256", "extraction")
 """What a citation says of the page, where its reader did."""

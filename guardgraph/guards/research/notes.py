@@ -18,12 +18,10 @@ from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.urls import identify_url, parse_url_target
 from guardgraph.state.research import DroppedNote, Issue, Note, NotesVerification, ResearchPolicy, SourcePage
 
-MIN_QUOTE_CHARS = 20
-"""Characters that a quote has at least."""
+MIN_QUOTE_CHARS = 20  # characters that a quote has at least
 
 NOTE_TEXTS: Final = ("id", "claim", "quote", "url", "title", "published_at")
-PAGE_TEXTS: Final = ("title", "published_at", "body")
-"""What a note and a page always have, each a text."""
+PAGE_TEXTS: Final = ("title", "published_at", "body")  # what a note and a page always have, each a text
 
 
 def read_proposed_notes(raw: JsonValue) -> list[JsonValue]:

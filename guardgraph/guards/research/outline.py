@@ -12,8 +12,7 @@ from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.research import Note, ResearchPolicy
 
-LONGEST_TITLE: Final = 80
-"""Characters of a section's title: about a line."""
+LONGEST_TITLE: Final = 80  # characters of a section's title: about a line
 
 
 def parse_outline(raw: JsonValue, *, max_sections: int) -> list[str]:

@@ -65,10 +65,8 @@ SAID: Final[tuple[Literal["final_url", "fetched_at", "sha256", "text_sha256"], .
 )
 """What a reader may say of a page beside what it says; a blank text is as good as none."""
 
-SHOWN_CHARS = 200
-"""Characters of each detail of a failure, and of each URL on the way to it, that a result repeats."""
-SHOWN_DETAILS = 10
-"""Details, and URLs, that a result repeats."""
+SHOWN_CHARS = 200  # characters of each detail of a failure, and of each URL on the way to it, that a result repeats
+SHOWN_DETAILS = 10  # details, and URLs, that a result repeats
 
 
 def parse_source_page(raw: JsonValue) -> SourcePage | None:

@@ -73,8 +73,7 @@ HINTED_LIMITS = {"max_urls": 1, "max_read_pages": 1, "max_notes": 1, "max_answer
 MOST_HINTED_HOSTS = 1_000
 """Hosts that a hint may name: each is parsed wherever the lists are looked at, some nine times in a run."""
 
-KNOWN_HINT_CHARS = 2000
-"""Characters of a domain hint up to which the latest answers are kept."""
+KNOWN_HINT_CHARS = 2000  # characters of a domain hint up to which the latest answers are kept
 
 
 def parse_research_request(goal: JsonValue, request: JsonValue) -> ResearchTask:

@@ -13,14 +13,10 @@ from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfkc
 from guardgraph.state.research import FailedQuery, Note, ResearchPolicy, Searches, SearchesEnd
 
-LONGEST_QUERY: Final = 400
-"""Characters of a query."""
-LONGEST_GAP: Final = 400
-"""Characters of what a proposal names open."""
-MOST_GAPS: Final = 20
-"""Things that a proposal may name open, and queries that it may repeat."""
-_JOINER: Final = "\u034f"
-"""The combining grapheme joiner, which is a mark and drawn as nothing."""
+LONGEST_QUERY: Final = 400  # characters of a query
+LONGEST_GAP: Final = 400  # characters of what a proposal names open
+MOST_GAPS: Final = 20  # things that a proposal may name open, and queries that it may repeat
+_JOINER: Final = "\u034f"  # the combining grapheme joiner, which is a mark and drawn as nothing
 ROUND_TIMES: Final = 2
 """How often the time of the search before has to be left: once for the next one, once for the answer."""
 
@@ -28,10 +24,8 @@ ROUND_TIMES: Final = 2
 class Gaps(NamedTuple):
     """What a proposal says that is still missing."""
 
-    open: list[str]
-    """What nothing that was found says."""
-    queries: list[str]
-    """Queries that were not searched for before, each once; none says that enough was found."""
+    open: list[str]  # what nothing that was found says
+    queries: list[str]  # queries that were not searched for before, each once; none says that enough was found
 
 
 def start_searches(query: str, *, hits: int = 0, urls: Sequence[str] = ()) -> Searches:

@@ -10,8 +10,7 @@ from guardgraph.plain.scopes import HostScope, find_registrable_domain, parse_sc
 from guardgraph.plain.urls import parse_url_target
 from guardgraph.state.trust import TIERS, UNRATED, TrustEntry
 
-HALF_LIFE_DAYS: Final = 365
-"""Days in which the recency of a page halves."""
+HALF_LIFE_DAYS: Final = 365  # days in which the recency of a page halves
 UNDATED_SHARE: Final = 0.5
 """The share of a tier's worth that a page has without any recency, such as one without a date."""
 TRUST_DIGITS: Final = 3
@@ -23,8 +22,7 @@ class SourceTrust(NamedTuple):
     """How far the pages of a host are trusted, before any of them is dated."""
 
     tier: str
-    entry: TrustEntry | None = None
-    """What says so; None of a host that nothing names."""
+    entry: TrustEntry | None = None  # what says so; None of a host that nothing names
 
     @property
     def worth(self) -> float:

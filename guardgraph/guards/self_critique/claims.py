@@ -31,14 +31,11 @@ _ITEM = re.compile(r"\{\w+\}|[^|?{}]+")
 _SIGNS: Final = {"…": r"(?:\w+ ){0,6}?", "*": r"\w+ ", "*?": r"(?:\w+ )?", "$": "$"}
 _NUMBER: Final = r"\d[^ ]*"
 
-_LOOKBACK: Final = 40
-"""Words beside a claim that are looked at, so that a text takes linear time."""
-_HEAD: Final = 3
-"""Words with which a clause begins, its subject among them."""
+_LOOKBACK: Final = 40  # words beside a claim that are looked at, so that a text takes linear time
+_HEAD: Final = 3  # words with which a clause begins, its subject among them
 _MOST_EXCEPTIONS: Final = 50
 
-Pack: TypeAlias = str | ClaimPack
-"""The name of a shipped pack, or a pack."""
+Pack: TypeAlias = str | ClaimPack  # the name of a shipped pack, or a pack
 
 
 class _Pack(NamedTuple):
@@ -156,10 +153,8 @@ class _Clause(NamedTuple):
     """What is said between two breaks of a sentence."""
 
     words: tuple[str, ...]
-    is_waiting: bool
-    """Whether a condition before it goes on: *once it is fixed and the service is back*."""
-    is_conditional: bool
-    """Whether a clause before it begins with a condition, for which a plain future waits."""
+    is_waiting: bool  # whether a condition before it goes on: *once it is fixed and the service is back*
+    is_conditional: bool  # whether a clause before it begins with a condition, for which a plain future waits
 
 
 def _find_claims(text: str, packs: tuple[Pack, ...]) -> list[tuple[str, str]]:

@@ -170,8 +170,7 @@ def _build_critique_stop(what: str, given: Any, allowed: str) -> Stop:
     return Stop(f"invalid_critique:{what}", details={"given": excerpt_value(given), "allowed": allowed})
 
 
-PHRASE_CHARS = (3, 160)
-"""The least and the most characters of a quoted phrase."""
+PHRASE_CHARS = (3, 160)  # the least and the most characters of a quoted phrase
 
 _SEPARATOR = re.compile(r"[^\w\s]?\s?")
 _OPENING = re.compile(r"(?<!\w)'(?=\S)")
@@ -185,16 +184,14 @@ _ADDED: tuple[ChangeKind, ...] = ("include", "mention")
 BY_STEMS: tuple[ChangeKind, ...] = ("mention", "soften")
 """Changes that are judged by the stems of a phrase, or by its similarity where an embedding measures it."""
 
-_BETWEEN = 2
-"""Words that may stand between two words of a phrase that is to be softened, such as *will soon be fixed*."""
+_BETWEEN = 2  # words that may stand between two words of a phrase that is to be softened, such as *will soon be fixed*
 
 
 class Change(NamedTuple):
     """A phrase, and what a text must do with it."""
 
     kind: ChangeKind
-    phrase: str
-    """As the critique spells it."""
+    phrase: str  # as the critique spells it
 
     def __str__(self) -> str:
         return f"{self.kind} {self.phrase}"

@@ -20,8 +20,7 @@ _PAIRS = ("()", "[]", "{}", '""', "''", "“”", "‘’", "«»")
 _LEAD_INS = ("", "Note: ", "Also: ", "Please note: ")
 """What may stand before an added sentence; a lead-in keeps it from completing a phrase that has to go."""
 
-_LOOSE = ",;:-–—"
-"""Marks that join a sentence to what follows."""
+_LOOSE = ",;:-–—"  # marks that join a sentence to what follows
 
 _GAP = re.compile(r"(\S*)(\s*)(.*)", re.DOTALL)
 """What stands between two words: marks that close, white space, marks that open."""

@@ -9,11 +9,9 @@ from guardgraph.guards.stop import build_request_stop, check_request_depth, read
 from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
 from guardgraph.state.self_critique import SelfCritiqueTask
 
-IGNORED_KEYS = ("policy_hints", "limits")
-"""Keys of a context that say nothing of an incident, at any depth."""
+IGNORED_KEYS = ("policy_hints", "limits")  # keys of a context that say nothing of an incident, at any depth
 
-HINTS = "incident_context.policy_hints"
-"""Where the hints stand in the input."""
+HINTS = "incident_context.policy_hints"  # where the hints stand in the input
 
 
 def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) -> SelfCritiqueTask:

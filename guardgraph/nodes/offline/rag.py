@@ -26,8 +26,7 @@ from guardgraph.world.call import mark_as_instant
 _ENDS: Final = " \t\n?!.,;:¿¡？！。"
 _EXPLETIVE: Final = re.compile(r"\bit\b[^?.]*\bto\s+\w", re.IGNORECASE)
 """English alone: "it" that stands for what follows ("How long does it take to get a refund?")."""
-_FEWEST_TERMS: Final = 2
-"""Terms that a question has which stands alone, in a language without a list of words that ask."""
+_FEWEST_TERMS: Final = 2  # terms that a question has which stands alone, in a language without a list of words that ask
 
 
 @mark_as_instant
@@ -53,29 +52,24 @@ def _follow_question(before: str, question: str) -> str:
     return whole if refers or set(words["asking"].split()).isdisjoint(said) else question
 
 
-PASSAGE_CHARS: Final = 1200
-"""Characters after which a passage takes in no more, except code that it leads to."""
+PASSAGE_CHARS: Final = 1200  # characters after which a passage takes in no more, except code that it leads to
 _ENOUGH_CHARS, _NEAR_CHARS = 400, 300
 """Up to which a passage takes in more, however long that is, and begins where its section does."""
 _MOST_PASSAGES, _MOST_ROWS = 2, 4
-_SHORT_CHARS: Final = 320
-"""A chunk of prose up to which, in a context of such, the sentences that answer stand alone."""
+_SHORT_CHARS: Final = 320  # a chunk of prose up to which, in a context of such, the sentences that answer stand alone
 _LEAST_COVER, _ON_TOPIC = 0.5, 0.5
 """What a chunk with its headings has of the question's terms at least, words of code half; and what headings have of
 a question whose answer begins where the section does."""
 _LEAST_GAIN: Final = 0.2
 """What a further sentence has of the question that none before it has, as a share of its weight."""
-_RANKED: Final = 20
-"""From which a chunk's rank is taken: what was found first is preferred a little."""
+_RANKED: Final = 20  # from which a chunk's rank is taken: what was found first is preferred a little
 _LIKE, _WEAK, _PREFERRED, _FITTING, _RUNNER_UP = 1.5, 0.5, 1.2, 1.5, 0.6
 """What a heading that is the question counts, and words of code; by how much a chunk with code, and a number for a
 quantity, is preferred; and how well a row or a passage answers beside the best one at least."""
 _FENCES: Final = ("```", "~~~")
 _FENCE: Final = re.compile(r"^ *((?:```|~~~).*?) *$", re.MULTILINE)
-_ROW_GAP: Final = re.compile(r"^(\|.*)\n\n(?=\|)", re.MULTILINE)
-"""The blank line between two rows of a page's table."""
-_COLUMNS: Final = re.compile(r"=+(?: +=+)+$", re.MULTILINE)
-"""The line above a simple table of reStructuredText."""
+_ROW_GAP: Final = re.compile(r"^(\|.*)\n\n(?=\|)", re.MULTILINE)  # the blank line between two rows of a page's table
+_COLUMNS: Final = re.compile(r"=+(?: +=+)+$", re.MULTILINE)  # the line above a simple table of reStructuredText
 _MARKER: Final = re.compile(r"[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s")
 _ITEM_START: Final = re.compile(rf"\n(?={_MARKER.pattern})")
 _UNSEEN: Final = re.compile(
@@ -110,8 +104,7 @@ def plan_offline_retrieval(view: JsonObject) -> JsonObject:
 class _Asked(NamedTuple):
     """A question as it is looked for."""
 
-    weights: dict[str, float]
-    """Its terms; one weighs the more the fewer blocks of the context have it."""
+    weights: dict[str, float]  # its terms; one weighs the more the fewer blocks of the context have it
     read_terms: Callable[[str], tuple[str, ...]]
     wants_number: bool
 
@@ -129,23 +122,18 @@ class _PassageBlock(NamedTuple):
 
     text: str
     form: Literal["code", "table", "list", "text"]
-    terms: frozenset[str]
-    """What it has of the question."""
-    rate: float
-    """How well it answers, a table by its best row."""
+    terms: frozenset[str]  # what it has of the question
+    rate: float  # how well it answers, a table by its best row
 
 
 class _Section(NamedTuple):
     """A chunk as it is skimmed."""
 
     chunk: Any
-    headings: list[str]
-    """The title and the headings above it, each once."""
-    headed: frozenset[str]
-    """What these have of the question."""
+    headings: list[str]  # the title and the headings above it, each once
+    headed: frozenset[str]  # what these have of the question
     blocks: list[_PassageBlock]
-    is_short: bool
-    """Whether it is some sentences of prose."""
+    is_short: bool  # whether it is some sentences of prose
 
 
 @mark_as_instant

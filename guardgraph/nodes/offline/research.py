@@ -22,16 +22,13 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.research import ResearchPolicy
 from guardgraph.world.call import mark_as_instant
 
-CLAIMS: Final = 3
-"""Claims that a brief repeats at most."""
+CLAIMS: Final = 3  # claims that a brief repeats at most
 OPENING: Final = "Research brief:"
 CLOSING: Final = "Timeline values are estimates and may change."
 LONGEST: Final = 240
 """Characters of a sentence that becomes a note: three of them fit into an answer of the default budget."""
-LONGEST_ALONE: Final = 600
-"""The same where no shorter sentence shares a term: one of them fits."""
-_SIGNS: Final = ".,;:!?()[]\"'„“”«»？。、！"
-"""What stands around words, and is no part of a query."""
+LONGEST_ALONE: Final = 600  # the same where no shorter sentence shares a term: one of them fits
+_SIGNS: Final = ".,;:!?()[]\"'„“”«»？。、！"  # what stands around words, and is no part of a query
 _NO_STATEMENT: Final = ("?", "？", "؟", ":", "：", "…", ",", "\ufffd")
 """What a line ends with that asks, leads to what follows it, or was cut off."""
 _CELLS = re.compile(r"(?:^|\s)\|(?=\s|$)")

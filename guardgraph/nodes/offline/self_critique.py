@@ -24,8 +24,7 @@ from guardgraph.world.call import mark_as_instant
 
 _WORDS: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "incident.json").read_text("utf-8"))
 _LINES: Final[dict[str, Any]] = _WORDS["lines"]
-_POLICY, _BUDGET = SelfCritiquePolicy(), SelfCritiqueBudget()
-"""What a critic can count on."""
+_POLICY, _BUDGET = SelfCritiquePolicy(), SelfCritiqueBudget()  # what a critic can count on
 _ROOM: Final = _BUDGET.max_draft_chars - 40
 """What a draft has room for: the rest is left for the note that a critic may ask for."""
 _SECTION, _SHORT, _READ, _MOST = 450, 120, 20_000, 200
@@ -270,10 +269,8 @@ class _Finding(NamedTuple):
     """Something wrong with a draft."""
 
     note: str
-    change: str
-    """What mends it; blank where nothing that can be enforced does."""
-    risk: str = ""
-    """The type of risk, where it is one."""
+    change: str  # what mends it; blank where nothing that can be enforced does
+    risk: str = ""  # the type of risk, where it is one
 
 
 @mark_as_instant

@@ -17,8 +17,7 @@ from guardgraph.world.call import mark_as_instant
 
 _FILE = re.compile(r"(?<![\w-])[\w-]+\.(?:txt|md|csv|json)\b")
 _ORDER = re.compile(r"\b(?:pay|send|transfer) ([\d.,]+) ?(?:EUR|euros?|€) to (?:account )?([\w@.-]*\w)", re.IGNORECASE)
-_ANSWERED: Final = 3
-"""Lines of what was read that an answer repeats at most."""
+_ANSWERED: Final = 3  # lines of what was read that an answer repeats at most
 
 
 @mark_as_instant

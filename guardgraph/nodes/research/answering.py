@@ -37,8 +37,7 @@ from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 from guardgraph.world.reviews import EDIT, EDITED
 
-OUTLINE = "accepted_outline"
-"""The channel of the titles that were accepted."""
+OUTLINE = "accepted_outline"  # the channel of the titles that were accepted
 
 
 def make_outline_node(proposer: Proposer) -> Body:
@@ -302,8 +301,7 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     }
 
 
-RISK_GUARD = "risk_guard"
-"""The guard that has a person asked."""
+RISK_GUARD = "risk_guard"  # the guard that has a person asked
 
 
 @declares(

@@ -230,8 +230,7 @@ def run_note_support_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     return Pass({"verified_notes": state["accepted_notes"]}, way, (_tell_verification(verification, [], about),))
 
 
-AGREEMENT_GUARD = "agreement_guard"
-"""The guard that compares notes."""
+AGREEMENT_GUARD = "agreement_guard"  # the guard that compares notes
 
 
 def choose_way_to_answer(run: ResearchRun) -> str:

@@ -24,8 +24,7 @@ from guardgraph.state.research import (
 ResearchRun = Run[ResearchPolicy, ResearchBudget]
 
 
-PAGE_LIMITS = ("max_page_seconds", "max_wire_bytes", "max_page_bytes")
-"""What a reader is told of the budget."""
+PAGE_LIMITS = ("max_page_seconds", "max_wire_bytes", "max_page_bytes")  # what a reader is told of the budget
 
 
 def narrow_domain_lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
