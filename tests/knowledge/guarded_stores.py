@@ -22,20 +22,16 @@ class SureEmbedding(WordEmbedding):
 
 
 def in_memory() -> InMemoryVectorStore:
-    """Return an empty store of LangChain's own."""
     return InMemoryVectorStore(SureEmbedding())
 
 
 def qdrant() -> QdrantVectorStore:
-    """Return an empty store of Qdrant's, in its local mode, in memory."""
     client = QdrantClient(":memory:")
     client.create_collection("kb", models.VectorParams(size=SIZE, distance=models.Distance.COSINE))
     return QdrantVectorStore(client, "kb", SureEmbedding())
 
 
 def of_documents(caller, sources) -> dict[str, Any]:
-    """Return the filter of LangChain's own store, a function of a document."""
-
     def allows(document: Document) -> bool:
         held = document.metadata
         mine = caller is not None and held.get("tenant") == caller.tenant and set(held["readers"]) & {*caller.readers}
@@ -45,7 +41,6 @@ def of_documents(caller, sources) -> dict[str, Any]:
 
 
 def of_points(caller, sources) -> dict[str, Any]:
-    """Return the filter of Qdrant's store."""
     allowed: list[Any] = [_has("readers", "public")]
     if caller is not None:
         field = models.PayloadField(key="metadata.tenant")
@@ -64,7 +59,6 @@ STORES = {"in memory": (in_memory, of_documents), "qdrant": (qdrant, of_points)}
 
 
 def point(*names: str | None) -> str:
-    """Return the id of a point for names."""
     return str(uuid5(NAMESPACE_URL, "/".join(map(repr, names))))
 
 
@@ -79,5 +73,4 @@ def filled(store: VectorStore, documents: list[tuple[str, str | None, list[str],
 
 
 def retriever(store: VectorStore, access, **kwargs) -> LangChainRetriever:
-    """Return a retriever over a store of two sources."""
     return LangChainRetriever(store, sources=["kb", "other"], access=access, **kwargs)

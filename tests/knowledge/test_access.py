@@ -27,7 +27,6 @@ FAILED = {"allowed": "documents that the caller may read", "given": "another doc
 
 
 def context(caller, **policy):
-    """Return the context of a run."""
     return {"caller": caller, "policy": policy}
 
 
@@ -228,9 +227,3 @@ def test_tenants_users_and_groups_are_letters_and_no_bytes(form):
         tenant, user, group = (normalize(other, name) for name in ("Caf\xe9", "Ren\xe9", "Qualit\xe9"))
         assert is_access_allowed(access, Caller(tenant=tenant, user=user, groups=[group]))
         assert not is_access_allowed(access, Caller(tenant="Cafe", user=user, groups=[group]))
-
-
-# Runs that are decided again
-
-
-# Guards

@@ -7,13 +7,14 @@ import json
 
 import pytest
 from guarded_stores import STORES, filled, in_memory, retriever
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool
 from langchain_core.tracers.context import collect_runs
 from langchain_finds import ListRetriever
 from langgraph.checkpoint.memory import InMemorySaver
+from runs import BOTH, run
+from test_isolation import Heard
 
 from guardgraph import Caller, ConfigurationError, LangChainRetriever, RagPolicy, create_rag_agent
 from guardgraph.testing import InMemoryRecorder
@@ -33,7 +34,6 @@ SEEN = {"ada": (ADA, {"ours", "hers", "all"}), "nobody": (None, {"all"})}
 
 
 def asking(caller):
-    """Return a request of a caller."""
     return REQUEST if caller is None else {**REQUEST, "caller": caller}
 
 
@@ -56,36 +56,19 @@ IDLE = {
 }
 
 
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("case", [*IDLE, "no filter"])
 def test_a_store_that_does_not_filter_ends_in_a_stop(case, mode):
     """What it finds beyond the caller's is refused, and nothing of it is in what was written."""
     recorder, saver = InMemoryRecorder(), InMemorySaver()
     found = retriever(filled(in_memory(), BASE), IDLE.get(case))
     agent = create_rag_agent(retriever=found, recorder=recorder, checkpointer=saver)
-    thread, context = {"configurable": {"thread_id": "1"}}, {"caller": ADA}
-    given = {"question": "Which P1 incidents are answered?"}
-    if mode == "invoke":
-        result = agent.invoke(given, thread, context=context)
-    else:
-        result = asyncio.run(agent.ainvoke(given, thread, context=context))
+    config, given = {"configurable": {"thread_id": "1"}}, {"question": "Which P1 incidents are answered?"}
+    result = run(agent, given, mode, config=config, context={"caller": ADA})
     assert result["stop_reason"] == "tool_invalid_output:retrieve"
     assert result["details"]["allowed"] == "documents that the caller may read"
-    assert SECRET not in repr([result, recorder.runs, saver.storage, saver.blobs, saver.writes])
-    assert "secret-" not in repr([result, recorder.runs, saver.storage, saver.blobs, saver.writes])
-
-
-class Heard(BaseCallbackHandler):
-    """Keeps what the callbacks of a run are told."""
-
-    def __init__(self):
-        self.said = []
-
-    def on_chain_end(self, outputs, **kwargs):
-        self.said.append(outputs)
-
-    def on_retriever_end(self, documents, **kwargs):
-        self.said.append(documents)
+    left = repr([result, recorder.runs, saver.storage, saver.blobs, saver.writes])
+    assert (SECRET in left, "secret-" in left) == (False, False)
 
 
 CARELESS = {
@@ -131,7 +114,6 @@ def test_nobody_who_follows_a_run_hears_what_is_not_judged(name):
 
 
 def nothing(caller, sources):
-    """Return no arguments."""
     return {}
 
 

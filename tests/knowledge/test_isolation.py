@@ -43,8 +43,6 @@ CALLERS = [
 
 
 class Letters(Embeddings):
-    """Embeds a text as how often it has each letter."""
-
     def embed_documents(self, texts):
         return [self.embed_query(text) for text in texts]
 
@@ -112,12 +110,10 @@ def told(bases, change, caller):
 
 
 def everything(view):
-    """Propose all that there is."""
     return {"kind": "retrieve", "query": f"{view['question']} {' '.join(WORDS)}", "top_k": 6, "sources": SOURCES}
 
 
 def echoed(view):
-    """Answer with all that is shown."""
     chunks = view["context_chunks"]
     text = " ".join(chunk["text"] for chunk in chunks)
     return {"answer": text, "citations": [chunk["doc_id"] for chunk in chunks]}
@@ -142,7 +138,6 @@ class Observed:
         return lambda view: self.shown.append(view) or proposer(view)
 
     def run(self, search, question, caller, mode):
-        """Return all of a run as a text."""
         self.search = search
         self.saver.delete_thread("1")
         self.shown.clear()
@@ -207,12 +202,14 @@ class Heard(BaseCallbackHandler):
     def on_chain_error(self, error, **kwargs):
         self.said.append(str(error))
 
+    def on_retriever_end(self, documents, **kwargs):
+        self.said.append(documents)
+
 
 MODES = ["values", "updates", "custom", "messages", "checkpoints", "tasks", "debug"]
 
 
 def _canaries(at):
-    """Return what stands in one document and nowhere else."""
     return {name: f"canary-{name}-{at}-x" for name in ("doc_id", "title", "section", "updated_at", "text", "tenant")}
 
 

@@ -22,19 +22,16 @@ ENGLISH = "The wing is heated by the flow and it is not cold"
 
 
 def some_texts(number, seed):
-    """Texts in which some words are common and others rare."""
     chance, weights = random.Random(seed), [1 / (rank + 1) for rank in range(len(WORDS))]
     return [" ".join(chance.choices(WORDS, weights, k=chance.randint(1, 60))) for _ in range(number)]
 
 
 def some_questions(number, seed):
-    """Questions of one word to nine."""
     chance = random.Random(seed)
     return [" ".join(chance.choices(WORDS, k=chance.randint(1, 9))) for _ in range(number)]
 
 
 def filled(path, texts, access=PUBLIC):
-    """An index of texts, by number."""
     index = Index(File(path))
     with index.together() as batch:
         for number, text in enumerate(texts):
@@ -48,7 +45,6 @@ def shown(found):
 
 
 def expected(texts, question, top_k):
-    """What the retriever finds of texts."""
     retrieve = LexicalRetriever([document(str(number), text) for number, text in enumerate(texts)])
     return shown(retrieve({"query": question, "sources": ["s"], "top_k": top_k}))
 
@@ -93,7 +89,6 @@ def test_what_others_change_holds_from_the_next_search_on(tmp_path):
 
 
 def damaged(index, statement, *values):
-    """Change what an index has in its file."""
     with closing(sqlite3.connect(index.database.path)) as connection, connection:
         assert connection.execute(statement, values).rowcount
 

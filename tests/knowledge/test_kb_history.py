@@ -55,7 +55,6 @@ def lived(index, steps):
 
 
 def rows(path, statement):
-    """What a statement finds in a file."""
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute(statement).fetchall()
 

@@ -14,7 +14,6 @@ ONE = {"source": "s", "title": "", "section": "", "updated_at": ""}
 
 
 def documents(count, text="Hotels are booked in room {}."):
-    """So many documents of a sentence each."""
     return [{**ONE, "id": f"d{number}", "text": text.format(number)} for number in range(count)]
 
 
@@ -33,7 +32,6 @@ class Work:
         monkeypatch.setattr(sqlite3, "connect", counted)
 
     def step(self):
-        """Count ten instructions."""
         self.steps += 1
 
     @contextmanager
@@ -47,7 +45,6 @@ class Work:
 
 @pytest.fixture
 def work(monkeypatch):
-    """What SQLite does."""
     return Work(monkeypatch)
 
 

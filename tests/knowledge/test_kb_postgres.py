@@ -15,12 +15,13 @@ from test_kb_index import ASKED, CALLERS, CHANGES, document, replayed
 from test_kb_ingest import write
 from test_kb_vectors import TEXTS, Sides, documents
 
-from guardgraph import ConfigurationError, KnowledgeBase, PostgresKnowledgeBase, StoreError, create_rag_agent
+from guardgraph import Caller, ConfigurationError, KnowledgeBase, PostgresKnowledgeBase, StoreError, create_rag_agent
 from guardgraph.knowledge.base import make_server_base
 from guardgraph.knowledge.checking import check_base
 from guardgraph.knowledge.file import File
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.server import Server
+from guardgraph.state.context import is_access_allowed, normalize_document_access
 
 [RECIPE] = [fence.code for fence in fences(ROOT / "docs" / "knowledge_bases.md") if fence.info == "sql"]
 ROLES = """
@@ -42,7 +43,6 @@ def owner():
 
 
 def as_role(owner, role):
-    """The address as another role."""
     return owner.replace("postgres:@", f"{role}@")
 
 
@@ -62,7 +62,6 @@ def base(owner):
 
 
 def emptied(owner):
-    """Take everything out."""
     for table in TABLES:
         executed(owner, f"DELETE FROM guardgraph.{table}")
     executed(owner, "DELETE FROM guardgraph.state WHERE name = 'embedding'")
@@ -116,13 +115,7 @@ def test_vectors_order_on_a_server_as_in_a_file(owner, tmp_path_factory, held, q
             assert server.search(question, caller=caller, top_k=10) == expected
             with KnowledgeBase(tmp_path_factory.mktemp("kb") / "kb.sqlite", **options) as own:
                 for at, (tenant, readers, texts) in enumerate(held):
-                    asks = (caller or {}).get("tenant")
-                    mine = (
-                        caller
-                        and tenant == asks
-                        and {*readers} & {"tenant", *map("group:{}".format, caller.get("groups", ()))}
-                    )
-                    if "public" in readers or mine:
+                    if is_access_allowed(normalize_document_access(tenant, readers), caller and Caller(**caller)):
                         own.add(documents(texts), tenant=tenant, readers=readers, name=f"c{at}")
                 assert own.search(question, caller=caller, top_k=10) == expected
         assert server.check().findings == ()
@@ -203,29 +196,20 @@ def test_a_role_that_row_security_does_not_hold_is_refused(owner, role, message)
         executed(owner, "ALTER TABLE guardgraph.chunks OWNER TO postgres; REVOKE guardgraph_reader FROM owner")
 
 
-@pytest.mark.parametrize(
-    ("breaks", "mends", "message"),
-    [
-        (
-            "ALTER TABLE guardgraph.chunks NO FORCE ROW LEVEL SECURITY",
-            "ALTER TABLE guardgraph.chunks FORCE ROW LEVEL SECURITY",
-            "row security is not forced on chunks",
-        ),
-        (
-            "UPDATE guardgraph.state SET value = '9' WHERE name = 'format'",
-            "UPDATE guardgraph.state SET value = '1' WHERE name = 'format'",
-            "format 1 of guardgraph 0.16 or later is required; given: format 9",
-        ),
-        (
-            "UPDATE guardgraph.state SET value = 'x' || value WHERE name = 'words'",
-            "UPDATE guardgraph.state SET value = substr(value, 2) WHERE name = 'words'",
-            "its words were read otherwise",
-        ),
-        ("ALTER SCHEMA guardgraph RENAME TO other", "ALTER SCHEMA other RENAME TO guardgraph", "there is no knowledge"),
-    ],
-)
-def test_a_database_of_another_kind_is_refused(owner, breaks, mends, message):
+FORCED = "ALTER TABLE guardgraph.chunks {} ROW LEVEL SECURITY"
+STATE = "UPDATE guardgraph.state SET value = {} WHERE name = '{}'"
+OTHER_KINDS = {
+    "row security is not forced on chunks": (FORCED.format("NO FORCE"), FORCED.format("FORCE")),
+    "0.16 or later is required; given: format 9": (STATE.format("'9'", "format"), STATE.format("'1'", "format")),
+    "its words were read otherwise": (STATE.format("'x' || value", "words"), STATE.format("substr(value, 2)", "words")),
+    "there is no knowledge": ("ALTER SCHEMA guardgraph RENAME TO other", "ALTER SCHEMA other RENAME TO guardgraph"),
+}
+
+
+@pytest.mark.parametrize("message", OTHER_KINDS)
+def test_a_database_of_another_kind_is_refused(owner, message):
     """What is no knowledge base of this version gives an error, and never an empty result."""
+    breaks, mends = OTHER_KINDS[message]
     executed(owner, breaks)
     try:
         with pytest.raises(ConfigurationError, match=message):
@@ -306,18 +290,19 @@ def test_behind_a_pooler_each_caller_gets_their_own_or_nothing_is_answered(base,
         assert [hit["doc_id"] for hit in base.search("another", caller={"tenant": "acme"})] == ["more"]
 
 
-def test_a_run_whose_server_went_away_ends_with_a_listed_reason(base, owner):
-    """An agent that was made stops and says so; when the server is back, the next run answers."""
-    base.add([document("n1", "Hotels are booked at most 30 days ahead.")], readers=["public"])
+def test_an_agent_answers_what_its_caller_may_read_and_stops_where_its_server_went_away(base, owner):
+    """The URL is a knowledge base of the RAG agent, by a role that only reads; when the server is back, it answers."""
+    base.add([document("n1", "Hotels are booked at most 30 days ahead.")], tenant="acme", readers=["tenant"])
     agent = create_rag_agent(knowledge_base=as_role(owner, "answers"))
-    question = {"question": "How many days ahead are hotels booked?"}
+    question, acme = {"question": "How many days ahead are hotels booked?"}, {"caller": {"tenant": "acme"}}
+    assert agent.invoke(question)["outcome"] == "clarify"
     executed(owner, "ALTER ROLE answers NOLOGIN")
     executed(owner, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'answers'")
     try:
-        assert agent.invoke(question)["stop_reason"] == "tool_invalid_output:retrieve"
+        assert agent.invoke(question, context=acme)["stop_reason"] == "tool_invalid_output:retrieve"
     finally:
         executed(owner, "ALTER ROLE answers LOGIN")
-    assert agent.invoke(question)["citations"] == ["n1"]
+    assert agent.invoke(question, context=acme)["citations"] == ["n1"]
 
 
 def test_several_write_and_ask_at_once(base, owner):
@@ -337,41 +322,25 @@ def test_several_write_and_ask_at_once(base, owner):
         assert {len(each.result()) for each in asked} == {18}
 
 
-def test_an_agent_answers_from_a_server_what_its_caller_may_read(base, owner):
-    """The URL is a knowledge base of the RAG agent, by a role that only reads; sources are those of the caller."""
-    base.add([document("n1", "Hotels are booked at most 30 days ahead.")], tenant="acme", readers=["tenant"])
-    agent = create_rag_agent(knowledge_base=as_role(owner, "answers"))
-    question = {"question": "How many days ahead are hotels booked?"}
-    answered, unknown = (agent.invoke(question, context=context) for context in ({"caller": {"tenant": "acme"}}, None))
-    assert (answered["outcome"], answered["citations"]) == ("grounded_answer", ["n1"])
-    assert unknown["outcome"] == "clarify"
-
-
 def test_the_command_line_takes_a_url(owner, base, tmp_path, monkeypatch):
     """`kb init`, `add`, `search`, `check`, `list`, `access` and `remove`, and `rag --kb`, on a server."""
     empty_folder(tmp_path, monkeypatch)
     write(tmp_path / "docs", {"refunds.md": "# Refunds\n\nRefunds take 14 days.\n"})
     url = as_role(owner, "ingest")
-    done = [
-        run("kb", *arguments)
-        for arguments in (
-            ("init", owner),
-            ("add", url, "docs", "--tenant", "acme", "--reader", "tenant"),
-            ("search", url, "How long do refunds take?", "--tenant", "acme"),
-            ("check", url),
-            ("list", url),
-            ("access", url, "--tenant", "acme"),
-        )
-    ]
-    assert [each.exit_code for each in done] == [0] * 6, [each.stderr for each in done]
-    assert done[0].stdout == "there already\n"
-    assert "refunds.md#refunds.1" in done[2].stdout
-    asked = run("rag", "How long do refunds take?", "--kb", as_role(owner, "answers"), "--tenant", "acme")
-    assert (asked.exit_code, "14 days" in asked.stdout) == (0, True), asked.stderr
-    rebuilt, again = run("kb", "rebuild", url), run("kb", "init", owner)
-    assert (rebuilt.exit_code, "the index is made anew" in rebuilt.stdout) == (0, True), rebuilt.stderr
-    assert again.stdout == "there already\n"
-    assert run("kb", "remove", url, "docs", "--tenant", "acme").exit_code == 0
+    asked, acme = "How long do refunds take?", ("--tenant", "acme")
+    for arguments, said in (
+        (("kb", "init", owner), "there already\n"),
+        (("kb", "add", url, "docs", *acme, "--reader", "tenant"), "1 added"),
+        (("kb", "search", url, asked, *acme), "refunds.md#refunds.1"),
+        (("kb", "check", url), ""),
+        (("kb", "list", url), "docs"),
+        (("kb", "access", url, *acme), "tenant"),
+        (("rag", asked, "--kb", as_role(owner, "answers"), *acme), "14 days"),
+        (("kb", "rebuild", url), "the index is made anew"),
+        (("kb", "remove", url, "docs", *acme), "1 document"),
+    ):
+        done = run(*arguments)
+        assert (done.exit_code, said in done.stdout) == (0, True), (arguments, done.stderr)
     for arguments, message in (
         (("check", as_role(owner, "answers")), "guardgraph_writer"),
         (("rebuild", as_role(owner, "answers")), "guardgraph_writer"),

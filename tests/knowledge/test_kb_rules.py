@@ -16,7 +16,6 @@ __all__ = ["base"]
 
 @pytest.fixture
 def docs(tmp_path):
-    """A folder to fill."""
     (tmp_path / "docs").mkdir()
     return tmp_path / "docs"
 
@@ -27,7 +26,6 @@ def readers(base, tenant="acme", name="docs"):
 
 
 def rule(*names):
-    """The text of a rule."""
     return f"readers: [{', '.join(names)}]\n"
 
 

@@ -41,7 +41,6 @@ class Wrong(Sides):
 
 
 def documents(texts, **fields):
-    """Documents named by their place."""
     return [
         {"id": f"d{at}", "source": "s", "title": "", "section": "", "updated_at": "", "text": text, **fields}
         for at, text in enumerate(texts)

@@ -64,7 +64,6 @@ REFUSED = {
 
 
 def in_a_file():
-    """A base of one document that everybody may read."""
     base = KnowledgeBase(next(FILES))
     base.add([APPLES], readers=["public"])
     return base

@@ -34,7 +34,6 @@ CALLERS = [({"tenant": "acme", "groups": ["support"]}, {"ours", "all"}), ({"tena
 
 
 def documents():
-    """The documents as the recipes want them."""
     return [
         Document(text, metadata=RECIPES["metadata"](name, "kb", tenant, readers))
         for name, tenant, readers, text in ROWS
@@ -53,7 +52,6 @@ def assert_guarded(found):
 
 @pytest.fixture(scope="module")
 def server(new_postgres):
-    """A server, as SQLAlchemy reaches it."""
     engine = create_engine(new_postgres().replace("postgresql://", "postgresql+psycopg://"))
     yield engine
     engine.dispose()

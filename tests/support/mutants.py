@@ -1,10 +1,9 @@
 """How many single faults in a room's code its own quick tests find: ``make mutants ROOM=guards``.
 
-A mutant has one fault: a comparison is turned round, a `not` is dropped, a `raise` is gone, a number is one more, or
-a function returns `None`, though not in the place of `False`, which is no fault where truth alone counts. All are
+A mutant has one fault in a function: a comparison is turned round, a `not` is dropped, a `raise` is gone, a number is
+one more, or `None` is returned, though not in the place of `False`, which is no fault where truth alone counts. All are
 compiled beside what they replace, and a switch says which one lives; no file is changed. The tests run once without
-any, which tells which of them reach a mutant; then these run again, each mutant in a process of its own. One that
-lives when a module is imported has a process that imports it anew, and all tests.
+any, which tells which of them reach a mutant; then these run again, each mutant in a process of its own.
 """
 
 from __future__ import annotations
@@ -14,23 +13,15 @@ import ast
 import builtins
 import copy
 import os
-import pickle
 import random
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import spec_from_file_location
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType
 from typing import Any, NamedTuple
 
-import hypothesis
-import langchain_core.language_models
-import langgraph.graph
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -40,8 +31,6 @@ TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
-LIBRARIES = (hypothesis, langchain_core, langgraph)
-"""What is imported once, for all."""
 
 
 class Mutant(NamedTuple):
@@ -85,12 +74,19 @@ def list_places(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def draw_mutants(room: str, count: int, seed: int) -> tuple[list[Mutant], dict[Path, ast.Module]]:
-    """Return mutants of a room's files, each with another fault, drawn at random, and the trees in which they are."""
+    """Return mutants of a room's functions, each with another fault, drawn at random, and the trees of its files."""
     files = sorted((ROOT / "guardgraph" / room).rglob("*.py"))
     trees = {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
-    places = [(file, node) for file, tree in trees.items() for node in list_places(tree) if find_fault(node)]
+    functions = (
+        (file, function)
+        for file, tree in trees.items()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    nodes = {node: file for file, function in functions for inside in function.body for node in list_places(inside)}
+    places = [Mutant(file, node, fault[0]) for node, file in nodes.items() if (fault := find_fault(node))]
     drawn = sorted(random.Random(seed).sample(range(len(places)), min(count, len(places))))
-    return [Mutant(*places[at], (find_fault(places[at][1]) or ("",))[0]) for at in drawn], trees
+    return [places[at] for at in drawn], trees
 
 
 class _AddFaults(ast.NodeTransformer):
@@ -115,42 +111,11 @@ class _AddFaults(ast.NodeTransformer):
         return node
 
 
-class _Finder(MetaPathFinder):
-    """Imports modules with the faults in them."""
-
-    def __init__(self, codes: dict[str, CodeType]) -> None:
-        self.codes = codes
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        if fullname not in self.codes:
-            return None
-        file = self.codes[fullname].co_filename
-        loader = _Loader(fullname, file, self.codes[fullname])
-        packages = [str(Path(file).parent)] if file.endswith("__init__.py") else None
-        return spec_from_file_location(fullname, file, loader=loader, submodule_search_locations=packages)
-
-
-class _Loader(SourceFileLoader):
-    def __init__(self, name: str, file: str, code: CodeType) -> None:
-        super().__init__(name, file)
-        self.code = code
-
-    def get_code(self, fullname: str) -> CodeType:
-        return self.code
-
-
 class Switch:
     """Says which mutant lives, and keeps which were asked about."""
 
-    def __init__(self, mutants: list[Mutant], trees: dict[Path, ast.Module]) -> None:
+    def __init__(self) -> None:
         self.living, self.reached = -1, set[int]()
-        add = _AddFaults({mutant.node: number for number, mutant in enumerate(mutants)})
-        codes = {
-            _name_module(file): compile(ast.fix_missing_locations(add.visit(tree)), str(file), "exec")
-            for file, tree in trees.items()
-        }
-        setattr(builtins, SWITCH, self.is_living)
-        sys.meta_path.insert(0, _Finder(codes))
 
     def is_living(self, number: int) -> bool:
         """Tell whether a mutant lives."""
@@ -158,120 +123,83 @@ class Switch:
         return number == self.living
 
 
-def _name_module(file: Path) -> str:
-    parts = file.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def import_with_faults(mutants: list[Mutant], trees: dict[Path, ast.Module], switch: Switch) -> None:
+    """Let modules be imported with the faults in them."""
+    add = _AddFaults({mutant.node: number for number, mutant in enumerate(mutants)})
+    made = {str(file): ast.fix_missing_locations(add.visit(tree)) for file, tree in trees.items()}
+    codes = {file: compile(tree, file, "exec") for file, tree in made.items()}
+    read = SourceFileLoader.get_code
+    SourceFileLoader.get_code = lambda loader, name: codes.get(loader.path) or read(loader, name)  # type: ignore
+    setattr(builtins, SWITCH, switch.is_living)
 
 
-class Seen(NamedTuple):
-    """What the tests showed: which mutants live on import, which were killed, and how all went without any."""
+class RunMutants:
+    """A plugin that runs the tests as they are, and again for each mutant those that reach it.
 
-    imported: set[int]
-    killed: set[int]
-    seconds: float
-    failed: list[str]
-    """What failed as the code is."""
-
-
-class _RunMutants:
-    """A plugin that runs tests for each mutant that they reach, in processes of its own."""
+    Args:
+        switch: says which mutant lives.
+        count: how many there are.
+        workers: how many processes there may be at once.
+    """
 
     def __init__(self, switch: Switch, count: int, workers: int) -> None:
         self.switch, self.count, self.workers = switch, count, workers
-        self.seen = Seen(set(), set(), 0.0, [])
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep which test failed, and why."""
-        self.seen.failed.extend([report.nodeid, str(report.longrepr)[-1000:]] if report.failed else [])
+        self.killed = set[int]()
+        self.reached = list[tuple[float, Any, set[int]]]()
+        """How long each test took, the test, and the mutants that it reached; the quickest first."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests as they are, and then with each mutant."""
-        imported = {*self.switch.reached}
-        reached = list[tuple[float, Any, set[int]]]()
         for at, item in enumerate(session.items):
             self.switch.reached, began = set(), time.monotonic()
             _run(item, session.items[at + 1] if at + 1 < len(session.items) else None)
-            reached.append((time.monotonic() - began, item, self.switch.reached))
+            self.reached.append((time.monotonic() - began, item, self.switch.reached))
             if session.testsfailed:
                 return True
-        reached.sort(key=lambda each: each[0])
-        self.seen = self.seen._replace(imported=imported, seconds=sum(took for took, _, _ in reached))
-
-        def start(number: int) -> int:
-            mine = [(took, item) for took, item, met in reached if number in met]
-            return _fork(60 + int(5 * sum(took for took, _ in mine)), lambda: self._try(number, mine))
-
-        self.seen.killed.update(_kill([*range(self.count)], start, self.workers))
+        self.reached.sort(key=lambda each: each[0])
+        waiting, running = list(range(self.count)), dict[int, int]()
+        while waiting or running:
+            while waiting and len(running) < self.workers:
+                number = waiting.pop()
+                running[self._start(number)] = number
+            child, status = os.wait()
+            number = running.pop(child)
+            self.killed |= {number} if status else set()
         return True
 
-    def _try(self, number: int, mine: list[tuple[float, Any]]) -> int:
-        self.switch.living = number
-        for at, (_, item) in enumerate(mine):
-            _run(item, mine[at + 1][1] if at + 1 < len(mine) else None)
-            if item.session.testsfailed:
-                return 1
-        return 0
+    def _start(self, number: int) -> int:
+        """Start a process that tries a mutant, whose status is 1 where a test fails, and return its id."""
+        mine = [(took, item) for took, item, met in self.reached if number in met]
+        if child := os.fork():
+            return child
+        try:
+            signal.alarm(60 + int(5 * sum(took for took, _ in mine)))
+            self.switch.living = number
+            for at, (_, item) in enumerate(mine):
+                _run(item, mine[at + 1][1] if at + 1 < len(mine) else None)
+                if item.session.testsfailed:
+                    os._exit(1)
+            os._exit(0)
+        finally:
+            os._exit(1)
 
 
 def _run(item: Any, following: Any) -> None:
     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
-def _fork(seconds: int, do: Callable[[], int]) -> int:
-    """Do something in a process of its own, whose status it returns, and return the id of that."""
-    if child := os.fork():
-        return child
-    signal.alarm(seconds)
-    try:
-        os._exit(do())
-    finally:
-        os._exit(1)
-
-
-def _kill(numbers: list[int], start: Callable[[int], int], workers: int) -> set[int]:
-    """Return the mutants with which a test failed."""
-    waiting, running, killed = [*numbers], dict[int, int](), set[int]()
-    while waiting or running:
-        while waiting and len(running) < workers:
-            number = waiting.pop()
-            running[start(number)] = number
-        child, status = os.wait()
-        number = running.pop(child)
-        killed |= {number} if status else set()
-    return killed
-
-
-def _run_pytest(room: str, *plugins: Any) -> int:
+def run_quietly(do: Callable[[], int]) -> int:
+    """Do something whose output and that of its children nobody sees, and return what it returns."""
+    streams = [(stream, os.dup(stream)) for stream in (1, 2)]
     quiet = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(quiet, stream)
-    known = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of plugins among what is imported already
-    given = ["-x", "-p", "no:cacheprovider", *known, "-m", QUICK, str(ROOT / "tests" / room)]
-    return int(pytest.main(given, plugins=plugins))
-
-
-def try_mutants(room: str, switch: Switch, count: int, workers: int) -> set[int]:
-    """Return the numbers of the mutants that the tests of a room kill."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "seen"
-
-        def survey() -> int:
-            plugin = _RunMutants(switch, count, workers)
-            status = _run_pytest(room, plugin)
-            file.write_bytes(pickle.dumps(plugin.seen))
-            return status
-
-        status = os.waitpid(_fork(24 * 3600, survey), 0)[1]
-        seen: Seen = pickle.loads(file.read_bytes())
-        if status:
-            sys.exit("\n".join([f"the quick tests of {room} fail without a mutant", *seen.failed]))
-
-    def start(number: int) -> int:
-        switch.living = number
-        return _fork(60 + int(3 * workers * seen.seconds), lambda: _run_pytest(room))
-
-    return seen.killed | _kill(sorted(seen.imported - seen.killed), start, workers)
+    try:
+        return do()
+    finally:
+        for stream, kept in streams:
+            os.dup2(kept, stream)
 
 
 def main() -> None:
@@ -284,10 +212,15 @@ def main() -> None:
     given = parser.parse_args()
     mutants, trees = draw_mutants(given.room, given.mutants, given.seed)
     lines = [getattr(mutant.node, "lineno", 0) for mutant in mutants]
-    killed = try_mutants(given.room, Switch(mutants, trees), len(mutants), given.workers)
-    share = 100 * len(killed) / max(1, len(mutants))
-    print(f"{given.room}: {len(killed)} of {len(mutants)} mutants killed, {share:.0f} % (seed {given.seed})")
-    for number in sorted({*range(len(mutants))} - killed):
+    switch = Switch()
+    import_with_faults(mutants, trees, switch)
+    runs = RunMutants(switch, len(mutants), given.workers)
+    tests = ["-x", "-p", "no:cacheprovider", "-m", QUICK, str(ROOT / "tests" / given.room)]
+    if run_quietly(lambda: int(pytest.main(tests, plugins=[runs]))):
+        sys.exit(f"the quick tests of {given.room} fail without a mutant: make unit ROOM={given.room}")
+    share = 100 * len(runs.killed) / max(1, len(mutants))
+    print(f"{given.room}: {len(runs.killed)} of {len(mutants)} mutants killed, {share:.0f} % (seed {given.seed})")
+    for number in sorted({*range(len(mutants))} - runs.killed):
         print(f"  {mutants[number].file.relative_to(ROOT)}:{lines[number]}  {mutants[number].told}")
 
 
