@@ -142,21 +142,28 @@ def classify_model_error(error: BaseException) -> Failure | None:
     """Say which stop reason an exception of a model call is."""
     if not isinstance(error, Exception) or isinstance(error, _NO_FAILURES):
         return None
-    if (refused := _find_reply_refusal(error)) is not None:
+    status, (kind, body) = _get_error_status(error), _read_reply(error)
+    refused = _find_reply_refusal(error) or (refuse_page(kind, body) if status == 200 else None)
+    if refused is not None:
         return "llm_bad_response", {
             "type": type(refused).__name__,
             "message": _mask_error_message(refused),
             **refused.details,
         }
-    status = _get_error_status(error)
-    # LangChain raises the error inside a reply with status 200 as the reply has it.
-    told = next((item for item in error.args if isinstance(item, dict) and ("message" in item or "code" in item)), None)
-    status = status if status is not None or told is None else read_told_status(told)
+    told = None
+    if status is None or status == 200:
+        # A client raises an error that stands in a reply, or in an event, as it stands there, or trips over the reply.
+        raised = (_read_error(item) for item in (getattr(error, "body", None), *error.args))
+        told = find_told_error(body) or next(filter(None, raised), None)
+        status = status if told is None else read_told_status(told)
     reason, cause = _classify_by_class(error) or (_classify_by_status(error, status), None)
     if cause == "connection" and _is_refused_connection(error):
         reason, cause = "llm_unavailable", "connection_refused"
     usage = _read_completion_usage(error)
-    details: JsonObject = {"type": type(error).__name__, "message": _mask_error_message(error)}
+    said = str(told.get("message") or told) if told else None
+    details: JsonObject = {"type": type(error).__name__, "message": _mask_error_message(error, said)}
+    if body and told is None:
+        details["text"] = _collapse_error_blanks(cut_and_mask_text(body.decode(errors="replace")))
     details |= {"cause": cause} if cause else {}
     details |= {"status": status} if status is not None else {}
     details |= {"usage": usage} if usage else {}
@@ -200,15 +207,57 @@ _TOLD_STATUSES = {
 """Words for an error inside of a reply that has no number, in lower case."""
 
 
-def read_told_status(told: JsonObject) -> int | None:
-    """Return the HTTP status that an error inside of a reply means, None where it says none."""
+def read_told_status(told: JsonObject) -> int:
+    """Return the HTTP status that an error inside of a reply means; where it says none, it is the server's error."""
     for name in ("code", "status", "type"):
         code = told.get(name)
         if isinstance(code, int) and 400 <= code < 600:
             return code
         if isinstance(code, str) and (known := int(code) if code.isdecimal() else _TOLD_STATUSES.get(code.lower())):
             return known
+    return 502
+
+
+def find_told_error(body: bytes) -> JsonObject | None:
+    """Return the error that stands in a reply with status 200, or in an event or a choice of it; None for none."""
+    for part in (body, *(line[5:] for line in body.splitlines() if line.startswith(b"data:"))):
+        try:
+            told = json.loads(part)
+        except (ValueError, RecursionError):
+            continue
+        inside = [told, *(told.get("choices") or ())] if isinstance(told, dict) else []
+        for item in inside:
+            if isinstance(item, dict) and (error := item.get("error")):
+                return _read_error(error) or {"message": str(error)}
+        if isinstance(told, dict) and not told.keys() & {"choices", "output"} and (error := _read_error(told)):
+            return error
     return None
+
+
+def _read_error(told: object) -> JsonObject | None:
+    return told if isinstance(told, dict) and ("message" in told or "code" in told) else None
+
+
+def refuse_page(content_type: str, body: bytes) -> ReplyRefused | None:
+    """Return the refusal of a page of HTML that came in place of a reply, None for anything else."""
+    if content_type.partition(";")[0].strip().lower() != "text/html" and body.lstrip()[:1] != b"<":
+        return None
+    return ReplyRefused("an HTML page in place of a reply; the base URL says where the model is", {"cause": "html"})
+
+
+def _read_reply(error: Exception) -> tuple[str, bytes]:
+    """Return the type and the body of the reply with status 200 that a client raised an error for."""
+    response: Any = getattr(error, "response", None)
+    try:
+        kind, body = response.headers.get("content-type", ""), response.content
+    except (AttributeError, RuntimeError):  # there is none, or it was not read
+        return "", b""
+    return str(kind), body if isinstance(body, bytes) and response.status_code == 200 else b""
+
+
+def may_have_dropped_reply(error: Exception) -> bool:
+    """Say whether a client that streams may have dropped a reply which was no event: then it says nothing of it."""
+    return isinstance(error, AssertionError | ValueError) and is_unclassified_model_error(error)
 
 
 def _is_refused_connection(error: BaseException | None) -> bool:
@@ -316,11 +365,12 @@ def _keep_token_counts(counts: dict[str, Any]) -> dict[str, int] | None:
     } or None
 
 
-def _mask_error_message(error: Exception) -> str:
+def _mask_error_message(error: Exception, said: str | None = None) -> str:
+    """Return what is shown of an error's message, or of what is said in its place."""
     secrets = list(_list_request_secrets(error))
     return _collapse_error_blanks(
         format_error_message(
-            error, lambda text: reduce(lambda masked, secret: masked.replace(secret, MARK), secrets, text)
+            error, lambda text: reduce(lambda masked, secret: masked.replace(secret, MARK), secrets, said or text)
         )
     )
 

@@ -22,7 +22,7 @@ from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
 from guardgraph.plain.json import REPLY_BYTES, JsonObject
 from guardgraph.world.deadline import close_with_call, get_allowed_reply_bytes, note_read_bytes
-from guardgraph.world.failures import ReplyRefused, read_told_status
+from guardgraph.world.failures import ReplyRefused, find_told_error, read_told_status, refuse_page
 
 MAX_REDIRECTS = 5
 LONGEST_HOST = 200
@@ -111,13 +111,13 @@ class _Reply:
         """Return the response with all that was read."""
         came, body = self._response, b"".join(self._parts)
         kind = came.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if came.status_code == 200 and kind == "text/html":
-            raise ReplyRefused(
-                "an HTML page in place of a reply; the base URL says where the model is", {"cause": "html"}
-            )
+        status = came.status_code
+        if status == 200 and (refused := refuse_page(kind, body)) is not None:
+            raise refused
         if kind == "text/event-stream":
             body = join_events(body)
-        status = came.status_code if came.status_code != 200 else find_told_status(body)
+        if status == 200 and b'"error"' in body and (told := find_told_error(body)) is not None:
+            status = read_told_status(told)
         headers = [(name, value) for name, value in came.headers.multi_items() if name.lower() not in _OF_THE_WIRE]
         about = {name: value for name, value in came.extensions.items() if name in _ABOUT}
         if kind == "text/event-stream":
@@ -125,19 +125,6 @@ class _Reply:
         made = type(came)(status, headers=headers, content=body, extensions=about)
         made.request, made.elapsed = came.request, came.elapsed
         return made
-
-
-def find_told_status(body: bytes) -> int:
-    """Return the status of a reply with status 200: that of the error which stands in it, where there is one."""
-    if b'"error"' not in body:
-        return 200
-    try:
-        told = json.loads(body)
-    except ValueError:
-        return 200
-    found = [told, *(told.get("choices") or [])] if isinstance(told, dict) else []
-    errors = [item["error"] for item in found if isinstance(item, dict) and isinstance(item.get("error"), dict)]
-    return next((read_told_status(error) or 502 for error in errors), 200)
 
 
 def join_events(body: bytes) -> bytes:

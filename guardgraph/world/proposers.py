@@ -31,12 +31,14 @@ from guardgraph.world.chat_models import (
     is_chat_model,
     limit_model_output,
     list_call_limits,
+    may_stream,
 )
 from guardgraph.world.deadline import deadline, note_reply_form, output_tokens
 from guardgraph.world.failures import (
     classify_model_message,
     find_cut_off_message,
     is_form_refused,
+    may_have_dropped_reply,
     name_refused_setting,
     read_model_text,
 )
@@ -168,7 +170,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         without_call: BaseMessage | None = None
         for form in forms:
             try:
-                returned = yield self._prepare_ask(view, form)
+                returned = yield from self._ask_until_heard(*self._prepare_ask(view, form))
             except Exception as error:
                 if (returned := find_cut_off_message(error)) is None:
                     if form == forms[-1] or not is_form_refused(error):
@@ -181,6 +183,15 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
                 continue
             return self._take_reply(message, form, without_call)
         raise AssertionError("no form is left")
+
+    def _ask_until_heard(self, held: Runnable[Any, Any], messages: list[BaseMessage]) -> Generator[Any, Any, Any]:
+        """Ask, and once more for a whole reply where a stream failed without a word: clients drop what is no event."""
+        try:
+            return (yield held, messages)
+        except Exception as error:
+            if not (may_have_dropped_reply(error) and may_stream(self.open())):
+                raise
+        return (yield held.bind(stream=False), messages)
 
     def _prepare_ask(self, view: JsonObject, form: str) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
         tokens = output_tokens()

@@ -8,7 +8,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 from openai_server import OpenAIServer, choice, completion, drip, payload, refusal
 
-from guardgraph import RagBudget, ToolPolicy, create_rag_agent, create_tool_agent, replay
+from guardgraph import RagBudget, ResilientWorld, ToolPolicy, create_rag_agent, create_tool_agent, replay
 from guardgraph.testing import InMemoryRecorder
 
 QUESTION = {"question": "What is the P1 first response target of the Enterprise plan?"}
@@ -137,6 +137,45 @@ def test_what_a_reply_may_have_is_bounded_by_what_it_proposes():
         with OpenAIServer(says(JSON)) as server:
             create_rag_agent(ChatOpenAI(**plain, base_url=server.url, **given), planner="rules").invoke(QUESTION)
         assert server.requests[0]["body"].get("max_completion_tokens") == bound
+
+
+GONE = {"error": {"code": 502, "message": "gone"}}
+PAGE = "<!doctype html><title>Sign in"
+HTML = {"cause": "html"}
+
+
+@pytest.mark.parametrize(
+    "model", [{}, {"streaming": True}, {"use_responses_api": True}], ids=["", "stream", "responses"]
+)
+@pytest.mark.parametrize(
+    ("script", "reason", "details"),
+    [
+        (payload(200, {"error": {"code": 429, "message": "slow down"}}), "llm_rate_limited", {"message": "slow down"}),
+        (payload(200, {"error": {"code": "overloaded", "message": "busy"}}), "llm_unavailable", {"status": 503}),
+        (payload(200, {"error": "no GPU is free"}), "llm_unavailable", {"message": "no GPU is free", "status": 502}),
+        (payload(200, {"message": "no key", "type": "authentication_error"}), "llm_auth", {"message": "no key"}),
+        (payload(200, {"detail": "no such route"}), "llm_bad_response", {"text": '{"detail": "no such route"}'}),
+        (payload(200, PAGE.encode(), "text/html"), "llm_bad_response", HTML),
+        (payload(200, PAGE.encode()), "llm_bad_response", HTML),
+        (streams(piece("Th"), GONE), "llm_unavailable", {"message": "gone", "status": 502}),
+    ],
+)
+def test_a_failure_inside_a_reply_to_a_client_of_ones_own(script, reason, details, model):
+    """Its code and its text are told, as with the client that we open; also where it streams, and drops them."""
+    with OpenAIServer(script) as server:
+        own = ChatOpenAI(model="test-model", api_key="sk-0", base_url=server.url, max_retries=0, **model)
+        result = create_rag_agent(own, planner="rules").invoke(QUESTION)
+    assert result["stop_reason"] == reason
+    assert details.items() <= result["details"].items()
+
+
+def test_a_failure_inside_a_reply_is_retried_like_its_code():
+    """A model that is overloaded, and says so in a reply with status 200, is asked again."""
+    world = ResilientWorld(attempts=2, wait=0.01)
+    with OpenAIServer(payload(200, GONE), says(JSON)) as server:
+        own = ChatOpenAI(model="test-model", api_key="sk-0", base_url=server.url, max_retries=0)
+        result = create_rag_agent(own, planner="rules", world=world).invoke(QUESTION)
+    assert (result["outcome"], len(server.requests)) == ("grounded_answer", 2)
 
 
 CALL = {"name": "find_order", "arguments": {"number": 7}}
