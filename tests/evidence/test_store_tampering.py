@@ -153,7 +153,7 @@ def test_entries_that_changed_places_are_named(tampered, pair):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("number", [2**62, 2**40, 0, -3, "x", b"\xff"])
+@pytest.mark.parametrize("number", [2**62, -3, "x"])
 @pytest.mark.parametrize("table", TABLES)
 def test_a_number_that_nobody_gave_is_found(tampered, table, number):
     """However large or small it is, and one that is no number: it takes no time and no memory."""
@@ -161,7 +161,7 @@ def test_a_number_that_nobody_gave_is_found(tampered, table, number):
         assert tampered((f"UPDATE {table} SET seq = ? WHERE seq = 2", number))
 
 
-@pytest.mark.parametrize("erased", [[[1, 2**40]], [[2**30, 2**40]], [[2**62, 2**62]]])
+@pytest.mark.parametrize("erased", [[[1, 2**40]], [[2**62, 2**62]]])
 def test_an_erasure_of_what_never_was_is_found(kept, tampered, erased):
     """An entry in its place or far behind it, which names more than there is: that takes no time either."""
     for seq in (ENTRIES + 1, 2**41):

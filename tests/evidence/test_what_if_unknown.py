@@ -8,12 +8,10 @@ from __future__ import annotations
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from recorded_runs import recorded
-from runs import BOTH, run
 from tables import each_row
 from ticket_pattern import TICKET, Policy, triage
 
-from guardgraph import reply_bytes
-from guardgraph.grammar import Budget, Call
+from guardgraph.grammar import Call
 from guardgraph.graphs.replay import replay
 from guardgraph.graphs.shadows import judge_recording_again
 from guardgraph.testing import InMemoryRecorder
@@ -33,41 +31,6 @@ def judged(made, then, now):
     """Return what becomes of a run of one agent under another, and what a live run of that one returns."""
     again = judge_recording_again(made(**now).frame, recorded(lambda **kept: made(**then, **kept)))
     return again, made(**now).invoke(TICKET)
-
-
-# A smaller limit than that of a refused reply
-
-
-def shrinks(request):
-    """Reply with less where less is allowed."""
-    return "Ada" if reply_bytes() < 20 else "x" * 100
-
-
-@each_row("mode", BOTH)
-def test_a_refused_reply_is_unknown_under_a_smaller_limit_that_somebody_asked_for(mode):
-    """Whoever asks how much is allowed may bring what fits; of one that nobody asked, it is refused again."""
-    recorder = InMemoryRecorder()
-    run(triage(tool=shrinks, budget=Budget(max_reply_bytes=50), recorder=recorder), TICKET, mode)
-    tight = triage(tool=shrinks, budget=Budget(max_reply_bytes=18))
-    assert (recorder.runs[0]["result"]["status"], run(tight, TICKET, mode)["status"]) == ("stopped", "ok")
-    assert judge_recording_again(tight.frame, recorder.runs[0]).kind == "unknown"
-
-
-# A larger limit than that of a reply that was not refused
-
-
-@each_row(("most", "kind"), [(50, "same"), (51, "unknown"), (1000, "unknown")])
-def test_a_reply_is_unknown_under_a_larger_limit_that_somebody_asked_for(most, kind):
-    """Whoever keeps within a limit may bring more where there is more room."""
-    again, live = judged(
-        lambda **settings: triage(tool=lambda request: "x" * (reply_bytes() - 2), **settings),
-        {"budget": Budget(max_reply_bytes=50)},
-        {"budget": Budget(max_reply_bytes=most)},
-    )
-    assert (again.kind, len(live["on_duty"])) == (kind, most - 2)
-
-
-# Calls that were made at once, and now are not
 
 
 # Another scope, or other settings
@@ -136,6 +99,3 @@ def test_an_answer_counts_only_for_what_was_shown(content):
     assert (again.kind, again.call and again.call.node) == (
         ("unknown", "lookup") if content == "labels" else ("same", None)
     )
-
-
-# Who replied

@@ -17,12 +17,6 @@ def context(caller, **policy):
     return {"caller": caller, "policy": policy}
 
 
-# Runs that are resumed
-
-
-# Runs that are decided again
-
-
 # Guards
 
 

@@ -34,9 +34,6 @@ def test_an_answer_has_the_sections_of_its_outline(name):
     assert result["details"]["expected"] == TITLES
 
 
-# The offline rules
-
-
 # Any outline
 
 NOTES = [

@@ -147,6 +147,3 @@ def test_a_world_that_does_not_know_an_outcome_ends_in_an_error(mode):
 
     with pytest.raises(NotRecorded, match=r"^not recorded: label: nobody recorded it"):
         run(triage(world=Forgetful(LiveWorld())), TICKET, mode)
-
-
-# The seconds that are left
