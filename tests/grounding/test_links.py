@@ -152,17 +152,12 @@ def test_what_a_source_has_and_what_is_no_link_passes(text):
         (f"https://{HOST}/a", f"https://{HOST}/b"),
         (f"https://{HOST}/a", f"mail@{HOST}"),
         (f"a@{HOST}", f"b@{HOST}"),
-        (f"www.{HOST}", HOST),
         (HOST, f"www.{HOST}"),
         ("https://a.io/x?q=1", "https://a.io/x?q=2"),
         ("https://a.io:8443/", "https://a.io/"),
-        ("https://u@a.io/", "https://a.io/"),
-        ("redis://a.io/0", "https://a.io/0"),
         ("file://srv/a", "file:///srv/a"),
         ("[x](/b)", "[x](/a)"),
         ("[a.io](https://b.io)", "a.io and https://b.io"),
-        ("[https://b.io](https://b.io/x)", "https://b.io and https://b.io/x"),
-        ("README.md/x", "README.md"),
         ("ftp.zip:21", "ftp.zip"),
     ],
 )
@@ -176,9 +171,6 @@ def test_a_link_stands_by_its_identity(text, source):
 @each_row(
     ("text", "source"),
     [
-        ("evil.com", "evil.com"),
-        ("https://a.io/x", "a.io/x"),
-        ("//a.io/x", "https://a.io/x"),
         ("https://a.io/x", "https://A.io/x/#part"),
         ("https://a.io/x", "https://a.io/x?utm_source=mail"),
         ("https://a.io/x_y", "[x](https://a.io/x_y)"),
@@ -186,10 +178,8 @@ def test_a_link_stands_by_its_identity(text, source):
         ("https://例子.中国/a", "https://xn--fsqu00a.xn--fiqs8s/a"),
         ("a@i.io", "write to A@i.io."),
         ("[go](/docs/a.md)", "open /docs/a.md, then"),
-        ("tcp://a.io:5", "it listens at tcp://a.io:5."),
         ("a.io是网站", "访问a.io吧"),
         ("the ASP.NET page", "Written in ASP.NET."),
-        ("self.name is set", "self.name = 3"),
         ("`<div id=a>`", "Write <div id=a> first."),
     ],
 )
@@ -228,7 +218,7 @@ def test_a_policy_allows_markup(text, markup):
     assert refused(text, SOURCE, markup=tuple(markup.split())) is None
 
 
-@each_row("name", ["https://", "a b.io", "a.io/x", "*.a.io", "", "a@", "a@b@c.io", "x:y@a.io"])
+@each_row("name", ["https://", "a b.io", "*.a.io", "a@b@c.io", "x:y@a.io"])
 def test_what_names_no_link_is_refused(name):
     """A list of known links has hosts, URLs and addresses; the error names the field."""
     with pytest.raises(ConfigurationError, match=r"policy\.known_links: a host alone, a URL"):

@@ -67,15 +67,10 @@ def answered_by(proposer):
 FENCED = f"```json\n{json.dumps(INTENT)}\n```"
 PLAN_TEXTS = [
     ("I would search for the SLA.", "invalid_intent:kind", "I would search for the SLA."),
-    ("", "invalid_intent:kind", ""),
     ('{"kind": "retrieve", "query":', "invalid_intent:kind", '{"kind": "retrieve", "query":'),
     (f"Here it is:\n{FENCED}", "invalid_intent:kind", f"Here it is:\n{FENCED}"),
-    (f"```\n[{json.dumps(INTENT)}]\n```", "invalid_intent:kind", f"```\n[{json.dumps(INTENT)}]\n```"),
     ('```json\n{"kind": "retrieve"}\n```', "invalid_intent:query", {"kind": "retrieve"}),
-    ("null", "invalid_intent:not_object", None),
-    ('"retrieve"', "invalid_intent:not_object", "retrieve"),
     (json.dumps([INTENT]), "invalid_intent:not_object", [INTENT]),
-    ('{"kind": "answer"}', "invalid_intent:kind", {"kind": "answer"}),
     ('{"kind": "retrieve"}', "invalid_intent:query", {"kind": "retrieve"}),
     (
         json.dumps({**INTENT, "top_k": float("inf")}),
@@ -103,17 +98,12 @@ ANSWER_TEXTS = [
     (f"```json\n{json.dumps(ANSWER)}\n```\nI hope this helps!", "llm_invalid_json"),
     ('~~~\n{"answer": " ", "citations": []}\n~~~', "llm_empty"),
     ("", "llm_invalid_json"),
-    ("null", "llm_invalid_json"),
     *((json.dumps({**ANSWER, "sure": each}), "llm_invalid_json") for each in (float("nan"), float("-inf"), 2**63)),
     (json.dumps({**ANSWER, "sure": 0}).replace("0}", "1e999}"), "llm_invalid_json"),
-    (json.dumps([ANSWER]), "llm_invalid_json"),
-    ("{}", "llm_invalid_schema"),
     ('{"answer": "15 minutes"}', "llm_invalid_schema"),
-    ('{"answer": null, "citations": []}', "llm_invalid_schema"),
     ('{"answer": " ", "citations": null}', "llm_invalid_schema"),
     (f'{{"answer": "15 minutes", "citations": "{SLA}"}}', "llm_invalid_schema"),
     (f'{{"answer": "15 minutes", "citations": ["{SLA}", 1.5]}}', "llm_invalid_schema"),
-    ('{"answer": " \\n", "citations": []}', "llm_empty"),
 ]
 
 

@@ -95,7 +95,7 @@ def test_what_cannot_be_read_does_not_count():
     assert "dropped_urls" not in {**result, **result["aggregate"]}
 
 
-@each_row("page", [None, "text", 5, [], {}, {"body": None}, {"body": ["text"]}, float("nan")])
+@each_row("page", [None, "text", {}, {"body": None}, {"body": ["text"]}])
 def test_a_reader_that_returns_no_page_has_broken_its_contract(page):
     """What is no page ends the run, even when other pages were read."""
     reader = reads(b=page)

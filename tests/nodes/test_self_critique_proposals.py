@@ -38,9 +38,6 @@ from guardgraph import create_self_critique_agent
             (f"incident_context.policy_hints.{hint}", given(**{hint: value}))
             for hint, value in [
                 ("avoid_absolute_guarantees", "no"),
-                ("avoid_absolute_guarantees", 0),
-                ("max_length_increase_pct", "20"),
-                ("max_length_increase_pct", True),
                 ("max_length_increase_pct", -1),
                 ("max_length_increase_pct", float("inf")),
             ]

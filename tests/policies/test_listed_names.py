@@ -38,10 +38,8 @@ SOURCES = "there are billing_policy, operations_notes, security_policy, support_
 @each_row(
     ("create", "policy", "message"),
     [
-        (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_policy=["aprove"]), DECISIONS),
         (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_execution=["revise", "aprove"]), DECISIONS),
         (create_research_agent, ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
-        (create_research_agent, ResearchPolicy(allowed_domains_execution=["https://vendor.example.com"]), HOST),
         (create_rag_agent, RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES + "'suport_policy'; did you"),
         (create_rag_agent, RagPolicy(allowed_sources_execution=["Docs"]), SOURCES + "'Docs'"),
     ],
@@ -89,11 +87,9 @@ def test_a_context_that_can_name_nothing_is_refused_before_the_run(create, input
     [
         *((f"{scheme}vendor.example.com", "vendor.example.com") for scheme in ("https://", "http://", "ftp://")),
         ("vendor.example.com/x", "vendor.example.com"),
-        ("vendor.example.com/", "vendor.example.com"),
         ("vendor.example.com:443", "vendor.example.com"),
         ("[::1]:80", "[::1]"),
         ("me@vendor.example.com", "vendor.example.com"),
-        ("vendor.example.com?q", "vendor.example.com"),
         *((name, None) for name in ("", " ", "a b", "*.example.com", "https://", "//")),
     ],
 )

@@ -79,12 +79,9 @@ KNOWN = "there are pattern, policy, budget, tenants"
         ("", "rag.yaml:1: pattern: a name is required, such as rag, research, self_critique, tools; given: None"),
         ("# nothing\n", "rag.yaml:1: pattern: a name is required"),
         ("- rag", "rag.yaml:1: a mapping is required; given: list"),
-        ("rag", "rag.yaml:1: a mapping is required; given: str"),
-        ("pattern: 3", "rag.yaml:1: pattern: a name is required"),
         ("\npattern: rga", "rag.yaml:2: pattern: there are rag, research, self_critique, tools; given: 'rga'; did"),
         (RAG + "polcy: {}", f"rag.yaml:2: polcy: no such field; {KNOWN}; given: 'polcy'; did you mean 'policy'?"),
         (RAG + "policy: [a]", "rag.yaml:2: policy: a mapping is required; given: list"),
-        (RAG + "tenants: [a]", "rag.yaml:2: tenants: a mapping is required; given: list"),
         (RAG + "tenants: {a: 1}", "rag.yaml:2: tenants.a: a mapping is required; given: int"),
         (RAG + "tenants: {' ': }", "rag.yaml:2: tenants. : a name is required, not a blank one"),
         (RAG + 'tenants: {"\\0": }', "a name is required, not a text with lone surrogates or U+0000"),
@@ -95,18 +92,8 @@ KNOWN = "there are pattern, policy, budget, tenants"
             RAG + "budget:\n\n max_top_k: '2'",
             "rag.yaml:4: budget.max_top_k: Input should be a valid integer; given: '2'",
         ),
-        (
-            RAG + "budget: {max_top_k: 1e3}",
-            "rag.yaml:2: budget.max_top_k: Input should be a valid integer; given: 1000.0",
-        ),
-        (RAG + "budget: {max_top_k: -1}", "budget.max_top_k: Input should be greater than or equal to 0; given: -1"),
-        (RAG + "budget: {max_top_k: true}", "budget.max_top_k: Input should be a valid integer; given: True"),
-        (RAG + "budget: {max_top_k: }", "budget.max_top_k: Input should be a valid integer; given: None"),
         (RAG + "budget: {max_seconds: .inf}", "budget.max_seconds: Input should be a finite number; given: inf"),
-        (RAG + "budget: {max_seconds: .nan}", "budget.max_seconds: Input should be"),
         (RAG + f"budget: {{max_top_k: {'9' * 5000}}}", "rag.yaml:2: a number of at most 400 digits is required"),
-        (RAG + f"budget: {{max_seconds: {'9' * 399}}}", "rag.yaml:2: budget.max_seconds: "),
-        (RAG + "policy: {check_names: NO}", "policy.check_names: Input should be a valid boolean; given: 'NO'"),
         (
             RAG + "policy:\n known_names: NO",
             "rag.yaml:3: policy.known_names: a list of strings is required; given: 'NO'",
@@ -116,36 +103,20 @@ KNOWN = "there are pattern, policy, budget, tenants"
             "rag.yaml:2: policy.known_names: a list of strings is required, and item 3 is 10; given: list",
         ),
         (RAG + 'policy: {known_names: ["\\ud800"]}', "rag.yaml:2: "),
-        (RAG + "<<: {budget: }", "rag.yaml:2: <<: no such field"),
         (RAG + "pattern: rag", "rag.yaml:2: 'pattern': given twice, first in line 1"),
-        (
-            RAG + "budget:\n max_top_k: 1\n 'max_top_k': 2",
-            "rag.yaml:4: 'budget.max_top_k': given twice, first in line 3",
-        ),
         (RAG + "---\n" + RAG, "rag.yaml:2: one document is required; given: another one"),
         ("%YAML 1.1\n---\n" + RAG, "YAML 1.2 is required; given: 1.1"),
         (
             RAG + "policy: !!python/object/apply:os.system [ls]",
             "rag.yaml:2: plain values without tags are required; given: ",
         ),
-        (RAG + "budget: {max_top_k: ! 2}", "rag.yaml:2: plain values without tags are required; given: '!'"),
-        (
-            RAG + "budget: {max_top_k: !!int 2}",
-            "plain values without tags are required; given: 'tag:yaml.org,2002:int'",
-        ),
         (
             RAG + "policy: &a {known_names: *a}",
             "rag.yaml:2: a name of something that stands whole above it is required; ",
         ),
-        (RAG + "policy: *b", "a name of something that stands whole above it is required; given: '*b'"),
         (RAG + "? [a]\n: b", "rag.yaml:2: a text is required as a key; given: a list or a mapping"),
-        (RAG + "budget: {", "not YAML: "),
-        (RAG + "\tbudget: 1", "rag.yaml:2: not YAML: "),
         (RAG + "budget: [" + "[" * 90, "rag.yaml:2: at most 16 levels of nesting are allowed"),
         (b"pattern: rag\npolicy: \xff", "rag.yaml:2: UTF-8 text is required; given: the byte 0xff"),
-        ("pattern: rag".encode("utf-16"), "rag.yaml:1: UTF-8 text is required; given: the byte 0xff"),
-        (b"pattern: rag\0", "not YAML: "),
-        (b"\x7fELF\x01\x01\x01\x00", "not YAML: "),
         (b"#" * 1_000_001, "rag.yaml: at most 1000000 bytes are allowed"),
     ],
 )
@@ -235,38 +206,22 @@ def test_settings_come_back_from_yaml_and_json(ours, tenants):
 
 PIECES = st.sampled_from(
     [
-        *"[]{}:,-?&*!|>'\"%@`#=. \t\n\r~\\",
-        "\x00",
-        "\ufeff",
-        "\ud7ff",
-        "a",
-        "1",
-        "pattern: rag\n",
-        "policy:",
-        "budget",
-        "tenants",
-        "max_seconds",
-        "known_names",
-        " 20",
-        ".inf",
-        "&a ",
-        "*a",
-        "<<: ",
-        "---\n",
-        "...\n",
-        "%YAML 1.2\n",
-        "!!str ",
-        '"""',
-        "'''",
-        "[budget]\n",
-        'pattern = "rag"\n',
-        "\n  ",
-        "\\x41",
-        "1979-05-27",
-        "0x1F",
-        "1e999",
-        "\x85",
-        "\u2028",
+        *"[]{}:,-?&*!|>'\"%@`#=. \t\n\r~\\\x00\ufeff\ud7ff\x85\u2028a1",
+        *("pattern: rag\n", "policy:", "budget", "tenants", "max_seconds", "known_names", " 20", ".inf", "&a ", "*a"),
+        *(
+            "<<: ",
+            "---\n",
+            "...\n",
+            "%YAML 1.2\n",
+            "!!str ",
+            '"""',
+            "'''",
+            "\n  ",
+            "\\x41",
+            "1979-05-27",
+            "0x1F",
+            "1e999",
+        ),
     ]
 )
 
@@ -308,8 +263,7 @@ def _write_lists(folder, **texts):
         where.write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize(("bom", "end"), [(b"", "\n"), (b"\xef\xbb\xbf", "\r\n")])
 def test_names_may_stand_in_a_file_of_their_own(bom, end, tmp_path, monkeypatch):
     """A line each, relative to the policy's file wherever the process runs; blank lines and comments are none."""
     names = "# ours\nZephyr Cloud\n\n  Nimbus  \nC#\n".replace("\n", end).encode()
@@ -327,7 +281,6 @@ def test_names_may_stand_in_a_file_of_their_own(bom, end, tmp_path, monkeypatch)
 
 NAMES_WRONG = {
     "no such file": ({}, "known_names: {file: gone.txt}", "policy.known_names.file: gone.txt: cannot be read"),
-    "a folder": ({}, "known_names: {file: lists}", "policy.known_names.file: lists: a file is required"),
     "no UTF-8": (
         {"names": b"Zephyr\nK\xfcche\n"},
         "known_names: {file: lists/names.txt}",
@@ -343,14 +296,8 @@ NAMES_WRONG = {
         "known_names: {file: lists/names.txt}",
         "policy.known_names.file: lists/names.txt:2: a text that can be stored is required",
     ),
-    "a long name": (
-        {"names": "x" * 10_001},
-        "known_names: {file: lists/names.txt}",
-        "policy.known_names.file: lists/names.txt:1: a name of at most 10000 characters is required; given: 10001",
-    ),
     "another key": ({}, "known_names: {path: lists/names.txt}", "policy.known_names.path: no such field"),
     "no path": ({}, "known_names: {file: 3}", "policy.known_names.file: the path of a file of names is required"),
-    "no list": ({}, "check_names: {file: lists/names.txt}", "policy.check_names: "),
 }
 
 

@@ -102,15 +102,11 @@ def test_the_settings_of_a_user_tighten_by_their_kinds():
     ("field", "value", "allowed"),
     [
         ("severity", "urgent", "one of 'low', 'medium', 'high' is required; given: 'urgent'"),
-        ("severity", "High", "one of 'low', 'medium', 'high' is required; given: 'High'"),
         ("severity", 1, "Input should be a valid string; given: 1"),
-        ("severity", None, "Input should be a valid string; given: None"),
         ("max_price", "2", "Input should be a valid number; given: '2'"),
-        ("max_price", True, "Input should be a valid number; given: True"),
         ("max_price", math.inf, "a finite number is required; given: inf"),
         ("min_margin", math.nan, "a finite number is required; given: nan"),
         ("currencies", "EUR", "Input should be a valid tuple; given: 'EUR'"),
-        ("currencies", {"EUR"}, "Input should be a valid tuple; given: set"),
         ("signed", 1, "Input should be a valid boolean; given: 1"),
         ("mode", "wet", "Input should be 'dry' or 'live'; given: 'wet'"),
     ],
@@ -128,10 +124,7 @@ def test_a_value_that_its_kind_does_not_know_is_refused(field, value, allowed):
         (Annotated[str, Tightens.ordered(*ORDER)], "urgent", "one of 'low', 'medium', 'high' is required"),
         (Annotated[dict[str, float], Tightens.smallest], {"a": 1.0}, "a finite number is required"),
         (Annotated[list[str], Tightens.union], ["a"], "a list is required, and a tuple as the field's type"),
-        (Annotated[str, Tightens.either], "yes", "true or false is required"),
-        (Annotated[str, Tightens.fixed], "a\x00", "plain JSON is required, not "),
         (Annotated[tuple[str, ...], Tightens.union], ("a\x00",), "a text that can be stored is required, not "),
-        (Annotated[dict[str, str], KEPT], {"\ud800": "a"}, "a text that can be stored is required, not "),
         (Annotated[int, Field(ge=3), Tightens.largest], 2, "Input should be greater than or equal to 3"),
     ],
 )
@@ -159,26 +152,7 @@ def test_a_field_tightens_in_one_way(hint, given):
     assert str(raised.value) == f"Wrong.field: a setting tightens in one way; given: {given}"
 
 
-class Optional(Settings):
-    """Limits that a deployment may leave open."""
-
-    most: Annotated[int | None, Field(ge=0), Tightens.smallest] = None
-    least: Annotated[float | None, Tightens.largest] = None
-
-
-NUMBERS = st.none() | st.integers(0, 9)
-
-
-@given(NUMBERS, NUMBERS)
-def test_no_limit_never_wins_over_a_number(ours, theirs):
-    """None is no limit: a context may set one where there is none, and takes none away."""
-    both = Optional(most=ours, least=ours).tightened_by(Optional(most=theirs, least=theirs))
-    numbers = [item for item in (ours, theirs) if item is not None]
-    assert (both.most, both.least) == (min(numbers, default=None), max(numbers, default=None))
-    assert (both == Optional(most=None, least=None)) == (numbers == [])
-
-
-@each_row("order", [(), ("low", "low"), ("low", 1), (("low", "high"),)])
+@each_row("order", [(), ("low", "low"), ("low", 1)])
 def test_an_order_is_of_different_texts(order):
     """What cannot be told apart or is no text has no order."""
     with pytest.raises(ConfigurationError, match=r"^ordered: different texts, at least one; given: "):

@@ -9,7 +9,6 @@ from cli_runs import refused, run
 from tables import each_row
 
 from guardgraph import ConfigurationError, ToolPolicy, ToolRule, create_tool_agent, load_policy
-from guardgraph.guards.tools.schemas import find_schema_problem
 
 OLD = """
 pattern: tools
@@ -94,23 +93,6 @@ def test_rules_of_a_context_tighten_one_field():
     assert ours.not_taken(ToolPolicy(rules={"pay": ToolRule(max_calls=9)})) == {"rules": {"pay": {"max_calls": 9}}}
     new = ours.tightened_by(ToolPolicy(rules={"look": ToolRule(effect="read", approve="always")}))
     assert (new.rule_of("look").effect, new.rule_of("look").approve) == ("write", "always")
-
-
-@each_row(
-    ("schema", "said"),
-    [
-        ({"type": "object"}, None),
-        ({}, None),
-        ({"type": "string"}, "a schema of an object is required; given: type 'string'"),
-        ({"properties": {"a": {"$ref": "https://a.b/c.json"}}}, "references within the schema are required"),
-        ({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {}}}, None),
-        ({"properties": {"a": {"type": "text"}}}, "a JSON Schema is required: 'text' is not valid"),
-    ],
-)
-def test_schemas_of_tools(schema, said):
-    """A schema that could hold nothing, or that leads somewhere else, is named as such."""
-    problem = find_schema_problem(schema)
-    assert problem == said if said is None else said in problem
 
 
 @each_row("policy", [{"rules": {"send_mony": {"approve": "always"}}}, {"denied_tools": ["send_mony"]}])

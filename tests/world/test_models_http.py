@@ -13,21 +13,17 @@ from openai_server import (
     Behaviour,
     OpenAIServer,
     answer,
-    broken_json,
     choice,
     completion,
     drip,
     drop,
     filtered,
     hang_up,
-    html,
-    no_choices,
     payload,
     refusal,
     refusing_environ,
     status,
     truncated,
-    wrong_type,
 )
 from runs import LIMITS
 
@@ -88,7 +84,7 @@ RAISED: dict[str, tuple[Behaviour, str, str, dict[str, Any]]] = {
     "429": (status(429), "OpenAIRateLimitError", "llm_rate_limited", {"status": 429}),
     "503 as HTML": (payload(503, b"<html>", "text/html"), "OpenAIAPIError", "llm_unavailable", {"status": 503}),
     "filtered": (filtered(), "ContentFilterFinishReasonError", "llm_content_filter", {"usage": USAGE}),
-    "no choices": (no_choices(), "IndexError", BAD, {}),
+    "no choices": (payload(200, completion()), "IndexError", BAD, {}),
     "choices of text": (payload(200, completion("x")), "AttributeError", BAD, {"status": 200}),
     "an error with 200": (
         payload(200, {"error": {"message": "overloaded"}}),
@@ -96,10 +92,10 @@ RAISED: dict[str, tuple[Behaviour, str, str, dict[str, Any]]] = {
         "llm_unavailable",
         {"status": 502},
     ),
-    "broken JSON": (broken_json(), "JSONDecodeError", BAD, {"status": 200}),
+    "broken JSON": (payload(200, b'{"id": "chatcmpl-1", "choices": ['), "JSONDecodeError", BAD, {"status": 200}),
     "bytes": (payload(200, b"\xff\xfe\x00"), "UnicodeDecodeError", BAD, {"status": 200}),
     "nested JSON": (payload(200, b"[" * 100_000), "RecursionError", BAD, {"status": 200}),
-    "HTML": (html(), "ReplyRefused", BAD, {}),
+    "HTML": (payload(200, b"<!doctype html><title>Sign in", "text/html"), "ReplyRefused", BAD, {}),
     "redirect to nowhere": (payload(302, b""), "APIStatusError", BAD, {"status": 302}),
     "no role": (payload(200, completion({"message": {"content": "x"}})), "ValidationError", BAD, {}),
     "hang up": (hang_up(), "OpenAIConnectionError", "llm_timeout", {"cause": "connection"}),
@@ -139,7 +135,7 @@ def test_nobody_listens(mode: str) -> None:
 MESSAGES: dict[str, tuple[Behaviour, str | None, str]] = {
     "refusal": (refusal("I cannot."), "llm_refused", ""),
     "truncated": (truncated('{"answer": "it'), "llm_truncated", '{"answer": "it'),
-    "wrong content type": (wrong_type({"a": 1}), None, '{"a": 1}'),
+    "wrong content type": (payload(200, completion(choice('{"a": 1}')), "text/plain"), None, '{"a": 1}'),
     "null content": (answer(None), None, ""),
     "text": (answer("Sure! Here is the plan."), None, "Sure! Here is the plan."),
 }
