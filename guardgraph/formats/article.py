@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 _BETWEEN: Final = "\n\n"
-SECTION_SIGN: Final = " > "
-"""What stands between the headings of a path."""
+SECTION_SIGN: Final = " > "  # what stands between the headings of a path
 
 
 class Heading(NamedTuple):
@@ -70,14 +69,13 @@ def join_article_parts(
     """Return what a reader sees of a file: its headings and the texts between them, parted by blank lines."""
     parts, texts, at = list[Heading | Span](), list[str](), 0
     for piece in pieces:
-        text, is_heading = (piece.text, True) if isinstance(piece, Heading) else (piece, False)
+        text = piece.text if isinstance(piece, Heading) else piece
         parts.append(piece if isinstance(piece, Heading) else Span(at, at + len(text)))
-        if not (is_heading and without_headings):
+        if not (isinstance(piece, Heading) and without_headings):
             texts.append(text)
             at += len(text) + len(_BETWEEN)
-    return Parsed(
-        _BETWEEN.join(texts), parts, title or ("" if _find_top_heading(parts) else page_title), section, updated_at
-    )
+    title = title or ("" if _find_top_heading(parts) else page_title)
+    return Parsed(_BETWEEN.join(texts), parts, title, section, updated_at)
 
 
 def list_article_sections(parsed: Parsed, name: str) -> tuple[str, list[Section]]:
@@ -88,17 +86,12 @@ def list_article_sections(parsed: Parsed, name: str) -> tuple[str, list[Section]
         if isinstance(part, Heading):
             open_headings = [*(opened for opened in open_headings if opened.level < part.level), part]
         else:
-            sections.append(Section(_section_name(open_headings, top), part))
+            names = [heading.name for heading in open_headings if heading.text]
+            names = names[1:] if names[:1] == [top] else names
+            sections.append(Section(SECTION_SIGN.join(names) or top, part))
     return parsed.title or top, sections
 
 
 def _find_top_heading(parts: Iterable[Heading | Span]) -> str:
     """Return the first heading of level 1, "" where there is none."""
     return next((part.name for part in parts if isinstance(part, Heading) and part.level == 1 and part.text), "")
-
-
-def _section_name(open_headings: list[Heading], top: str) -> str:
-    names = [heading.name for heading in open_headings if heading.text]
-    if names[:1] == [top]:
-        names = names[1:]
-    return SECTION_SIGN.join(names) or top

@@ -12,16 +12,10 @@ from guardgraph.formats.markdown import parse_markdown, parse_plain
 from guardgraph.formats.rst import parse_rst
 from guardgraph.formats.text import REPLACED, read_encoding_in_page
 
-FORMATS: Final[Mapping[str, Callable[[str], Parsed]]] = MappingProxyType(
-    {
-        ".md": parse_markdown,
-        ".markdown": parse_markdown,
-        ".txt": parse_plain,
-        ".rst": parse_rst,
-        ".html": parse_html,
-        ".htm": parse_html,
-    }
-)
+FORMATS: Final[Mapping[str, Callable[[str], Parsed]]] = MappingProxyType({
+    ".md": parse_markdown, ".markdown": parse_markdown, ".txt": parse_plain, ".rst": parse_rst,
+    ".html": parse_html, ".htm": parse_html,
+})  # fmt: skip
 
 
 def decode_file_text(content: bytes, suffix: str) -> str:

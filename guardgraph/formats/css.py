@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from colorsys import hls_to_rgb
+from contextlib import suppress
 from itertools import islice
 from math import cos, radians, sin
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -32,8 +33,7 @@ _ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|([^\n]))", re.IGNORECASE)
 
 
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]*)")
-DEGREES: Final = {"deg": 1, "turn": 360, "rad": 57.29578, "grad": 0.9}
-"""Of each unit of angles."""
+DEGREES: Final = {"deg": 1, "turn": 360, "rad": 57.29578, "grad": 0.9}  # of each unit of angles
 
 
 def parse_number(word: str) -> tuple[float, str] | None:
@@ -70,7 +70,7 @@ def parse_css_declarations(style: str) -> Iterator[CssDeclaration]:
             yield _make_declaration(name, words, marked)
             name, words, marked = "", [], False
         elif token["word"]:
-            words.append(_unescape_word(token["word"]))
+            words.append(_unescape(token["word"]).lower())
         elif token["url"]:
             words.append("url")
         marked = marked or other == "!"
@@ -82,12 +82,13 @@ def _make_declaration(name: str, words: list[str], marked: bool) -> CssDeclarati
     return CssDeclaration(name, tuple(words[:-1] if is_important else words), is_important)
 
 
-def _unescape_word(word: str) -> str:
-    return _ESCAPE.sub(lambda escape: escape[2] or _decode_letter(int(escape[1], 16)), word).lower()
+def _unescape(word: str) -> str:
+    def decode(escape: re.Match[str]) -> str:
+        number = int(escape[1] or "0", 16)
+        is_letter = 0 < number <= 0x10FFFF and not 0xD800 <= number < 0xE000
+        return escape[2] or (chr(number) if is_letter else "\ufffd")
 
-
-def _decode_letter(number: int) -> str:
-    return chr(number) if 0 < number <= 0x10FFFF and not 0xD800 <= number < 0xE000 else "\ufffd"
+    return _ESCAPE.sub(decode, word)
 
 
 class _RuleBlock:
@@ -121,10 +122,8 @@ def parse_css_rules(sheet: str) -> Iterator[Rule]:
         elif other == ";":
             block.declared.append("".join(block.pieces))
             block.pieces = []
-        elif not token["comment"]:
-            block.pieces.append(token[0])
         else:
-            block.pieces.append(" ")
+            block.pieces.append(" " if token["comment"] else token[0])
     while len(blocks) > 1:
         yield from _close_rule_block(blocks.pop())
 
@@ -142,10 +141,8 @@ def _open_rule_block(prelude: str, around: _RuleBlock) -> _RuleBlock:
     return _RuleBlock(around.selector, applies)
 
 
-_MOST_LEVELS: Final = 30
-"""Of rules in each other."""
-_LONGEST: Final = 20_000
-"""Letters of a selector with those around it written out."""
+_MOST_LEVELS: Final = 30  # of rules in each other
+_LONGEST: Final = 20_000  # letters of a selector with those around it written out
 
 
 def _write_out_selector(selector: str, around: str | None) -> str:
@@ -166,8 +163,7 @@ def _close_rule_block(block: _RuleBlock) -> Iterator[Rule]:
         yield Rule(block.selector, list(parse_css_declarations(text)))
 
 
-_WIDTH: Final = 1280.0
-"""Pixels of an ordinary screen."""
+_WIDTH: Final = 1280.0  # pixels of an ordinary screen
 _QUERY_WIDTH = re.compile(
     r"(?P<kind>min|max)-(?:device-)?width\s*:\s*(?P<number>[\d.]+)(?P<unit>px|r?em)"
     r"|(?:device-)?width\s*(?P<than>[<>]=?)\s*(?P<other>[\d.]+)(?P<other_unit>px|r?em)"
@@ -241,10 +237,8 @@ def _measure_specificity(selector: str) -> tuple[int, int, int]:
     return names, kinds, len(re.findall(r"(?:^|[\s>+~(])[a-z]", selector, re.IGNORECASE))
 
 
-GUESSED: Final = 0
-"""The origin of rules that no sheet of the page has."""
-OWN: Final = 1
-"""The origin of those that one has."""
+GUESSED: Final = 0  # the origin of rules that no sheet of the page has
+OWN: Final = 1  # the origin of those that one has
 
 Key: TypeAlias = tuple[bool, int, tuple[int, int, int], int]
 """By which of two declarations wins: importance, origin, specificity, order."""
@@ -268,8 +262,6 @@ class Declared(NamedTuple):
         return self.key[1] == GUESSED
 
 
-_Said: TypeAlias = dict[tuple[str, bool], tuple[Words, ...]]
-"""What a rule says, by property and whether it is important."""
 Style: TypeAlias = Mapping[str, Declared]
 
 
@@ -287,49 +279,34 @@ class Cascade:
 
     def add(self, root: LexborNode, rules: list[Rule], origin: int, known: frozenset[str]) -> None:
         """Add the rules of a sheet."""
+        from selectolax.lexbor import SelectolaxError
+
         matched: dict[str, list[LexborNode]] = {}
         for rule in rules:
-            said = dict[tuple[str, bool], list[Words]]()
-            for name, words, is_important in filter(self._is_read, rule.declarations):
-                said.setdefault((name, is_important), []).append(words)
+            said = dict[tuple[str, bool], list[Words]]()  # by property and whether it is important
+            for declaration in rule.declarations:
+                if declaration.name.startswith("--") or self._counts(declaration):
+                    said.setdefault((declaration.name, declaration.is_important), []).append(declaration.words)
             if not said:
                 continue
             # Each value once, where it stands last: of many that say the same none takes time.
             whole = {key: tuple(reversed(dict.fromkeys(reversed(values)))) for key, values in said.items()}
             self._order += 1
             for selector in _split_selectors(_STATES.sub("", rule.selector)):
-                if _OTHER.search(_NEGATED.sub("", selector)) or not _list_needed_names(selector) <= known:
+                needed = {mark + _unescape(name) for mark, name in _NAME.findall(_LISTED.sub("", selector))}
+                if _OTHER.search(_NEGATED.sub("", selector)) or not needed <= known:
                     continue
                 if selector not in matched:
-                    matched[selector] = _match_selector(root, selector or "*")
+                    matched[selector] = []
+                    with suppress(SelectolaxError, ValueError):  # one that Lexbor does not know, as a browser may not
+                        matched[selector] = root.css(selector or "*")
                 narrow = _measure_specificity(selector)
                 for node in matched[selector]:
-                    self._declare(node, whole, origin, narrow)
-
-    def _is_read(self, declaration: CssDeclaration) -> bool:
-        return declaration.name.startswith("--") or self._counts(declaration)
-
-    def _declare(self, node: LexborNode, said: _Said, origin: int, narrow: tuple[int, int, int]) -> None:
-        style = self._styles.setdefault(node.mem_id, {})
-        for (name, is_important), values in said.items():
-            key = (is_important, origin, narrow, self._order)
-            had = style.get(name)
-            if had is None or key > had.key:
-                style[name] = Declared(key, values)
-
-
-def _list_needed_names(selector: str) -> set[str]:
-    return {mark + _ESCAPE.sub(lambda escape: escape[2] or _decode_letter(int(escape[1], 16)), name)
-            for mark, name in _NAME.findall(_LISTED.sub("", selector))}  # fmt: skip
-
-
-def _match_selector(root: LexborNode, selector: str) -> list[LexborNode]:
-    from selectolax.lexbor import SelectolaxError
-
-    try:
-        return root.css(selector)
-    except (SelectolaxError, ValueError):  # of a selector that Lexbor does not know, as a browser may not
-        return []
+                    style = self._styles.setdefault(node.mem_id, {})
+                    for (name, is_important), values in whole.items():
+                        key = (is_important, origin, narrow, self._order)
+                        if name not in style or key > style[name].key:
+                            style[name] = Declared(key, values)
 
 
 Colour: TypeAlias = tuple[float, float, float, float]

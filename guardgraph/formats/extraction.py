@@ -32,11 +32,8 @@ EXTRACTION_FAILURES: Final[Mapping[FailureReason, str]] = MappingProxyType(
 )
 """Why content could not be read: the closed list of reasons, each with what it means."""
 
-PAGE: Final = "Page "
-"""What stands before the number in the heading of a PDF file's page."""
-
-OUT_OF_MEMORY: Final = 71
-"""How a child ends that has no memory left: whatever it still could do might fail."""
+PAGE: Final = "Page "  # what stands before the number in the heading of a PDF file's page
+OUT_OF_MEMORY: Final = 71  # how a child ends that has no memory left: whatever it still could do might fail
 
 
 class Extracted(NamedTuple):
@@ -102,9 +99,8 @@ def read_child_answer(answer: bytes) -> Extracted | ExtractionFailed | Configura
             case ["failed", reason, dict(details)] if reason in get_args(FailureReason):
                 return ExtractionFailed(cast(FailureReason, reason), cast(dict[str, JsonValue], details))
             case ["missing", str(library), str(why)]:
-                return ConfigurationError(
-                    f"{library}, with which content is read, cannot be loaded: {why:.200}; {explain_extra('kb')}"
-                )
+                said = f"cannot be loaded: {why:.200}; {explain_extra('kb')}"
+                return ConfigurationError(f"{library}, with which content is read, {said}")
             case ["read", str(title), str(text), list(parts), str(declared), str(guessed), ("" | "unsure") as sure, to]:
                 linked = None if to is None else tuple(map(_parse_sent_host, to))
                 return Extracted(title, text, tuple(map(_parse_sent_part, parts)), declared, guessed, sure, linked)

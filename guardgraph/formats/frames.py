@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+from contextlib import suppress
 from time import monotonic
 from typing import Final
 
@@ -25,10 +26,8 @@ def send(pipe: int, message: bytes, deadline: float) -> None:
     rest = memoryview(pack_frame(message))
     while rest:
         _wait_for_pipe(pipe, select.POLLOUT, deadline)
-        try:
+        with suppress(BlockingIOError):
             rest = rest[os.write(pipe, rest[:_PIECE]) :]
-        except BlockingIOError:
-            continue
 
 
 def receive(pipe: int, most: int, deadline: float) -> bytes:

@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any, Final
 
-_MOST_FORMS: Final = 5
-"""Forms in each other whose fonts are looked at."""
+_MOST_FORMS: Final = 5  # forms in each other whose fonts are looked at
 _SECTION = re.compile(rb"begin(bfchar|bfrange)(.*?)end\1", re.DOTALL)
 _CODE: Final = rb"<\s*([0-9a-fA-F\s]+)>\s*"
 _CHAR = re.compile(_CODE + _CODE)
 _RANGE = re.compile(_CODE + _CODE + rb"(?:" + _CODE + rb"|\[(.*?)\])", re.DOTALL)
 _HEX_NAME = re.compile(r"(?:uni|u)([0-9A-Fa-f]{4,6})")
 _HEX_CODE = re.compile(r"#([0-9A-Fa-f]{2})")
-PRINTED: Final = range(0x21, 0x7F)
-"""Codes of the letters, digits and marks of ASCII."""
+PRINTED: Final = range(0x21, 0x7F)  # codes of the letters, digits and marks of ASCII
 _PLAIN: Final = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 """Letters that stand at their own code in all encodings of simple fonts (ISO 32000-2, annex D)."""
 _ENCODINGS: Final = ("/WinAnsiEncoding", "/MacRomanEncoding", "/StandardEncoding")
@@ -41,18 +39,27 @@ def _names_codes(font: Any) -> bool:
     if font.get("/Subtype") == "/Type0":
         return False
     names = _letters_by_name(font)
+    for code, name in _list_named_codes(_read_encoding(font)):
+        letter = _HEX_CODE.sub(lambda found: chr(int(found[1], 16)), name.removeprefix("/"))
+        if code in PRINTED and chr(code) not in (letter, names.get(code)):
+            return False
+    return True
+
+
+def _read_encoding(font: Any) -> Any:
     encoding = font.get("/Encoding")
-    encoding = encoding.get_object() if encoding is not None else None
+    return encoding.get_object() if encoding is not None else None
+
+
+def _list_named_codes(encoding: Any) -> Iterator[tuple[int, str]]:
+    """Yield the codes to which an encoding gives glyphs of its own, and their names."""
     code = 0
     for item in encoding.get("/Differences", ()) if isinstance(encoding, dict) else ():
         if isinstance(item, int):
             code = int(item)
-            continue
-        name = _HEX_CODE.sub(lambda found: chr(int(found[1], 16)), str(item).removeprefix("/"))
-        if code in PRINTED and chr(code) not in (name, names.get(code)):
-            return False
-        code += 1
-    return True
+        else:
+            yield code, str(item)
+            code += 1
 
 
 def _judge_fonts(content: bytes, judge: Callable[[Iterator[Any]], bool], *, unread: bool) -> bool:
@@ -112,26 +119,19 @@ def _letters_by_name(font: Any) -> dict[int, str]:
     """Return the letters of a font's codes, as far as the names of their glyphs say."""
     from pypdf._codecs import adobe_glyphs  # private: the Adobe Glyph List; tests/formats/test_visible_pdf.py holds it
 
-    encoding = font.get("/Encoding")
-    encoding = encoding.get_object() if encoding is not None else None
+    encoding = _read_encoding(font)
     base = encoding.get("/BaseEncoding") if isinstance(encoding, dict) else encoding
     descriptor = font.get("/FontDescriptor")
     is_embedded = descriptor is not None and any("FontFile" in key for key in descriptor.get_object())
     letters = {ord(letter): letter for letter in _PLAIN} if base in _ENCODINGS or not is_embedded else {}
     if font.get("/BaseFont", "").endswith(("Symbol", "ZapfDingbats", "Wingdings")):
         letters = {}
-    code = 0
-    for item in encoding.get("/Differences", ()) if isinstance(encoding, dict) else ():
-        if isinstance(item, int):
-            code = int(item)
-            continue
-        name = str(item)
+    for code, name in _list_named_codes(encoding):
         coded = _HEX_NAME.fullmatch(name.lstrip("/").partition(".")[0])
         letter = chr(int(coded[1], 16)) if coded else adobe_glyphs.get(name, "")
         letters.pop(code, None)
         if letter:
             letters[code] = letter
-        code += 1
     return letters
 
 

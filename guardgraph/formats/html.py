@@ -40,8 +40,7 @@ _OF_THE_FILE: Final = (
 )  # fmt: skip
 """Names of ``<meta>``, best first."""
 _DATE = re.compile(r"(\d{4})([-/]?)(\d\d)\2(\d\d)(?!\d)")
-_MOST_NODES: Final = 10_000
-"""Of one page's JSON-LD."""
+_MOST_NODES: Final = 10_000  # of one page's JSON-LD
 
 
 def find_change_day(root: LexborNode) -> str:
@@ -81,10 +80,8 @@ def _find_first_day(values: Iterator[str]) -> str:
 
 def _parse_day(value: str) -> str:
     found = _DATE.match(value.strip())
-    if found is None:
-        return ""
     try:
-        return date(int(found[1]), int(found[3]), int(found[4])).isoformat()
+        return date(int(found[1]), int(found[3]), int(found[4])).isoformat() if found else ""
     except ValueError:
         return ""
 
@@ -122,13 +119,10 @@ _PARAGRAPHS: Final = frozenset(
     }
 )  # fmt: skip
 """Elements with a blank line before and behind; the row of a table is one, so that nobody reads on into the next."""
-_LINES: Final = frozenset(["br", "caption", "dd", "dt", "li", "tbody", "tfoot", "thead"])
-"""Elements that begin a line."""
-_NO_SECTIONS_IN: Final = ("blockquote", "li")
-"""A heading in one of these belongs to a quotation or an item."""
+_LINES: Final = frozenset(["br", "caption", "dd", "dt", "li", "tbody", "tfoot", "thead"])  # elements that begin a line
+_NO_SECTIONS_IN: Final = ("blockquote", "li")  # A heading in one of these belongs to a quotation or an item
 _CELLS: Final = ("td", "th")
-_PARTED: Final = "\n\n"
-"""What stands between the lines of a heading that a gap parts."""
+_PARTED: Final = "\n\n"  # what stands between the lines of a heading that a gap parts
 _BLANKS = re.compile(r"[ \t\n\f\r]{2,}|[\t\n\f\r]")
 
 
@@ -181,7 +175,10 @@ class ShownPage(NamedTuple):
 def parse_html(text: str) -> Parsed:
     """Read a page: headings, and the text between them as a browser shows it."""
     root = parse_page_tree(text)
-    page = _make_shown_page(root)
+    reader = BlockReader()
+    for piece in read_visible_pieces(root):
+        reader.take(piece)
+    page = reader.page()
     main = [page.blocks[at] for at in page.main_blocks()] or page.blocks
     fenced = (block._replace(text=f"```text\n{block.text}\n```") if block.is_code else block for block in main)
     parts = list_page_parts(fenced)
@@ -208,13 +205,6 @@ def _join_block_texts(texts: list[str]) -> Iterator[str]:
         yield "".join(texts)
 
 
-def _make_shown_page(root: LexborNode) -> ShownPage:
-    reader = BlockReader()
-    for piece in read_visible_pieces(root):
-        reader.take(piece)
-    return reader.page()
-
-
 class BlockReader:
     """Takes what a page shows, piece by piece, and makes blocks of it."""
 
@@ -223,30 +213,18 @@ class BlockReader:
         self._elements: list[Element] = []
         self._open: list[int | None] = []
         """The numbers of the elements that are open; None for those that begin no block."""
-        self._count: Counter[str] = Counter()
-        """How many of a tag are open."""
-        self._text: list[str] = []
-        """Of the block that is being read."""
-        self._speaks = False
-        """Whether that has a letter or a digit."""
-        self._in_pre = False
-        """Whether some of it stands as it is written."""
-        self._linked = 0
-        """How many of its characters are links."""
-        self._before = 0
-        """Line ends before it."""
-        self._breaks = 0
-        """Line ends to write before the next text."""
-        self._mark = ""
-        """Of an item or a cell, to write before its first text."""
-        self._gap: Gap | None = None
-        """What may part the next text from the one before."""
-        self._heading = 0
-        """The level of the heading that is being read."""
-        self._link = ""
-        """Where the link leads that is being read."""
-        self._link_at = 0
-        """Where the text of the last link began."""
+        self._count: Counter[str] = Counter()  # how many of a tag are open
+        self._text: list[str] = []  # of the block that is being read
+        self._speaks = False  # whether that has a letter or a digit
+        self._in_pre = False  # whether some of it stands as it is written
+        self._linked = 0  # how many of its characters are links
+        self._before = 0  # line ends before it
+        self._breaks = 0  # line ends to write before the next text
+        self._mark = ""  # of an item or a cell, to write before its first text
+        self._gap: Gap | None = None  # what may part the next text from the one before
+        self._heading = 0  # the level of the heading that is being read
+        self._link = ""  # where the link leads that is being read
+        self._link_at = 0  # where the text of the last link began
 
     def page(self) -> ShownPage:
         """Return what was read."""
@@ -257,8 +235,11 @@ class BlockReader:
         """Take the beginning or the end of an element, a gap, or a text."""
         if isinstance(piece, str):
             self._write_words(piece)
+        elif piece is Gap.BLANK:
+            self._write_words(" ")
         elif isinstance(piece, Gap):
-            self._leave_gap(piece)
+            if self._text and not self._mark and self._gap is not Gap.LINE:
+                self._gap = piece
         elif piece.is_end:
             self._end_element(piece.name)
         else:
@@ -315,12 +296,6 @@ class BlockReader:
         elif tag in _LINES:
             self._breaks = self._breaks if self._mark else max(self._breaks, 1)
             self._gap = self._gap if tag == "br" else None
-
-    def _leave_gap(self, gap: Gap) -> None:
-        if gap is Gap.BLANK:
-            self._write_words(" ")
-        elif self._text and not self._mark and self._gap is not Gap.LINE:
-            self._gap = gap
 
     def _is_parted(self, data: str) -> bool:
         """Say whether a gap ends the line before a text: in any case, or where two words would be one without it."""

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 _KEY_VALUE = re.compile(r"([\w-]+):(.*)")
 _LINE_END = re.compile(r"\n")
-_DRAWN: Final = " \t\r\n-*_"
-"""What blank lines and thematic breaks are made of."""
+_DRAWN: Final = " \t\r\n-*_"  # what blank lines and thematic breaks are made of
 _FRONT_MATTER_STARTS: Final = ("", " ", "\t", "#", "-")
 """How lines other than pairs may begin; anything else is prose between two thematic breaks."""
 

@@ -43,20 +43,15 @@ _INLINE: Final = frozenset(
 """Elements within a line, of which trafilatura gets the text alone: it parts words by a blank around some of them."""
 _GIVEN: Final = ("class", "colspan", "datetime", "href", "id", "itemprop", "rel", "role", "rowspan")
 """Attributes by which trafilatura tells content from what is around it. In no other could a text be of use."""
-_NO_XML: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""What lxml refuses."""
-_MARKED: Final = re.compile("[&<>\"'\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""That, and what has to be escaped."""
-_LEAST: Final = 250
-"""Characters. Where trafilatura finds less, the whole page is its main part."""
+_NO_XML: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # what lxml refuses
+_MARKED: Final = re.compile("[&<>\"'\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # that, and what has to be escaped
+_LEAST: Final = 250  # Characters. Where trafilatura finds less, the whole page is its main part.
 _MOST_OF_IT: Final = 0.9
 """The main part is the smallest element with so much of what trafilatura found: a line of a footer makes no page."""
-_PHRASE: Final = 4
-"""Words by which a text is known again."""
+_PHRASE: Final = 4  # words by which a text is known again
 _ASCII_WORD: Final = re.compile(r"\w+", re.ASCII)
 _UNSPACED: Final = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_WORD: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
-"""A word; in scripts without blanks a letter."""
+_WORD: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")  # A word; in scripts without blanks a letter
 _UNREAD: Final = frozenset({"aside", "details", "dl", "fieldset", "form", "table"})
 """Elements that trafilatura may leave out whatever they say."""
 _SIDES: Final = re.compile(r"(?:^|[\s_-])sidebar", re.IGNORECASE)
@@ -174,10 +169,8 @@ def _smallest_element(page: ShownPage, flags: list[bool]) -> range:
 def _blocks_around(page: ShownPage, flags: list[bool]) -> set[int]:
     """Return the blocks of elements of which nothing was chosen, and that look like what stands around a text."""
     chosen = _accumulate_sums(map(int, flags))
-    letters, linked = (
-        _accumulate_sums(len(block.text) for block in page.blocks),
-        _accumulate_sums(block.linked for block in page.blocks),
-    )
+    letters = _accumulate_sums(len(block.text) for block in page.blocks)
+    linked = _accumulate_sums(block.linked for block in page.blocks)
     titles = _accumulate_sums(int(block.level > 0) for block in page.blocks)
     teasers = _accumulate_sums(int(block.level > 0 and block.linked * 2 > len(block.text)) for block in page.blocks)
     around, behind = set[int](), 0
@@ -187,17 +180,13 @@ def _blocks_around(page: ShownPage, flags: list[bool]) -> set[int]:
             continue
         links = (linked[end] - linked[first]) * 2 > letters[end] - letters[first]
         lists = (teasers[end] - teasers[first]) * 2 > titles[end] - titles[first]
-        if links or lists or _is_around(element):
+        given = element.attributes
+        is_around = element.tag in _AROUND_TAGS or given.get("role", "").strip().lower() in _AROUND_ROLES
+        named = f"{given.get('class', '')} {given.get('id', '')}"
+        if links or lists or is_around or _AROUND_NAMES.search(named):
             around.update(range(first, end))
             behind = end
     return around
-
-
-def _is_around(element: Element) -> bool:
-    given = element.attributes
-    if element.tag in _AROUND_TAGS or given.get("role", "").strip().lower() in _AROUND_ROLES:
-        return True
-    return _AROUND_NAMES.search(f"{given.get('class', '')} {given.get('id', '')}") is not None
 
 
 def _accumulate_sums(numbers: Iterable[int]) -> list[int]:
@@ -225,13 +214,13 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
     guessed = "" if declared else guess_page_day(tree, url)
     parts = list_page_parts(find_main_part(shown, choose_main_text(tree, url)))
     text = cut_to_chars(join_article_parts(parts).text, max_chars)
-    title = title or _first_heading(shown.blocks)
+    headings = (put_on_one_line(block.text) for block in shown.blocks if block.level == 1)
+    title = title or next(filter(None, headings), "")
     return Extracted(title, text, tuple(parts), declared, guessed, linked_hosts=linked)
 
 
 _MOST_LINKS: Final = 10_000
-_MOST_LINKED_HOSTS: Final = 1_000
-"""Links and hosts of a page that are told; of one that has more nobody knows."""
+_MOST_LINKED_HOSTS: Final = 1_000  # links and hosts of a page that are told; of one that has more nobody knows
 _LINKS: Final = "a[href], area[href], link[rel~=canonical][href], link[rel~=amphtml][href]"
 
 
@@ -253,9 +242,3 @@ def _parse_link(around: str, target: str) -> Any:
         return parse_url_target(urljoin(around, target))
     except ValueError:  # of urljoin, for what is no URL
         return None
-
-
-def _first_heading(blocks: list[Block]) -> str:
-    return next(
-        (put_on_one_line(block.text) for block in blocks if block.level == 1 and put_on_one_line(block.text)), ""
-    )

@@ -47,13 +47,11 @@ _UNSEEN: Final = _DRAWN | {
 _STRUCK: Final = frozenset({"del", "s", "strike"})
 _WORDLESS: Final = _UNSEEN - _STRUCK - {"button", "math", "nav", "select", "textarea"}
 """Elements in which no reader reads on. A sentence without the words of the others is none, unless they are struck."""
-_APART: Final = ("button", "rt")
-"""Elements that stand above or beside the words around them, not among them."""
+_APART: Final = ("button", "rt")  # elements that stand above or beside the words around them, not among them
 _READ_AS: Final = {"dialog": "div", "listing": "pre", "plaintext": "pre", "xmp": "pre"}
 """What is read as another element; in the last three tags are text."""
 _TEXT: Final = "-text"
-_HEAD: Final = "h6"
-"""What a button that heads what follows is read as: a heading below all others of its section."""
+_HEAD: Final = "h6"  # what a button that heads what follows is read as: a heading below all others of its section
 
 
 class Tag(NamedTuple):
@@ -131,9 +129,8 @@ class _Styles:
 
     def __init__(self, root: LexborNode) -> None:
         self.cascade = Cascade(does_count)
-        self.others_say = any(
-            "stylesheet" in (link.attributes.get("rel") or "").lower() for link in list_elements(root, "link")
-        )
+        relations = [(link.attributes.get("rel") or "").lower() for link in list_elements(root, "link")]
+        self.others_say = any("stylesheet" in relation for relation in relations)
         """Whether another file may, which is not read."""
         self.read(root)
 
@@ -153,10 +150,8 @@ class _Styles:
         self.cascade.add(root, _rules_of_class_names(), GUESSED, names)
         for sheet in list_elements(root, "style"):
             given = sheet.attributes
-            if (
-                does_media_query_apply(given.get("media") or "")
-                and (given.get("type") or "text/css").strip().lower() == "text/css"
-            ):
+            is_css = (given.get("type") or "text/css").strip().lower() == "text/css"
+            if is_css and does_media_query_apply(given.get("media") or ""):
                 text = read_node_text(sheet)
                 self.others_say = self.others_say or "@import" in text.lower()
                 self.cascade.add(root, list(parse_css_rules(text)), OWN, names)
@@ -167,23 +162,9 @@ def _rules_of_class_names() -> list[Rule]:
     return list(parse_css_rules(CLASS_NAMES))
 
 
-_HOSTS: Final = frozenset(
-    {
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "div",
-        "footer",
-        "header",
-        "main",
-        "nav",
-        "p",
-        "section",
-        "span",
-        *HEADINGS,
-    }
-)
+_HOSTS: Final = HEADINGS.keys() | {
+    "article", "aside", "blockquote", "body", "div", "footer", "header", "main", "nav", "p", "section", "span",
+}  # fmt: skip
 """Elements that may have a shadow tree (DOM standard, 4.8); those with a hyphen in their name may, too."""
 
 
@@ -192,13 +173,12 @@ def _list_shown_children(node: LexborNode, inside: _Place, styles: _Styles) -> I
     shown_in = node
     if (shadow := _find_shadow_tree(node)) is not None:
         styles.read(shadow)
-        inside, shown_in = inside._replace(host=_Host(node, inside.host, _list_slots(shadow))), shadow
+        slots = {each.attributes.get("name") or "": each.mem_id for each in reversed(list_elements(shadow, "slot"))}
+        inside, shown_in = inside._replace(host=_Host(node, inside.host, slots)), shadow
     elif node.tag == "slot" and inside.host is not None:
         name = node.attributes.get("name") or ""
         is_first = inside.host.slots.get(name) == node.mem_id
-        taken = (
-            [child for child in _list_child_nodes(inside.host.node) if _find_slot(child) == name] if is_first else []
-        )
+        taken = [child for child in _list_child_nodes(inside.host.node) if is_first and _find_slot(child) == name]
         if taken:
             place = inside._replace(host=inside.host.around)
             yield from ((child, place) for child in taken)
@@ -211,10 +191,6 @@ def _list_child_nodes(node: LexborNode) -> Iterator[LexborNode]:
     while child is not None:
         yield child
         child = child.prev
-
-
-def _list_slots(shadow: LexborNode) -> Mapping[str, int]:
-    return {slot.attributes.get("name") or "": slot.mem_id for slot in reversed(list_elements(shadow, "slot"))}
 
 
 def _find_slot(node: LexborNode) -> str | None:
@@ -255,8 +231,7 @@ _FOLDED: Final = frozenset({"article", "blockquote", "dd", "div", "dl", "ol", "p
 """Elements that a button may head."""
 _FOLDS: Final = ("aria-expanded", "aria-controls")
 """What a button that folds something out says of itself (ARIA Authoring Practices Guide, accordion)."""
-_CLIMBED: Final = 3
-"""Elements around a button, in which nothing else stands, that may be its row."""
+_CLIMBED: Final = 3  # elements around a button, in which nothing else stands, that may be its row
 
 
 def _is_head(button: LexborNode, given: Mapping[str, str]) -> bool:
@@ -276,8 +251,7 @@ def _is_head(button: LexborNode, given: Mapping[str, str]) -> bool:
     return says_so or read_node_text(button).strip().endswith(_ASKING) or _is_one_of_many(button, behind)
 
 
-_ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")
-"""Question marks: Latin, wide, Arabic, Greek."""
+_ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")  # question marks: Latin, wide, Arabic, Greek
 
 
 def _is_one_of_many(button: LexborNode, behind: LexborNode) -> bool:
@@ -342,12 +316,8 @@ def _place_in(tag: str, given: Mapping[str, str], shown: Shown, place: _Place, s
         around = around._replace(raised=tag)
     if tag in ("html", "body") and around.opacity < 1 and "style" not in given:
         around = around._replace(opacity=1.0)
-    if (
-        styles.others_say
-        and around.ground is not None
-        and around.ground == place.around.ground
-        and ("class" in given or "id" in given)
-    ):
+    is_unchanged = around.ground is not None and around.ground == place.around.ground
+    if styles.others_say and is_unchanged and ("class" in given or "id" in given):
         around = around._replace(ground=None)
     in_heading = place.in_heading or tag in HEADINGS
     if around is place.around and in_heading == place.in_heading:
@@ -375,9 +345,8 @@ def read_node_text(node: LexborNode) -> str:
 
 def read_tree_title(root: LexborNode) -> str:
     """Return what a page's head says that it is called, "" where it does not."""
-    return next(
-        filter(None, (put_on_one_line(read_node_text(title)) for title in list_elements(root, "head > title"))), ""
-    )
+    titles = (put_on_one_line(read_node_text(title)) for title in list_elements(root, "head > title"))
+    return next(filter(None, titles), "")
 
 
 _WITHOUT_SCRIPTS = re.compile(r"(</?)(noscript|noembed)(?=[\s/>])", re.IGNORECASE)

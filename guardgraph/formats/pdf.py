@@ -18,10 +18,8 @@ from guardgraph.formats.extraction import PAGE, Extracted, ExtractionFailed
 from guardgraph.formats.glyph_names import PRINTED, are_codes_names, has_lying_map
 from guardgraph.formats.text import RAISED, clean_plain_text, cut_to_chars, put_on_one_line
 
-_LEVEL: Final = 2
-"""Of a page, below the title."""
-_LOCKED: Final = (4, 5)
-"""FPDF_ERR_PASSWORD and FPDF_ERR_SECURITY."""
+_LEVEL: Final = 2  # of a page, below the title
+_LOCKED: Final = (4, 5)  # FPDF_ERR_PASSWORD and FPDF_ERR_SECURITY
 _DAY = re.compile(r"D:(\d{4})(\d{2})(\d{2})")
 
 
@@ -94,14 +92,10 @@ class _Letter(NamedTuple):
     """Points from the foot of the page to what it stands on, upright as it is; None where nobody knows."""
 
 
-_LEAST_POINTS: Final = 2.5
-"""Letters that are smaller cannot be read."""
-_MOST_PIXELS: Final = 4_000_000
-"""Of a picture; larger pages are drawn smaller."""
-_SCALE: Final = 2.0
-"""Pixels a point, of other pages."""
-_FLAGS: Final = 0x01
-"""FPDF_ANNOT: what is drawn over a page covers its text."""
+_LEAST_POINTS: Final = 2.5  # letters that are smaller cannot be read
+_MOST_PIXELS: Final = 4_000_000  # of a picture; larger pages are drawn smaller
+_SCALE: Final = 2.0  # pixels a point, of other pages
+_FLAGS: Final = 0x01  # FPDF_ANNOT: what is drawn over a page covers its text
 
 
 def _read_pdf_page(page: Any, max_chars: int, names_codes: Callable[[], bool]) -> tuple[list[str], bool]:
@@ -141,8 +135,7 @@ def _ignore_replacements(page: Any) -> None:
                 pdfium.FPDFPageObjMark_RemoveParam(item, mark, b"ActualText")
 
 
-_MOST_FORMS: Final = 15
-"""Forms in each other, as far as pypdfium2 reads them."""
+_MOST_FORMS: Final = 15  # forms in each other, as far as pypdfium2 reads them
 
 
 class _Picture(NamedTuple):
@@ -210,13 +203,11 @@ class _Pictured:
                 pdfium.FPDFPageObj_SetIsActive(handle, 1)
 
 
-_FAR: Final = 100_000.0
-"""Points, and pixels, beyond any page."""
+_FAR: Final = 100_000.0  # points, and pixels, beyond any page
 
 
 _BLANKS: Final = (0x09, 0x0A, 0x0D, 0x20, 0xA0)
-_HYPHENS: Final = (0x02, 0x2D, 0xAD)
-"""The first is what pdfium makes of a hyphen at the end of a line."""
+_HYPHENS: Final = (0x02, 0x2D, 0xAD)  # the first is what pdfium makes of a hyphen at the end of a line
 
 
 def _read_page_letters(
@@ -294,8 +285,7 @@ def _find_inked_letters(letters: list[_Letter], picture: _Pictured) -> list[bool
     return [is_seen and letter.small in {None, *readable} for letter, is_seen in zip(letters, seen, strict=True)]
 
 
-_LEAST_SHADES: Final = 8
-"""Of 255: shades that differ by no more cannot be told apart."""
+_LEAST_SHADES: Final = 8  # of 255: shades that differ by no more cannot be told apart
 
 
 def _differs_in_box(picture: _Picture, other: _Picture, box: _Box) -> bool:
@@ -308,8 +298,7 @@ def _differs_in_box(picture: _Picture, other: _Picture, box: _Box) -> bool:
     return False
 
 
-_MOST_TRIED: Final = 8
-"""Letters of an object, the highest ones, that tell whether it can be read."""
+_MOST_TRIED: Final = 8  # letters of an object, the highest ones, that tell whether it can be read
 
 
 def _has_readable_ink(picture: _Picture, other: _Picture, boxes: Iterable[_Box], size: float) -> bool:
@@ -320,9 +309,8 @@ def _has_readable_ink(picture: _Picture, other: _Picture, boxes: Iterable[_Box],
         for row in range(top, bottom):
             start = row * picture.stride
             one, two = (each.pixels[start + left : start + right] for each in (picture, other))
-            if one != two and (
-                inked := [at for at, (a, b) in enumerate(zip(one, two, strict=True)) if abs(a - b) > _LEAST_SHADES]
-            ):
+            pairs = enumerate(zip(one, two, strict=True)) if one != two else ()
+            if inked := [at for at, (a, b) in pairs if abs(a - b) > _LEAST_SHADES]:
                 rows.append(row)
                 columns += (inked[0], inked[-1])
         if rows:
@@ -330,10 +318,8 @@ def _has_readable_ink(picture: _Picture, other: _Picture, boxes: Iterable[_Box],
     return height > size and width > size / 2
 
 
-_MOST_LAYERS: Final = 6
-"""What lies over more other texts than so many is read by nobody."""
-_CELL: Final = 64
-"""Pixels. Objects are compared with those that touch the same squares."""
+_MOST_LAYERS: Final = 6  # what lies over more other texts than so many is read by nobody
+_CELL: Final = 64  # Pixels. Objects are compared with those that touch the same squares.
 
 
 def _layer_objects(letters: list[_Letter], owned: dict[int, list[int]]) -> list[list[int]]:
@@ -343,10 +329,8 @@ def _layer_objects(letters: list[_Letter], owned: dict[int, list[int]]) -> list[
     same = dict[tuple[str, tuple[int, int]], list[tuple[_Box, int]]]()
     for owner, places in owned.items():
         boxes = [box for at in places if (box := letters[at].box) is not None]
-        around = (
-            min(box[0] for box in boxes), min(box[1] for box in boxes),
-            max(box[2] for box in boxes), max(box[3] for box in boxes),
-        )  # fmt: skip
+        lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+        around = min(lefts), min(tops), max(rights), max(bottoms)
         words = "".join(letters[at].text for at in places)
         twins = same.setdefault((words, (around[0] // _CELL, around[1] // _CELL)), [])
         twin = next((at for box, at in twins if all(abs(a - b) <= 4 for a, b in zip(box, around, strict=True))), None)
@@ -371,10 +355,8 @@ def _touches(box: _Box, cells: list[tuple[int, int]], grid: dict[tuple[int, int]
     )
 
 
-_SCAN_SHARE: Final = 0.5
-"""Of a page, that the picture of a scanned one covers at least."""
-_UNDRAWN: Final = (3, 7)
-"""Text rendering modes: neither fill nor stroke (ISO 32000-2, table 104)."""
+_SCAN_SHARE: Final = 0.5  # of a page, that the picture of a scanned one covers at least
+_UNDRAWN: Final = (3, 7)  # text rendering modes: neither fill nor stroke (ISO 32000-2, table 104)
 
 
 def _is_scan(page: Any, textpage: Any, letters: list[_Letter]) -> bool:
@@ -407,8 +389,7 @@ def _split_seen_lines(letters: list[_Letter], seen: list[bool]) -> Iterator[str]
 
 _SMALLER: Final = 0.85
 """Of the size of its line: a digit that is raised or lowered has this at most, by the fonts of word processors 0.58."""
-_OFF: Final = 0.08
-"""Of the size of its line: by how much it stands above or below at least."""
+_OFF: Final = 0.08  # of the size of its line: by how much it stands above or below at least
 
 
 def _raise_digits(line: list[tuple[_Letter, bool]]) -> list[tuple[_Letter, bool]]:
@@ -447,9 +428,8 @@ def _join_seen_line(line: list[tuple[_Letter, bool]]) -> Iterator[str]:
 def _runs_back(word: list[_Letter]) -> bool:
     """Say whether the digits of a number stand in another order than they are written."""
     boxes = [letter.box for letter in word if letter.box is not None and letter.text.isdigit()]
-    steps = [
-        (after[0] + after[2] - box[0] - box[2], after[1] + after[3] - box[1] - box[3]) for box, after in pairwise(boxes)
-    ]
+    middles = [(box[0] + box[2], box[1] + box[3]) for box in boxes]
+    steps = [(after[0] - before[0], after[1] - before[1]) for before, after in pairwise(middles)]
     is_across = all(across > 0 for across, _ in steps)
     is_down, is_up = (all(down * sign > abs(across) for across, down in steps) for sign in (1, -1))
     return not (is_across or is_down or is_up)

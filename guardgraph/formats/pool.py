@@ -22,15 +22,8 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
 
 _LIBRARIES: Final = (
-    "guardgraph",
-    "trafilatura",
-    "lxml",
-    "selectolax",
-    "charset_normalizer",
-    "pypdfium2",
-    "pypdfium2_raw",
-    "pypdf",
-)
+    "guardgraph", "trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdfium2", "pypdfium2_raw", "pypdf",
+)  # fmt: skip
 FIND_LIBRARIES: Final = (
     "import sys; at = next((at for at, path in enumerate(sys.path) if path.endswith('-packages')), len(sys.path)); "
     "sys.path[at:at] = sys.argv[2:]; "
@@ -53,14 +46,9 @@ class Child:
         boot = FIND_LIBRARIES + _BOOT
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-B", "-X", "utf8", "-c", boot, str(memory), *list_library_paths(_LIBRARIES)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            cwd="/",
-            env={},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, cwd="/", env={},
             start_new_session=True,  # a terminal's Ctrl-C is the library's affair
-        )
+        )  # fmt: skip
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._asks, self._answers = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -99,8 +87,7 @@ class Child:
             code = self._process.wait(_LAST_SECONDS)
         except subprocess.TimeoutExpired:  # whoever closed the pipe and goes on is of no use
             self._process.kill()
-            code = self._process.wait()
-            return ExtractionFailed("crashed", {"signal": -code})
+            return ExtractionFailed("crashed", {"signal": -self._process.wait()})
         if code == OUT_OF_MEMORY:
             return ExtractionFailed("too_large", {"limit": "memory"})
         if code == -signal.SIGXCPU:
@@ -112,8 +99,7 @@ class Child:
 
 _KILLED: Final = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
 """How a child ends that another process ended, or a kernel without memory: that says nothing of what it read."""
-_LAST_SECONDS: Final = 5.0
-"""In which a child that closed its pipe has to be gone."""
+_LAST_SECONDS: Final = 5.0  # in which a child that closed its pipe has to be gone
 
 
 def list_library_paths(names: Iterable[str]) -> list[str]:
@@ -123,8 +109,7 @@ def list_library_paths(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(str(Path(place).resolve().parent) for place in places))
 
 
-MEMORY: Final = 1 << 30
-"""Bytes of address space that a child may have."""
+MEMORY: Final = 1 << 30  # bytes of address space that a child may have
 MAX_CONTENT_BYTES: Final = 100_000_000
 _MOST_CHILDREN: Final = 8
 _ASKED: Final = 1_000
@@ -134,8 +119,7 @@ _LIBRARIES_FOR: Final[dict[Kind, tuple[str, ...]]] = {
     "pdf": ("pypdfium2", "pypdf"),
     "text": ("charset_normalizer",),
 }
-_BYTES_PER_CHAR: Final = 12
-"""Of an answer: two copies of a character, each as six letters of JSON at most."""
+_BYTES_PER_CHAR: Final = 12  # of an answer: two copies of a character, each as six letters of JSON at most
 _BYTES_AROUND: Final = 100_000
 
 
@@ -156,7 +140,15 @@ class Pool:
         self, content: bytes, kind: Kind, *, charset: str | None = None, url: str = "", seconds: float, max_chars: int
     ) -> Extracted:
         """See the function `extract`."""
-        _check_request(content, kind, max_chars)
+        if kind not in _LIBRARIES_FOR:
+            raise ConfigurationError(f"kind: {kind!r}; allowed: {', '.join(_LIBRARIES_FOR)}")
+        if not max_chars > 0:
+            raise ConfigurationError(f"max_chars: {max_chars!r}; allowed: a whole number above 0")
+        if (size := len(content)) > MAX_CONTENT_BYTES:
+            raise ExtractionFailed("too_large", {"limit": "content", "bytes": size, "allowed": MAX_CONTENT_BYTES})
+        for library in (name for name in _LIBRARIES_FOR[kind] if find_spec(name) is None):
+            missing = f"{library}, which is not installed; {explain_extra('kb')}"
+            raise ConfigurationError(f"{kind} content is read with {missing}")
         deadline = monotonic() + seconds
         question = {
             "kind": kind, "libraries": _LIBRARIES_FOR[kind], "charset": charset, "url": url, "seconds": seconds,
@@ -221,24 +213,6 @@ def extract(
     """Return what a page or a file shows a reader. It is read in a child process, which is kept for the next one."""
     pool = _POOLS.get(os.getpid()) or _POOLS.setdefault(os.getpid(), Pool())
     return pool.extract(content, kind, charset=charset, url=url, seconds=seconds, max_chars=max_chars)
-
-
-def _check_request(content: bytes, kind: Kind, max_chars: int) -> None:
-    if kind not in _LIBRARIES_FOR:
-        raise ConfigurationError(f"kind: {kind!r}; allowed: {', '.join(_LIBRARIES_FOR)}")
-    if not max_chars > 0:
-        raise ConfigurationError(f"max_chars: {max_chars!r}; allowed: a whole number above 0")
-    if len(content) > MAX_CONTENT_BYTES:
-        raise ExtractionFailed("too_large", {"limit": "content", "bytes": len(content), "allowed": MAX_CONTENT_BYTES})
-    _require(kind)
-
-
-def _require(kind: Kind) -> None:
-    for library in _LIBRARIES_FOR[kind]:
-        if find_spec(library) is None:
-            raise ConfigurationError(
-                f"{kind} content is read with {library}, which is not installed; {explain_extra('kb')}"
-            )
 
 
 def _end_children(idle: list[Child], owner: int) -> None:

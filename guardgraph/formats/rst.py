@@ -73,14 +73,10 @@ class _RstReader:
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
         self._at = 0
-        self._margin = 0
-        """How far the body of the directive is indented that lines stand in; it is not shown."""
-        self._styles: list[str] = []
-        """Of titles, in the order in which they occur first: that is their level."""
-        self._text: list[str] = []
-        """What was read and not given back: texts of blocks."""
-        self._block: list[str] = []
-        """Lines whose inline markup is still to be read."""
+        self._margin = 0  # how far the body of the directive is indented that lines stand in; it is not shown
+        self._styles: list[str] = []  # of titles, in the order in which they occur first: that is their level
+        self._text: list[str] = []  # what was read and not given back: texts of blocks
+        self._block: list[str] = []  # lines whose inline markup is still to be read
 
     def parts(self) -> Iterator[Part]:
         while self._at < len(self._lines):
@@ -117,7 +113,15 @@ class _RstReader:
         self._at += 1
         if explicit:
             self._end_inline_block()
-            self._read_explicit(explicit[1] or "", indent)
+            content = explicit[1] or ""
+            directive = _DIRECTIVE.match(content)
+            if directive and directive[1].lower() not in _UNSEEN:
+                self._read_directive(directive[1].lower(), (directive[2] or "").strip(), indent)
+            elif _FOOTNOTE.match(content):
+                self._block.append(content)
+                self._margin = self._body_indent(indent)
+            else:  # what no reader sees
+                list(self._read_body_lines(indent))
         elif _is_adornment(line) and len(line) >= 4 and not (self._block and self._block[-1]):
             pass  # a line across the page
         elif line.endswith("::"):
@@ -127,17 +131,6 @@ class _RstReader:
             self._keep_literal(indent, "text")
         else:
             self._block.append(line[self._margin :])
-
-    def _read_explicit(self, content: str, indent: int) -> None:
-        """Read what begins with two points: a directive, a footnote, or what no reader sees."""
-        directive = _DIRECTIVE.match(content)
-        if directive and directive[1].lower() not in _UNSEEN:
-            self._read_directive(directive[1].lower(), (directive[2] or "").strip(), indent)
-        elif _FOOTNOTE.match(content):
-            self._block.append(content)
-            self._margin = self._body_indent(indent)
-        else:
-            self._skip_body(indent)
 
     def _read_directive(self, name: str, argument: str, indent: int) -> None:
         while self._at < len(self._lines) and _OPTION.match(self._lines[self._at]):
@@ -162,10 +155,6 @@ class _RstReader:
                 return
             self._at += 1
             yield line
-
-    def _skip_body(self, indent: int) -> None:
-        for _ in self._read_body_lines(indent):
-            pass
 
     def _keep_literal(self, indent: int, kind: str) -> None:
         """Keep lines letter by letter, between fences, so that a reader of the text knows them as code."""

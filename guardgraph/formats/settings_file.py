@@ -10,14 +10,10 @@ from typing import Any, TypeAlias
 
 from guardgraph.plain.errors import ConfigurationError
 
-MAX_BYTES = 1_000_000
-"""Bytes that a file may have."""
-MAX_VALUES = 50_000
-"""Values that a file may have, each counted as often as it is named."""
-MAX_LEVELS = 16
-"""Levels of nesting, and parts of a key."""
-SHOWN_FINDINGS = 20
-"""Lines that an error has at most."""
+MAX_BYTES = 1_000_000  # bytes that a file may have
+MAX_VALUES = 50_000  # values that a file may have, each counted as often as it is named
+MAX_LEVELS = 16  # levels of nesting, and parts of a key
+SHOWN_FINDINGS = 20  # lines that an error has at most
 
 Place: TypeAlias = "tuple[int | str, ...]"
 """Keys and indices that lead to a value."""
@@ -87,8 +83,7 @@ NUMBER = re.compile(
 )
 """What a text without quotes means, by the core schema (https://yaml.org/spec/1.2.2/#103-core-schema)."""
 NAMED = re.compile(r"\.(inf|nan)", re.IGNORECASE)
-DIGITS = 400
-"""Digits of a number that anybody can have meant."""
+DIGITS = 400  # digits of a number that anybody can have meant
 
 
 def parse_yaml(text: str) -> tuple[Any, dict[Place, int]]:
@@ -115,8 +110,7 @@ class _YamlReader:
     def __init__(self, events: Iterator[Any]) -> None:
         self.lines: dict[Place, int] = {}
         self._events = events
-        self._named: dict[str, tuple[Any, int]] = {}
-        """Values by their anchors, and of how many each is made."""
+        self._named: dict[str, tuple[Any, int]] = {}  # values by their anchors, and of how many each is made
         self._count = 0
 
     def read_document(self) -> Any:
@@ -219,5 +213,4 @@ def _parse_plain_scalar(text: str, line: int) -> Any:
     return float(NAMED.sub(lambda name: name[1].lower(), text))
 
 
-ENDINGS = (".yaml", ".yml")
-"""How the names of such files end; a text of JSON is one of YAML, too."""
+ENDINGS = (".yaml", ".yml")  # how the names of such files end; a text of JSON is one of YAML, too

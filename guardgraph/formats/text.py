@@ -139,7 +139,6 @@ have been hidden.
 _JOINED: Final = "\u0590-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ua840-\uabff\ufb1d-\ufdff\ufe70-\ufefc"
 """Scripts that spell words with the two joiners: Arabic and its kin, those of India and South-East Asia, Mongolian."""
 _CONTROLS: Final = "\x00-\x08\x0b\x0e-\x1f\x7f-\x9f"
-
 _UNSEEN = re.compile(f"[{_IGNORABLE}{_CONTROLS}]+")
 _STRAY_JOINER = re.compile(f"(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])")
 

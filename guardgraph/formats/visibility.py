@@ -42,14 +42,12 @@ class LetterStyle(NamedTuple):
     @property
     def is_readable(self) -> bool:
         """Whether somebody could read them, where they are drawn."""
-        return self.pixels >= LEAST_PIXELS and (self.is_filled or self.colour is None or self._has_contrast())
-
-    def _has_contrast(self) -> bool:
-        assert self.colour is not None
-        if self.colour[3] < _LEAST_OPACITY:
+        if self.pixels < LEAST_PIXELS:
             return False
-        if self.ground is None:
+        if self.is_filled or self.colour is None:
             return True
+        if self.colour[3] < _LEAST_OPACITY or self.ground is None:
+            return self.colour[3] >= _LEAST_OPACITY
         return any(abs(ink - ground) > _SAME_COLOUR for ink, ground in zip(self.colour[:3], self.ground, strict=False))
 
 
@@ -76,22 +74,18 @@ class Shown(NamedTuple):
     """Whether it may be the first letter of a paragraph, drawn larger."""
 
 
-LEAST_PIXELS: Final = 4.0
-"""Letters that are smaller cannot be read."""
-_LEAST_OPACITY: Final = 0.1
-"""What is fainter cannot be seen on any ground."""
-_SAME_COLOUR: Final = 16
-"""Of 255: colours that differ by no more cannot be told apart."""
-_OFF, _FAR_OFF = -300.0, 3000.0
-"""Pixels from its place at which a text is beyond the edge of a screen."""
+LEAST_PIXELS: Final = 4.0  # letters that are smaller cannot be read
+_LEAST_OPACITY: Final = 0.1  # what is fainter cannot be seen on any ground
+_SAME_COLOUR: Final = 16  # of 255: colours that differ by no more cannot be told apart
+_OFF, _FAR_OFF = -300.0, 3000.0  # pixels from its place at which a text is beyond the edge of a screen
 _PIXELS: Final = {
     "": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
     "rem": 16.0, "vw": 12.8, "vh": 8.0, "vmin": 8.0, "vmax": 12.8, "svw": 12.8, "dvw": 12.8, "lvw": 12.8, "svh": 8.0,
     "dvh": 8.0, "lvh": 8.0, "%": 12.8,
 }  # fmt: skip
 """Of each unit (CSS Values and Units 4, section 6); those that depend on the page are those of an ordinary one."""
-_RELATIVE: Final = {"em": 1.0, "ex": 0.5, "ch": 0.5, "lh": 1.2, "%": 0.01}
-"""To the letters around."""
+_RELATIVE: Final = {"em": 1.0, "ex": 0.5, "ch": 0.5, "lh": 1.2, "%": 0.01}  # to the letters around
+_SIZE_UNITS: Final = (_PIXELS.keys() | _RELATIVE.keys()) - {""}
 _NO_LEVEL: Final = frozenset({"inline", "contents", "none", "inherit", "initial", "unset", "revert", "revert-layer"})
 _DISPLAYS: Final = _NO_LEVEL | {
     "block", "inline-block", "flex", "inline-flex", "grid", "inline-grid", "table", "inline-table", "list-item",
@@ -102,23 +96,11 @@ _DISPLAYS: Final = _NO_LEVEL | {
 _UNBOXED: Final = {"none", "table-column", "table-column-group"}
 """What is displayed so has no box (CSS 2, section 17.2)."""
 _BOXES: Final = ("block", "flex", "grid", "table", "list-item", "flow-root", "box")
-_IN_LINES: Final = ("inline", "-webkit-inline", "-ms-inline", "table-")
-"""How the names of boxes begin that end no line."""
+_IN_LINES: Final = ("inline", "-webkit-inline", "-ms-inline", "table-")  # how the names of boxes begin that end no line
 _ROWS: Final = ("flex", "grid", "box")
 _VISIBILITIES: Final = frozenset({"visible", "hidden", "collapse", "inherit", "initial", "unset", "revert"})
-_EDGES: Final = (
-    "left",
-    "right",
-    "top",
-    "bottom",
-    "inset",
-    "inset-inline-start",
-    "inset-inline-end",
-    "inset-block-start",
-    "inset-inline",
-    "inset-block",
-    "inset-block-end",
-)
+_EDGES: Final = ("left", "right", "top", "bottom", "inset", "inset-inline-start", "inset-inline-end",
+                 "inset-block-start", "inset-inline", "inset-block", "inset-block-end")  # fmt: skip
 _SIZES: Final = ("width", "height", "max-width", "max-height", "inline-size", "block-size", "max-inline-size",
                  "max-block-size", "line-height")  # fmt: skip
 _OVERFLOWS: Final = ("overflow", "overflow-x", "overflow-y", "contain")
@@ -184,7 +166,11 @@ def read_visibility(
         return Shown(around, hides=True)
     if (tag == "dialog" and "open" not in attributes) or (tag == "input" and attributes.get("type", "") == "hidden"):
         return Shown(around, hides=True)
-    shown = _shown_by_styles(_read_hints(tag, attributes), style, attributes.get("style", ""), around)
+    # older attributes that say of colours (HTML standard, 15.3)
+    named = {"bgcolor": "background-color"}
+    named |= {"text": "color"} if tag == "body" else {"color": "color"} if tag == "font" else {}
+    hints: _Values = {named[name]: ((value.strip().lower(),),) for name, value in attributes.items() if name in named}
+    shown = _shown_by_styles(hints, style, attributes.get("style", ""), around)
     is_turned = tag == "bdo" and attributes.get("dir", "").strip().lower() == "rtl"
     if (is_turned or is_hidden_from_listeners(attributes)) and not shown.hides:
         return Shown(around, hides=True, gap=Gap.LINE)
@@ -211,16 +197,6 @@ def is_hidden_from_listeners(attributes: Mapping[str, str]) -> bool:
 def _is_guess(name: str, values: _Values, style: Style) -> bool:
     """Say whether only the name of a class tells what an element says of a property."""
     return name in style and style[name].is_guess and values[name] is style[name].values
-
-
-def _read_hints(tag: str, attributes: Mapping[str, str]) -> _Values:
-    """Return what older attributes say of colours (HTML standard, 15.3)."""
-    named = {
-        "bgcolor": "background-color",
-        "text": "color" if tag == "body" else "",
-        "color": "color" if tag == "font" else "",
-    }
-    return {named[name]: ((value.strip().lower(),),) for name, value in attributes.items() if named.get(name)}
 
 
 def _merge_declarations(style: Style, hints: _Values, own: str) -> _Values:
@@ -257,8 +233,11 @@ class _Reader:
         if is_struck or inside.opacity < _LEAST_OPACITY:
             return Shown(inside, hides=True, gap=Gap.BLANK)
         if self._is_removed():
-            return Shown(inside, hides=True, gap=None if self._is_surely_removed() else Gap.LINE)
-        if self._is_out_of_sight():
+            # of what an element says of its display, the last counts for a browser
+            said = self._understood("display", _DISPLAYS)
+            return Shown(inside, hides=True, gap=None if said and _UNBOXED & set(said[-1]) else Gap.LINE)
+        is_out = self._is_cut() or self._is_replaced() or self._has_no_size() or self._is_off()
+        if is_out or self._is_turned_away() or self._is_squeezed():
             return Shown(inside, hides=True, gap=Gap.WORDS)
         floats = any({"left", "right", "inline-start", "inline-end"} & set(words) for words in self._all("float"))
         is_placed = any({"absolute", "fixed"} & set(words) for words in self._all("position"))
@@ -297,11 +276,6 @@ class _Reader:
             return True
         return any("hidden" in words for words in self._all("content-visibility"))
 
-    def _is_surely_removed(self) -> bool:
-        """Say whether a browser removes it, too: of what an element says of its display, the last counts there."""
-        said = self._understood("display", _DISPLAYS)
-        return bool(said) and not _UNBOXED.isdisjoint(said[-1])
-
     def _understood(self, name: str, known: frozenset[str]) -> list[Words]:
         return [words for words in self._all(name) if words and known.issuperset(words)]
 
@@ -313,17 +287,12 @@ class _Reader:
         around = self._around
         drawn = [not {"hidden", "collapse"} & set(words) for words in self._understood("visibility", _VISIBILITIES)
                  if not {"inherit", "unset"} & set(words)]  # fmt: skip
+        names = ("background-clip", "-webkit-background-clip", "background")
+        is_filled = around.is_filled or any("text" in words for words in self._all(*names))
         return LetterStyle(
-            all(drawn) if drawn else around.is_drawn,
-            self._pixels(),
-            around.opacity * self._opacity(),
-            self._colour(),
-            self._ground(),
-            self._shows_background(),
-            self._raised(),
-            self._boxed().endswith(_ROWS),
-            self._variables,
-        )
+            all(drawn) if drawn else around.is_drawn, self._pixels(), around.opacity * self._opacity(),
+            self._colour(), self._ground(), is_filled, self._raised(), self._boxed().endswith(_ROWS), self._variables,
+        )  # fmt: skip
 
     def _opacity(self) -> float:
         """Return the product of its opacity and of the one of its filter, each the least that is said."""
@@ -337,7 +306,7 @@ class _Reader:
             found = [
                 number * (_RELATIVE[unit] * around if unit in _RELATIVE else _PIXELS.get(unit, 0.0))
                 for number, unit in filter(None, map(parse_number, words))
-                if _is_size(number, unit)
+                if number == 0 or unit in _SIZE_UNITS  # and no weight, as in ``font: 700 12px serif``
             ]
             if found:
                 sizes.append(_calculate_size(words, found))
@@ -365,11 +334,6 @@ class _Reader:
             return self._around.ground
         return colour if colour[3] > 1 - _LEAST_OPACITY else None
 
-    def _shows_background(self) -> bool:
-        if any("text" in words for words in self._all("background-clip", "-webkit-background-clip", "background")):
-            return True
-        return self._around.is_filled
-
     def _raised(self) -> str:
         for words in self._all("vertical-align"):
             if words[:1] in (("super",), ("sub",)):
@@ -387,23 +351,12 @@ class _Reader:
                         return "sup" if found[0] * up > 0 else "sub"
         return self._around.raised
 
-    def _is_out_of_sight(self) -> bool:
-        return (
-            self._is_cut()
-            or self._is_replaced()
-            or self._has_no_size()
-            or self._is_off()
-            or self._is_turned_away()
-            or self._is_squeezed()
-        )
-
     def _is_cut(self) -> bool:
         for words in self._all("clip"):
             if words[:1] == ("rect",) and len(words) == 5:
                 top, right, bottom, left = (number[0] if (number := parse_number(word)) else None for word in words[1:])
-                if (top is not None and bottom is not None and bottom - top <= 1) or (
-                    right is not None and left is not None and right - left <= 1
-                ):
+                pairs = ((top, bottom), (left, right))
+                if any(one is not None and two is not None and two - one <= 1 for one, two in pairs):
                     return True
         return any(_cuts_all(words) for words in self._all("clip-path", "-webkit-clip-path"))
 
@@ -429,9 +382,8 @@ class _Reader:
         if any(self._is_beyond(words, least=_OFF if not offsets else -1000.0) for words in self._all(*_MARGINS)):
             return True
         does_not_break = any({"nowrap", "pre"} & set(words) for words in self._all("white-space"))
-        if does_not_break and any(
-            _parse_share(words) >= 1 and words[0][-1] == "%" for words in self._all("text-indent") if words
-        ):
+        indents = (words for words in self._all("text-indent") if words and words[0][-1] == "%")
+        if does_not_break and any(_parse_share(words) >= 1 for words in indents):
             return True
         return "fixed" in placed and any(word in _BEYOND_SCREEN for words in offsets for word in words)
 
@@ -513,11 +465,6 @@ def _parse_share(words: Words) -> float:
     """Return a number or a share of a hundred; 1 where a value has none."""
     found = _first_number(words)
     return found[0] * (0.01 if found[1] == "%" else 1) if found is not None else 1.0
-
-
-def _is_size(number: float, unit: str) -> bool:
-    """Tell a size from a weight, as in ``font: 700 12px serif``."""
-    return number == 0 or (unit != "" and (unit in _PIXELS or unit in _RELATIVE))
 
 
 def _is_picture(word: str) -> bool:

@@ -94,13 +94,11 @@ def _read_content(content: bytes, question: dict[str, Any]) -> Extracted:
         from guardgraph.formats.pdf import read_pdf
 
         return read_pdf(content, max_chars)
-    from guardgraph.formats.text import decode_text
+    from guardgraph.formats.text import decode_text, read_plain
 
     text = decode_text(content, question["charset"], is_html=question["kind"] == "html")
     if question["kind"] == "html":
         from guardgraph.formats.page import read_page
 
         return read_page(text, question["url"], max_chars)
-    from guardgraph.formats.text import read_plain
-
     return read_plain(text, max_chars)

@@ -41,11 +41,11 @@ class AnyKnowledgeBase(ABC):
     """
 
     def __init__(self, database: KnowledgeDatabase, embedding: Embeddings | None, min_similarity: float | None) -> None:
-        is_share = isinstance(min_similarity, int | float) and not isinstance(min_similarity, bool)
-        if min_similarity is not None and not (is_share and 0 <= min_similarity <= 1):
-            raise ConfigurationError(
-                f"min_similarity: a number in 0..1 is required, or None; given: {min_similarity!r:.80}"
-            )
+        if min_similarity is not None:
+            is_number = isinstance(min_similarity, int | float) and not isinstance(min_similarity, bool)
+            if not is_number or not 0 <= min_similarity <= 1:
+                required = "a number in 0..1 is required, or None"
+                raise ConfigurationError(f"min_similarity: {required}; given: {min_similarity!r:.80}")
         require_numpy()
         from guardgraph.knowledge.index import Index
 
@@ -106,7 +106,10 @@ class AnyKnowledgeBase(ABC):
         _check_collection_name("name", name)
         self.index.check_embedding(to_write=True)
         tenant = normalise_tenant(tenant)
-        allowed = None if readers is None else _read_collection_readers(readers)
+        try:
+            allowed = None if readers is None else read_access_list(readers if isinstance(readers, str) else [*readers])
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(f"readers: {error}") from None
         prefix = "" if name is None else f"{name}/"
         if isinstance(documents, str | Path):
             if not str(documents).strip():
@@ -118,9 +121,8 @@ class AnyKnowledgeBase(ABC):
         into = Collection(self.index, tenant, name or GIVEN)
         is_whole = name is not None or prune
         if not isinstance(documents, Iterable):
-            raise ConfigurationError(
-                f"documents: a folder or a list of documents is required; given: {documents!r:.80}"
-            )
+            required = "a folder or a list of documents is required"
+            raise ConfigurationError(f"documents: {required}; given: {documents!r:.80}")
         return add_given_documents(documents, into, readers=allowed or (), prefix=prefix, whole=is_whole, prune=prune)
 
     def remove(self, name: str, *, tenant: str | None = None) -> int:
@@ -372,10 +374,3 @@ def _check_collection_name(field: str, given: object) -> None:
         return
     if not isinstance(given, str) or not given or given != given.strip() or find_json_problem(given) is not None:
         raise ConfigurationError(f"{field}: a text without blanks around it is required, or None; given: {given!r:.80}")
-
-
-def _read_collection_readers(given: Iterable[str]) -> tuple[str, ...]:
-    try:
-        return read_access_list(given if isinstance(given, str) else [*given])
-    except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"readers: {error}") from None

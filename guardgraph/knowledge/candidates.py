@@ -30,17 +30,10 @@ def read_chunk_candidates(
         if hash_stored_row(access, (document, source, title, updated_at), (name, section, start, stop, text)) != hashed:
             raise StoreError(f"{shown}: damaged: a chunk is not what was put in; `guardgraph kb check` tells more")
         candidate: JsonObject = {
-            "doc_id": _name_for_caller(connection, view, caller, access.tenant, name),
-            "source": source,
-            "title": title,
-            "section": section,
-            "updated_at": updated_at,
-            "text": text,
-            "score": hit.score,
-            "tenant": access.tenant,
-            "readers": list(access.readers),
-            "span": [start, stop],
-        }
+            "doc_id": _name_for_caller(connection, view, caller, access.tenant, name), "source": source, "title": title,
+            "section": section, "updated_at": updated_at, "text": text, "score": hit.score, "tenant": access.tenant,
+            "readers": list(access.readers), "span": [start, stop],
+        }  # fmt: skip
         if view.unmeasured:
             candidate["unmeasured"] = list(view.unmeasured)
         candidates.append(candidate)
@@ -80,17 +73,12 @@ class NotFound(NamedTuple):
 
 def explain_missing_documents(missing: Iterable[tuple[str, Scope]], caller: Caller | None) -> list[NotFound]:
     """Return of chunks that a caller does not find, by id and scope, why they do not."""
-    return [
-        NotFound(name, scope.access.tenant, scope.source, _explain_unreadable_document(scope, caller))
-        for name, scope in missing
-    ]
-
-
-def _explain_unreadable_document(scope: Scope, caller: Caller | None) -> str:
-    if is_access_allowed(scope.access, caller):
-        return "they may read it, and others that they may read are nearer"
-    readers = ", ".join(scope.access.readers)
-    if not readers:
-        return "nobody may read it"
-    of = "callers without a tenant" if scope.access.tenant is None else f"callers of {scope.access.tenant}"
-    return f"they may not read it; it is for {of}: {readers}"
+    explained = list[NotFound]()
+    for name, scope in missing:
+        tenant, readers = scope.access.tenant, ", ".join(scope.access.readers)
+        of = "callers without a tenant" if tenant is None else f"callers of {tenant}"
+        reason = f"they may not read it; it is for {of}: {readers}" if readers else "nobody may read it"
+        if is_access_allowed(scope.access, caller):
+            reason = "they may read it, and others that they may read are nearer"
+        explained.append(NotFound(name, tenant, scope.source, reason))
+    return explained

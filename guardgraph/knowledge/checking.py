@@ -37,11 +37,8 @@ from guardgraph.tools.relevance import list_unmeasured_languages
 MOST_FINDINGS: Final = 100
 """Of a kind that are kept; one says enough, and a base that is all wrong has one for each row."""
 
-_AT_ONCE: Final = 256
-"""Documents that are in memory together."""
-
-_CHUNKS_AT_ONCE: Final = 4096
-"""Chunks whose words are in memory together where they are counted anew."""
+_AT_ONCE: Final = 256  # documents that are in memory together
+_CHUNKS_AT_ONCE: Final = 4096  # chunks whose words are in memory together where they are counted anew
 
 BaseFindingKind: TypeAlias = Literal["file", "version", "row", "vectors", "words"]
 """What is wrong: the file itself; the version that read its words; a row that is not what was put in, or belongs to
@@ -165,9 +162,8 @@ def _check_database(database: KnowledgeDatabase, connection: Connection) -> Chec
 
 
 def _list_tenant_keys(connection: Connection) -> list[str]:
-    tables = ("scopes", "documents", "chunks")
-    rows = connection.execute(" UNION ".join(f"SELECT tenant FROM {table}" for table in tables) + " ORDER BY 1")
-    return [key for (key,) in rows.fetchall()]
+    selects = (f"SELECT tenant FROM {table}" for table in ("scopes", "documents", "chunks"))
+    return [key for (key,) in connection.execute(f"{' UNION '.join(selects)} ORDER BY 1").fetchall()]
 
 
 def _count_stored_rows(connection: Connection) -> tuple[int, int, tuple[str, ...]]:
@@ -252,8 +248,7 @@ class _Tenant:
         self._connection = connection
         self._findings = findings
         self._made = read_embedding(connection)
-        self._unsound = dict[int, str]()
-        """By number the ids of documents that are not what was put in."""
+        self._unsound = dict[int, str]()  # by number the ids of documents that are not what was put in
         self._languages: list[tuple[str, str]] = []
         """The language of chunks that are noted with another one, and their ids."""
         self._wrong_vectors: list[str] = []
@@ -263,23 +258,19 @@ class _Tenant:
             else:
                 self.scopes[scope.id] = scope
         for name, document in connection.execute(f"SELECT name, document {_STRAYS} ORDER BY 1", [key]).fetchall():
-            self._note_finding(
-                "chunks", name, f"its document {document} is not there, or of another tenant or for others"
-            )
+            message = f"its document {document} is not there, or of another tenant or for others"
+            self._note_finding("chunks", name, message)
         select = "SELECT id, name FROM documents WHERE tenant = ? ORDER BY 1"
         documents = dict(connection.execute(select, [key]).fetchall())
         numbers = [*documents]
         for begin in range(0, len(numbers), _AT_ONCE):
             some = numbers[begin : begin + _AT_ONCE]
-            rows = map(_Chunk._make, connection.execute(_ROWS, [key, some]))
-            sound = {
-                number for number, held in groupby(rows, key=attrgetter("document")) if self._check_chunk_rows([*held])
-            }
+            held = groupby(map(_Chunk._make, connection.execute(_ROWS, [key, some])), key=attrgetter("document"))
+            sound = {number for number, rows in held if self._check_chunk_rows([*rows])}
             self._unsound |= {number: documents[number] for number in some if number not in sound}
-            for number in some:
-                if number not in sound:
-                    message = "it is not what was put in: chunks of it are missing or wrong, or its collection"
-                    self._note_finding("documents", documents[number], message)
+            for number in (number for number in some if number not in sound):
+                message = "it is not what was put in: chunks of it are missing or wrong, or its collection"
+                self._note_finding("documents", documents[number], message)
 
     def _note_finding(self, table: str, name: str, message: str, kind: BaseFindingKind = "row") -> None:
         self._findings.note(kind, f"{table}: {show_scope_tenant(name, self.key)}", message)
@@ -331,8 +322,7 @@ class _Tenant:
         update = "UPDATE chunks SET language = ? WHERE tenant = ? AND name = ?"
         connection.executemany(update, [(language, key, name) for language, name in self._languages])
         writer = TenantWriter(connection, read_scope_tenant(key))
-        scopes = connection.execute("SELECT id FROM scopes WHERE tenant = ?", [key]).fetchall()
-        for (scope,) in scopes:
+        for (scope,) in connection.execute("SELECT id FROM scopes WHERE tenant = ?", [key]).fetchall():
             count = self._number_anew(scope)
             for begin in range(0, count, _CHUNKS_AT_ONCE):
                 for row in connection.execute(_WORDS, [key, scope, begin, begin + _CHUNKS_AT_ONCE]).fetchall():
@@ -346,9 +336,8 @@ class _Tenant:
             "WHERE chunks.tenant = ? AND chunks.scope = ? ORDER BY place, number",
             [self.key, scope],
         ).fetchall()
-        [(least,)] = connection.execute(
-            f"SELECT coalesce(min(at), 0) FROM chunks {where}", [self.key, scope]
-        ).fetchall()
+        select = f"SELECT coalesce(min(at), 0) FROM chunks {where}"
+        [(least,)] = connection.execute(select, [self.key, scope]).fetchall()
         below = min(least, 0) - 1  # no chunk has a place from here downwards, where none is in the way of another one
         update = "UPDATE chunks SET at = ? WHERE tenant = ? AND name = ?"
         connection.executemany(update, [(below - at, self.key, name) for at, (name,) in enumerate(rows)])
@@ -393,8 +382,7 @@ class _Recount:
         self._parts = {(scope, language, told): number for scope, language, told, number in rows}
         self._counts = defaultdict[int, Counter[str]](Counter)
         """By part how many passages and words it has, and how many of its terms occur once, by kind."""
-        self._blocks = set[tuple[int, int]]()
-        """Part and block of what was looked at."""
+        self._blocks = set[tuple[int, int]]()  # part and block of what was looked at
 
     def take_tenant(self, tenant: _Tenant) -> None:
         """Count what a tenant has."""
@@ -419,7 +407,7 @@ class _Recount:
 
     def _check_block(self, block: int, chunks: Iterable[WrittenChunk], totals: dict[int, Counter[str]]) -> None:
         lengths = defaultdict[int, dict[int, int]](dict)
-        cells: defaultdict[int, defaultdict[str, array[int]]] = defaultdict(lambda: defaultdict(_no_cells))
+        cells: defaultdict[int, defaultdict[str, array[int]]] = defaultdict(lambda: defaultdict(lambda: array("H")))
         for chunk in chunks:
             for language in [chunk.language] if chunk.language else DETECTED_LANGUAGES:
                 part = self._parts.get((chunk.scope, language, int(bool(chunk.language))))
@@ -461,10 +449,6 @@ class _Recount:
         for row in self._connection.execute("SELECT DISTINCT part, block FROM postings").fetchall():
             if tuple(row) not in self._blocks:
                 self._findings.note("words", f"postings: {row[0]}", "they are of no chunks")
-
-
-def _no_cells() -> array[int]:
-    return array("H")
 
 
 def _encode_cells(column: array[int]) -> tuple[int, bytes]:

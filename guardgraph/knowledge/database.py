@@ -13,8 +13,7 @@ from typing import Any, Final, Protocol
 
 from guardgraph.state.context import Caller
 
-WORDS_VERSION: Final = 3
-"""Of what `guardgraph.grounding.words` makes of a text; a change of it needs another number."""
+WORDS_VERSION: Final = 3  # of what `guardgraph.grounding.words` makes of a text; a change of it needs another number
 
 TABLES: Final = {
     "state": "name {text} PRIMARY KEY, value {text} NOT NULL",
@@ -60,8 +59,7 @@ INDEXES: Final = (
 )
 
 
-_VALUES: Final = 30_000
-"""Of a statement at most. One of SQLite's has 32,766, one of PostgreSQL's 65,535."""
+_VALUES: Final = 30_000  # Of a statement at most. One of SQLite's has 32,766, one of PostgreSQL's 65,535.
 
 
 class Connection(Protocol):

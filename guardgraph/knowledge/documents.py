@@ -69,10 +69,8 @@ def hash_stored_rows(collection: str, chunks: Sequence[bytes]) -> bytes:
 def hash_stored_document(document: StoredDocument) -> tuple[list[bytes], bytes]:
     """Return the hashes of the chunks of a document, and its own."""
     about = (document.id, document.source, document.title, document.updated_at)
-    hashes = [
-        hash_stored_row(document.access, about, (chunk.id, chunk.section, chunk.start, chunk.end, chunk.text))
-        for chunk in document.chunks
-    ]
+    rows = [(chunk.id, chunk.section, chunk.start, chunk.end, chunk.text) for chunk in document.chunks]
+    hashes = [hash_stored_row(document.access, about, row) for row in rows]
     return hashes, hash_stored_rows(document.name, hashes)
 
 
@@ -105,9 +103,8 @@ def rehash_moved_rows(
         return hash_stored_row(place[1], (name, place[0], title, day), chunk)
 
     is_sound = [hashed == hash_within(before, chunk) for hashed, chunk in rows]
-    hashes = [
-        hash_within(after, chunk) if holds else hashed for holds, (hashed, chunk) in zip(is_sound, rows, strict=True)
-    ]
+    judged = zip(is_sound, rows, strict=True)
+    hashes = [hash_within(after, chunk) if holds else hashed for holds, (hashed, chunk) in judged]
     if all(is_sound) and seal == hash_stored_rows(collection, [hashed for hashed, _ in rows]):
         return hashes, hash_stored_rows(collection, hashes)
     return hashes, seal

@@ -25,24 +25,17 @@ from guardgraph.plain.forks import SQLITE
 from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
 from guardgraph.state.context import Caller
 
-TIMEOUT: Final = 60.0
-"""Seconds for which whoever writes waits for his turn."""
-_CACHE_KIB: Final = 8192
-"""Pages that a connection keeps in memory."""
-_LOG_PAGES: Final = 4000
-"""From so many on, the log is written into the file, for which whoever writes waits."""
-_LEAST_BYTES: Final = 512
-"""SQLite's smallest page. What is shorter SQLite takes for empty, and would write over."""
+TIMEOUT: Final = 60.0  # seconds for which whoever writes waits for his turn
+_CACHE_KIB: Final = 8192  # pages that a connection keeps in memory
+_LOG_PAGES: Final = 4000  # from so many on, the log is written into the file, for which whoever writes waits
+_LEAST_BYTES: Final = 512  # SQLite's smallest page. What is shorter SQLite takes for empty, and would write over.
 _PAUSE: Final = 0.02
-_MAKING: Final = 1.0
-"""Seconds after which nobody is making a knowledge base of an empty file any more."""
+_MAKING: Final = 1.0  # seconds after which nobody is making a knowledge base of an empty file any more
 _NO_DATABASE: Final = "file is not a database"
-_APPLICATION: Final = 0x67676B62
-"""SQLite's application id of our files: `ggkb`."""
+_APPLICATION: Final = 0x67676B62  # SQLite's application id of our files: `ggkb`
 _BEGINNING_BITS: Final = 48
 """Of the number that a file's changes are counted from, so that no other file, nor this one, has counted from it."""
-_STEP_BITS: Final = 24
-"""Of the number that is left out between one change and the next one."""
+_STEP_BITS: Final = 24  # of the number that is left out between one change and the next one
 _TYPES: Final = {
     "id": "INTEGER PRIMARY KEY", "number": "INTEGER", "text": "TEXT", "bytes": "BLOB", "json": "TEXT",
     "everybody": "INTEGER GENERATED ALWAYS AS (instr(readers, '\"public\"') > 0) VIRTUAL",
@@ -83,10 +76,6 @@ class FileConnection:
         change = "UPDATE state SET value = CAST(value AS INTEGER) + ? WHERE name = 'changes' RETURNING value"
         [(last,)] = self._connection.execute(change, [step]).fetchall()
         return [*range(int(last) - count + 1, int(last) + 1)]
-
-
-def _read_anyhow(text: bytes) -> str:
-    return text.decode(errors="surrogateescape")
 
 
 class File(KnowledgeDatabase):
@@ -198,9 +187,8 @@ class File(KnowledgeDatabase):
             again = f"; {_MADE_AGAIN}" if self._to_check and type(error) is sqlite3.DatabaseError else ""
             raise StoreError(f"{self.shown}: {error}{again}") from error
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # rows that nobody wrote so
-            raise StoreError(
-                f"{self.shown}: damaged ({type(error).__name__}); `guardgraph kb check` tells more"
-            ) from error
+            why = f"damaged ({type(error).__name__}); `guardgraph kb check` tells more"
+            raise StoreError(f"{self.shown}: {why}") from error
         finally:
             SQLITE.leave()
 
@@ -245,7 +233,7 @@ class File(KnowledgeDatabase):
             self._check_file_words(connection)
             keep_file_private(self.path)
             if self._to_check:
-                connection.text_factory = _read_anyhow
+                connection.text_factory = lambda text: text.decode(errors="surrogateescape")
             self._was_there = True
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
@@ -306,21 +294,17 @@ class File(KnowledgeDatabase):
             return
         row = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
         if (problem := find_words_problem(row and row[0])) is not None:
-            raise ConfigurationError(
-                f"{self.shown}: {problem}; `guardgraph kb rebuild {self.shown}` reads its texts again"
-            )
+            advice = f"`guardgraph kb rebuild {self.shown}` reads its texts again"
+            raise ConfigurationError(f"{self.shown}: {problem}; {advice}")
 
 
 _MADE_AGAIN: Final = "`guardgraph kb add` of the same folders into a new file makes it again"
-
 _COUNTED_FROM: Final = "INSERT OR REPLACE INTO state VALUES ('changes', ?)"
 
 
 def _is_empty_file(connection: sqlite3.Connection) -> bool:
-    return (
-        _read_number(connection, "application_id") == 0
-        and not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    )
+    has_tables = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    return _read_number(connection, "application_id") == 0 and not has_tables
 
 
 def _read_number(connection: sqlite3.Connection, name: str) -> int:

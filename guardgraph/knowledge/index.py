@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from guardgraph.knowledge.candidates import NotFound, explain_missing_documents, read_chunk_candidates
-from guardgraph.knowledge.database import Connection, KnowledgeDatabase
+from guardgraph.knowledge.database import KnowledgeDatabase
 from guardgraph.knowledge.documents import Stamp, StoredDocument
 from guardgraph.knowledge.ranking import (
     POOL,
@@ -31,7 +31,6 @@ from guardgraph.knowledge.views import (
     ONCE_ROOM,
     SCOPE_COLUMNS,
     Once,
-    View,
     read_caller_view,
     read_permitted_parts,
     read_writer_view,
@@ -49,8 +48,7 @@ _LISTED: Final = (
     "JOIN scopes ON scopes.id = scope WHERE documents.tenant = ?"
 )
 
-_MOST_CHUNKS: Final = 4_096
-"""Of a transaction; those of a single document may be more."""
+_MOST_CHUNKS: Final = 4_096  # of a transaction; those of a single document may be more
 
 
 class Batch:
@@ -90,9 +88,8 @@ class Batch:
         documents = list(self._waiting.values())
         self._waiting.clear()
         self._chunks.clear()
-        if documents:
-            for document, reason in self._write_documents(documents):
-                self._refuse(document, reason)
+        for document, reason in self._write_documents(documents) if documents else ():
+            self._refuse(document, reason)
 
 
 def refuse_document(_: StoredDocument, reason: str) -> None:
@@ -186,10 +183,9 @@ class Index:
         """Note by what documents are known now whose texts are unchanged, all of them in one transaction."""
         if stamps:
             with self.database.writing(tenant) as connection:
-                connection.executemany(
-                    "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE tenant = ? AND name = ?",
-                    [(*stamp, make_scope_key(tenant), name) for name, stamp in stamps.items()],
-                )
+                update = "UPDATE documents SET size = ?, modified = ?, sha256 = ? WHERE tenant = ? AND name = ?"
+                rows = [(*stamp, make_scope_key(tenant), name) for name, stamp in stamps.items()]
+                connection.executemany(update, rows)
 
     def read_rules_version(self, tenant: str | None, collection: str) -> object:
         """Return the version of the rules by which a collection was narrowed; None where nothing says it."""
@@ -201,11 +197,9 @@ class Index:
     def note_rules_version(self, tenant: str | None, collection: str, version: int) -> None:
         """Note by which version of the rules a collection was narrowed."""
         with self.database.writing(tenant) as connection:
-            connection.execute(
-                "INSERT INTO collections VALUES (?, ?, ?) "
-                "ON CONFLICT (tenant, name) DO UPDATE SET rules = excluded.rules",
-                [make_scope_key(tenant), collection, version],
-            )
+            insert = "INSERT INTO collections VALUES (?, ?, ?)"
+            update = "ON CONFLICT (tenant, name) DO UPDATE SET rules = excluded.rules"
+            connection.execute(f"{insert} {update}", [make_scope_key(tenant), collection, version])
 
     def listed(self, tenant: str | None, collection: str) -> dict[str, Listed]:
         """Return the documents of a collection, by id."""
@@ -287,28 +281,16 @@ class Index:
         within = None if sources is None else frozenset(sources)
         with self.database.reading(caller) as connection:
             view = read_caller_view(connection, caller, self._once)
-            found = self._find_ranked_chunks(connection, view, query, asked, sources=within, top_k=top_k)
+            made = None if asked is None else read_embedding(connection)
+            if asked is None or made is None or not made.name:
+                found = rank_chunks(connection, view, query, sources=within, top_k=top_k)
+            else:  # in the order of words and vectors
+                refuse_other_size(made, asked, self.database.shown)
+                most = max(POOL, top_k)
+                words = rank_chunks(connection, view, query, sources=within, top_k=most)
+                near = self._nearness.nearest(connection, view, asked, sources=within, most=most)
+                found = fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
             return found, read_chunk_candidates(connection, view, caller, found, self.database.shown)
-
-    def _find_ranked_chunks(
-        self,
-        connection: Connection,
-        view: View,
-        query: str,
-        asked: bytes | None,
-        *,
-        sources: frozenset[str] | None,
-        top_k: int,
-    ) -> list[Ranked]:
-        """Return what words find; where there are vectors, in the order of both."""
-        made = None if asked is None else read_embedding(connection)
-        if asked is None or made is None or not made.name:
-            return rank_chunks(connection, view, query, sources=sources, top_k=top_k)
-        refuse_other_size(made, asked, self.database.shown)
-        most = max(POOL, top_k)
-        words = rank_chunks(connection, view, query, sources=sources, top_k=most)
-        near = self._nearness.nearest(connection, view, asked, sources=sources, most=most)
-        return fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
 
     def close(self) -> None:
         """Close what is open; it is opened again when it is needed."""

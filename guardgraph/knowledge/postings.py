@@ -26,20 +26,15 @@ Numbers: TypeAlias = NDArray[numpy.integer]
 MOST_OF_TERM: Final = (1 << 16) - 1
 """A chunk that has a term more often counts as if it had it so often: two bytes hold no more."""
 
-_PAIR: Final = Struct("<HH")
-"""A place and a count."""
-
-KINDS: Final = ("s", "w", "b")
-"""What a term begins with, by its reading: stem, spelling, beginning."""
-
+_PAIR: Final = Struct("<HH")  # A place and a count
+KINDS: Final = ("s", "w", "b")  # what a term begins with, by its reading: stem, spelling, beginning
 NAME: Final = "n"
 """What a term begins with that stands for all three: a word with digits is read as itself, and so is nothing else."""
 
 _LONGEST_TERM: Final = 200
 """Letters of a term that stand in a database. An index of PostgreSQL takes no row of more than 2,700 bytes."""
 
-_KEPT_WORDS: Final = 65_536
-"""Words of a language whose terms are kept in memory."""
+_KEPT_WORDS: Final = 65_536  # words of a language whose terms are kept in memory
 
 
 def decode_postings(data: bytes) -> Numbers:
@@ -106,10 +101,8 @@ class Reader(dict[str, tuple[str, ...]]):
 
     def count(self, title: str, section: str, text: str) -> tuple[int, dict[str, int]]:
         """Return how many words a chunk has, and count the terms of all their readings."""
-        words, terms = (
-            Counter(list_content_words(join_searched_text(title, section, text), self._language)),
-            dict[str, int](),
-        )
+        words = Counter(list_content_words(join_searched_text(title, section, text), self._language))
+        terms = dict[str, int]()
         for word, times in words.items():
             for term in self[word]:
                 terms[term] = terms.get(term, 0) + times

@@ -127,10 +127,8 @@ def _cover_question(
 
 def _name_forms(languages: Sequence[str], reading: int, forms: Sequence[str]) -> list[str]:
     """Return the terms of a form of a question by language: a stem differs, a spelling does not."""
-    return [
-        make_index_term(reading, form)
-        for form in (forms if len(forms) == len(languages) else [*forms] * len(languages))
-    ]
+    spelled = forms if len(forms) == len(languages) else [*forms] * len(languages)
+    return [make_index_term(reading, form) for form in spelled]
 
 
 def _read_block_lengths(connection: Connection, parts: Sequence[StatisticsPart]) -> _Lengths:
@@ -215,9 +213,7 @@ class Nearness:
         return kept
 
 
-POOL: Final = 100
-"""Chunks of each order that count."""
-
+POOL: Final = 100  # chunks of each order that count
 _SMOOTHING: Final = 60
 """By how much a rank is raised before its reciprocal is taken (Cormack, Clarke and Büttcher, Reciprocal Rank Fusion
 outperforms Condorcet and individual Rank Learning Methods, 2009)."""

@@ -19,9 +19,7 @@ _TYPES: Final = {
     "bytes": "bytea", "json": "jsonb",
     "everybody": "boolean NOT NULL GENERATED ALWAYS AS (readers ? 'public') STORED",
 }  # fmt: skip
-_HOLDING: Final = tuple(table for table in TABLES if table != "state")
-"""Tables whose rows are somebody's."""
-
+_HOLDING: Final = tuple(table for table in TABLES if table != "state")  # tables whose rows are somebody's
 _ASKING: Final = "substr(nullif(current_setting('guardgraph.tenant', true), ''), 2)"
 """The key of the tenant for which a transaction asks. A setting whose transaction has ended is an empty text, and no
 tenant has a key of nothing."""
@@ -48,11 +46,6 @@ _RULES: Final = {
 """By table, which rows a caller sees, and which ones the tenant of a change has."""
 
 
-def _list_closing_statements(table: str) -> list[str]:
-    """Return what leaves no way to rows but by the table's policies; to the owner neither."""
-    return [f"ALTER TABLE {table} {verb} ROW LEVEL SECURITY" for verb in ("ENABLE", "FORCE")]
-
-
 def _list_protecting_statements() -> list[str]:
     holding = ", ".join(f"guardgraph.{table}" for table in _HOLDING)
     statements = [
@@ -64,8 +57,9 @@ def _list_protecting_statements() -> list[str]:
     ]
     for table, (seen, written) in _RULES.items():
         on = f"ON guardgraph.{table}"
+        # which leaves no way to rows but by the table's policies; to the owner neither
+        statements += [f"ALTER TABLE guardgraph.{table} {verb} ROW LEVEL SECURITY" for verb in ("ENABLE", "FORCE")]
         statements += [
-            *_list_closing_statements(f"guardgraph.{table}"),
             f"CREATE POLICY reads {on} FOR SELECT TO {READER}, {WRITER} USING ({seen})",
             f"CREATE POLICY writes {on} FOR ALL TO {WRITER} USING ({written}) WITH CHECK ({written})",
             f"CREATE POLICY checks {on} FOR SELECT TO {WRITER} USING ({_CHECKING})",
@@ -102,7 +96,9 @@ def check_database(connection: Connection[Any], shown: str) -> None:
     if is_super or bypasses:
         kind = "a superuser" if is_super else "a role with BYPASSRLS"
         raise ConfigurationError(f"{shown}: {role!r} is {kind}, which row security does not hold; {use}")
-    _require_database(connection, shown)
+    if not _is_database_made(connection):
+        advice = "`guardgraph kb init URL`, as a role that may make one, makes it"
+        raise ConfigurationError(f"{shown}: there is no knowledge base; {advice}")
     member = "SELECT pg_has_role(current_user, oid, 'USAGE') FROM pg_roles WHERE rolname = ANY (%s) ORDER BY 1 DESC"
     if connection.execute(member, [[READER, WRITER]]).fetchone() != (True,):
         raise ConfigurationError(f"{shown}: {role!r} is a member of neither {READER} nor {WRITER}; {use}")
@@ -116,13 +112,6 @@ def check_database(connection: Connection[Any], shown: str) -> None:
     if open_:
         raise ConfigurationError(f"{shown}: row security is not forced on {', '.join(sorted(open_))}; nothing is read")
     _check_schema_format(connection, shown)
-
-
-def _require_database(connection: Connection[Any], shown: str) -> None:
-    if not _is_database_made(connection):
-        raise ConfigurationError(
-            f"{shown}: there is no knowledge base; `guardgraph kb init URL`, as a role that may make one, makes it"
-        )
 
 
 def _is_database_made(connection: Connection[Any]) -> bool:

@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from guardgraph.state.context import Access, Caller, find_reader_problem, normalise_tenant
 
-_KEPT: Final = 1 << 14
-"""Rows whose scopes are kept in memory: callers of a tenant read the same ones again and again."""
+_KEPT: Final = 1 << 14  # rows whose scopes are kept in memory: callers of a tenant read the same ones again and again
 
 
 class Scope(NamedTuple):

@@ -18,18 +18,14 @@ from guardgraph.state.context import Caller
 if TYPE_CHECKING:
     import psycopg
 
-_TIMEOUT: Final = 60
-"""Seconds for which a writer waits for others of its tenant."""
-_CONNECT: Final = 10
-"""Seconds in which a server answers, where the URL does not say it."""
+_TIMEOUT: Final = 60  # seconds for which a writer waits for others of its tenant
+_CONNECT: Final = 10  # seconds in which a server answers, where the URL does not say it
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _WORDS: Final = "(SELECT value FROM guardgraph.state WHERE name = 'words')"
 _WAIT: Final = f"SET LOCAL lock_timeout = '{_TIMEOUT}s'"
-_FOUND_FIRST: Final = {"search_path": "guardgraph, pg_temp"}
-"""Statements that both databases take name no schema."""
-_ALL_WRITERS: Final = "7305437213966885"
-"""By this lock a rebuild waits for all writers, and they for it."""
+_FOUND_FIRST: Final = {"search_path": "guardgraph, pg_temp"}  # statements that both databases take name no schema
+_ALL_WRITERS: Final = "7305437213966885"  # by this lock a rebuild waits for all writers, and they for it
 
 
 class ServerConnection:
@@ -71,9 +67,8 @@ class Server(KnowledgeDatabase):
         try:
             told = conninfo_to_dict(self._conninfo)
         except Error:  # whose message repeats the URL, and with it a password
-            raise ConfigurationError(
-                "url: postgresql://USER:PASSWORD@HOST/DATABASE is required; what was given is no URL"
-            ) from None
+            required = "postgresql://USER:PASSWORD@HOST/DATABASE is required"
+            raise ConfigurationError(f"url: {required}; what was given is no URL") from None
         self.shown = f"postgresql://{told.get('host', '')}/{told.get('dbname', '')}"
         """The URL for messages: without a password."""
         self._options: dict[str, Any] = {} if "connect_timeout" in told else {"connect_timeout": _CONNECT}
@@ -251,27 +246,22 @@ class Server(KnowledgeDatabase):
         except errors.ReadOnlySqlTransaction as error:
             raise ConfigurationError(f"{self.shown}: the server is read-only; nothing was written") from error
         except errors.InsufficientPrivilege as error:
-            raise ConfigurationError(
-                f"{self.shown}: {_first_line(error)}; documents are changed by a member of {WRITER}"
-            ) from error
+            why = f"{_first_line(error)}; documents are changed by a member of {WRITER}"
+            raise ConfigurationError(f"{self.shown}: {why}") from error
         except errors.LockNotAvailable as error:
-            raise StoreError(
-                f"{self.shown}: others have been writing for this tenant for {_TIMEOUT} seconds; "
-                "this was not written: try again when they are done"
-            ) from error
+            why = f"others have been writing for this tenant for {_TIMEOUT} seconds; this was not written"
+            raise StoreError(f"{self.shown}: {why}: try again when they are done") from error
         except errors.ProtocolViolation as error:  # of a pooler, which speaks for the server
-            raise ConfigurationError(
-                f"{self.shown}: {_first_line(error)}; a pooler by transaction or by session is required"
-            ) from error
+            why = f"{_first_line(error)}; a pooler by transaction or by session is required"
+            raise ConfigurationError(f"{self.shown}: {why}") from error
         except psycopg.OperationalError as error:
             kind = StoreError if self._was_there else ConfigurationError
             raise kind(f"{self.shown}: the server cannot be reached, or ended: {_first_line(error)}") from None
         except psycopg.Error as error:
             raise StoreError(f"{self.shown}: {type(error).__name__}: {_first_line(error)}") from error
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # rows that nobody wrote so
-            raise StoreError(
-                f"{self.shown}: damaged ({type(error).__name__}); `guardgraph kb check` tells more"
-            ) from error
+            why = f"damaged ({type(error).__name__}); `guardgraph kb check` tells more"
+            raise StoreError(f"{self.shown}: {why}") from error
 
 
 def _format_array(texts: tuple[str, ...]) -> str:

@@ -17,11 +17,8 @@ from guardgraph.plain.errors import ConfigurationError
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-MAX_DIMENSIONS: Final = 16_384
-"""Numbers of a vector. Embeddings have some hundreds to some thousands."""
-
-FLOAT_BYTES: Final = 4
-"""Of a number of a vector."""
+MAX_DIMENSIONS: Final = 16_384  # Numbers of a vector. Embeddings have some hundreds to some thousands.
+FLOAT_BYTES: Final = 4  # of a number of a vector
 
 
 class Embedder:
@@ -42,10 +39,8 @@ class Embedder:
         vectors = [_normalise_vector(vector) for vector in self._embedding.embed_documents([*texts])]
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
             sizes = sorted({len(vector) // FLOAT_BYTES for vector in vectors})
-            raise ConfigurationError(
-                f"embedding: {len(texts)} vectors of one size are required; {self.name} returned {len(vectors)}, "
-                f"with {sizes!r:.80} numbers"
-            )
+            returned = f"{self.name} returned {len(vectors)}, with {sizes!r:.80} numbers"
+            raise ConfigurationError(f"embedding: {len(texts)} vectors of one size are required; {returned}")
         return vectors
 
     def query(self, text: str) -> bytes:
@@ -76,9 +71,8 @@ def _normalise_vector(vector: Iterable[float]) -> bytes:
         raise ConfigurationError(f"embedding: a vector is a list of numbers; returned: {vector!r:.80}") from None
     length = math.sqrt(math.fsum(number * number for number in numbers))
     if not numbers or len(numbers) > MAX_DIMENSIONS or not math.isfinite(length):
-        raise ConfigurationError(
-            f"embedding: 1 to {MAX_DIMENSIONS} finite numbers are required; returned: {len(numbers)} of length {length}"
-        )
+        required = f"1 to {MAX_DIMENSIONS} finite numbers are required"
+        raise ConfigurationError(f"embedding: {required}; returned: {len(numbers)} of length {length}")
     return numpy.array([number / length for number in numbers] if length else numbers, dtype="<f4").tobytes()
 
 
@@ -118,13 +112,11 @@ def check_embedding(connection: Connection, embedder: Embedder | None, shown: st
         return
     if embedder is None:
         if made.name and to_write:
-            raise ConfigurationError(
-                f"embedding: {shown} has vectors of {made.name}; documents are put in with this embedding only"
-            )
+            only = "documents are put in with this embedding only"
+            raise ConfigurationError(f"embedding: {shown} has vectors of {made.name}; {only}")
     elif not made.name:
-        raise ConfigurationError(
-            f"embedding: {shown} has documents without vectors; give none, or add the documents to a new base"
-        )
+        advice = "give none, or add the documents to a new base"
+        raise ConfigurationError(f"embedding: {shown} has documents without vectors; {advice}")
     elif made.name != embedder.name:
         raise ConfigurationError(f"embedding: {shown} has vectors of {made.name}; given: {embedder.name}")
 
@@ -145,9 +137,8 @@ def note_embedding(connection: Connection, embedder: Embedder | None, vectors: I
 def refuse_other_size(made: EmbeddedTexts, vector: bytes, shown: str) -> None:
     """Refuse a vector of another size than others have."""
     if len(vector) != FLOAT_BYTES * made.size:
-        raise ConfigurationError(
-            f"embedding: {shown} has vectors of {made.size} numbers; given: {len(vector) // FLOAT_BYTES}"
-        )
+        given = len(vector) // FLOAT_BYTES
+        raise ConfigurationError(f"embedding: {shown} has vectors of {made.size} numbers; given: {given}")
 
 
 def list_embedding_texts(document: StoredDocument) -> list[str]:

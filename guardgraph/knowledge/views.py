@@ -16,8 +16,7 @@ from guardgraph.tools.relevance import WordCounts, find_main_language, list_unme
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
-SCOPE_COLUMNS: Final = "scopes.id, scopes.tenant, source, CAST(readers AS TEXT)"
-"""What `parse_scope_row` reads."""
+SCOPE_COLUMNS: Final = "scopes.id, scopes.tenant, source, CAST(readers AS TEXT)"  # what `parse_scope_row` reads
 
 _PARTS: Final = (
     f"SELECT {SCOPE_COLUMNS}, told, parts.id, scope, language, passages, words, stems_once, words_once, "
@@ -100,8 +99,7 @@ class View(NamedTuple):
 Once: TypeAlias = Latest[tuple[tuple[int, int], ...], tuple[int, ...]]
 """How many words occur once in several parts, by what these are known by to be what they were."""
 
-ONCE_ROOM: Final = 1 << 17
-"""Parts of the sets of which it is kept in memory how many words occur once."""
+ONCE_ROOM: Final = 1 << 17  # parts of the sets of which it is kept in memory how many words occur once
 
 
 def read_caller_view(connection: Connection, caller: Caller | None, once: Once) -> View:
@@ -161,8 +159,7 @@ def _count_once(connection: Connection, parts: Sequence[StatisticsPart], once: O
         others = [part.id for part in parts if part is not largest]
         rows = connection.execute(_MORE_ONCE, [largest.id, others])
         more = {kind: int(count) for kind, count in rows}
-        counts = tuple(
-            single + more.get(kind, 0) + more.get(NAME, 0) for single, kind in zip(noted, KINDS, strict=True)
-        )
+        by_kind = zip(noted, KINDS, strict=True)
+        counts = tuple(single + more.get(kind, 0) + more.get(NAME, 0) for single, kind in by_kind)
         once.keep(key, counts, 1 + len(key))
     return counts

@@ -152,13 +152,9 @@ class TenantWriter:
         if (source_before, before) == (source, access):
             return
         chunks = self._read_written_chunks([number])
-        shown = (
-            "SELECT hash, name, section, start, stop, text FROM chunks WHERE tenant = ? AND document = ? "
-            "ORDER BY number"
-        )
-        rows: list[StoredRow] = [
-            (hashed, tuple(cells)) for hashed, *cells in self._connection.execute(shown, [self._key, number])
-        ]
+        shown = "SELECT hash, name, section, start, stop, text FROM chunks WHERE tenant = ? AND document = ?"
+        held = self._connection.execute(f"{shown} ORDER BY number", [self._key, number])
+        rows: list[StoredRow] = [(hashed, tuple(cells)) for hashed, *cells in held]
         hashes, seal = rehash_moved_rows(
             rows, seal, collection, (name, title, day), before=(source_before, before), after=(source, access)
         )
@@ -192,14 +188,13 @@ class TenantWriter:
         once = self._write_postings()
         parts = sorted({part for part, _ in self._lengths})
         changes = self._connection.take_numbers(len(parts)) if parts else []
-        self._connection.executemany(
+        update = (
             "UPDATE parts SET passages = passages + ?, words = words + ?, stems_once = stems_once + ?, "
-            "words_once = words_once + ?, beginnings_once = beginnings_once + ?, changed = ? WHERE id = ?",
-            [
-                (self._passages[part], self._words[part], *(once[part, kind] for kind in KINDS), change, part)
-                for part, change in zip(parts, changes, strict=True)
-            ],
+            "words_once = words_once + ?, beginnings_once = beginnings_once + ?, changed = ? WHERE id = ?"
         )
+        for part, change in zip(parts, changes, strict=True):
+            counts = (self._passages[part], self._words[part], *(once[part, kind] for kind in KINDS))
+            self._connection.execute(update, [*counts, change, part])
         for gathered in (self._lengths, self._cells, self._passages, self._words):
             gathered.clear()
 
@@ -258,20 +253,15 @@ class TenantWriter:
             # By what is noted, and not by the texts: what is left of one that was damaged has other words.
             self._words[at[0]] += int(decode_lengths(after).sum()) - int(decode_lengths(before).sum())
             rows.append((*at, after))
-        insert = (
-            "INSERT INTO lengths (part, block, data) VALUES ? "
-            "ON CONFLICT (part, block) DO UPDATE SET data = excluded.data"
-        )
-        deque(execute_for(self._connection, insert, [], rows))
+        insert = "INSERT INTO lengths (part, block, data) VALUES ?"
+        update = "ON CONFLICT (part, block) DO UPDATE SET data = excluded.data"
+        deque(execute_for(self._connection, f"{insert} {update}", [], rows))
 
     def _write_postings(self) -> Counter[tuple[int, str]]:
         """Return by part and kind how many terms more occur once."""
-        connection = self._connection
-        cells = {
-            (part, term, block): changed
-            for (part, block), terms in self._cells.items()
-            for term, changed in terms.items()
-        }
+        connection, cells = self._connection, dict[tuple[int, str, int], dict[int, int]]()
+        for (part, block), changes in self._cells.items():
+            cells |= {(part, term, block): changed for term, changed in changes.items()}
         # SQLite looks at the tables of a cross join in their order: it searches for each tuple.
         select = (
             "WITH wanted (part, term, block) AS (VALUES ?) SELECT held.part, held.term, held.block, total, "

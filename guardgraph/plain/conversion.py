@@ -34,7 +34,6 @@ from guardgraph.plain.json import (
 )
 
 _BY_PYDANTIC = (date, datetime, time, timedelta, Decimal, UUID)
-
 ALLOWED = "plain JSON; dates, Decimal, UUID, enumerations, models, dataclasses and numbers become it"
 """What may be returned, in the words of a refusal."""
 
@@ -94,14 +93,26 @@ def _convert_nested_value(value: Any, depth: int, room: _Conversion) -> JsonValu
         room.count_json_size(len(value) + 2)
         return make_legible_text(value)
     if isinstance(value, _BY_PYDANTIC):
-        return _convert_by_pydantic(value)
+        text = str(to_jsonable_python(value))
+        if isinstance(value, Decimal) and not value.is_finite():
+            raise Unreturnable(f"the Decimal {text}")
+        return text
     if isinstance(value, Integral | Real):
         return _convert_number(value)
     if depth == MAX_DEPTH:
         raise Unreturnable(f"more than {MAX_DEPTH} levels of nesting")
     if isinstance(value, list | tuple) and not hasattr(value, "_asdict"):
         return [_convert_object_item(str(at), item, depth, room) for at, item in enumerate(value)]
-    return _convert_object(_list_object_fields(value), depth, room)
+    made: dict[str, JsonValue] = {}
+    for key, item in _list_object_fields(value).items():
+        if not isinstance(key, str | Enum | Integral | Real | date | time | timedelta | Decimal | UUID):
+            raise Unreturnable(f"the key {key!r:.80}")
+        room.count_json_size(1 if isinstance(key, str) else 3)  # what stands around it
+        name = str(_convert_nested_value(key, 0, room))
+        if name in made:
+            raise Unreturnable(f"two keys that are both {name!r:.80}")
+        made[name] = _convert_object_item(name, item, depth, room)
+    return made
 
 
 def _read_array_value(value: Any, room: Room) -> Any:
@@ -134,13 +145,6 @@ def _read_array_times(value: Any, kind: str) -> Any:
     return value.astype("timedelta64[us]").tolist()
 
 
-def _convert_by_pydantic(value: object) -> str:
-    text = to_jsonable_python(value)
-    if isinstance(value, Decimal) and not value.is_finite():
-        raise Unreturnable(f"the Decimal {text}")
-    return str(text)
-
-
 def _convert_number(value: Integral | Real) -> int | float:
     if isinstance(value, Integral):
         if not -INT_LIMIT <= (whole := int(value)) < INT_LIMIT:
@@ -169,19 +173,6 @@ def _list_object_fields(value: Any) -> Mapping[Any, Any]:
     raise Unreturnable(f"a {type(value).__name__}")
 
 
-def _convert_object(held: Mapping[Any, Any], depth: int, room: _Conversion) -> dict[str, JsonValue]:
-    made: dict[str, JsonValue] = {}
-    for key, item in held.items():
-        if not isinstance(key, str | Enum | Integral | Real | date | time | timedelta | Decimal | UUID):
-            raise Unreturnable(f"the key {key!r:.80}")
-        room.count_json_size(1 if isinstance(key, str) else 3)  # what stands around it
-        name = str(_convert_nested_value(key, 0, room))
-        if name in made:
-            raise Unreturnable(f"two keys that are both {name!r:.80}")
-        made[name] = _convert_object_item(name, item, depth, room)
-    return made
-
-
 def _convert_object_item(name: str, item: Any, depth: int, room: _Conversion) -> JsonValue:
     room.count_json_size(1)
     known = len(room.left_out or ())
@@ -198,8 +189,7 @@ def _convert_object_item(name: str, item: Any, depth: int, room: _Conversion) ->
             place.insert(0, name)
 
 
-EXPECTED_BYTES = 65_536
-"""That an expected failure may take: failures are short, whatever a budget says of replies."""
+EXPECTED_BYTES = 65_536  # that an expected failure may take: failures are short, whatever a budget says of replies
 
 
 def list_expected_details(error: BaseException) -> JsonObject:

@@ -110,19 +110,14 @@ def list_validation_findings(error: ValidationError) -> Iterator[tuple[tuple[int
 
 def format_validation_lines(what: str, found: Iterable[Any]) -> list[str]:
     """Return a line for each of Pydantic's findings, behind the name of what was being read."""
-    return [
-        f"{what}.{'.'.join(str(part) for part in item['loc'])}: {_format_validation_finding(item)}" for item in found
-    ]
+    placed = ((".".join(str(part) for part in item["loc"]), item) for item in found)
+    return [f"{what}.{place}: {_format_validation_finding(item)}" for place, item in placed]
 
 
 def _format_validation_finding(item: Any) -> str:
-    return f"{_describe_allowed_value(item)}; given: {format_given_value(item['input'])}"
-
-
-def _describe_allowed_value(item: Any) -> str:
-    if item["type"] == "extra_forbidden":
-        return "no such setting"
-    return str(item["msg"]).removeprefix("Value error, ")
+    is_unknown = item["type"] == "extra_forbidden"
+    allowed = "no such setting" if is_unknown else str(item["msg"]).removeprefix("Value error, ")
+    return f"{allowed}; given: {format_given_value(item['input'])}"
 
 
 def format_given_value(value: object) -> str:

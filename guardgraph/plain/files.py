@@ -16,8 +16,7 @@ from guardgraph.plain.errors import StoreError
 
 LOGS = ("-wal", "-shm")
 """What SQLite keeps beside a database; it gives them the rights of the database when it makes them."""
-CHECK_SECONDS: Final = 2.0
-"""For which the pages of a database are looked through that may have been written over."""
+CHECK_SECONDS: Final = 2.0  # for which the pages of a database are looked through that may have been written over
 OTHERS = 0o077  # the rights of everybody but the owner
 
 
@@ -60,8 +59,7 @@ class LogWatch:
         self._file: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
         self._dates: tuple[object, object] = (None, None)
-        self._damaged: tuple[object, str] = (None, "")
-        """A file, and what is wrong with it."""
+        self._damaged: tuple[object, str] = (None, "")  # A file, and what is wrong with it
 
     def note_log(self, file: Path) -> None:
         """Note which file is there, which log it has, and when both were written."""

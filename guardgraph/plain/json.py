@@ -62,12 +62,10 @@ def copy_json(value: Any) -> Any:
 
 
 MAX_DEPTH = 64  # levels of nesting that a value may have; LangGraph's serialisation fails at about 300
-
 INPUT_DEPTH = MAX_DEPTH // 2
 """Levels of nesting that an object of an input may have of which a node keeps and shows more than itself."""
 
 RESULT_DEPTH = 2 * MAX_DEPTH  # levels of nesting of a result, which stands around the values of its run
-
 INT_LIMIT = 2**63  # whole numbers from ``-INT_LIMIT`` to below ``INT_LIMIT`` fit into 64 bits
 _NEITHER = math.nan
 """Stands for what JSON cannot say: no guard takes it for a string, a list, an object or a whole number."""
@@ -165,10 +163,8 @@ def _make_legible_json(value: object, above: tuple[int, ...] = (), levels: int =
         return _NEITHER
     inside = (*above, id(value))
     if isinstance(value, Mapping):
-        return {
-            make_legible_text(k if isinstance(k, str) else str(k)): _make_legible_json(item, inside, levels)
-            for k, item in value.items()
-        }
+        named = ((key if isinstance(key, str) else str(key), item) for key, item in value.items())
+        return {make_legible_text(name): _make_legible_json(item, inside, levels) for name, item in named}
     if isinstance(value, list | tuple):
         return [_make_legible_json(item, inside, levels) for item in value]
     if isinstance(value, Integral):
@@ -238,12 +234,8 @@ def measure_json(value: Any, most: float = math.inf, levels: int = MAX_DEPTH) ->
                 waiting.append((item, left - 1))
             else:
                 size += 1
-                plain = plain and (
-                    item is None
-                    or kind is bool
-                    or (kind is int and -INT_LIMIT <= item < INT_LIMIT)
-                    or (kind is float and math.isfinite(item))
-                )
+                is_number = (kind is int and -INT_LIMIT <= item < INT_LIMIT) or (kind is float and math.isfinite(item))
+                plain = plain and (item is None or kind is bool or is_number)
             if size > most:
                 raise TooLarge("a value is larger than allowed")
     return size, plain
@@ -298,10 +290,8 @@ def _find_nested_problem(value: object, levels: int, above: tuple[int, ...] = ()
         return f"more than {levels} levels of nesting"
     if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
         return "an object with keys that are no strings"
-    items = [*value, *value.values()] if isinstance(value, dict) else value
-    return next(
-        (problem for item in items if (problem := _find_nested_problem(item, levels, (*above, id(value))))), None
-    )
+    items, inside = [*value, *value.values()] if isinstance(value, dict) else value, (*above, id(value))
+    return next((problem for item in items if (problem := _find_nested_problem(item, levels, inside))), None)
 
 
 def excerpt_value(value: object, limit: int = 120) -> str:

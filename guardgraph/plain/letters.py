@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Literal
 
 _JOINERS = "\u200c\u200d"  # invisible, but scripts and emoji are spelled with them
-
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U000e0100-\U000e01ef]")
 """Printable by their category, but drawn as nothing; whole texts have been hidden in the last of them."""
 

@@ -27,8 +27,7 @@ _FRAMEWORK: Final = frozenset(
 _SLOT: Final = "__guardgraph_place__"  # attribute of an exception whose place is known already
 _LONGEST_NAME: Final = 120
 _MOST_CAUSES: Final = 10  # causes of an exception that are logged; they can go round in a circle
-_UNSHOWN: Final = logging.NullHandler()
-"""Without one, Python itself would print what is logged where nobody listens."""
+_UNSHOWN: Final = logging.NullHandler()  # without one, Python itself would print what is logged where nobody listens
 
 
 def locate_failure(error: BaseException) -> JsonObject | None:

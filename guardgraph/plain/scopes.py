@@ -19,7 +19,6 @@ from guardgraph.plain.urls import find_host_problem, normalise_host, parse_url
 Reach: TypeAlias = Literal["host", "domain", "suffix", "every"]
 
 EVERYWHERE: Final = "*"  # the entry that means every host
-
 DOMAIN: Final = "domain:"
 SUFFIX: Final = "suffix:"
 _KNOWN: Final = 4096
@@ -82,8 +81,10 @@ def parse_scope(entry: str) -> HostScope | None:
         host = normalise_host(name)
         return None if host is None else HostScope("host", host)
     host = normalise_host(name) if find_host_problem(name) is None else None
-    is_right = host is not None and (_is_registrable(host) if reach == "domain" else _is_suffix(host))
-    return HostScope(reach, host) if host is not None and is_right else None
+    if host is None:
+        return None
+    is_registrable = not host.endswith(".") and find_registrable_domain(host) == host
+    return HostScope(reach, host) if (is_registrable if reach == "domain" else _is_suffix(host)) else None
 
 
 def find_scope_problem(entry: str) -> str | None:
@@ -175,11 +176,9 @@ class ScopeSet:
     def _has_wider_than(self, host: str) -> bool:
         if self._domains and find_registrable_domain(host) in self._domains:
             return True
-        return (
-            bool(self._suffixes)
-            and not _is_address(host)
-            and any(name in self._suffixes for name in _list_endings(host))
-        )
+        if not self._suffixes or _is_address(host):
+            return False
+        return any(name in self._suffixes for name in _list_endings(host))
 
 
 @lru_cache(maxsize=64)
@@ -220,10 +219,6 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_registrable(host: str) -> bool:
-    return not host.endswith(".") and find_registrable_domain(host) == host
 
 
 def _is_suffix(host: str) -> bool:

@@ -11,9 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 MARK: Final = "[key]"  # what stands in the place of a credential
-
 MESSAGE_LIMIT: Final = 200  # characters of a message that are shown
-
 _READ = 10_000  # characters of a message that are looked at; far more than are shown
 
 _NAMES = (

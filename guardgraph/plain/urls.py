@@ -124,14 +124,10 @@ def parse_url_target(url: str) -> Target | None:
     # The standard lowers the hosts of http and its kin only.
     host = parsed.host.lower()
     path = parsed.pathname.rstrip("/")
-    known = f"{parsed.protocol}//{userinfo}{host}{path}{_drop_tracking_parameters(parsed.search)}"
+    kept = "&".join(item for item in parsed.search[1:].split("&") if not _is_tracking_parameter(item))
+    known = f"{parsed.protocol}//{userinfo}{host}{path}{f'?{kept}' if kept else ''}"
     serialised = parsed.href.partition("#")[0]
     return Target(known, serialised, parsed.protocol, userinfo, parsed.port, parsed.hostname)
-
-
-def _drop_tracking_parameters(search: str) -> str:
-    kept = "&".join(item for item in search[1:].split("&") if not _is_tracking_parameter(item))
-    return f"?{kept}" if kept else ""
 
 
 def _is_tracking_parameter(parameter: str) -> bool:
@@ -169,13 +165,10 @@ def _make_text_directive(quote: str) -> str:
     if len(blocks) == 1 and len(blocks[0]) <= _LONGEST:
         text = _encode_directive_text(blocks[0])
     else:
-        first, last = " ".join(blocks[0].split()[:_WORDS])[:_CHARS].strip(), _take_last_words(blocks[-1])
+        first = " ".join(blocks[0].split()[:_WORDS])[:_CHARS].strip()
+        last = " ".join(blocks[-1].split()[-_WORDS:])[-_CHARS:].strip()
         text = f"{_encode_directive_text(first)},{_encode_directive_text(last)}"
     return f"{_DIRECTIVE}text={text}"
-
-
-def _take_last_words(block: str) -> str:
-    return " ".join(block.split()[-_WORDS:])[-_CHARS:].strip()
 
 
 def _encode_directive_text(text: str) -> str:

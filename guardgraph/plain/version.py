@@ -12,7 +12,6 @@ FORMAT: Final[Literal[1]] = 1
 """The form of all that is kept: recordings, documents, stores, knowledge bases and runs that wait."""
 
 FORMAT_SINCE: Final = (0, 16)  # the version that brought it
-
 BEFORE_FORMATS: Final = "0.13 or older"  # what made something that does not say what made it
 
 

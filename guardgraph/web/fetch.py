@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import httpx2
 from ada_url import URL
@@ -37,11 +37,8 @@ from guardgraph.web.transport import (
     unpack_content_encoding,
 )
 
-MOST_BYTES = 512 * 1024 * 1024
-"""How large the file may become; what was not read for longest goes first."""
-
-_ENTRIES = "entries"
-"""A table of hishel's: a database that has tables, and not this one, is something else."""
+MOST_BYTES = 512 * 1024 * 1024  # how large the file may become; what was not read for longest goes first
+_ENTRIES = "entries"  # A table of hishel's: a database that has tables, and not this one, is something else
 
 
 class BrokenCache(Exception):
@@ -79,11 +76,6 @@ class Cache:
         self._close()
 
 
-def make_http_cache_key(url: str) -> dict[str, Any]:
-    """Return the extension of a request that says under which key its answer is kept: the URL as it was judged."""
-    return {"caching": {"key": hashlib.sha256(url.encode()).hexdigest()}}
-
-
 def _open_cache_file(path: str | os.PathLike[str]) -> sqlite3.Connection:
     file = Path(path).absolute()
     if not file.parent.is_dir():
@@ -104,14 +96,9 @@ def _open_cache_file(path: str | os.PathLike[str]) -> sqlite3.Connection:
     return connection
 
 
-MOST_REDIRECTS = 5
-"""Times that a page may lead elsewhere."""
-
-DOWNGRADE = "https_to_http"
-"""Why a hop is denied that leads from https to http, whatever the lists say."""
-
-LONGEST_URL = 8_000
-"""Characters of a URL; servers take about as much."""
+MOST_REDIRECTS = 5  # times that a page may lead elsewhere
+DOWNGRADE = "https_to_http"  # why a hop is denied that leads from https to http, whatever the lists say
+LONGEST_URL = 8_000  # characters of a URL; servers take about as much
 
 
 class Place:
@@ -152,9 +139,8 @@ class Hops:
         except ValueError:
             raise self._deny_hop("redirect_denied", excerpt_value(location, 200), "source_denied_scheme") from None
         if len(self._made) > MOST_REDIRECTS:
-            raise ReadFailure(
-                "too_many_redirects", {"allowed": MOST_REDIRECTS, "next": excerpt_value(parsed.href, 200)}
-            )
+            details = {"allowed": MOST_REDIRECTS, "next": excerpt_value(parsed.href, 200)}
+            raise ReadFailure("too_many_redirects", details)
         downgrade = DOWNGRADE if place.scheme == "https" and parsed.protocol == "http:" else None
         return self._judge_hop("redirect_denied", parsed, downgrade)
 
@@ -183,15 +169,9 @@ class Hops:
         return ReadFailure(reason, {"url": url, "denied": denied})
 
 
-ATTEMPTS = 3
-"""How often one URL is asked at most."""
-
-FIRST_WAIT = 0.1
-"""Seconds before the second attempt; each further wait is three times as long."""
-
-BUSY = frozenset({429, 502, 503, 504})
-"""What a server answers that may answer with the page in a moment."""
-
+ATTEMPTS = 3  # how often one URL is asked at most
+FIRST_WAIT = 0.1  # seconds before the second attempt; each further wait is three times as long
+BUSY = frozenset({429, 502, 503, 504})  # what a server answers that may answer with the page in a moment
 _UNSHOWN = logging.NullHandler()
 
 Answer = TypeVar("Answer")
@@ -239,15 +219,9 @@ def _choose_retry_seconds(error: Exception, otherwise: float) -> float | None:
     return None
 
 
-READ = frozenset({200, 203})
-"""The statuses that come with the page itself; 206 would be a part of it."""
-
-LEADS_ON = frozenset({301, 302, 303, 307, 308})
-"""The statuses that come with another URL."""
-
-REDIRECT_BYTES = 64 * 1024
-"""What is read of a redirect's own text, so that it can be kept."""
-
+READ = frozenset({200, 203})  # the statuses that come with the page itself; 206 would be a part of it
+LEADS_ON = frozenset({301, 302, 303, 307, 308})  # the statuses that come with another URL
+REDIRECT_BYTES = 64 * 1024  # what is read of a redirect's own text, so that it can be kept
 ACCEPT = "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9, */*;q=0.1"
 
 
@@ -295,14 +269,12 @@ class Fetching:
         while True:
             if enter is not None:
                 enter(place, meter)
-            answer = retry_page_fetch(
-                partial(self._request_cached_page, place, meter, self.cache if kept else None), meter
-            )
-            location = answer.headers.get("location")
+            ask = partial(self._request_cached_page, place, meter, self.cache if kept else None)
+            answer = retry_page_fetch(ask, meter)
             if answer.status in READ:
                 kind = answer.headers.get("content-type", "")
                 return Fetched(place.url, answer.body, kind, answer.headers[ASKED_AT])
-            place = hops.follow_redirect(place, location or "")
+            place = hops.follow_redirect(place, answer.headers.get("location") or "")
 
     def _request_cached_page(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
         try:
@@ -316,12 +288,11 @@ class Fetching:
         backend = Backend(self.resolve, self.allowed, meter) if self.proxy is None else ProxyBackend(meter)
         with closing(Transport(backend, self.context or make_system_ssl_context(), self.proxy)) as transport:
             asking = transport if cache is None else cache.wrap_http_transport(transport)
-            with closing(asking.handle_request(self._make_page_request(place))) as response:
+            headers = {"User-Agent": self.user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPTED}
+            caching = {"key": hashlib.sha256(place.url.encode()).hexdigest()}  # by the URL as it was judged
+            request = make_http_request(place.parsed, headers, caching=caching)
+            with closing(asking.handle_request(request)) as response:
                 return _read_http_response(response, meter, keep=cache is not None)
-
-    def _make_page_request(self, place: Place) -> httpx2.Request:
-        headers = {"User-Agent": self.user_agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPTED}
-        return make_http_request(place.parsed, headers, **make_http_cache_key(place.url))
 
 
 def _read_http_response(response: httpx2.Response, meter: Meter, *, keep: bool) -> _Answer:

@@ -143,12 +143,10 @@ def _list_embedded_addresses(address: Address) -> Iterator[IPv4Address]:
         yield IPv4Address(~bits & _LOW)  # the client's, with its bits turned (RFC 4380, 4)
 
 
-MOST_IDLE = 4
-"""Threads that wait for work; more may be at work."""
+MOST_IDLE = 4  # threads that wait for work; more may be at work
 
 _Work = Callable[[], None]
-_IDLE: dict[int, list[SimpleQueue[_Work]]] = {}
-"""By process: threads are not there after a fork."""
+_IDLE: dict[int, list[SimpleQueue[_Work]]] = {}  # by process: threads are not there after a fork
 
 
 def look_up_within_seconds(look_up: Callable[[], Any], seconds: float) -> Any:
@@ -166,22 +164,18 @@ def look_up_within_seconds(look_up: Callable[[], Any], seconds: float) -> Any:
             raised.append(error)
         done.release()
 
-    _start_look_up_thread(run_host_look_up)
-    if not done.acquire(timeout=seconds):
-        raise TimeoutError
-    if raised:
-        raise raised[0]
-    return found[0]
-
-
-def _start_look_up_thread(work: _Work) -> None:
     idle = _IDLE.setdefault(os.getpid(), [])
     try:
         waiting = idle.pop()
     except IndexError:
         waiting = SimpleQueue()
         threading.Thread(target=_run_look_ups, args=(waiting, idle), name="guardgraph-lookup", daemon=True).start()
-    waiting.put(work)
+    waiting.put(run_host_look_up)
+    if not done.acquire(timeout=seconds):
+        raise TimeoutError
+    if raised:
+        raise raised[0]
+    return found[0]
 
 
 def _run_look_ups(given: SimpleQueue[_Work], idle: list[SimpleQueue[_Work]]) -> None:
@@ -198,8 +192,7 @@ Place: TypeAlias = tuple[str, int]
 Resolve: TypeAlias = Callable[[str, int], Place | Sequence[Place]]
 """Where a host and a port are to be found: an address and a port, or several."""
 
-MOST_DIALLED = 4
-"""Addresses of one name that are tried, one after another."""
+MOST_DIALLED = 4  # addresses of one name that are tried, one after another
 
 
 class Backend(httpcore2.NetworkBackend):
@@ -221,6 +214,8 @@ class Backend(httpcore2.NetworkBackend):
         """Connect to one of a host's addresses; what is passed in vain is the interface's."""
         began = time.monotonic()
         places = self._check_host_addresses(host, self._resolve_host(host, port, began))[:MOST_DIALLED]
+        if not places:
+            raise ReadFailure("connection", {"host": host, "cause": "the name has no address"})
         for number, (address, at) in enumerate(places):
             left = self._meter.check_seconds_left("max_connect_seconds", began)
             try:
@@ -241,9 +236,8 @@ class Backend(httpcore2.NetworkBackend):
         if literal is not None:
             return [(literal, port)]
         try:
-            found = look_up_within_seconds(
-                lambda: self._resolve(host, port), self._meter.check_seconds_left("max_connect_seconds", began)
-            )
+            left = self._meter.check_seconds_left("max_connect_seconds", began)
+            found = look_up_within_seconds(lambda: self._resolve(host, port), left)
         except TimeoutError:
             raise self._meter.make_timeout_failure("max_connect_seconds") from None
         except (OSError, ValueError, LookupError) as error:
@@ -252,11 +246,8 @@ class Backend(httpcore2.NetworkBackend):
 
     def _check_host_addresses(self, host: str, places: list[tuple[Address, int]]) -> list[tuple[Address, int]]:
         for address, _ in places:
-            use = explain_denied_address(address, self._allowed)
-            if use is not None:
+            if (use := explain_denied_address(address, self._allowed)) is not None:
                 raise ReadFailure("address_denied", {"host": host, "address": str(address), "cause": use})
-        if not places:
-            raise ReadFailure("connection", {"host": host, "cause": "the name has no address"})
         return places
 
 
@@ -282,9 +273,8 @@ def parse_proxy(given: object) -> Proxy:
     parsed = parse_url(given) if isinstance(given, str) else None
     if parsed is None or parsed.protocol != "http:" or parsed.pathname != "/" or parsed.search or parsed.hash:
         shown = mask_secrets(given) if isinstance(given, str) else repr(given)
-        raise ConfigurationError(
-            f"proxy: a URL such as 'http://proxy.example.com:3128' is required; given: {shown:.80}"
-        )
+        required = "a URL such as 'http://proxy.example.com:3128' is required"
+        raise ConfigurationError(f"proxy: {required}; given: {shown:.80}")
     host, port = parsed.hostname.removeprefix("[").removesuffix("]"), int(parsed.port or 80)
     url = httpcore2.URL(scheme=b"http", host=host.encode(), port=port, target=b"/")
     user = (unquote_to_bytes(parsed.username), unquote_to_bytes(parsed.password))
@@ -298,8 +288,6 @@ class ProxyBackend(Backend):
         super().__init__(None, (), meter)
 
     def _check_host_addresses(self, host: str, places: list[tuple[Address, int]]) -> list[tuple[Address, int]]:
-        if not places:
-            raise ReadFailure("connection", {"host": host, "cause": "the name has no address"})
         return places
 
 

@@ -32,18 +32,10 @@ if TYPE_CHECKING:
     from guardgraph.web.network import Resolve
 
 
-DAY = 24 * 60 * 60.0
-"""Seconds for which a robots.txt is kept (RFC 9309, 2.4)."""
-
-MINUTE = 60.0
-"""Seconds for which nobody asks again for one that could not be read."""
-
-MOST_BYTES = 512 * 1024
-"""A larger robots.txt is refused; readers have to take 500 KiB at least (RFC 9309, 2.5)."""
-
-MOST_SITES = 1024
-"""Sites whose robots.txt is kept."""
-
+DAY = 24 * 60 * 60.0  # seconds for which a robots.txt is kept (RFC 9309, 2.4)
+MINUTE = 60.0  # seconds for which nobody asks again for one that could not be read
+MOST_BYTES = 512 * 1024  # A larger robots.txt is refused; readers have to take 500 KiB at least (RFC 9309, 2.5)
+MOST_SITES = 1024  # sites whose robots.txt is kept
 AS_OF_PAGES = frozenset({"address_denied", "connection", "timeout", "tls"})
 """Failures that say something of the host, and so of each of its pages."""
 
@@ -136,22 +128,13 @@ MAX_TEXT_CHARS: Final = 500_000
 """Of one page: a novel of some hundred pages. What is longer is no evidence that anybody reads."""
 
 _KINDS: Final[dict[str, Kind]] = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "text/plain": "text",
-    "application/pdf": "pdf",
-}
+    "text/html": "html", "application/xhtml+xml": "html", "text/plain": "text", "application/pdf": "pdf",
+}  # fmt: skip
 """What is read. Nothing is guessed from the bytes: a page is what its server says that it is."""
 _REASONS: Final[dict[FailureReason, str]] = {
-    "too_large": "too_large",
-    "timeout": "timeout",
-    "charset": "charset",
-    "binary": "content_type",
-    "broken": "content_type",
-    "encrypted": "content_type",
-    "crashed": "content_type",
-    "killed": "killed",
-}
+    "too_large": "too_large", "timeout": "timeout", "charset": "charset", "binary": "content_type",
+    "broken": "content_type", "encrypted": "content_type", "crashed": "content_type", "killed": "killed",
+}  # fmt: skip
 """What a reader says where the text of a page cannot be read; of what no parser can read, that its type cannot be."""
 _CHARSET = re.compile(r";\s*charset\s*=\s*(?:\"([^\"]*)\"|([^\s;]*))", re.IGNORECASE)
 _SHOWN_CHARS: Final = 100
@@ -236,37 +219,29 @@ class WebReader:
     """A reader of the real web; `web_reader` makes it. It can be called from many threads at once."""
 
     def __init__(self, fetching: Fetching, robots: Robots | None, limits: WebLimits) -> None:
-        self._fetching = fetching
-        self._robots = robots
-        self._limits = limits
+        self._fetching, self._robots, self._limits = fetching, robots, limits
 
     def __call__(self, request: JsonObject) -> JsonObject:
         """Read a page."""
         url, lists, asked = _parse_read_request(request)
-        hops, meter = Hops(**lists), Meter(self._tighten_web_limits(asked), deadline())
+        try:
+            limits = self._limits.within(asked)
+        except ValueError:
+            raise InputError(f"request.limits: numbers of at least 0 are required; given: {asked!r:.200}") from None
+        hops, meter = Hops(**lists), Meter(limits, deadline())
         try:
             fetched = self._fetching.fetch_page(url, hops, meter, self._make_robots_check(hops, lists))
             seconds = meter.check_seconds_left()
             page = page_of(fetched.body, fetched.content_type, url=fetched.url, seconds=seconds)
         except ReadFailure as failure:
-            raise ReadFailure(
-                failure.reason, {**failure.details, "hops": hops.list_hops(), "limits": meter.list_web_limits()}
-            ) from failure
+            known = {"hops": hops.list_hops(), "limits": meter.list_web_limits()}
+            raise ReadFailure(failure.reason, {**failure.details, **known}) from failure
         return {
-            **page,
-            "final_url": fetched.url,
-            "fetched_at": fetched.fetched_at,
+            **page, "final_url": fetched.url, "fetched_at": fetched.fetched_at,
             "sha256": hashlib.sha256(fetched.body).hexdigest(),
             "text_sha256": hashlib.sha256(page["body"].encode()).hexdigest(),
-            "hops": hops.list_hops(),
-            "limits": meter.list_web_limits(),
-        }
-
-    def _tighten_web_limits(self, asked: JsonObject) -> WebLimits:
-        try:
-            return self._limits.within(asked)
-        except ValueError:
-            raise InputError(f"request.limits: numbers of at least 0 are required; given: {asked!r:.200}") from None
+            "hops": hops.list_hops(), "limits": meter.list_web_limits(),
+        }  # fmt: skip
 
     def close(self) -> None:
         """Close the cache; the reader can still be called, without it."""

@@ -32,8 +32,7 @@ from guardgraph.web.limits import Meter, WebLimits
 from guardgraph.world.call import mark_as_instant
 from guardgraph.world.deadline import deadline
 
-MOST_LISTED_BYTES = 1_000_000
-"""Of the file."""
+MOST_LISTED_BYTES = 1_000_000  # of the file
 
 
 def listed_search(file: str | os.PathLike[str]) -> Tool:
@@ -60,9 +59,8 @@ def listed_search(file: str | os.PathLike[str]) -> Tool:
     urls = [line for line in lines if line and not line.startswith("#")]
     if not urls or len(text) > MOST_LISTED_BYTES:
         found = "none" if not urls else "more"
-        raise ConfigurationError(
-            f"file {given!r:.200}: URLs in at most {MOST_LISTED_BYTES} bytes are required; given: {found}"
-        )
+        required = f"URLs in at most {MOST_LISTED_BYTES} bytes are required"
+        raise ConfigurationError(f"file {given!r:.200}: {required}; given: {found}")
 
     @mark_as_instant
     def find_listed_urls(request: JsonObject) -> list[JsonObject]:
@@ -71,12 +69,9 @@ def listed_search(file: str | os.PathLike[str]) -> Tool:
     return find_listed_urls
 
 
-MOST_BYTES: Final = 16_000_000
-"""Of an answer; thousands of hits take a tenth of it."""
-SHOWN_CHARS: Final = 500
-"""Characters of a hit's title and snippet that the run keeps."""
-ANYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
-"""The server is the operator's own, wherever it is."""
+MOST_BYTES: Final = 16_000_000  # of an answer; thousands of hits take a tenth of it
+SHOWN_CHARS: Final = 500  # characters of a hit's title and snippet that the run keeps
+ANYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))  # the server is the operator's own, wherever it is
 JSON_IS_OFF: Final = "let SearXNG answer in JSON: search.formats in its settings.yml"
 
 
@@ -124,66 +119,28 @@ class Shape:
 SEARX: Final = Shape(
     query="q", hits=("results",), snippet="content", fixed=(("format", "json"),), unanswered="unresponsive_engines"
 )
-SERVICES: Final[Mapping[str, Shape]] = MappingProxyType(
-    {
-        "tavily": Shape(
-            method="POST",
-            endpoint="https://api.tavily.com/search",
-            key_header="Authorization",
-            key_prefix="Bearer ",
-            query="query",
-            count="max_results",
-            most=20,
-            hosts="include_domains",
-            hits=("results",),
-            snippet="content",
-        ),
-        "brave": Shape(
-            endpoint="https://api.search.brave.com/res/v1/web/search",
-            key_header="X-Subscription-Token",
-            query="q",
-            count="count",
-            most=20,
-            hits=("web", "results"),
-            snippet="description",
-            empty=(("type",), "search"),
-        ),
-        "exa": Shape(
-            method="POST",
-            endpoint="https://api.exa.ai/search",
-            key_header="x-api-key",
-            query="query",
-            count="numResults",
-            most=100,
-            hosts="includeDomains",
-            hits=("results",),
-            snippet="summary",
-        ),
-        "serper": Shape(
-            method="POST",
-            endpoint="https://google.serper.dev/search",
-            key_header="X-API-KEY",
-            query="q",
-            count="num",
-            most=100,
-            hits=("organic",),
-            link="link",
-            snippet="snippet",
-        ),
-        "serpapi": Shape(
-            endpoint="https://serpapi.com/search.json",
-            key_field="api_key",
-            query="q",
-            count="num",
-            most=100,
-            hits=("organic_results",),
-            link="link",
-            snippet="snippet",
-            fixed=(("engine", "google"),),
-            empty=(("search_metadata", "status"), "Success"),
-        ),
-    }
-)
+SERVICES: Final[Mapping[str, Shape]] = MappingProxyType({
+    "tavily": Shape(
+        "query", ("results",), "content", method="POST", endpoint="https://api.tavily.com/search",
+        key_header="Authorization", key_prefix="Bearer ", count="max_results", most=20, hosts="include_domains",
+    ),
+    "brave": Shape(
+        "q", ("web", "results"), "description", endpoint="https://api.search.brave.com/res/v1/web/search",
+        key_header="X-Subscription-Token", count="count", most=20, empty=(("type",), "search"),
+    ),
+    "exa": Shape(
+        "query", ("results",), "summary", method="POST", endpoint="https://api.exa.ai/search", key_header="x-api-key",
+        count="numResults", most=100, hosts="includeDomains",
+    ),
+    "serper": Shape(
+        "q", ("organic",), "snippet", "link", method="POST", endpoint="https://google.serper.dev/search",
+        key_header="X-API-KEY", count="num", most=100,
+    ),
+    "serpapi": Shape(
+        "q", ("organic_results",), "snippet", "link", endpoint="https://serpapi.com/search.json", key_field="api_key",
+        count="num", most=100, fixed=(("engine", "google"),), empty=(("search_metadata", "status"), "Success"),
+    ),
+})  # fmt: skip
 """The services that `web_search` asks."""
 
 
@@ -203,19 +160,18 @@ def web_search(service: str, key: str, *, url: str | None = None, timeout: float
     Raises:
         ConfigurationError: an argument is wrong, or the extra is not installed.
     """
-    if not isinstance(service, str) or (problem := explain_unknown_name(service, [*SERVICES])) is not None:
-        raise ConfigurationError(
-            f"service: {problem if isinstance(service, str) else f'a name; given: {service!r:.80}'}"
-        )
+    if not isinstance(service, str):
+        raise ConfigurationError(f"service: a name; given: {service!r:.80}")
+    if (problem := explain_unknown_name(service, [*SERVICES])) is not None:
+        raise ConfigurationError(f"service: {problem}")
     if not isinstance(key, str) or not (key.strip() and key.isascii() and key.isprintable()):
         raise ConfigurationError("key: the text of the service's key is required")  # not shown: it is a secret
     shape = SERVICES[service]
     place = shape.endpoint if url is None else _parse_search_url(url, service)
     headers = {shape.key_header: f"{shape.key_prefix}{key.strip()}"} if shape.key_header else {}
     fields = {shape.key_field: key.strip()} if shape.key_field else {}
-    return _make_web_search(
-        f"web_search({service!r})", shape=shape, url=place, headers=headers, fields=fields, timeout=timeout
-    )
+    name = f"web_search({service!r})"
+    return _make_web_search(name, shape=shape, url=place, headers=headers, fields=fields, timeout=timeout)
 
 
 def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout: float = 10) -> WebSearch:
@@ -257,12 +213,8 @@ class WebSearch:
     def __init__(
         self, name: str, *, shape: Shape, url: str, headers: dict[str, str], fields: dict[str, str], timeout: float
     ) -> None:
-        self._name = name
-        self._shape = shape
-        self._url = url
-        self._headers = headers
-        self._fields = fields
-        self._timeout = timeout
+        self._name, self._shape, self._url = name, shape, url
+        self._headers, self._fields, self._timeout = headers, fields, timeout
         self.takes_hosts = bool(shape.hosts)
         """Whether it is told which hosts both lists allow."""
 
@@ -318,9 +270,8 @@ class WebSearch:
             raise self._make_search_failure(failure.reason, **failure.details) from None
         advice = {"advice": JSON_IS_OFF} if self._shape is SEARX else {}
         if status != HTTPStatus.OK:
-            raise self._make_search_failure(
-                "http_status", status=status, **(advice if status == HTTPStatus.FORBIDDEN else {})
-            )
+            known = {"status": status, **(advice if status == HTTPStatus.FORBIDDEN else {})}
+            raise self._make_search_failure("http_status", **known)
         try:
             return parse_json(body.decode())
         except (NotJson, UnicodeDecodeError):
@@ -328,23 +279,15 @@ class WebSearch:
 
     def _fetch_reply(self, fields: JsonObject, meter: Meter) -> tuple[int, str, bytes]:
         from guardgraph.web.network import Backend
-        from guardgraph.web.transport import (
-            ACCEPTED,
-            Transport,
-            make_http_request,
-            make_system_ssl_context,
-            unpack_content_encoding,
-        )
+        from guardgraph.web.transport import ACCEPTED, Transport, make_http_request, make_system_ssl_context
+        from guardgraph.web.transport import unpack_content_encoding as unpack
 
         is_post = self._shape.method == "POST"
         asked = "" if is_post else f"?{urlencode(fields, errors='replace')}"
         body = format_json_text(fields).encode() if is_post else b""
-        ours = {
-            "Accept": "application/json",
-            "Accept-Encoding": ACCEPTED,
-            "User-Agent": f"guardgraph/{read_package_version()}",
-            **({"Content-Type": "application/json"} if is_post else {}),
-        }
+        ours = {"Accept": "application/json", "Accept-Encoding": ACCEPTED}
+        ours["User-Agent"] = f"guardgraph/{read_package_version()}"
+        ours |= {"Content-Type": "application/json"} if is_post else {}
         named = {name.lower() for name in self._headers}
         headers = {name: text for name, text in ours.items() if name.lower() not in named} | self._headers
         request = make_http_request(URL(f"{self._url}{asked}"), headers, body=body)
@@ -353,7 +296,7 @@ class WebSearch:
             if response.status_code != HTTPStatus.OK:
                 return response.status_code, "", b""
             packings = response.headers.get("content-encoding", "")
-            reply = b"".join(unpack_content_encoding(response.iter_raw(), packings, meter))
+            reply = b"".join(unpack(response.iter_raw(), packings, meter))
             return response.status_code, response.headers.get("content-type", ""), reply
 
     def _make_search_failure(self, reason: str, **details: JsonValue) -> ExpectedFailure:
@@ -363,26 +306,20 @@ class WebSearch:
     def _parse_hit(self, raw: JsonValue) -> JsonObject:
         hit = raw if isinstance(raw, dict) else {}
         url = hit.get(self._shape.link)
-        title, snippet = (_cut_hit_text(hit.get(name)) for name in ("title", self._shape.snippet))
+        texts = (hit.get(name) for name in ("title", self._shape.snippet))
+        title, snippet = (text[:SHOWN_CHARS] if isinstance(text, str) else "" for text in texts)
         return {"url": url if isinstance(url, str) else None, "title": title, "snippet": snippet}
 
 
-_READ_CHARS: Final = 10_000
-"""Of an answer, of which a failure shows the beginning."""
-_LEAST_SECRET: Final = 6
-"""Characters; what is shorter is no key, and may be a part of any word."""
-_ERRORS: Final = ("error", "detail", "message", "errors")
-"""Keys under which answers say what went wrong."""
+_READ_CHARS: Final = 10_000  # of an answer, of which a failure shows the beginning
+_LEAST_SECRET: Final = 6  # characters; what is shorter is no key, and may be a part of any word
+_ERRORS: Final = ("error", "detail", "message", "errors")  # keys under which answers say what went wrong
 
 
 def _follow_keys(value: JsonValue, keys: tuple[str, ...]) -> JsonValue:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
-
-
-def _cut_hit_text(value: JsonValue) -> str:
-    return value[:SHOWN_CHARS] if isinstance(value, str) else ""
 
 
 def _parse_search_url(url: object, server: str) -> str:

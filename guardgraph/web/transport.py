@@ -18,18 +18,12 @@ from guardgraph.plain.errors import ReadFailure
 from guardgraph.web.limits import Meter
 from guardgraph.web.network import Backend, Proxy
 
-ACCEPTED = "gzip, deflate"
-"""What servers are told that may come."""
-
-PIECE_BYTES = 256 * 1024
-"""What is unpacked at once."""
-
-MOST_PACKINGS = 3
-"""How many times a page may be packed; more than one is a bomb or a mistake already."""
+ACCEPTED = "gzip, deflate"  # what servers are told that may come
+PIECE_BYTES = 256 * 1024  # what is unpacked at once
+MOST_PACKINGS = 3  # how many times a page may be packed; more than one is a bomb or a mistake already
 
 
-MOST_MEMBERS = 100
-"""How many packed pieces may stand one after another; empty ones take time and bring nothing."""
+MOST_MEMBERS = 100  # how many packed pieces may stand one after another; empty ones take time and bring nothing
 
 
 def unpack_content_encoding(pieces: Iterable[bytes], packings: str, meter: Meter) -> Iterator[bytes]:
@@ -96,12 +90,9 @@ def make_http_request(
 ) -> httpx2.Request:
     """Return a request for what was judged, whatever another parser makes of it."""
     host = parsed.hostname.removeprefix("[").removesuffix("]")
-    place = httpcore2.URL(
-        scheme=parsed.protocol.removesuffix(":").encode(),
-        host=host.encode(),
-        port=int(parsed.port) if parsed.port else None,
-        target=(parsed.pathname + parsed.search).encode("ascii"),
-    )
+    scheme, target = parsed.protocol.removesuffix(":").encode(), (parsed.pathname + parsed.search).encode("ascii")
+    port = int(parsed.port) if parsed.port else None
+    place = httpcore2.URL(scheme=scheme, host=host.encode(), port=port, target=target)
     length = {"Content-Length": str(len(body))} if body else {}
     given = {"Host": parsed.host, **headers, **length, "Connection": "close"}
     method, stream = "POST" if body else "GET", httpx2.ByteStream(body)
@@ -121,24 +112,17 @@ class Transport(httpx2.BaseTransport):
         given: dict[str, Any] = {
             "ssl_context": ssl_context, "network_backend": backend, "max_keepalive_connections": 0
         }  # fmt: skip
-        self._pool = (
-            httpcore2.ConnectionPool(**given)
-            if proxy is None
-            else httpcore2.HTTPProxy(proxy.url, proxy_auth=proxy.authorization, **given)
-        )
+        self._pool = httpcore2.ConnectionPool(**given)
+        if proxy is not None:
+            self._pool = httpcore2.HTTPProxy(proxy.url, proxy_auth=proxy.authorization, **given)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Ask; the URL is that of the extension ``place``, which was judged, whatever another parser makes of it."""
+        assert isinstance(request.stream, Iterable)
+        content, place = b"".join(request.stream), request.extensions["place"]
+        asked = httpcore2.Request(request.method, place, headers=request.headers.raw, content=content, extensions={})
         with _map_httpcore_errors():
-            answer = self._pool.handle_request(
-                httpcore2.Request(
-                    method=request.method,
-                    url=request.extensions["place"],
-                    headers=request.headers.raw,
-                    content=b"".join(_iterate_request_body(request)),
-                    extensions={},
-                )
-            )
+            answer = self._pool.handle_request(asked)
         headers = [(name, value) for name, value in answer.headers if name.lower() != ASKED_AT.encode()]
         if not any(name.lower() in _ENDS for name, _ in headers):
             headers.append((b"cache-control", b"no-store"))  # nobody can tell whether it came to its end
@@ -149,11 +133,6 @@ class Transport(httpx2.BaseTransport):
     def close(self) -> None:
         """Hang up."""
         self._pool.close()
-
-
-def _iterate_request_body(request: httpx2.Request) -> Iterator[bytes]:
-    assert isinstance(request.stream, Iterable)
-    yield from request.stream
 
 
 class _Body(httpx2.SyncByteStream):
@@ -169,6 +148,11 @@ class _Body(httpx2.SyncByteStream):
         self._answer.close()
 
 
+_NO_CONNECTION = (
+    httpcore2.NetworkError, httpcore2.UnsupportedProtocol, httpcore2.ProxyError, httpcore2.ConnectionNotAvailable,
+)  # fmt: skip
+
+
 @contextmanager
 def _map_httpcore_errors() -> Iterator[None]:
     """Raise as a `ReadFailure` all that httpcore2 raises; its network is ours, and raises nothing else already."""
@@ -181,10 +165,5 @@ def _map_httpcore_errors() -> Iterator[None]:
         large = error.args and getattr(error.args[0], "error_status_hint", None) == 431
         said = "protocol" if error.args and isinstance(error.args[0], Exception) else "cause"
         raise ReadFailure("too_large" if large else "connection", {said: f"{error}"[:200]}) from error
-    except (
-        httpcore2.NetworkError,
-        httpcore2.UnsupportedProtocol,
-        httpcore2.ProxyError,
-        httpcore2.ConnectionNotAvailable,
-    ) as error:
+    except _NO_CONNECTION as error:
         raise ReadFailure("connection", {"cause": f"{error}"[:200]}) from error

@@ -285,12 +285,8 @@ class ToolTable:
             _check_named_tool(name, tool)
         self.tools = MappingProxyType(dict(tools))
         self.task, self.history = task, history
-        self.cards: Mapping[str, ToolCard] = MappingProxyType(
-            {
-                name: ToolCard(name=name, description=tool.description, schema=tool.schema)
-                for name, tool in tools.items()
-            }
-        )
+        cards = {name: ToolCard(name=name, description=it.description, schema=it.schema) for name, it in tools.items()}
+        self.cards: Mapping[str, ToolCard] = MappingProxyType(cards)
         """What is known of each tool beside its function."""
 
     def __repr__(self) -> str:

@@ -69,20 +69,12 @@ def _list_wrapped_models(model: object) -> list[Any]:
 
 
 _PROVIDERS = {
-    "langchain_openai": "openai",
-    "langchain_anthropic": "anthropic",
-    "langchain_aws": "aws.bedrock",
-    "langchain_azure_ai": "azure.ai.inference",
-    "langchain_cohere": "cohere",
-    "langchain_deepseek": "deepseek",
-    "langchain_google_genai": "gcp.gemini",
-    "langchain_google_vertexai": "gcp.vertex_ai",
-    "langchain_groq": "groq",
-    "langchain_ibm": "ibm.watsonx.ai",
-    "langchain_mistralai": "mistral_ai",
-    "langchain_perplexity": "perplexity",
+    "langchain_openai": "openai", "langchain_anthropic": "anthropic", "langchain_aws": "aws.bedrock",
+    "langchain_azure_ai": "azure.ai.inference", "langchain_cohere": "cohere", "langchain_deepseek": "deepseek",
+    "langchain_google_genai": "gcp.gemini", "langchain_google_vertexai": "gcp.vertex_ai", "langchain_groq": "groq",
+    "langchain_ibm": "ibm.watsonx.ai", "langchain_mistralai": "mistral_ai", "langchain_perplexity": "perplexity",
     "langchain_xai": "x_ai",
-}
+}  # fmt: skip
 """Providers by LangChain's packages for them, as OpenTelemetry's conventions name them."""
 
 
@@ -117,19 +109,15 @@ def limit_model_output(model: Any, tokens: int | None, default: int | None = Non
     if isinstance(model, DynamicRunnable) or (name := next(filter(fields.__contains__, _OUTPUT_FIELDS), None)) is None:
         return model  # one that the configuration chooses is limited when it is chosen
     has_own = isinstance(own := getattr(model, name), int) and own > 0
-    if tokens is None:
-        return model if has_own or _is_known_to_think(model) else model.model_copy(update={name: default})
-    return model.model_copy(update={name: min(own, tokens) if has_own else tokens})
-
-
-def _is_known_to_think(model: object) -> bool:
-    """Say whether LangChain's profile of a model says that it reasons: nobody knows how long."""
+    if tokens is not None:
+        return model.model_copy(update={name: min(own, tokens) if has_own else tokens})
     profile = getattr(model, "profile", None)
-    return isinstance(profile, dict) and profile.get("reasoning_output") is True
+    if has_own or (isinstance(profile, dict) and profile.get("reasoning_output") is True):
+        return model  # one that reasons does so nobody knows how long
+    return model.model_copy(update={name: default})
 
 
-_BEHIND = 0.25
-"""Seconds behind the end of a run at which a client gives up: by then the run has said why it ended."""
+_BEHIND = 0.25  # seconds behind the end of a run at which a client gives up: by then the run has said why it ended
 
 
 def list_call_limits(model: object, seconds: float | None) -> dict[str, float]:
@@ -153,12 +141,9 @@ def find_base_url(model: object) -> str:
     return next((str(said) for name in names if (said := getattr(model, name, None))), "")
 
 
-CALLS = "calls"
-"""Form of a reply that calls tools as its provider does it."""
-FINAL_ANSWER = "final_answer"
-"""Tool by which a model that is asked for calls says its answer."""
-_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""Names of tools that providers take."""
+CALLS = "calls"  # form of a reply that calls tools as its provider does it
+FINAL_ANSWER = "final_answer"  # tool by which a model that is asked for calls says its answer
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # names of tools that providers take
 
 
 def can_call_tools(model: object, tools: Sequence[JsonObject]) -> bool:
@@ -206,13 +191,12 @@ def hold_model_to_calls(model: Any, tools: Sequence[JsonObject], schema: JsonObj
         {"name": tool["name"], "description": tool["description"], "parameters": inline_definitions(tool["schema"])}
         for tool in [*tools, last]
     ]
-    bound: Runnable[Any, Any] = model.bind_tools(
-        [{"type": "function", "function": it} for it in given], tool_choice="any"
-    )
+    functions = [{"type": "function", "function": each} for each in given]
+    bound: Runnable[Any, Any] = model.bind_tools(functions, tool_choice="any")
     return bound
 
 
-def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject, form: str = "schema") -> Runnable[Any, Any]:
+def hold_model_to_schema(model: Any, schema: JsonObject, form: str = "schema") -> Runnable[Any, Any]:
     """Hold a chat model to a schema, where it can be held."""
     if isinstance(model, RunnableBindingBase):
         if "response_format" in model.kwargs:
@@ -224,15 +208,7 @@ def hold_model_to_schema(model: Runnable[Any, Any], schema: JsonObject, form: st
         return model.model_copy(update={"runnable": first, "fallbacks": others})
     if isinstance(model, DynamicRunnable):
         return _Chosen(model, schema, form)
-    return _hold_plain_model_to_schema(model, schema, form)
-
-
-def _hold_one_of_several(model: Any, schema: JsonObject, form: str) -> Runnable[Any, Any]:
-    return _InTime(hold_model_to_schema(model, schema, form), get_model_name(model))
-
-
-def _hold_plain_model_to_schema(model: Any, schema: JsonObject, form: str) -> Runnable[Any, Any]:
-    """Hold one model to a schema: by JSON schema, else in the way of its class, such as a call of a tool."""
+    # by JSON schema, else in the way of its class, such as a call of a tool
     if not (get_provider_name(model) == "openai" and (url := find_base_url(model)) and "openai." not in url):
         schema = _drop_lengths(schema)
     for way in _WAYS[form]:
@@ -241,10 +217,14 @@ def _hold_plain_model_to_schema(model: Any, schema: JsonObject, form: str) -> Ru
             chain: Runnable[Any, Any] = model.with_structured_output(schema, include_raw=True, **said)
         except Exception:  # noqa: BLE001 - classes refuse a way or a schema by whatever they like to raise
             continue
-        first = chain.first if isinstance(chain, RunnableSequence) else None
-        step = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
+        ways = chain.first if isinstance(chain, RunnableSequence) else None
+        step = ways.steps__.get("raw") if isinstance(ways, RunnableParallel) else None
         return chain if step is None else step
     return model  # type: ignore[no-any-return]
+
+
+def _hold_one_of_several(model: Any, schema: JsonObject, form: str) -> Runnable[Any, Any]:
+    return _InTime(hold_model_to_schema(model, schema, form), get_model_name(model))
 
 
 def _drop_lengths(schema: Any) -> Any:

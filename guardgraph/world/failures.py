@@ -125,7 +125,6 @@ _ENDINGS = {
 Amazon."""
 
 LONGEST_CHAIN = 10  # causes of an exception that are looked at; they can go round in a circle
-
 _SECRET_HEADERS = ("authorization", "api-key", "x-api-key")
 _SHORTEST_SECRET = 8
 
@@ -176,8 +175,7 @@ def classify_model_error(error: BaseException) -> Failure | None:
     return reason, details
 
 
-_FORM_STATUSES = (400, 415, 422, 501)
-"""Statuses with which servers refuse a response format that they do not know."""
+_FORM_STATUSES = (400, 415, 422, 501)  # statuses with which servers refuse a response format that they do not know
 
 
 def is_form_refused(error: Exception) -> bool:

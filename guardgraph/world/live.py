@@ -95,14 +95,12 @@ _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 """What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
 
 _TOO_LARGE = "max_reply_bytes"  # the cause of a refusal for the size of a reply
-
 _WHOLE_SENTENCES = re.compile(r".*(?:[.!?\u3002](?:[ \t]*\[[\d, ]+\])?(?=\s)|\w.?(?=\n))", re.DOTALL)
 """As much of a text that was cut off as can be judged: whole sentences, and whole lines."""
 
 _OPENS_LIST = re.compile(r'\s*\{\s*"(?:calls|notes)"\s*:\s*\[\s*')
 """How a JSON reply begins whose items are judged each for itself."""
 _BETWEEN_ITEMS = re.compile(r"[\s,]*")
-
 _CUT_OFF = {"cause": "timeout", "limit": "max_seconds"}
 """What the details say of a call that the run's own time has cut off."""
 
@@ -147,9 +145,8 @@ async def aperform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> 
 
 def _perform_at_once(call: Call, most: int) -> Outcome:
     try:
-        return _read_returned_reply(
-            call, _call_function_target(call, call.shown), most
-        )  # it is ours, and needs no copy
+        returned = _call_function_target(call, call.shown)  # it is ours, and needs no copy
+        return _read_returned_reply(call, returned, most)
     except Exception as error:  # noqa: BLE001 - as in a thread
         return _build_raised_outcome(call, error)
 
@@ -191,9 +188,8 @@ async def _await_call_target(call: Call) -> Any:
             return await target.ainvoke(copy_json(call.shown))
         if inspect.iscoroutinefunction(target):
             return await target(copy_json(call.shown))
-        returned = await await_in_thread(
-            partial(_call_function_target, call, copy_json(call.shown)), identify_target(call.target)
-        )
+        work = partial(_call_function_target, call, copy_json(call.shown))
+        returned = await await_in_thread(work, identify_target(call.target))
         return await returned if inspect.iscoroutine(returned) else returned
     except PASSING:
         raise
@@ -227,16 +223,14 @@ def _read_returned_reply(call: Call, returned: Any, most: int) -> Outcome:
         returned = returned["raw"]
     if isinstance(returned, ExpectedFailure):
         return _build_raised_outcome(call, returned)
-    outcome = (
-        _read_model_message(call, returned)
-        if isinstance(returned, BaseMessage)
-        else _read_returned_value(call, returned, most)
-    )
+    if isinstance(returned, BaseMessage):
+        outcome = _read_model_message(call, returned)
+    else:
+        outcome = _read_returned_value(call, returned, most)
     return build_too_large_outcome(call, outcome.about, most) if outcome.is_larger_than(most) else outcome
 
 
 LEFT_OUT = "left_out"  # under which an outcome names what a tool put where something was missing: NaN
-
 _NAMED: Final = 20  # places that it names
 
 
@@ -293,16 +287,12 @@ def read_refused_reply_limit(outcome: Outcome) -> int | None:
     return limit if isinstance(limit := details.get("limit"), int) else 0
 
 
-def is_unreturnable_outcome(outcome: Outcome) -> bool:
-    """Say whether an outcome is that of a call which returned what is no plain JSON and becomes none."""
-    return outcome.form == "failure" and outcome.content["details"].get("allowed") == ALLOWED
-
-
 def is_refused_outcome(call: Call, outcome: Outcome) -> bool:
     """Say whether an outcome may be what `refuse_call_outcome` made of a value, so that nobody knows the value."""
     if call.refuse is None or outcome.form != "failure" or outcome.content["reason"] != _name_unusable_reply(call):
         return False
-    return read_refused_reply_limit(outcome) is None and not is_unreturnable_outcome(outcome)
+    is_unreturnable = outcome.content["details"].get("allowed") == ALLOWED  # no plain JSON, and becomes none
+    return read_refused_reply_limit(outcome) is None and not is_unreturnable
 
 
 def _name_unusable_reply(call: Call) -> str:
@@ -326,16 +316,11 @@ def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
     failure = classify_model_message(message)
     text = read_model_text(message)
     if failure is not None and failure[0] == "llm_truncated":
-        if whole := _read_whole_sentences(text) if form == "text" else _read_whole_items(text):
+        sentences = _WHOLE_SENTENCES.match(text) if form == "text" else None
+        if whole := _read_whole_items(text) if form != "text" else sentences[0] if sentences else "":
             return Outcome("text", whole, {**about, "truncated": len(text)})
         failure[1].update(chars=len(text), text=cut_and_mask_text(text))
     return Outcome("text", text, about) if failure is None else _build_failure_outcome(*failure, about)
-
-
-def _read_whole_sentences(text: str) -> str:
-    """Return as much of a text that was cut off as can be judged, "" for nothing."""
-    whole = _WHOLE_SENTENCES.match(text)
-    return "" if whole is None else whole[0]
 
 
 def _read_whole_items(text: str) -> str:
@@ -358,12 +343,9 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
         raise error
     if isinstance(error, Unreturnable):  # an adapter of ours says what it was given
         return _build_refused_outcome(call, error)
-    place = locate_failure(error)
-    at = {} if place is None else {"at": place}
-    reason, details = classify_model_error(error) or (
-        None,
-        {"type": type(error).__name__, "message": format_error_message(error)},
-    )
+    at = {} if (place := locate_failure(error)) is None else {"at": place}
+    unknown = {"type": type(error).__name__, "message": format_error_message(error)}
+    reason, details = classify_model_error(error) or (None, unknown)
     if call.kind == "tool":
         said = {key: details[key] for key in ("type", "message")}
         if expected := list_expected_details(error):
@@ -418,7 +400,6 @@ def _build_failure_outcome(reason: str, details: Any, about: Any) -> Outcome:
 
 
 MAX_AT_ONCE = 16  # calls of one node that are at work at the same time; more of them wait for their turn
-
 MAX_ABANDONED = 64
 """Calls that outlasted their deadline and may still be at work in the process before another one is refused: each has
 a thread, which on most systems holds a few hundred kilobytes to a few megabytes beside what its client holds."""
@@ -450,7 +431,8 @@ class LiveWorld:
         self._max_abandoned = _validate_bound("max_abandoned", max_abandoned)
         each = max(1, max_abandoned // 4) if max_abandoned_each is None else max_abandoned_each
         self._max_abandoned_each = _validate_bound("max_abandoned_each", each)
-        self.clock: Callable[[], float] = clock if clock is time.perf_counter else partial(_read_float_clock, clock)
+        # a replay makes floats of whole numbers, too
+        self.clock: Callable[[], float] = clock if clock is time.perf_counter else lambda: float(clock())
         """Returns seconds that only grow; a node reads it without a detour."""
 
     def __repr__(self) -> str:
@@ -547,8 +529,7 @@ class LiveWorld:
 
     def _start_one_call(self, item: Asked, done: SimpleQueue[tuple[int, Arrived]], at: int) -> list[Working]:
         """Start one of several calls; a refused one is brought at once, and is no work."""
-        refused = refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)
-        if refused is not None:
+        if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
             done.put((at, lambda: refused))
             return []
         return [start_call(item.call, done, at, item.max_reply_bytes)]
@@ -558,10 +539,6 @@ def _validate_bound(name: str, given: object) -> int:
     if not isinstance(given, int) or isinstance(given, bool) or given < 0:
         raise ConfigurationError(f"{name}: a whole number from 0 on; given: {given!r:.80}")
     return given
-
-
-def _read_float_clock(clock: Callable[[], float]) -> float:
-    return float(clock())  # a replay makes floats of whole numbers, too
 
 
 def _raise_or_return_reply(came: Performed | BaseException) -> Performed:
@@ -574,7 +551,10 @@ class AroundWorld:
     """A world around another one, whose clock, calendar, ids and observer it has; how calls are made it says itself."""
 
     def __init__(self, world: World | None) -> None:
-        self._world = LiveWorld() if world is None else _validate_inner_world(world)
+        missing = [name for name in WORLD_METHODS if not callable(getattr(world, name, 0))]
+        if world is not None and missing:
+            raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {world!r:.80}")
+        self._world = LiveWorld() if world is None else world
         self.clock: Callable[[], float] = self._world.clock
         """Returns seconds that only grow."""
 
@@ -591,9 +571,3 @@ class AroundWorld:
     def new_run(self) -> str:
         """Return the id of a new run, a UUID."""
         return self._world.new_run()
-
-
-def _validate_inner_world(given: World) -> World:
-    if missing := [name for name in WORLD_METHODS if not callable(getattr(given, name, 0))]:
-        raise ConfigurationError(f"world: an object with {', '.join(missing)} is required; given: {given!r:.80}")
-    return given

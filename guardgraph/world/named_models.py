@@ -26,23 +26,16 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "gpt-4.1-mini"
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_TIMEOUT_SECONDS = 60.0
-LONGEST_TIMEOUT_SECONDS = 86_400.0
-"""A day. Far longer ones overflow in the socket layer, in the middle of a run."""
+LONGEST_TIMEOUT_SECONDS = 86_400.0  # A day. Far longer ones overflow in the socket layer, in the middle of a run.
 LONGEST_URL = 2_000
 FORMS = ("schema", "json", "none")
 """How a model is held to the form of its reply: by a JSON schema, to any JSON object, or by its prompt alone."""
 
 _CONNECTS = "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE, SSL_CERT_DIR"
 _CONNECTIONS = "what an HTTP client of httpx can be made with (socks5 needs httpx[socks])"
-
 _HEADERS = {"Connection": "close", "Accept-Encoding": "gzip"}
 """Clients are shared between models, and a connection that one event loop left open fails in the next one ("Event loop
 is closed"): a second ``asyncio.run`` would end in ``llm_bad_response``. Gzip is what our client can count unpacked."""
-
-
-def get_default_openai_model(environ: Mapping[str, str]) -> str:
-    """Return the model that ``"openai"`` stands for."""
-    return _read_openai_variable(environ, "OPENAI_MODEL") or DEFAULT_MODEL
 
 
 def create_openai_chat_model(name: str, environ: Mapping[str, str]) -> ChatModel:
@@ -74,13 +67,11 @@ def create_openai_chat_model(name: str, environ: Mapping[str, str]) -> ChatModel
 def _read_openai_key(environ: Mapping[str, str]) -> str:
     key = _read_openai_variable(environ, "OPENAI_API_KEY")
     if not key:
-        raise make_model_setting_error(
-            "OPENAI_API_KEY", "nothing", "the key of your OpenAI account, in the environment or in .env"
-        )
+        allowed = "the key of your OpenAI account, in the environment or in .env"
+        raise make_model_setting_error("OPENAI_API_KEY", "nothing", allowed)
     if not _is_header_text(key):
-        raise make_model_setting_error(
-            "OPENAI_API_KEY", "characters that no HTTP header may carry", "printable ASCII, no blanks"
-        )
+        given = "characters that no HTTP header may carry"
+        raise make_model_setting_error("OPENAI_API_KEY", given, "printable ASCII, no blanks")
     return key
 
 
@@ -92,9 +83,8 @@ def _read_openai_url(environ: Mapping[str, str]) -> str:
     except ValueError:  # a port or an IPv6 address that is none
         usable = False
     if not usable or not _is_header_text(url) or len(url) > LONGEST_URL or not check_url(url):
-        raise make_model_setting_error(
-            "OPENAI_BASE_URL", repr(url), f"an http or https URL in ASCII such as {DEFAULT_BASE_URL}"
-        )
+        allowed = f"an http or https URL in ASCII such as {DEFAULT_BASE_URL}"
+        raise make_model_setting_error("OPENAI_BASE_URL", repr(url), allowed)
     return url
 
 
@@ -147,19 +137,14 @@ def create_provider_chat_model(provider: str, name: str) -> BaseChatModel:
     try:
         from langchain.chat_models import init_chat_model
     except ImportError:
-        raise ConfigurationError(
-            f"model: {f'{provider}:{name}'!r:.80} needs langchain, which is not installed; install langchain and the "
-            "provider's package, such as langchain-anthropic"
-        ) from None
+        needs = "needs langchain, which is not installed; install langchain and the provider's package, such as"
+        raise ConfigurationError(f"model: {f'{provider}:{name}'!r:.80} {needs} langchain-anthropic") from None
     try:
         return _init_provider_model(partial(init_chat_model, name, model_provider=provider), _SETTINGS)
     except ValidationError as error:
-        raise _make_unusable_model_error(
-            provider,
-            name,
-            # without the input, which may be a key
-            "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()),
-        ) from None
+        # without the input, which may be a key
+        why = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+        raise _make_unusable_model_error(provider, name, why) from None
     except Exception as error:  # noqa: BLE001 - any package's class is made here, and may raise what it likes
         raise _make_unusable_model_error(provider, name, str(error) or type(error).__name__) from None
 
@@ -181,7 +166,6 @@ def _make_unusable_model_error(provider: str, name: str, why: str) -> Configurat
 
 
 MODELS = 'a chat model (plain, by with_retry, with_fallbacks, bind or configurable_fields), "openai" or "PROVIDER:NAME"'
-
 _PROVIDER = re.compile(r"[a-z][a-z0-9_-]*")
 
 
@@ -217,7 +201,7 @@ class NamedModel:
             raise make_model_setting_error("model", repr(model), MODELS)
         self._provider = provider
         self._environ = os.environ if environ is None else environ
-        self.model_name = name or get_default_openai_model(self._environ)
+        self.model_name = name or _read_openai_variable(self._environ, "OPENAI_MODEL") or DEFAULT_MODEL
 
     @property
     def form(self) -> str | None:

@@ -26,7 +26,6 @@ from guardgraph.world.failures import ReplyRefused, find_told_error, read_told_s
 
 MAX_REDIRECTS = 5
 LONGEST_HOST = 200
-
 _SAME_METHOD = (307, 308)  # redirects that repeat the request; the others make a GET of it, without a prompt
 _PORTS = {"http": 80, "https": 443}
 _OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")

@@ -25,30 +25,22 @@ from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem
 
-CHARACTERS: Final = "characters"
-"""Key of a schema of ours that says how long a reply may be; no model is sent it."""
-NUMBERED: Final = ("context_chunks", "notes", "pages")
-"""Lists of a view whose items a model knows by their numbers."""
-
-_HEAD: Final = ("title", "section")
-"""What stands in the first line of an item, where it has it."""
+CHARACTERS: Final = "characters"  # key of a schema of ours that says how long a reply may be; no model is sent it
+NUMBERED: Final = ("context_chunks", "notes", "pages")  # lists of a view whose items a model knows by their numbers
+_HEAD: Final = ("title", "section")  # what stands in the first line of an item, where it has it
 _DATES: Final = ("updated_at", "published_at")
 """What stands behind it in parentheses: in front, a small model takes it for the answer."""
-_BODY: Final = ("text", "claim", "quote")
-"""What stands below, each on lines of its own."""
+_BODY: Final = ("text", "claim", "quote")  # what stands below, each on lines of its own
 
 
 def write_view(asked: str, view: JsonObject) -> str:
     """Return what a model is asked: the input of its prompt with the view's fields in it."""
-    fields = {name: _write_field(name, value) for name, value in view.items()}
-    return "\n\n".join(_fill_paragraphs(asked, fields))
-
-
-def _fill_paragraphs(asked: str, fields: Mapping[str, str]) -> Iterator[str]:
+    fields, written = {name: _write_field(name, value) for name, value in view.items()}, list[str]()
     for paragraph in re.split(r"\n{2,}", asked.strip()):
         named = list_fields(paragraph)
         if not named or any(fields.get(name, "").strip() for name in named):
-            yield Template(paragraph).safe_substitute({**dict.fromkeys(named, ""), **fields})
+            written.append(Template(paragraph).safe_substitute({**dict.fromkeys(named, ""), **fields}))
+    return "\n\n".join(written)
 
 
 def list_fields(text: str) -> list[str]:
@@ -100,13 +92,12 @@ def _write_tools(tools: Sequence[JsonObject]) -> str:
 
 
 def _write_results(results: Sequence[JsonObject]) -> str:
-    return "\n\n".join(_write_result(item) for item in results)
-
-
-def _write_result(item: JsonObject) -> str:
-    call = f"{item['id']}: {item['tool']}({json.dumps(item['args'], ensure_ascii=False)})"
-    rest = {key: value for key, value in item.items() if key not in ("id", "tool", "args") and value != []}
-    return f"{call}\n{json.dumps(rest, ensure_ascii=False)}"
+    written = list[str]()
+    for item in results:
+        call = f"{item['id']}: {item['tool']}({json.dumps(item['args'], ensure_ascii=False)})"
+        rest = {key: value for key, value in item.items() if key not in ("id", "tool", "args") and value != []}
+        written.append(f"{call}\n{json.dumps(rest, ensure_ascii=False)}")
+    return "\n\n".join(written)
 
 
 _WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
@@ -216,9 +207,8 @@ def _list_corrections(refused: JsonObject, items: Sequence[JsonObject]) -> Itera
     for text in [text for text in texts if isinstance(text, str)][:MOST_TOLD]:
         quoted = json.dumps(text, ensure_ascii=False)
         held = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
-        at = [
-            f"[{number}]" for number, item in enumerate(items, 1) if held.search(json.dumps(item, ensure_ascii=False))
-        ]
+        numbered = enumerate((json.dumps(item, ensure_ascii=False) for item in items), 1)
+        at = [f"[{number}]" for number, shown in numbered if held.search(shown)]
         if text in told:
             yield f"It is not {quoted}: the source says {json.dumps(told[text], ensure_ascii=False)}."
         elif at:
@@ -230,10 +220,8 @@ def _list_corrections(refused: JsonObject, items: Sequence[JsonObject]) -> Itera
 PromptFiles: TypeAlias = "str | Path | Mapping[str, str]"  # A folder of prompts, or their texts by name
 
 _PARTED: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
-FEWEST_TOKENS: Final = 2000
-"""That any reply may have, for what a model thinks in front of it."""
-LONGEST_TURN: Final = 4000
-"""Characters of a refused proposal that its model is shown."""
+FEWEST_TOKENS: Final = 2000  # that any reply may have, for what a model thinks in front of it
+LONGEST_TURN: Final = 4000  # characters of a refused proposal that its model is shown
 
 
 @dataclass(frozen=True)
@@ -284,27 +272,19 @@ class Prompt:
         messages: list[BaseMessage] = [SystemMessage(self.text), HumanMessage(asked)]
         if not isinstance(refused, dict):
             return messages
-        again = write_refusal(read_prompt_part("asked_again"), refused, shown)
-        return [*messages, *_list_earlier_turn(refused), HumanMessage(again)]
-
-
-def _list_earlier_turn(refused: JsonObject) -> list[BaseMessage]:
-    """Return what a model proposed before, as its turn; nothing where it proposed nothing."""
-    said = refused.get("proposal")
-    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    cut = text if len(text) <= LONGEST_TURN else f"{text[:LONGEST_TURN]}..."
-    return [AIMessage(cut)] if text.strip() and said is not None else []
+        said = refused.get("proposal")
+        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+        if text.strip() and said is not None:
+            messages.append(AIMessage(text if len(text) <= LONGEST_TURN else f"{text[:LONGEST_TURN]}..."))
+        return [*messages, HumanMessage(write_refusal(read_prompt_part("asked_again"), refused, shown))]
 
 
 def load_prompt(name: str, limits: Mapping[str, object], own: Mapping[str, str] | None = None) -> Prompt:
     """Read one of the prompts that stand in files beside the nodes."""
     schema = json.loads((_get_prompt_folder() / f"{name}.schema.json").read_text(encoding="utf-8"))
     prompt = _parse_prompt(name, schema, limits, own or {})
-    others = {
-        way: _parse_prompt(f"{name}_{way}", {}, limits, own or {})
-        for way in ("as_text", "as_calls")
-        if (_get_prompt_folder() / f"{name}_{way}.md").is_file()
-    }
+    ways = [way for way in ("as_text", "as_calls") if (_get_prompt_folder() / f"{name}_{way}.md").is_file()]
+    others = {way: _parse_prompt(f"{name}_{way}", {}, limits, own or {}) for way in ways}
     return replace(prompt, **others)  # type: ignore[arg-type]
 
 
@@ -333,11 +313,9 @@ def read_prompt_part(name: str) -> str:
 @cache
 def list_prompt_names(pattern: str = "") -> tuple[str, ...]:
     """Return the names of our prompts, all of them or those of one pattern, such as ``"rag"``."""
-    names = sorted(
-        item.name.removesuffix(".md") for item in _get_prompt_folder().iterdir() if item.name.endswith(".md")
-    )
-    parts = ("asked_again", "instructions")
-    return tuple(name for name in names if name not in parts and name.startswith(f"{pattern}_" if pattern else ""))
+    files_there = sorted(item.name for item in _get_prompt_folder().iterdir() if item.name.endswith(".md"))
+    names = [name.removesuffix(".md") for name in files_there if name not in ("asked_again.md", "instructions.md")]
+    return tuple(name for name in names if name.startswith(f"{pattern}_" if pattern else ""))
 
 
 @cache
@@ -379,9 +357,8 @@ def _read_prompt_folder(given: object) -> dict[str, str]:
         found = sorted(Path(given).glob("*.md"))  # type: ignore[arg-type]
         texts = {path.stem: path.read_text(encoding="utf-8") for path in found}
     except (TypeError, OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"prompts: a folder of files, or texts by name; given: {given!r:.80} ({error})"
-        ) from None
+        required = "a folder of files, or texts by name"
+        raise ConfigurationError(f"prompts: {required}; given: {given!r:.80} ({error})") from None
     if not texts:
         raise ConfigurationError(f"prompts: a folder with files NAME.md is required; given: {str(given)!r:.80}")
     return texts
@@ -404,8 +381,7 @@ def get_again_prompt_name() -> str:
     return f"asked_again@{sha256(read_prompt_part('asked_again').encode()).hexdigest()[:12]}"
 
 
-LONGEST_INSTRUCTIONS = 8000
-"""Characters of an application's instructions; they stand in every call of those that write."""
+LONGEST_INSTRUCTIONS = 8000  # characters of an application's instructions; they stand in every call of those that write
 
 
 def add_prompt_instructions(prompt: Prompt, instructions: str) -> Prompt:

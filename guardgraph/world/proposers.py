@@ -63,8 +63,7 @@ class Opens(ABC):
         """Open it, if it is not open; the first live run of a graph does so before anything else."""
 
 
-_known_forms: dict[str, str] = {}
-"""By whom a model asks: the form that it took when it refused another one."""
+_known_forms: dict[str, str] = {}  # by whom a model asks: the form that it took when it refused another one
 _known_to_call: dict[str, bool] = {}
 """By whom a model asks: whether it calls tools in its provider's own form, once that is known."""
 
@@ -99,10 +98,8 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     def list_sent_texts(self, view: JsonObject) -> list[str]:
         """Return what the model is sent for a view: the texts of its messages, and the schema."""
         shown = self._show(view)
-        return [
-            *(str(message.content) for message in self.prompt.write_messages(shown)),
-            json.dumps(self.prompt.fit(shown)),
-        ]
+        texts = [str(message.content) for message in self.prompt.write_messages(shown)]
+        return [*texts, json.dumps(self.prompt.fit(shown))]
 
     def on_model(self, model: ChatModel | NamedModel) -> ModelProposer:
         """Return what asks another model for the same, in the same words."""
@@ -149,15 +146,12 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         """Whom it asks, as far as that decides which forms there are."""
         return f"{self.provider} {self.name} {find_base_url(self.open())}"
 
-    def _get_given_form(self) -> str | None:
-        """Return the form that the environment says for OpenAI's interface, None where it is found out."""
-        if isinstance(self._named, NamedModel):
-            return self._named.form
-        return read_structured_output_form(os.environ) if self.provider == "openai" else None
-
     def _list_forms(self, view: JsonObject) -> tuple[str, ...]:
         """Return the forms in which the model is asked, the next where it refuses one."""
-        if (given := self._get_given_form()) is not None:
+        given = self._named.form if isinstance(self._named, NamedModel) else None
+        if not isinstance(self._named, NamedModel) and self.provider == "openai":
+            given = read_structured_output_form(os.environ)
+        if given is not None:
             return (given,)
         known = _known_forms.get(self._asks)
         forms = FORMS if known is None else (known,)
@@ -215,7 +209,9 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             note_reply_form("text" if form == "none" and self.prompt.as_text is not None else form)
         if without_call is not None:
             note_reply_form(form)
-            message = _add_usage(message, without_call)
+            if isinstance(message, AIMessage) and isinstance(without_call, AIMessage):
+                usage = add_usage(message.usage_metadata, without_call.usage_metadata)
+                message = message.model_copy(update={"usage_metadata": usage})
             if '"tool"' in str(message.content):
                 _known_to_call[self._asks] = False
                 log_notice(f"{self.name} does not call the tools that it is given, and is asked for calls as {form}")
@@ -226,13 +222,6 @@ def _is_prose(message: BaseMessage) -> bool:
     """Say whether a model that was given tools called none, and wrote no proposal in its text either."""
     calls = getattr(message, "tool_calls", None) or getattr(message, "invalid_tool_calls", None)
     return not calls and "{" not in str(message.content) and classify_model_message(message) is None
-
-
-def _add_usage(message: BaseMessage, earlier: BaseMessage) -> BaseMessage:
-    """Return a message that says the tokens of the reply before it, too."""
-    if not (isinstance(message, AIMessage) and isinstance(earlier, AIMessage)):
-        return message
-    return message.model_copy(update={"usage_metadata": add_usage(message.usage_metadata, earlier.usage_metadata)})
 
 
 def _write_native_calls(message: BaseMessage, form: str) -> BaseMessage:
@@ -253,15 +242,12 @@ def _write_native_calls(message: BaseMessage, form: str) -> BaseMessage:
         step = {"calls": [], "answer": text}
     else:
         return message
-    return message.model_copy(
-        update={"content": json.dumps(step, ensure_ascii=False), "tool_calls": [], "invalid_tool_calls": []}
-    )
+    said = {"content": json.dumps(step, ensure_ascii=False), "tool_calls": [], "invalid_tool_calls": []}
+    return message.model_copy(update=said)
 
 
 OFFLINE = "offline"  # what history calls the proposers that need no model
-
-RULES = "rules"
-"""Given in a proposer's place: the offline rule, whatever model the others have."""
+RULES = "rules"  # given in a proposer's place: the offline rule, whatever model the others have
 
 
 @dataclass(frozen=True, slots=True)

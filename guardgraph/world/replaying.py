@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from guardgraph.plain.errors import InputError, NotRecorded
-from guardgraph.plain.json import JsonObject, JsonValue, NotJson
+from guardgraph.plain.json import JsonObject, NotJson
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.state.spending import LIMITS
@@ -53,18 +53,10 @@ def read_visit_spells(recording: Recording) -> Iterator[Spell]:
         carried = 0.0
         if (opening := visit.get("opening")) is not None:
             carried = opening["carried"]
-            limits = [
-                item
-                for item in (
-                    recording["budget"],
-                    opening["context"].get("budget") if isinstance(opening["context"], dict) else None,
-                )
-                if isinstance(item, dict)
-            ]
-            most, reply = (
-                _get_smallest_limit(limits, "max_seconds", 0.0),
-                _get_smallest_limit(limits, "max_reply_bytes", inf),
-            )
+            context = opening["context"] if isinstance(opening["context"], dict) else {}
+            limits = [item for item in (recording["budget"], context.get("budget")) if isinstance(item, dict)]
+            most = _get_smallest_limit(limits, "max_seconds", 0.0)
+            reply = _get_smallest_limit(limits, "max_reply_bytes", inf)
         readings = visit["clock"]
         spell = Spell(readings, active + carried, most - visit.get("reserved", 0.0), reply, bool(visit.get("answers")))
         yield spell
@@ -118,9 +110,8 @@ class ReplayingWorld:
 
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Return what the same calls brought in the recorded run, as far as the run has the time for it."""
-        found = self._check_call_seconds(
-            asked, [self._check_reply_size(item, self._find_recorded_call(item)) for item in asked], seconds
-        )
+        found = [self._check_reply_size(item, self._find_recorded_call(item)) for item in asked]
+        found = self._check_call_seconds(asked, found, seconds)
         for performed in found:
             if (error := restore_raised_exception(performed.outcome)) is not None:
                 raise error
@@ -146,8 +137,9 @@ class ReplayingWorld:
             if (why := _explain_other_outcome(recorded, performed, asked, alike=self._alike)) is not None:
                 raise _make_call_not_recorded(asked, why)
             return performed if self._alike else _check_attempts_room(asked, performed)
-        if self._assume and _is_same_proposer(recorded, asked):
-            return performed
+        is_proposer = recorded["kind"] == asked.call.kind == "proposer"
+        if self._assume and is_proposer and recorded.get("proposer") == asked.call.about.get("proposer"):
+            return performed  # the same proposer, whatever it is shown now
         raise _make_call_not_recorded(asked, _describe_call_difference(recorded, asked))
 
     def _check_reply_size(self, asked: Asked, found: Performed) -> Performed:
@@ -157,9 +149,13 @@ class ReplayingWorld:
             return found
         if refused is not None and most > refused:
             raise _make_call_not_recorded(asked, f"its reply was larger than {refused} bytes, and may have {most}")
-        if most < self._spell.reply:
-            _check_reply_room(asked, found, most)
-        elif refused is None and found.reply_bytes is None:
+        came, is_smaller = found.reply_bytes, most < self._spell.reply
+        if is_smaller and came is None:
+            why = f"whether its reply was larger than {most} bytes as it came is not known"
+            raise _make_call_not_recorded(asked, why)
+        if is_smaller and came is not None and came > most:
+            raise _make_call_not_recorded(asked, f"its reply had {came} bytes as it came, and may have {most}")
+        if not is_smaller and refused is None and came is None:
             raise _make_call_not_recorded(asked, f"whether it had brought more with {most} bytes is not known")
         if refused is None:
             return found
@@ -177,9 +173,8 @@ class ReplayingWorld:
             if any(attempt.get("no_time") for attempt in performed.attempts):
                 raise _make_call_not_recorded(item, "it was not tried again for want of time, and now it has more")
             if is_cut_off_outcome(performed.outcome):
-                raise _make_call_not_recorded(
-                    item, f"it was cut off after {max(had, 0.0):.3f} s, and has {seconds:.3f} s"
-                )
+                why = f"it was cut off after {max(had, 0.0):.3f} s, and has {seconds:.3f} s"
+                raise _make_call_not_recorded(item, why)
         return found
 
     def _cut_off_late_calls(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
@@ -208,15 +203,6 @@ class ReplayingWorld:
         ]
 
 
-def _check_reply_room(asked: Asked, found: Performed, most: int) -> None:
-    """Refuse a reply that may have had more bytes as it came than it now may have."""
-    came = found.reply_bytes
-    if came is not None and came > most:
-        raise _make_call_not_recorded(asked, f"its reply had {came} bytes as it came, and may have {most}")
-    if came is None:
-        raise _make_call_not_recorded(asked, f"whether its reply was larger than {most} bytes as it came is not known")
-
-
 def _check_attempts_room(asked: Asked, found: Performed) -> Performed:
     """Hold the further attempts of a call against the run's budget, which may leave room for more or fewer of them."""
     for at, attempt in enumerate(found.attempts[1:], 1):
@@ -226,9 +212,8 @@ def _check_attempts_room(asked: Asked, found: Performed) -> Performed:
         refusal, was_refused = refuse_attempt(asked, found.attempts[:at], reserved), attempt.get("reason") in LIMITS
         if was_refused != (refusal is not None):
             had = "no room" if was_refused else "room"
-            raise _make_call_not_recorded(
-                asked, f"the budget had {had} for its attempt {at + 1}, and now it is otherwise"
-            )
+            why = f"the budget had {had} for its attempt {at + 1}, and now it is otherwise"
+            raise _make_call_not_recorded(asked, why)
         if refusal is not None and at == len(found.attempts) - 1:
             reason, details = refusal
             outcome = Outcome("failure", {"reason": reason, "details": details}, found.outcome.about)
@@ -256,9 +241,7 @@ def _explain_other_bound(recorded: RecordedCall, outcome: Outcome, asked: Asked)
     if was == now or not asked.reserved.llm_calls:
         return None
     told = read_told_usage(outcome)
-    is_whole = outcome.form != "failure"
-    is_short = now is None or (told is not None and told[1] < now)
-    if is_whole and is_short:
+    if outcome.form != "failure" and (now is None or (told is not None and told[1] < now)):
         return None
     return f"it might write {was if was is not None else 'any number of'} tokens, and may write {now or 'any number'}"
 
@@ -281,30 +264,23 @@ def _is_raised_call(performed: Performed) -> bool:
     return restore_raised_exception(performed.outcome) is not None
 
 
-def _is_same_proposer(recorded: RecordedCall, asked: Asked) -> bool:
-    """Say whether a proposer is asked that was asked then, whatever it is shown now."""
-    is_proposer = recorded["kind"] == asked.call.kind == "proposer"
-    return is_proposer and recorded.get("proposer") == asked.call.about.get("proposer")
-
-
 def _read_recorded_call(at: int, call: RecordedCall) -> Performed:
     """Return what a recorded call brought back."""
     try:
         outcome = Outcome.unpacked(call["outcome"])
     except NotJson as error:
         raise _make_recorded_call_error(at, f"JSON text of [form, content, about] is required, {error}") from None
-    if outcome.form == "failure" and not _is_recorded_failure(outcome.content):
-        raise _make_recorded_call_error(at, "a failure has a reason and details")
+    if outcome.form == "failure":
+        match outcome.content:
+            case {"reason": str(reason), "details": dict(details)}:
+                is_told = reason != RAISED or all(isinstance(details.get(name), str) for name in ("type", "message"))
+            case _:
+                is_told = False
+        if not is_told:
+            raise _make_recorded_call_error(at, "a failure has a reason and details")
     key, askable, at_once = call.get("key"), call.get("askable", False), call.get("at_once", 1)
     known = Performed(outcome, call["seconds"], call["outcome"], call.get("reply_bytes"), key, askable, at_once)
     return known._replace(attempts=tuple(call.get("attempts", ())))
-
-
-def _is_recorded_failure(content: JsonValue) -> bool:
-    match content:
-        case {"reason": str(reason), "details": dict(details)}:
-            return reason != RAISED or all(isinstance(details.get(name), str) for name in ("type", "message"))
-    return False
 
 
 def _make_recorded_call_error(at: int, why: str) -> InputError:

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import stamina
@@ -129,13 +129,11 @@ class Breakers:
 
 
 LOGGER = logging.getLogger("guardgraph")
-
 PASSING_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses of HTTP after which the same request may succeed (RFC 9110, RFC 6585, RFC 8470)."""
 _PASSING_REASONS: Final = ("llm_timeout", "llm_rate_limited", "llm_unavailable")
 _PASSING_CAUSES: Final = ("timeout", "connection")
-_NOT_ADMITTED: Final = ("max_abandoned", "max_abandoned_each")
-"""Causes of calls that the world inside did not make."""
+_NOT_ADMITTED: Final = ("max_abandoned", "max_abandoned_each")  # causes of calls that the world inside did not make
 _NOT_PASSING: Final = (*_NOT_ADMITTED, "quota")  # causes that another attempt does not remove
 _ATTEMPT = "attempt_seconds"
 _KEPT = ("status", "cause")  # of the details of a failed attempt, what its record says
@@ -180,8 +178,7 @@ class _Task:
 
     def has_room(self) -> bool:
         """Say whether the run's budget has room for another attempt; where it has none, that is what comes of it."""
-        refusal = refuse_attempt(self.asked, self.attempts, self.build_attempt().reserved)
-        if refusal is not None:
+        if (refusal := refuse_attempt(self.asked, self.attempts, self.build_attempt().reserved)) is not None:
             self.keep_back(*refusal)
         return refusal is None
 
@@ -192,14 +189,6 @@ class _Task:
             if self.has_room():
                 return True
         return False
-
-
-class Waits(NamedTuple):
-    """How long to wait between attempts, in seconds."""
-
-    initial: float
-    most: float
-    jitter: float
 
 
 class ResilientWorld(AroundWorld):
@@ -246,11 +235,18 @@ class ResilientWorld(AroundWorld):
             raise ConfigurationError(f"breakers: Breakers are required; given: {type(breakers).__name__}")
         super().__init__(world)
         self._attempts, self._attempt_seconds = attempts, attempt_seconds
-        self._waits = Waits(wait, max_wait, wait)
-        self._fallbacks = [_open_fallback(at, model) for at, model in enumerate(fallbacks)]
+        self._first_wait, self._max_wait = wait, max_wait
+        self._fallbacks: list[ChatModel] = []
+        for at, model in enumerate(fallbacks):
+            try:
+                self._fallbacks.append(chat_model(model))
+            except ConfigurationError as error:
+                raise ConfigurationError(f"fallbacks.{at}: {str(error).removeprefix('model: ')}") from None
         self._breakers = breakers
         self._proposers = WeakKeyDictionary[ModelProposer, list[ModelProposer]]()
-        _send_lines_to_our_logger()
+        hooks = get_on_retry_hooks()
+        if _log_our_retry not in hooks:  # stamina tells our logger of our retries, once in a process
+            set_on_retry_hooks([_log_our_retry, *map(_OtherLines, hooks)])
 
     def __repr__(self) -> str:
         return f"<ResilientWorld {self._attempts} attempts around {self._world!r}>"
@@ -299,14 +295,13 @@ class ResilientWorld(AroundWorld):
                 return False
             return True if error.wait is None else error.wait
 
-        waits = self._waits
         return stamina.retry_context(
             on=choose_wait,
             attempts=None,  # how many, and whether there is time, `_plan_another_attempt` says
             timeout=None,
-            wait_initial=waits.initial,
-            wait_max=waits.most,
-            wait_jitter=waits.jitter,
+            wait_initial=self._first_wait,
+            wait_max=self._max_wait,
+            wait_jitter=self._first_wait,
         )
 
     def _begin_task(self, asked: Asked) -> _Task:
@@ -315,8 +310,7 @@ class ResilientWorld(AroundWorld):
         if isinstance(call.target, ModelProposer) and self._fallbacks:
             if (known := self._proposers.get(call.target)) is None:
                 known = self._proposers[call.target] = [call.target.on_model(model) for model in self._fallbacks]
-            others = known
-            for other in others:
+            for other in known:
                 name = other.get_name()
                 candidates.append((name, replace(call, target=other, about={**call.about, "proposer": name})))
         return _Task(asked, candidates, began=now, ended=now)
@@ -333,16 +327,14 @@ class ResilientWorld(AroundWorld):
             outcome = performed.outcome
             if limit is not None and is_cut_off_outcome(outcome) and task.asked.call.effect != "write":
                 outcome = _build_slow_attempt(task.asked.call, limit)
-            name = task.candidates[0][0]
-            if name is not None:
+            if (name := task.candidates[0][0]) is not None:
                 outcome = replace(outcome, about={**outcome.about, "proposer": name})
             waited = began - task.ended
             task.ended = began + performed.seconds
-            is_passing = is_passing_failure(outcome)
-            _settle_circuits(task, failed=_judge_attempt(performed._replace(outcome=outcome)))
             task.done = performed._replace(outcome=outcome, packed=None)
+            _settle_circuits(task, failed=_judge_attempt(task.done))
             task.attempts.append(_record_attempt(outcome, name, waited, performed.seconds))
-            task.is_over = not (is_passing and may_be_repeated(task.asked))
+            task.is_over = not (is_passing_failure(outcome) and may_be_repeated(task.asked))
 
     def _plan_another_attempt(self, made: list[_Task], ends: float, attempt: stamina.Attempt) -> None:
         """Let stamina make another attempt of the calls that are worth it, if there are some and there is time."""
@@ -351,9 +343,8 @@ class ResilientWorld(AroundWorld):
             return
         left = ends - time.monotonic()
         asked_for = [wait for task in again if (wait := _find_wait_asked_for(task)) is not None]
-        jitter = random.uniform(0, self._waits.jitter)
-        wait = max(asked_for) + jitter if asked_for else None
-        if (attempt.next_wait + self._waits.jitter if wait is None else wait) >= left:
+        wait = max(asked_for) + random.uniform(0, self._first_wait) if asked_for else None
+        if (attempt.next_wait + self._first_wait if wait is None else wait) >= left:
             for task in again:
                 task.attempts[-1]["no_time"] = True
             return
@@ -376,9 +367,8 @@ class ResilientWorld(AroundWorld):
             task.periods.append((breaker, admitted))
             return True
         reason = "tool_circuit_open" if call.kind == "tool" else "llm_circuit_open"
-        task.keep_back(
-            reason, {"circuit": name, "failures": admitted.failures, "retry_in": round(admitted.retry_in, 3)}
-        )
+        details = {"circuit": name, "failures": admitted.failures, "retry_in": round(admitted.retry_in, 3)}
+        task.keep_back(reason, details)
         return False
 
 
@@ -403,13 +393,6 @@ def _leave_circuits(tasks: list[_Task]) -> Iterator[None]:
             _settle_circuits(task, failed=None)
 
 
-def _open_fallback(at: int, given: Any) -> ChatModel:
-    try:
-        return chat_model(given)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"fallbacks.{at}: {str(error).removeprefix('model: ')}") from None
-
-
 def may_be_repeated(asked: Asked) -> bool:
     """Say whether a call may be made once more: a read, or a write that its tool does once for the key it is given."""
     if is_said_of_target(asked.call.target, "made_once"):
@@ -429,8 +412,9 @@ def is_passing_failure(outcome: Outcome) -> bool:
     if (expected := parse_expected_failure(outcome.content)) is not None:  # of a page that could not be read
         why, known = expected
         return why in _PASSING_CAUSES or (why == "http_status" and known.get("status") in PASSING_STATUSES)
-    is_tool = reason == "tool_error"
-    return is_tool and (details.get("status") in PASSING_STATUSES or details.get("cause") in _PASSING_CAUSES)
+    return reason == "tool_error" and (
+        details.get("status") in PASSING_STATUSES or details.get("cause") in _PASSING_CAUSES
+    )
 
 
 def _get_details(outcome: Outcome) -> JsonObject:
@@ -497,10 +481,9 @@ def _settle_circuits(task: _Task, *, failed: bool | None) -> None:
 def _conclude_task(task: _Task) -> Performed:
     """Return what a call brought in the end, with all of its attempts; one that went well at once has none."""
     assert task.done is not None  # a task is over when an attempt was made or refused
-    is_plain = len(task.attempts) == 1 and not task.attempts[0].get("no_time")
-    seconds = max(task.ended - task.began, task.done.seconds)
-    if is_plain:
+    if len(task.attempts) == 1 and not task.attempts[0].get("no_time"):
         return task.done
+    seconds = max(task.ended - task.began, task.done.seconds)
     return task.done._replace(seconds=seconds, attempts=tuple(task.attempts))
 
 
@@ -532,10 +515,3 @@ class _OtherLines:
 def _log_our_retry(details: RetryDetails) -> None:
     if isinstance(details.caused_by, _AnotherAttempt):
         LOGGER.warning("%s; another attempt in %.3f s", details.caused_by, details.wait_for)
-
-
-def _send_lines_to_our_logger() -> None:
-    """Let stamina tell our logger of our retries, and whoever was told before of all others; once in a process."""
-    hooks = get_on_retry_hooks()
-    if _log_our_retry not in hooks:
-        set_on_retry_hooks([_log_our_retry, *map(_OtherLines, hooks)])

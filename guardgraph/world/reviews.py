@@ -20,9 +20,7 @@ from guardgraph.state.review import Identity, describe_shown_licences, find_show
 from guardgraph.world.call import Asked
 
 EDIT: Final = "edit"  # what a person may decide of a question that says which value they may edit
-
 DECISIONS: Final = ("approve", EDIT, "reject")  # what a person may decide
-
 EDITED: Final = "edited"
 """The key of an answer that holds the value that a person put in place of the one that was shown."""
 
@@ -30,16 +28,16 @@ REJECTED: Final = "review_rejected"
 """Reason of the outcome of a person's call who said no; its details are the whole answer."""
 
 _ALLOWED = "a dictionary with hash, as it was shown, and decision, {decisions}"
-
 _QUESTION = ("node", "shown", "hash")  # what every question has
 
 
 def ask_person_for_answer(asked: Asked) -> Outcome:
     """Show a person what a call asks, and return the answer, whatever it is."""
-    return Outcome("value", interrupt(build_question(asked), response_schema=build_answer_schema(asked)), {})
+    question = {"node": asked.node, "shown": asked.call.request, "hash": asked.request, **asked.beside}
+    return Outcome("value", interrupt(question, response_schema=_build_answer_schema(asked)), {})
 
 
-def build_answer_schema(asked: Asked) -> JsonObject:
+def _build_answer_schema(asked: Asked) -> JsonObject:
     """Return the JSON Schema of an answer, of which Studio and inboxes make a form."""
     fields: JsonObject = {
         "hash": {"type": "string", "const": asked.request, "default": asked.request, "title": "What is answered"},
@@ -47,20 +45,16 @@ def build_answer_schema(asked: Asked) -> JsonObject:
     }
     schema: JsonObject = {"type": "object", "title": asked.node, "properties": fields, "required": ["hash", "decision"]}
     if asked.call.edits:
-        fields[EDITED] = {"title": f"Instead of {'.'.join(asked.call.edits)}", **_describe_edited_value(asked)}
+        value: JsonValue = asked.call.request
+        for key in asked.call.edits:
+            value = value.get(key) if isinstance(value, dict) else None
+        kinds = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
+        kind = kinds.get(type(value))
+        told = {} if kind is None else {"type": kind, "default": value}
+        fields[EDITED] = {"title": f"Instead of {'.'.join(asked.call.edits)}", **told}
         schema["if"] = {"properties": {"decision": {"const": EDIT}}, "required": ["decision"]}
         schema["then"] = {"required": [EDITED]}
     return schema
-
-
-def _describe_edited_value(asked: Asked) -> JsonObject:
-    """Return what a form says of the value that may be edited: its kind, and what it is now."""
-    value: JsonValue = asked.call.request
-    for key in asked.call.edits:
-        value = value.get(key) if isinstance(value, dict) else None
-    kinds = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
-    kind = kinds.get(type(value))
-    return {} if kind is None else {"type": kind, "default": value}
 
 
 def is_review_unanswered(outcome: Outcome) -> bool:
@@ -71,11 +65,6 @@ def is_review_unanswered(outcome: Outcome) -> bool:
 def read_asked_answer(outcome: Outcome) -> Any:
     """Return the answer in what a world brought from a person."""
     return outcome.content["details"] if outcome.form == "failure" else outcome.content
-
-
-def build_question(asked: Asked) -> JsonObject:
-    """Return what a person is shown: who asks what, and the hash that an answer has to name."""
-    return {"node": asked.node, "shown": asked.call.request, "hash": asked.request, **asked.beside}
 
 
 def read_question(given: Any, node: str) -> JsonObject | None:
@@ -114,16 +103,17 @@ def find_answer_problem(answer: Any, asked: Asked) -> JsonObject | None:
     """Say why an answer does not count for a question, as what is shown beside it next; None where it may count."""
     if not is_review_answer(answer) or (answer["decision"] == EDIT and not asked.call.edits):
         decisions = "approve, edit or reject" if asked.call.edits else "approve or reject"
-        allowed = _ALLOWED.format(decisions=decisions)
-        return {"problem": f"answer: {allowed}; given: {_describe_wrong_answer(answer)}"}
+        given = type(answer).__name__
+        if isinstance(answer, dict):
+            given = ", ".join(f"{name} {answer.get(name)!r:.40}" for name in ("hash", "decision"))
+        return {"problem": f"answer: {_ALLOWED.format(decisions=decisions)}; given: {given}"}
     if answer["hash"] == asked.request:
         if answer["decision"] == EDIT:
             return _find_edit_problem(answer, asked)
         if EDITED not in answer or not asked.call.edits:
             return None
-        return {
-            "problem": f"answer: no {EDITED} beside {answer['decision']}; to put it in place, the decision is {EDIT}"
-        }
+        problem = f"answer: no {EDITED} beside {answer['decision']}; to put it in place, the decision is {EDIT}"
+        return {"problem": problem}
     known = answer["hash"] == asked.beside.get("instead_of")
     changed = asked.beside["changed"] if known else ["place"]
     problem = f"answer: it is to another question than is asked now ({', '.join(changed)}); given: {answer['hash']:.80}"
@@ -153,25 +143,15 @@ def build_edited_request(request: JsonObject, edits: Sequence[str], edited: Json
     return {**request, name: edited}
 
 
-def _describe_wrong_answer(answer: Any) -> str:
-    if not isinstance(answer, dict):
-        return type(answer).__name__
-    return ", ".join(f"{name} {answer.get(name)!r:.40}" for name in ("hash", "decision"))
-
-
 def build_decision(answer: JsonObject, asked: Asked, reviewer: Identity | None) -> Outcome:
     """Return the outcome of a person's call: what was decided, and by whom."""
-    about = bind_decision(asked, answer, describe_reviewer(reviewer))
+    known: JsonObject = {"status": "unverified"}
+    if reviewer is not None:
+        known = {"status": "verified", "name": reviewer.name, "roles": [*reviewer.roles]}
+    about = bind_decision(asked, answer, known)
     if answer["decision"] == "reject":
         return Outcome("failure", {"reason": REJECTED, "details": answer}, about)
     return Outcome("value", answer, about)
-
-
-def describe_reviewer(reviewer: Identity | None) -> JsonObject:
-    """Return what the record says of whoever answered."""
-    if reviewer is None:
-        return {"status": "unverified"}
-    return {"status": "verified", "name": reviewer.name, "roles": [*reviewer.roles]}
 
 
 def bind_decision(asked: Asked, answer: JsonObject, reviewer: JsonObject) -> JsonObject:
@@ -182,14 +162,9 @@ def bind_decision(asked: Asked, answer: JsonObject, reviewer: JsonObject) -> Jso
     kept: JsonObject = {"reviewer": reviewer, **describe_shown_licences(shown)}
     if not is_edit and (delegation := find_shown_delegation(shown)) is not None:
         kept["delegation"] = delegation
-    return _bind(asked, answer, kept)
-
-
-def _bind(asked: Asked, answer: JsonObject, kept: JsonObject) -> JsonObject:
-    decision = answer.get("decision", "")
-    is_edit = decision == EDIT and bool(asked.call.edits) and EDITED in answer
     bound = {EDITED: digest(answer[EDITED])} if is_edit else {}
-    return {**kept, "approval": digest({"question": asked.request, "decision": decision, **bound, **kept})}
+    decided = {"question": asked.request, "decision": answer.get("decision", ""), **bound}
+    return {**kept, "approval": digest({**decided, **kept})}
 
 
 def bind_recorded_decision(outcome: Outcome, asked: Asked) -> Outcome:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -120,18 +120,13 @@ def reserve_call(
 
 
 def _estimate_input(call: Call) -> int:
-    asked = call.target
-    texts: Iterable[str] = (
-        asked.list_sent_texts(call.shown) if isinstance(asked, ModelProposer) else [_write_shown_text(call.shown)]
-    )
-    return estimate_tokens(*texts) + _OVERHEAD
-
-
-def _write_shown_text(shown: JsonObject) -> str:
+    if isinstance(call.target, ModelProposer):
+        return estimate_tokens(*call.target.list_sent_texts(call.shown)) + _OVERHEAD
     try:
-        return json.dumps(shown, ensure_ascii=False)
+        text = json.dumps(call.shown, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):  # a body may show what is no JSON
-        return json.dumps(make_storable_json(shown), ensure_ascii=False)
+        text = json.dumps(make_storable_json(call.shown), ensure_ascii=False)
+    return estimate_tokens(text) + _OVERHEAD
 
 
 def _find_price(about: JsonObject, prices: Mapping[str, Price]) -> Price | None:
@@ -149,19 +144,18 @@ def settle_call(asked: Asked, performed: Performed) -> CallUsage | None:
     usage = CallUsage(reserved=asked.reserved.tokens, tokens=0)
     if asked.max_output_tokens is not None:
         usage["bound"] = asked.max_output_tokens
-    earlier = _settle_attempts(asked, attempts[:-1])
-    counted = [*earlier]
+    counted = _settle_attempts(asked, attempts[:-1])
     if not _is_unmade_outcome(outcome):
-        counted.append(_settle_reply(asked, outcome, said, sum(used.tokens for used in earlier)))
+        counted.append(_settle_reply(asked, outcome, said, sum(used.tokens for used in counted)))
     usage["tokens"] = sum(used.tokens for used in counted)
     if any(used.is_estimate for used in counted):
         usage["estimated"] = True
     elif counted:
         usage["input_tokens"] = sum(used.shown for used in counted)
         usage["output_tokens"] = sum(used.written for used in counted)
-    costs = [used.cost for used in counted]
-    if None not in costs:
-        usage["cost"] = round(sum(cost for cost in costs if cost is not None), COST_DIGITS)
+    costs = [used.cost for used in counted if used.cost is not None]
+    if len(costs) == len(counted):
+        usage["cost"] = round(sum(costs), COST_DIGITS)
     return usage
 
 
@@ -179,15 +173,11 @@ class _Used(NamedTuple):
 
 
 def _settle_reply(asked: Asked, outcome: Outcome, said: tuple[int, int] | None, earlier: int) -> _Used:
-    if said is None:
-        shown = asked.reserved.tokens - (asked.max_output_tokens or 0)
-        bound = asked.max_output_tokens
-        written = bound if bound is not None else _estimate_reply(asked, outcome, shown + earlier)
-        said_or_not = shown, written
-    else:
-        said_or_not = said
+    shown, written = said or (asked.reserved.tokens - (asked.max_output_tokens or 0), asked.max_output_tokens)
+    if written is None:
+        written = _estimate_reply(asked, outcome, shown + earlier)
     price = _find_price({**asked.call.about, **outcome.about}, asked.prices)
-    return _Used(*said_or_not, compute_token_cost(price, *said_or_not), said is None)
+    return _Used(shown, written, compute_token_cost(price, shown, written), said is None)
 
 
 def refuse_attempt(
@@ -201,18 +191,16 @@ def refuse_attempt(
 
 
 def _settle_attempts(asked: Asked, attempts: Sequence[RecordedAttempt]) -> list[_Used]:
-    """Return what each of the attempts used up that were made."""
-    return [_settle_attempt(asked, attempt) for attempt in attempts if not _is_unmade_reason(attempt.get("reason"))]
-
-
-def _settle_attempt(asked: Asked, attempt: RecordedAttempt) -> _Used:
-    """Return what an attempt used up that was not the last; one that says nothing counts as much as was reserved."""
-    said = _read_token_counts(attempt.get("usage"))
-    bound = asked.max_output_tokens or 0
-    shown, written = (asked.reserved.tokens - bound, bound) if said is None else said
-    named: JsonObject = {"proposer": attempt["model"]} if "model" in attempt else {}
-    cost = compute_token_cost(_find_price({**asked.call.about, **named}, asked.prices), shown, written)
-    return _Used(shown, written, cost, said is None)
+    """Return what each attempt before the last used up; one that says nothing counts as much as was reserved."""
+    settled, bound = list[_Used](), asked.max_output_tokens or 0
+    for attempt in attempts:
+        if not _is_unmade_reason(attempt.get("reason")):
+            said = _read_token_counts(attempt.get("usage"))
+            shown, written = (asked.reserved.tokens - bound, bound) if said is None else said
+            named: JsonObject = {"proposer": attempt["model"]} if "model" in attempt else {}
+            cost = compute_token_cost(_find_price({**asked.call.about, **named}, asked.prices), shown, written)
+            settled.append(_Used(shown, written, cost, said is None))
+    return settled
 
 
 def _estimate_reply(asked: Asked, outcome: Outcome, shown: int) -> int:
@@ -272,14 +260,9 @@ def record_call(asked: Asked, performed: Performed) -> tuple[RecordedCall, Outco
     came, about = performed.outcome, asked.call.about
     packed, outcome = performed.packed or came.packed(), came if performed.packed else came.settled()
     record = RecordedCall(
-        node=asked.node,
-        visit=asked.visit,
-        number=asked.number,
-        kind=asked.call.kind,
-        request=asked.request,
-        outcome=packed,
-        seconds=performed.seconds,
-    )
+        node=asked.node, visit=asked.visit, number=asked.number, kind=asked.call.kind,
+        request=asked.request, outcome=packed, seconds=performed.seconds,
+    )  # fmt: skip
     if (at_once := asked.at_once if performed.at_once is None else performed.at_once) > 1:
         record["at_once"] = at_once
     if asked.scope is not None:

@@ -223,32 +223,24 @@ class SessionTelemetry:
     def _begin_run(self, begun: VisitBegun) -> Span:
         from opentelemetry.trace import Link
 
-        attributes = {
-            "gen_ai.operation.name": "invoke_agent",
-            "gen_ai.agent.name": self._agent,
-            "guardgraph.pattern": self._pattern,
-        }
+        attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent}
+        attributes["guardgraph.pattern"] = self._pattern
         if begun.run_id:
             attributes["guardgraph.run_id"] = begun.run_id
         if self._telemetry.content and begun.thread is not None:
             attributes["gen_ai.conversation.id"] = begun.thread
         first = None if begun.first_mark is None else _read_mark(begun.first_mark)
+        name, links = f"invoke_agent {self._agent}", () if first is None else [Link(first)]
         self._span = self._telemetry.tracer.start_span(
-            f"invoke_agent {self._agent}",
-            self._around,
-            attributes=attributes,
-            links=() if first is None else [Link(first)],
-            start_time=self._began,
+            name, self._around, attributes=attributes, links=links, start_time=self._began
         )
         self.mark = _write_mark(self._span)
         return self._span
 
     def _describe_visit(self, span: Span | None, begun: VisitBegun, ended: VisitEnded) -> None:
         with self._telemetry.mishaps.contain():
-            line, told = ended.line, {}
-            for name in ("verdict", "to"):
-                if name in line:
-                    told[f"guardgraph.{name}"] = line[name]
+            line = ended.line
+            told = {f"guardgraph.{name}": line[name] for name in ("verdict", "to") if name in line}
             if "verdict" in line and ended.reason is not None:
                 told["guardgraph.reason"] = ended.reason
             _set(span, told)
@@ -302,11 +294,10 @@ class CallsTelemetry:
         """Begin the spans, and end them whatever comes."""
         with self._telemetry.mishaps.contain():
             self._spans = [self._begin_call(item) for item in self.asked]
+            pairs = zip(self.asked, self._spans, strict=True)
+            entering = ((item, span, partial(_enter_span, span, item.surroundings)) for item, span in pairs)
             self.asked = [
-                replace(item, surroundings=partial(_enter_span, span, item.surroundings))
-                if span.is_recording()
-                else item
-                for item, span in zip(self.asked, self._spans, strict=True)
+                replace(it, surroundings=enter) if span.is_recording() else it for it, span, enter in entering
             ]
         try:
             yield self
@@ -319,10 +310,8 @@ class CallsTelemetry:
         from opentelemetry.trace import SpanKind
 
         name, attributes = _describe_call(asked)
-        is_client = attributes.get("gen_ai.operation.name") == "chat"
-        span = self._telemetry.tracer.start_span(
-            name, kind=SpanKind.CLIENT if is_client else SpanKind.INTERNAL, attributes=attributes
-        )
+        kind = SpanKind.CLIENT if attributes.get("gen_ai.operation.name") == "chat" else SpanKind.INTERNAL
+        span = self._telemetry.tracer.start_span(name, kind=kind, attributes=attributes)
         if self._telemetry.content and span.is_recording():
             _set(span, _describe_request(asked))
         return span
@@ -336,11 +325,9 @@ class CallsTelemetry:
                 if span.is_recording():
                     _set(span, _describe_reply(asked, done))
                     for number, attempt in enumerate(done.attempts, 1):
-                        about: dict[str, Any] = {"number": number, "seconds": attempt["seconds"]}
-                        about["reason"] = attempt.get("reason", "answered")
-                        span.add_event(
-                            "attempt", {f"guardgraph.attempt.{name}": value for name, value in about.items()}
-                        )
+                        reason = attempt.get("reason", "answered")
+                        about: dict[str, Any] = {"number": number, "seconds": attempt["seconds"], "reason": reason}
+                        span.add_event("attempt", {f"guardgraph.attempt.{name}": it for name, it in about.items()})
                     if failed is not None:
                         _mark_failed(span, failed)
                     if self._telemetry.content:
@@ -410,16 +397,11 @@ def _describe_request(asked: Asked) -> dict[str, Any]:
     call = asked.call
     if call.kind == "tool":
         return {"gen_ai.tool.call.arguments": _write_text(call.shown)}
+    texts = [("user", _write_text(call.shown))]
     if isinstance(call.target, ModelProposer):
-        roles = ("system", "user")
-        texts = zip(roles, call.target.list_sent_texts(call.shown), strict=False)
-        sent = [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in texts]
-        return {"gen_ai.input.messages": _write_text(sent)}
-    return {
-        "gen_ai.input.messages": _write_text(
-            [{"role": "user", "parts": [{"type": "text", "content": _write_text(call.shown)}]}]
-        )
-    }
+        texts = [*zip(("system", "user"), call.target.list_sent_texts(call.shown), strict=False)]
+    sent = [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in texts]
+    return {"gen_ai.input.messages": _write_text(sent)}
 
 
 def _describe_content(asked: Asked, outcome: Outcome) -> dict[str, Any]:

@@ -56,9 +56,8 @@ class TenantWorld(AroundWorld):
         world: World | None = None,
     ) -> None:
         validate_ledger(ledger)
-        if tenants is not None and not (
-            isinstance(tenants, Mapping) and all(isinstance(name, str) for name in tenants)
-        ):
+        is_by_name = isinstance(tenants, Mapping) and all(isinstance(name, str) for name in tenants)
+        if tenants is not None and not is_by_name:
             raise ConfigurationError(f"tenants: a mapping of names to budgets is required; given: {tenants!r:.80}")
         self._ledger = ledger
         self._budgets = _validate_tenant_budgets("budgets", budgets)
@@ -110,9 +109,10 @@ class TenantWorld(AroundWorld):
         """Return the reservation of calls, or what they brought that are not made."""
         tenant, moment = asked[0].tenant, self._world.calendar()
         budgets = self._tenants.get(name_tenant_account(tenant), self._budgets)
-        if (budget := find_unpriced_budget(budgets, reserved)) is not None:
-            details: JsonObject = {"period": budget.period, "unit": "cost", "limit": budget.max_cost, "unpriced": True}
-            return _refuse_calls(asked, f"{TENANT_BUDGET}:max_cost", details)
+        priced = [budget for budget in budgets if budget.max_cost is not None]
+        if priced and reserved.llm_calls and reserved.cost is None:  # nobody knows what these calls cost
+            limit = {"period": priced[0].period, "unit": "cost", "limit": priced[0].max_cost, "unpriced": True}
+            return _refuse_calls(asked, f"{TENANT_BUDGET}:max_cost", limit)
         charges = tuple(list_tenant_charges(tenant, budgets, reserved, moment))
         if not charges:
             return Reserved("", ())
@@ -120,11 +120,17 @@ class TenantWorld(AroundWorld):
             held = self._ledger.reserve(charges, seconds=seconds + GRACE_SECONDS)
         except Exception as error:  # noqa: BLE001 - whatever a ledger raises, the log and the stop say it
             log_failure("the budget of a tenant could not be read", error, logging.WARNING)
-            details = {"type": type(error).__name__, "message": format_error_message(error)}
+            details: JsonObject = {"type": type(error).__name__, "message": format_error_message(error)}
             return _refuse_calls(asked, TENANT_BUDGET_UNAVAILABLE, details)
-        if isinstance(held, Overdrawn):
-            return _refuse_calls(asked, f"{TENANT_BUDGET}:max_{held.charge.account.unit}", describe_overdrawn(held))
-        return held
+        if isinstance(held, Reserved):
+            return held
+        account, balance = held.charge.account, held.balance
+        amounts = {"limit": held.charge.limit, "spent": balance.spent, "reserved": balance.reserved}
+        amounts["asked"] = held.charge.amount
+        scale: Any = _COST_UNITS if account.unit == "cost" else None
+        told = {name: amount / scale if scale else amount for name, amount in amounts.items()}
+        details = {"period": account.period, "unit": account.unit, **told}
+        return _refuse_calls(asked, f"{TENANT_BUDGET}:max_{account.unit}", details)
 
     def _give_back(self, reserving: Future[Reserved | list[Performed]]) -> None:
         """Take back what was reserved for calls that nobody waits for any more."""
@@ -200,9 +206,7 @@ Period: TypeAlias = Literal["day", "month"]
 """For how long a budget is: a day or a month of the calendar, in UTC."""
 
 _FORMATS: Final = {"day": "%Y-%m-%d", "month": "%Y-%m"}
-
-_COST_UNITS: Final = 1_000_000_000
-"""Whole numbers that a cost of 1 is counted in: sums of them are exact."""
+_COST_UNITS: Final = 1_000_000_000  # whole numbers that a cost of 1 is counted in: sums of them are exact
 
 
 class TenantBudget(Settings):
@@ -305,21 +309,6 @@ def list_tenant_charges(
                 yield Charge(account, count_units(unit, amount), count_units(unit, limit))
 
 
-def find_unpriced_budget(budgets: Sequence[TenantBudget], reserved: Spending) -> TenantBudget | None:
-    """Return a budget that limits costs, where nobody knows what calls cost; None where there is none."""
-    is_unpriced = bool(reserved.llm_calls) and reserved.cost is None
-    return next((budget for budget in budgets if is_unpriced and budget.max_cost is not None), None)
-
-
 def count_units(unit: str, amount: float) -> int:
     """Return an amount as accounts count it: whole numbers, of a cost its billionths."""
     return round(amount * _COST_UNITS) if unit == "cost" else int(amount)
-
-
-def describe_overdrawn(overdrawn: Overdrawn) -> JsonObject:
-    """Return why a reservation was not made, as details of a stop have it."""
-    charge, balance = overdrawn.charge, overdrawn.balance
-    amounts = {"limit": charge.limit, "spent": balance.spent, "reserved": balance.reserved, "asked": charge.amount}
-    scale: Any = _COST_UNITS if charge.account.unit == "cost" else None
-    told = {name: amount / scale if scale else amount for name, amount in amounts.items()}
-    return {"period": charge.account.period, "unit": charge.account.unit, **told}

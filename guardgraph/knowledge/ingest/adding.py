@@ -42,9 +42,7 @@ if TYPE_CHECKING:
     from guardgraph.formats.extraction import Extracted
 
 
-GIVEN: Final = "documents"
-"""The collection of documents that are given without a name."""
-
+GIVEN: Final = "documents"  # the collection of documents that are given without a name
 _TEXTS: Final = tuple(sorted(Document.__required_keys__))
 
 
@@ -68,10 +66,8 @@ def add_given_documents(
     collection.look_up(read, whole=whole)
     gone = [number for number in collection.listed if number not in read] if whole else []
     if not prune:
-        emptied = [
-            number for number in collection.listed if whole and number in read and not read[number]["text"].strip()
-        ]
-        collection.refuse_loss([*gone, *emptied])
+        empty = {number for number, document in read.items() if whole and not document["text"].strip()}
+        collection.refuse_loss([*gone, *(number for number in collection.listed if number in empty)])
     for number, checked in read.items():
         _add_given_document(number, checked, collection, readers)
     collection.remove(gone)
@@ -89,9 +85,8 @@ def _check_given_document(at: int, document: object, tenant: str | None) -> Mapp
             raise ConfigurationError(f"document {at}: {field}: a text that can be stored is required, not {problem}")
     for field in ("id", "source"):
         if (name := document[field]) != name.strip() or not name:
-            raise ConfigurationError(
-                f"document {at}: {field}: a text without blanks around it is required; given: {name!r:.80}"
-            )
+            required = "a text without blanks around it is required"
+            raise ConfigurationError(f"document {at}: {field}: {required}; given: {name!r:.80}")
     whose = document.get("tenant", tenant)
     if (normalise_tenant(whose) if isinstance(whose, str) else whose) != normalise_tenant(tenant):
         raise ConfigurationError(f"document {at}: tenant: {tenant!r:.80} is added to; given: {whose!r:.80}")
@@ -122,35 +117,27 @@ def _add_given_document(
     except ValueError as error:
         collection.fail(number, number, str(error), ())
         return
-    stored = _make_given_document(number, document, Access(collection.tenant, held), collection.name)
+    text, title, day = document["text"], document["title"], document["updated_at"]
+    start, end = _read_given_span(0, document)
+    own_place = [] if (start, end) == (0, len(text)) else [start, end]
+    written = json.dumps([text, title, document["section"], day, *own_place]).encode()
+    stamp = Stamp(len(text.encode()), 0, hashlib.sha256(written).hexdigest())
+    chunks = (Chunk(number, document["section"], text, start, end),)
+    access = Access(collection.tenant, held)
+    stored = StoredDocument(number, collection.name, document["source"], title, day, access, chunks, stamp)
     if before is not None and before.stamp.sha256 == stored.stamp.sha256:
         collection.keep(number, stored.stamp, stored.source, held)
         return
     collection.put(stored, number)
 
 
-def _make_given_document(number: str, document: Mapping[str, Any], access: Access, name: str) -> StoredDocument:
-    text, title, day = document["text"], document["title"], document["updated_at"]
-    start, end = _read_given_span(0, document)
-    own_place = [] if (start, end) == (0, len(text)) else [start, end]
-    written = json.dumps([text, title, document["section"], day, *own_place]).encode()
-    stamp = Stamp(len(text.encode()), 0, hashlib.sha256(written).hexdigest())
-    chunk = Chunk(number, document["section"], text, start, end)
-    return StoredDocument(number, name, document["source"], title, day, access, (chunk,), stamp)
-
-
 MAX_DOCUMENT_BYTES: Final = 50_000_000
 """Bytes of one file. Nobody reads a longer one; what is found in it could not be checked by a person."""
 
-_SECONDS: Final = 60.0
-"""In which a page or a PDF file is read."""
-_SECONDS_LOST: Final = 120.0
-"""Of a folder, that pages and PDF files may take which are not read in their time."""
-_LEAST_SECONDS: Final = 1.0
-"""In which each of them is read once those are lost; nearly all are."""
-_MAX_CHARS: Final = 10_000_000
-"""Of the text of a page or a PDF file: twice what the longest book has."""
-
+_SECONDS: Final = 60.0  # in which a page or a PDF file is read
+_SECONDS_LOST: Final = 120.0  # of a folder, that pages and PDF files may take which are not read in their time
+_LEAST_SECONDS: Final = 1.0  # in which each of them is read once those are lost; nearly all are
+_MAX_CHARS: Final = 10_000_000  # of the text of a page or a PDF file: twice what the longest book has
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """What became a link or a pipe since the folder was walked is not opened."""
 
@@ -346,17 +333,15 @@ def _add_folder_entry(
             return
         access = Access(collection.tenant, readers)
         parsed = parse_document_content(entry, content, patience)
-        document = _make_stored_document(
-            number, entry, content, parsed, name=collection.name, source=source, access=access
-        )
+        about = {"name": collection.name, "source": source}
+        document = _make_stored_document(number, entry, content, parsed, access=access, **about)
         if document.chunks:
             collection.put(document, entry.shown)
             return
     except Unusable as error:  # what there is of it stays, for those who may read what it is now
         kept = () if before is None or isinstance(error, ReadersUnknown) else before.access.readers
-        collection.fail(
-            number, entry.shown, str(error), tuple(reader for reader in kept if is_within_readers(reader, readers))
-        )
+        left = tuple(reader for reader in kept if is_within_readers(reader, readers))
+        collection.fail(number, entry.shown, str(error), left)
         return
     collection.leave_empty(number, entry.shown)
 
@@ -366,18 +351,8 @@ def _make_stored_document(
 ) -> StoredDocument:
     said = content.said
     title, sections = list_article_sections(parsed, Path(entry.file.parts[-1]).stem)
-    return StoredDocument(
-        id=number,
-        name=name,
-        source=source,
-        title=said.title or title,
-        updated_at=said.updated_at or parsed.updated_at,
-        access=access,
-        chunks=tuple(
-            Chunk(piece.id, piece.section, piece.text, *piece.span)
-            for piece in split_document_into_chunks(
-                number, parsed.text, sections, PASSAGE_CHARS, below=said.section or parsed.section
-            )
-        ),
-        stamp=content.stamp,
-    )
+    below = said.section or parsed.section
+    pieces = split_document_into_chunks(number, parsed.text, sections, PASSAGE_CHARS, below=below)
+    chunks = tuple(Chunk(piece.id, piece.section, piece.text, *piece.span) for piece in pieces)
+    updated_at = said.updated_at or parsed.updated_at
+    return StoredDocument(number, name, source, said.title or title, updated_at, access, chunks, content.stamp)

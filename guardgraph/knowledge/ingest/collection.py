@@ -54,8 +54,7 @@ class Report(NamedTuple):
         return describe_left_out_files(self.left_out)
 
 
-_SHOWN = 3
-"""So many ids stand for all of them in a message."""
+_SHOWN = 3  # so many ids stand for all of them in a message
 
 
 class Collection:
@@ -72,13 +71,10 @@ class Collection:
         self.left_out: list[LeftOut] = []
         self._index = index
         self._batch = index.together(self._refuse_put_document)
-        self._shown: dict[str, str] = {}
-        """The names in the report of documents that were put in, by id."""
+        self._shown: dict[str, str] = {}  # the names in the report of documents that were put in, by id
         self._stamps: dict[str, Stamp] = {}
         self._closed: list[str] = []
-        self._became: dict[Literal["added", "changed", "unchanged", "removed"], list[str]] = {
-            "added": [], "changed": [], "unchanged": [], "removed": [],
-        }  # fmt: skip
+        self._became: dict[str, list[str]] = {"added": [], "changed": [], "unchanged": [], "removed": []}
 
     def look_up(self, ids: Iterable[str], *, whole: bool = True) -> None:
         """Look up what the base has, and refuse ids that another collection of the tenant has."""
@@ -101,9 +97,8 @@ class Collection:
         if 2 * len(lost) > len(self.listed):
             raise ConfigurationError(
                 f"{len(lost)} of the {len(self.listed)} documents of {self.name!r} are gone "
-                f"({_list_some_documents(sorted(lost))}); nothing was changed. "
-                "More than half are removed with prune=True (--prune) only; "
-                "for other documents, give another name"
+                f"({_list_some_documents(sorted(lost))}); nothing was changed. More than half are removed with "
+                "prune=True (--prune) only; for other documents, give another name"
             )
 
     def put(self, document: StoredDocument, shown: str) -> None:
@@ -165,15 +160,8 @@ class Collection:
         if self.has_old_rules:
             self._index.note_rules_version(self.tenant, self.name, RULES_VERSION)
         became = {name: tuple(ids) for name, ids in self._became.items()}
-        return Report(
-            added=became["added"],
-            changed=became["changed"],
-            removed=became["removed"],
-            failed=tuple(sorted(self.failed)),
-            unchanged=became["unchanged"],
-            left_out=tuple(sorted(self.left_out)),
-            closed=tuple(self._closed),
-        )
+        failed, left_out = tuple(sorted(self.failed)), tuple(sorted(self.left_out))
+        return Report(**became, failed=failed, left_out=left_out, closed=tuple(self._closed))
 
     def _note_ingested_document(
         self, became: Literal["added", "changed", "unchanged"], number: str, access: Access

@@ -34,8 +34,7 @@ from guardgraph.knowledge.ingest.rules import (
 from guardgraph.plain.json import find_json_problem
 from guardgraph.tools.folder import FoundFile, LeftOut, Unread, find_folder_files, format_file_path, name_root_folder
 
-SIDECAR: Final = ".meta.yaml"
-"""How the name of a file ends that says something of the document beside it."""
+SIDECAR: Final = ".meta.yaml"  # how the name of a file ends that says something of the document beside it
 _TEXTS: Final = ("title", "section", "updated_at")
 _FIELDS: Final = (*_TEXTS, "readers")
 _NOT_FRONT_MATTER: Final = "its front matter: lines of `key: value` between two lines of three hyphens are required"
@@ -64,9 +63,8 @@ def read_sidecar_rules(content: bytes) -> SidecarRules:
         for field in value:
             if field not in _FIELDS:
                 raise ValueError(f"{field!r:.80}: no such field; {', '.join(_FIELDS)} are allowed")
-        return SidecarRules(
-            _read_sidecar_readers(value), **{field: _read_sidecar_text(value, field) for field in _TEXTS}
-        )
+        texts = {field: _read_sidecar_text(value, field) for field in _TEXTS}
+        return SidecarRules(_read_sidecar_readers(value), **texts)
     except ValueError as error:
         raise ReadersUnknown(f"its {SIDECAR}: {error}") from None
 
@@ -122,10 +120,8 @@ def narrow_document_readers(readers: tuple[str, ...], *said: tuple[str, ...] | N
         if own is None or not readers:
             continue
         if added := list_readers_beyond(own, readers):
-            raise ReadersUnknown(
-                f"readers: {', '.join(added):.200}: a document adds no readers to those of its folder, "
-                f"{', '.join(readers) or 'nobody':.200}"
-            )
+            why = f"a document adds no readers to those of its folder, {', '.join(readers) or 'nobody':.200}"
+            raise ReadersUnknown(f"readers: {', '.join(added):.200}: {why}")
         readers = own
     return readers
 
@@ -200,17 +196,14 @@ def find_folder_documents(root: Path, readers: tuple[str, ...] | None) -> Folder
     """Find the documents of a folder, and read its rules."""
     files, left_out, unread = find_folder_files(root, _SUFFIXES, max_files=_MAX_FILES, max_bytes=sys.maxsize)
     rules = read_folder_rules(files, [*left_out, *unread, *_list_folders_like_rules(root, files)], readers)
-    documents, others = _list_folder_documents(files)
+    named = [file for file in files if not is_like_rule_file(file.parts[-1]) and not _is_sidecar_name(file.parts[-1])]
+    others = [file for file in named if splitext(file.parts[-1])[1].lower() in (".yaml", ".yml")]
+    documents = [file for file in named if splitext(file.parts[-1])[1].lower() not in (".yaml", ".yml")]
     sidecars = _Sidecars(documents, files, [*left_out, *unread])
     kept = [item for item in left_out if not _is_sidecar_name(item.name)]
-    return Folder(
-        name=name_root_folder(root),
-        entries=[_make_folder_entry(file, sidecars.of(file)) for file in documents],
-        rules=rules,
-        left_out=[*kept, *(LeftOut(format_file_path(file.parts), "another format") for file in others)],
-        failed=sidecars.unused(),
-        unread=unread,
-    )
+    kept += [LeftOut(format_file_path(file.parts), "another format") for file in others]
+    entries = [_make_folder_entry(file, sidecars.of(file)) for file in documents]
+    return Folder(name_root_folder(root), entries, rules, kept, sidecars.unused(), unread)
 
 
 def _list_folders_like_rules(root: Path, files: Iterable[FoundFile]) -> Iterator[LeftOut]:
@@ -219,16 +212,6 @@ def _list_folders_like_rules(root: Path, files: Iterable[FoundFile]) -> Iterator
     for parts in sorted((*folder, RULES) for folder in folders):
         if root.joinpath(*parts).is_dir():
             yield LeftOut(format_file_path(parts), "no regular file")
-
-
-def _list_folder_documents(files: Iterable[FoundFile]) -> tuple[list[FoundFile], list[FoundFile]]:
-    """Return the documents, and what is neither one nor says anything of one."""
-    documents, others = list[FoundFile](), list[FoundFile]()
-    for file in files:
-        name = file.parts[-1]
-        if not is_like_rule_file(name) and not _is_sidecar_name(name):
-            (others if splitext(name)[1].lower() in (".yaml", ".yml") else documents).append(file)
-    return documents, others
 
 
 def _is_sidecar_name(name: str) -> bool:
@@ -261,21 +244,16 @@ class _Sidecars:
         """Return what may be the sidecar of a document."""
         if not self._found:
             return []
-        names = dict.fromkeys(
-            each for name in sorted(_list_sidecar_names(file)) for each in (name, _find_names_alike(name))
-        )
+        alike = ((name, _find_names_alike(name)) for name in sorted(_list_sidecar_names(file)))
+        names = dict.fromkeys(name for pair in alike for name in pair)
         self._used |= names.keys()
         return [item for name in names for item in self._by_name.get(name, ())]
 
     def unused(self) -> list[Failed]:
         """Return those that say something of no document, once all documents were asked for."""
-        return sorted(
-            Failed(format_file_path(item.parts), "no document stands beside it that it says something of")
-            for name, items in self._by_name.items()
-            if name not in self._used
-            for item in items
-            if isinstance(item, FoundFile)
-        )
+        why = "no document stands beside it that it says something of"
+        left = [item for name, items in self._by_name.items() if name not in self._used for item in items]
+        return sorted(Failed(format_file_path(item.parts), why) for item in left if isinstance(item, FoundFile))
 
 
 def _list_sidecar_names(file: FoundFile) -> set[str]:

@@ -22,8 +22,7 @@ from guardgraph.tools.folder import FoundFile, LeftOut, Unread, format_file_path
 RULES_VERSION: Final = 2
 """Of what is read as a rule of a document's own. Where it changes, documents are read again that did not change."""
 
-READERS: Final = "readers"
-"""The field that names who may read a document."""
+READERS: Final = "readers"  # the field that names who may read a document
 
 _SLIPS: Final = frozenset(
     {READERS[:at] + READERS[at + 1 :] for at in range(len(READERS))}
@@ -33,32 +32,24 @@ _SLIPS: Final = frozenset(
 _MEANT: Final = _SLIPS | {"access", "accesslist", "acl", "allowedreaders", "readerlist", "readerslist", READERS}
 """Fields, as letters only, by which people mean to say who may read."""
 
-_PROSE: Final = ("access", "acl")
-"""Words with which a text may begin that has no front matter."""
-
+_PROSE: Final = ("access", "acl")  # words with which a text may begin that has no front matter
 _RULE = re.compile(r"[^a-z]*access[^a-z]*(?:copy[^a-z]*)?\.ya?ml(?![a-z])")
 _SIDECAR = re.compile(r"\.meta[^a-z]*\.(?:ya?ml|json|toml)(?![a-z])")
-
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
 _KEY = re.compile(r"(?:^|[{,?])[ \t\"'\-]*([^\s\"':={},?#\[\]][^\"':={},?#\[\]\n]{0,40}?)[\"']?\s*[:=：]", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\[+([^\]\n]{1,40})\]", re.MULTILINE)
-
 _FENCE = re.compile(r"[ \t]*([^\w\s#<])\1{2,}[ \t]*\w*[ \t]*$")
 _ASIDE = re.compile(r"\s+|<!--.*?(?:-->|\Z)|(?:#|%|//)[^\n]*", re.DOTALL)
 """What may stand before the block that somebody means: blanks and comments, YAML's too."""
 _PAIR = re.compile(r"[ \t]*+[\"'?]?[ \t]*+[^\s:][^:\n]{0,40}:(?:\s|$)|[ \t]+\S|-[ \t]|:[ \t]|[ \t]*$")
-_MOST_LINES: Final = 200
-"""Of a block that has no end."""
+_MOST_LINES: Final = 200  # of a block that has no end
 _LONGEST_FENCE: Final = 200
-_MOST_BLOCKS: Final = 8
-"""Between fences at the top of a text."""
-
+_MOST_BLOCKS: Final = 8  # between fences at the top of a text
 _META = re.compile(r"<meta\b", re.IGNORECASE)
 _TAG_END = re.compile(r"(?:[^>\"']|\"[^\"]*\"|'[^']*')*>")
 _TAG_NAME = re.compile(r"(?:name|property|itemprop)\s*=\s*[\"']?\s*([^\"'>\s]+)", re.IGNORECASE)
 _LONGEST_TAG: Final = 4_000
 _MOST_TAGS: Final = 10_000
-
 _FIELD = re.compile(r"[ \t]*:([^:\n]{1,60}):")
 _DIRECTIVE = re.compile(
     r"^([ \t]*)\.\.[ \t]+meta[ \t]*::([^\n]*(?:\n|\Z)(?:[ \t]*\n|\1[ \t]+[^\n]*(?:\n|\Z))*)",
@@ -273,9 +264,6 @@ def _read_access_rule(
     if PUBLIC in readers and not is_root:
         raise WrongText("readers: public is allowed in the rule of the root only, and where the folder is added", line)
     if above is not None and (added := list_readers_beyond(readers, above)):
-        raise WrongText(
-            f"readers: {', '.join(added):.200}: a rule adds no readers to those above it, "
-            f"{', '.join(above) or 'nobody':.200}",
-            line,
-        )
+        why = f"a rule adds no readers to those above it, {', '.join(above) or 'nobody':.200}"
+        raise WrongText(f"readers: {', '.join(added):.200}: {why}", line)
     return readers
