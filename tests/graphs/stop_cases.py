@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langchain_core.messages import AIMessage
 from runs import StopCase
 
 from guardgraph import Breakers, ResilientWorld, TenantBudget, TenantWorld, live_policy
+from guardgraph.testing import Reply
 from guardgraph.world.tenants import Balance, Overdrawn, Reserved
 
 SHOWN, WRITTEN = 30_000, 20_000
@@ -15,6 +17,20 @@ SHOWN, WRITTEN = 30_000, 20_000
 
 PRICES = {"scripted": {"input": 1e6, "output": 1e6}}
 """A token costs 1."""
+
+
+MODEL_FAILURES = {
+    "llm_timeout": TimeoutError(),
+    "llm_invalid_json": "Here is what you asked for",
+    "llm_rate_limited": ModelRateLimitError("slow down"),
+    "llm_auth": ModelAuthenticationError("who are you"),
+    "llm_unavailable": ModelAPIError("down"),
+    "llm_refused": Reply(refusal="I would rather not."),
+    "llm_truncated": Reply("{", finish_reason="length"),
+    "llm_content_filter": Reply(finish_reason="content_filter"),
+    "llm_bad_response": IndexError("no choices"),
+}
+"""What a model says or raises, by the reason."""
 
 
 def told(reply):

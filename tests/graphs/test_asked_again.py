@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE
-from runs import ASKED_ONCE, check_result, content, halt_before
+from runs import check_result, halt_before
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
 from ticket_pattern import TICKET, triage
 
@@ -46,11 +46,6 @@ def texts(call):
     return [message.content for message in call.messages]
 
 
-def wrong_answers(count):
-    """Return wrong answers, no two of them the same."""
-    return [{"answer": f"The target is {40 + at} minutes.", "citations": [SLA]} for at in range(count)]
-
-
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
     """The second ask is the first, the proposal as the model's turn, and what was refused; the answer is as any."""
@@ -70,18 +65,6 @@ def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
     assert [(line["node"], line["to"], line["reason"]) for line in sent_back] == [("answer_guard", "generate", OTHER)]
     [again] = [call for call in recorder.runs[0]["calls"] if call["node"] == "generate" and call["visit"] == 2]
     assert "+asked_again@" in again["prompt"]
-
-
-@pytest.mark.parametrize("most", [1, 2, 3, 5])
-def test_the_budget_bounds_the_asks_for_one_proposal(most):
-    """The first ask counts, and the stop is the last refusal; nothing else tells it from a run that was asked once."""
-    answers = wrong_answers(6)
-    model = ScriptedChatModel(PLAN, *answers)
-    result = ask(model, budget=RagBudget(max_attempts=most))
-    assert len(model.calls) == 1 + most
-    assert result["stop_reason"] == OTHER
-    assert len(result.get("attempts", [])) == most - 1
-    assert content(result) == content(ask(ScriptedChatModel(PLAN, answers[most - 1]), context=ASKED_ONCE))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from contextlib import closing
@@ -14,11 +13,8 @@ from recorded_runs import Kept
 from runs import BOTH, content, halt_before, run
 from ticket_pattern import TICKET, triage
 
-from guardgraph import ConfigurationError, InputError, LiveWorld, verify
+from guardgraph import ConfigurationError, InputError, verify
 from guardgraph.grammar import Policy
-from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
-from guardgraph.graphs.running.recorder import list_write_notes, note_open_run
-from guardgraph.graphs.running.session import Session
 from guardgraph.testing import InMemoryRecorder
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -79,8 +75,6 @@ FAILURES = {
     "no recorder": (lambda: None, "NoRecorder"),
     "endings only": (Kept, "NoBeginning"),
     "a full disk": (lambda: Telling(OSError("the disk is full")), "OSError"),
-    "cancelled": (lambda: Telling(asyncio.CancelledError("gone")), "CancelledError"),
-    "with a timeout": (lambda: Telling(OSError("the disk is full"), timeout=20), "OSError"),
 }
 
 
@@ -165,45 +159,22 @@ def left(kept):
     return [begun["run_id"] for begun in kept.open]
 
 
-WAYS_TO_BREAK_OFF = ["a stream", "a cancelled ainvoke", "a checkpointer that fails", "a dropped generator"]
-
-
-@pytest.mark.parametrize("way", WAYS_TO_BREAK_OFF)
-def test_a_run_that_a_client_breaks_off_is_open(way):
+def test_a_run_that_a_client_breaks_off_is_open():
     """It acted, or may have, and that it began is on record."""
     kept = Telling()
-    if way == "a stream":
-        with closing(triage(recorder=kept, tool=kept.look_up).stream(TICKET)) as chunks:
-            for chunk in chunks:
-                if "lookup" in chunk:
-                    break
-    elif way == "a dropped generator":
-        next(triage(recorder=kept).stream(TICKET))
-    elif way == "a cancelled ainvoke":
-        asyncio.run(cancelled(kept))
-    else:
-        saver = InMemorySaver()
-        saver.put = failing_from(saver.put, 3)
-        with pytest.raises(OSError, match="gone"):
-            triage(recorder=kept, checkpointer=saver).invoke(TICKET, THREAD)
-    assert len(left(kept)) == 1
-    assert kept.runs == []
+    with closing(triage(recorder=kept, tool=kept.look_up).stream(TICKET)) as chunks:
+        while "lookup" not in next(chunks):
+            pass
+    assert (len(left(kept)), kept.runs) == (1, [])
 
 
-async def cancelled(kept):
-    """Cancel a run while its tool works."""
-    began = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def look_up(request):
-        loop.call_soon_threadsafe(began.set)
-        threading.Event().wait(0.2)
-
-    task = asyncio.create_task(triage(recorder=kept, tool=look_up).ainvoke(TICKET))
-    await began.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+def test_a_run_whose_checkpointer_fails_is_open():
+    """The error is the client's, and that the run began is on record."""
+    kept, saver = Telling(), InMemorySaver()
+    saver.put = failing_from(saver.put, 3)
+    with pytest.raises(OSError, match="gone"):
+        triage(recorder=kept, checkpointer=saver).invoke(TICKET, THREAD)
+    assert (len(left(kept)), kept.runs) == (1, [])
 
 
 def failing_from(put, number):
@@ -254,53 +225,3 @@ def test_a_request_key_is_a_short_text(given):
 
 
 # Notes of a run that goes on
-
-
-def noting(kept):
-    """Return a node of a graph with a recorder, and a session of it."""
-    part = triage(recorder=kept).frame.nodes["lookup"]
-    session = Session(part.frame.world)
-    session.run_id, session.request = "run 1", "order 7"
-    return part, session
-
-
-def driven(part, session):
-    """Note something between two calls, as a body at work does, and return what came of it."""
-    told = yield from note_open_run(part.frame.recorder, session, "intent", {"key": "pay 1"})
-    listed = yield from list_write_notes(part.frame.recorder, session, {"node": "pay", "visit": 1})
-    return {"told": told, "listed": listed}
-
-
-@pytest.mark.parametrize("mode", ["sync", "async"])
-def test_a_node_at_work_has_the_recorder_keep_notes(mode):
-    """By a step of its own; what was noted of the request is given back."""
-    kept = InMemoryRecorder()
-    part, session = noting(kept)
-    steps = driven(part, session)
-    world = part.frame.world
-    done = perform_driven_node(steps, world) if mode == "sync" else asyncio.run(aperform_driven_node(steps, world))
-    [note] = kept.noted
-    assert (note["run_id"], note["request"], note["kind"], note["content"]) == (
-        "run 1",
-        "order 7",
-        "intent",
-        {"key": "pay 1"},
-    )
-    assert (done["told"].error, done["listed"].came) == (None, [note])
-
-
-def test_a_note_that_cannot_be_kept_is_told(caplog):
-    """It raises nowhere; a recorder that keeps endings only, and a replay, are told nothing."""
-
-    class Full(InMemoryRecorder):
-        def note(self, note):
-            raise OSError("the disk is full")
-
-    part, session = noting(Full())
-    assert perform_driven_node(driven(part, session), LiveWorld())["told"].error["type"] == "OSError"
-    assert "recorder.note failed" in caplog.text
-    part, session = noting(Kept())
-    assert perform_driven_node(driven(part, session), LiveWorld()) == {"told": None, "listed": None}
-    part, session = noting(InMemoryRecorder())
-    session.is_replay = True
-    assert perform_driven_node(driven(part, session), LiveWorld()) == {"told": None, "listed": None}

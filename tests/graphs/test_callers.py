@@ -24,12 +24,6 @@ class Attributes:
         vars(self).update(fields)
 
 
-class Keys(dict):
-    """A user whose identity is an attribute and whose other fields are keys."""
-
-    identity = "ada"
-
-
 class Proxy:
     """What LangGraph's server makes of a user: its own properties, and the wrapped object's by `__getattr__`."""
 
@@ -59,7 +53,6 @@ class Nobody:
 
 FORMS = {
     "attributes": lambda fields: Attributes(**fields),
-    "keys": Keys,
     "a dictionary": dict,
     "a proxy": lambda fields: Proxy(Attributes(**fields)),
 }
@@ -104,12 +97,8 @@ def test_a_user_that_cannot_be_stored_is_refused(fields):
     ("fields", "problem"),
     [
         ({"user": 5}, "user: a text is required; given: 5"),
-        ({"tenant": b"a"}, "tenant: a text is required; given: bytes"),
-        ({"user": "\ud800"}, "user: a text that can be stored is required, not "),
         ({"tenant": "a\x00"}, "tenant: a text that can be stored is required, not "),
         ({"groups": "press"}, "groups: a list of strings is required; given: 'press'"),
-        ({"groups": None}, "groups: a list of strings is required; given: None"),
-        ({"groups": {"press"}}, "groups: a list of strings is required; given: set"),
         ({"groups": ["press", 5]}, "groups: a text is required; given: list"),
         ({"groups": ["\x00"]}, "groups: a text that can be stored is required, not "),
         ({"role": "admin"}, "role: no such setting; given: 'admin'"),

@@ -35,19 +35,6 @@ THREAD = {"configurable": {"thread_id": "1"}}
 OK = {"label": "bug"}
 
 
-ODD_TEXTS = {
-    "an integer of five thousand digits": "9" * 5000,
-    "a number beyond floats": '{"label": 1e999}',
-    "nan": '{"label": NaN}',
-    "deep nesting": "[" * 100_000,
-    "closed deep nesting": "[" * 1000 + "]" * 1000,
-    "a lone surrogate": '{"label": "\\ud800"}',
-    "a real lone surrogate": '{"label": "\ud800"}',
-    "nothing": "",
-    "NUL": "\x00",
-}
-
-
 @SAVERS
 def test_nothing_of_one_run_reaches_the_next(saver, tmp_path):
     """A stopped run, an ok run with other keys and a malformed one on one thread each return their own keys only."""
@@ -78,6 +65,19 @@ def test_no_proposal_outlives_its_guard(saver, tmp_path):
         histories = [set(snapshot.values) for snapshot in graph.get_state_history(THREAD)]
         assert sum("proposed_label" in names for names in histories) == 1
         assert sum("found_duty" in names for names in histories) == 1
+
+
+ODD_TEXTS = {
+    "an integer of five thousand digits": "9" * 5000,
+    "a number beyond floats": '{"label": 1e999}',
+    "nan": '{"label": NaN}',
+    "deep nesting": "[" * 100_000,
+    "closed deep nesting": "[" * 1000 + "]" * 1000,
+    "a lone surrogate": '{"label": "\\ud800"}',
+    "a real lone surrogate": '{"label": "\ud800"}',
+    "nothing": "",
+    "NUL": "\x00",
+}
 
 
 @pytest.mark.paired

@@ -12,15 +12,14 @@ from types import MappingProxyType
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import InvalidUpdateError
-from langgraph.graph import START, StateGraph
-from langgraph.types import Command, Send, StateUpdate, interrupt
+from langgraph.types import Command, StateUpdate
 from pydantic import ValidationError
 from rag_agents import QUESTION
 from recorded_runs import Kept
 from research_cases import asked
 from runs import BOTH, MODES, check_result, masked, run
 from self_critique_cases import GIVEN
-from ticket_pattern import REASONS, TICKET, TIGHT, In, Policy, triage
+from ticket_pattern import REASONS, TICKET, TIGHT, Policy, triage
 
 from guardgraph import (
     ConfigurationError,
@@ -70,13 +69,10 @@ def test_there_must_be_a_run_to_resume(mode, checkpointer):
     "command",
     [
         Command(goto="routed"),
-        Command(goto=Send("routed", {"accepted_label": "bug"})),
         Command(update={"accepted_label": "bug"}),
-        Command(update=[("accepted_label", "bug")]),
         Command(update={}),
         Command(resume="x", goto="routed"),
         Command(resume="x", update={"accepted_label": "bug"}),
-        Command(graph=Command.PARENT, goto="x"),
     ],
     ids=repr,
 )
@@ -121,19 +117,6 @@ def test_only_nodes_write_the_state(name, checkpointer):
         assert result is None or result["on_duty"] == "Ada (bug)"
 
 
-@pytest.mark.parametrize("name", UPDATES)
-def test_a_subgraph_is_not_written_through_its_parent(name):
-    """A parent of somebody else's making passes an update on to the guarded graph inside it, which refuses."""
-    parent = StateGraph(In)
-    parent.add_node("triage", triage(lambda view: interrupt("Which label?")))
-    parent.add_edge(START, "triage")
-    graph = parent.compile(checkpointer=InMemorySaver())
-    graph.invoke(TICKET, THREAD)
-    [task] = graph.get_state(THREAD, subgraphs=True).tasks
-    with pytest.raises(InputError, match=r"^state: only the nodes"):
-        UPDATES[name](graph, task.state.config)
-
-
 @pytest.mark.parametrize("value", [10**30, "\ud800", {1: 2}, {"x"}, object()])
 def test_a_run_is_resumed_with_plain_json(value):
     """A resume value that no checkpoint can hold is an InputError, not a TypeError out of LangGraph."""
@@ -159,14 +142,10 @@ def test_a_command_without_an_answer_is_refused(command):
     ("given", "shown"),
     [
         (10**1000, "a whole number of more than 64 bits"),
-        ("a\ud800", "a text with lone surrogates or U+0000"),
         ({"a": ["\udfff"]}, "a text with lone surrogates or U+0000"),
-        ({"a\ud800": 1}, "a text with lone surrogates or U+0000"),
         ({"a": ["b\x00"]}, "a text with lone surrogates or U+0000"),
-        ({"\x00": 1}, "a text with lone surrogates or U+0000"),
         ({1: 2}, "an object with keys that are no strings"),
         ({1, 2}, "a set"),
-        (b"x", "a bytes"),
         (("a",), "a tuple"),
         (object(), "a object"),
     ],
@@ -220,33 +199,12 @@ def test_a_key_that_is_no_field_is_named_in_the_log(caplog):
 
 CONTEXTS = [
     ("x", r"^context: a dictionary or a Context\[Policy, Budget\]; given: str$"),
-    (7, r"given: int$"),
-    ([TIGHT], r"given: list$"),
-    (Policy(), r"given: Policy$"),
     (RagContext(), r"given: Context\[RagPolicy, RagBudget\]$"),
     ({"polcy": {}}, r"^context\.polcy: no such setting; given: dict$"),
     ({"policy": {"label": []}}, r"^context\.policy\.label: no such setting; given: list$"),
-    ({"policy": {"labels": "bug"}}, r"^context\.policy\.labels: a list of strings is required; given: 'bug'$"),
-    (
-        {"policy": {"labels": [1]}},
-        r"^context\.policy\.labels: a list of strings is required, and item 1 is 1; given: list$",
-    ),
-    ({"policy": {"labels": {"bug": 1}}}, r"a list of strings is required; given: dict$"),
     ({"policy": {"labels": None}}, r"a list of strings is required; given: None$"),
-    (
-        {"policy": {"labels": ["bug", "a\ud800b"]}},
-        r"^context\.policy\.labels: a text that can be stored is required, not a text with lone surrogates or "
-        r"U\+0000; ",
-    ),
-    ({"policy": {"desks": ["\x00"]}}, r"^context\.policy\.desks: a text that can be stored is required, not "),
-    ({"policy": 7}, r"^context\.policy: .+; given: 7$"),
-    ({"policy": RagPolicy()}, r"^context\.policy: .+; given: RagPolicy$"),
     ({"budget": {"max_seconds": "3"}}, r"^context\.budget\.max_seconds: Input should be a valid number; given: '3'$"),
-    ({"budget": {"max_seconds": True}}, r"valid number; given: True$"),
-    ({"budget": {"max_seconds": -1}}, r"greater than or equal to 0; given: -1$"),
-    ({"budget": {"max_seconds": float("nan")}}, r"given: nan$"),
     ({"budget": {"max_seconds": float("inf")}}, r"finite number; given: inf$"),
-    ({"budget": {"max_seconds": 10**5000}}, r"^context\.budget\.max_seconds: .+; given: a whole number"),
     ({"budget": {"max_seconds": None}}, r"valid number; given: None$"),
     (
         {"budget": {"seconds": 1, "steps": 2}},
@@ -354,17 +312,10 @@ def nested(levels):
 MANY = [f"h{at}.example.com" for at in range(1001)]
 BEYOND = {
     "question": (create_rag_agent, {"question": LONG}),
-    "question ": (create_rag_agent, {"question": HUGE}),
-    "goal": (create_research_agent, {**asked(), "goal": LONG}),
     "request.question": (create_research_agent, asked(LONG)),
-    "request": (create_research_agent, asked(note=HUGE)),
     "policy_hints.allowed_domains_policy": (create_research_agent, asked(allowed_domains_policy=MANY)),
-    "policy_hints.allowed_domains_execution": (create_research_agent, asked(allowed_domains_execution=MANY)),
     "request ": (create_research_agent, asked(x=nested(60))),
-    "goal ": (create_self_critique_agent, {**GIVEN, "goal": LONG}),
     "incident_context": (create_self_critique_agent, incident(notes=HUGE)),
-    "incident_context ": (create_self_critique_agent, incident(x=nested(63))),
-    "incident_context  ": (create_self_critique_agent, incident(x=nested(40))),
     "incident_context   ": (create_self_critique_agent, incident(policy_hints={str(at): at for at in range(10**5)})),
 }
 

@@ -23,14 +23,13 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
-from payment_pattern import BATCHES, Bank, FileRecorder, In, pattern, payments
+from payment_pattern import BATCHES, Bank, FileRecorder, In, payments
 from psycopg.rows import dict_row
 from runs import run
 from tool_pattern import READ, STOLEN, TASK, Desk, approving, check_review, desk_graph, planning
 
 import guardgraph.grammar as gg
-from guardgraph import InputError, replay, sql_store, verify
-from guardgraph.plain.errors import GrammarError
+from guardgraph import InputError, replay, sql_store
 from guardgraph.testing import InMemoryRecorder
 
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -98,15 +97,6 @@ def server(new_postgres):
     return new_postgres()
 
 
-@pytest.mark.parametrize("durability", ["async", "exit"])
-def test_postgresql_keeps_intents_and_receipts_too(durability, server, tmp_path):
-    """The checkpointer of a deployment is as good as a file."""
-    for number, last in enumerate((20, 24, 26)):
-        setup = Setup(tmp_path / str(number), saver=server, thread=f"{durability}{number}", durability=durability)
-        setup.folder.mkdir()
-        check_payments(setup, survive(setup, [last]))
-
-
 def _die_in(bank, at):
     """Return a tool that ends the run in the middle of a payment, once."""
     left = [at]
@@ -118,6 +108,14 @@ def _die_in(bank, at):
         return receipt
 
     return pay
+
+
+def _kill_at(bank, at):
+    """Return the checkpointer of a run that was killed in the middle of a payment."""
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        payments(_die_in(bank, at), checkpointer=saver).invoke(ASKED, THREAD)
+    return saver
 
 
 @pytest.mark.parametrize("mode", ["cancelled", "killed"])
@@ -153,18 +151,14 @@ def test_a_cancel_during_a_write_ends_as_effect_unknown(mode, bank):
 
 def test_an_idempotent_tool_is_called_again_with_the_same_key(bank):
     """The bank knows the payment by its key, and pays once."""
-    saver = InMemorySaver()
-    with pytest.raises(Killed):
-        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, THREAD)
+    saver = _kill_at(bank, 40)
     result = payments(bank.pay_once, checkpointer=saver, idempotent=True).invoke(None, THREAD)
     assert (result["stop_reason"], bank.amounts) == ("success", [30, 40, 50])
 
 
 def test_a_tool_that_can_say_what_came_of_a_write_is_asked(bank):
     """`reconcile` finds the payment by its key, and its outcome is the receipt."""
-    saver = InMemorySaver()
-    with pytest.raises(Killed):
-        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, THREAD)
+    saver = _kill_at(bank, 40)
     result = payments(bank.pay, checkpointer=saver, reconcile=bank.reconcile).invoke(None, THREAD)
     assert (result["stop_reason"], bank.amounts) == ("success", [30, 40, 50])
     assert result["payments"] == ["paid 30", "paid 40", "paid 50"]
@@ -179,9 +173,7 @@ def test_where_reconcile_does_not_know_nobody_knows(said, bank):
             raise said
         return said
 
-    saver = InMemorySaver()
-    with pytest.raises(Killed):
-        payments(_die_in(bank, 30), checkpointer=saver).invoke(ASKED, THREAD)
+    saver = _kill_at(bank, 30)
     result = payments(bank.pay, checkpointer=saver, reconcile=reconcile).invoke(None, THREAD)
     assert (result["stop_reason"], bank.amounts.count(30)) == ("effect_unknown:pay", 1)
     assert ("reconcile" in result["details"]) is (said is not None)
@@ -189,9 +181,7 @@ def test_where_reconcile_does_not_know_nobody_knows(said, bank):
 
 def test_another_request_at_the_same_place_is_unknown(bank):
     """What was asked for is not what would be asked for now: neither is made."""
-    saver = InMemorySaver()
-    with pytest.raises(Killed):
-        payments(_die_in(bank, 30), checkpointer=saver).invoke(ASKED, THREAD)
+    saver = _kill_at(bank, 30)
 
     def other(state, run):
         outcome = yield gg.Call("tool", bank.pay, {"amount": 31}, effect="write", tool="pay", idempotent=True)
@@ -284,8 +274,6 @@ def _wrap(node, checkpointer=None):
 
 INSIDE = {
     "a node": lambda graph: graph(None),
-    "with a history of its own": lambda graph: graph(True),
-    "two graphs around": lambda graph: _wrap(graph(None)),
     "a call": lambda graph: lambda state: {"stop_reason": graph(None).invoke(state)["stop_reason"]},
 }
 
@@ -301,22 +289,6 @@ def test_a_graph_inside_finds_what_it_kept(how, paid, bank):
         _wrap(dying, saver).invoke(ASKED, THREAD)
     result = _wrap(INSIDE[how](lambda keeps: payments(bank.pay, checkpointer=keeps)), saver).invoke(None, THREAD)
     assert (result["stop_reason"], bank.amounts) == ("effect_unknown:pay", [30, 40])
-
-
-def test_every_durability_is_sync_for_a_graph_that_writes(bank):
-    """A client's argument and configuration have no effect; of a graph that reads they have the usual one."""
-    seen = []
-
-    class Watching(InMemorySaver):
-        def put(self, config, checkpoint, metadata, new_versions):
-            seen.append(metadata["step"])
-            return super().put(config, checkpoint, metadata, new_versions)
-
-    for number, asked in enumerate(({"durability": "exit"}, {"durability": "async"}, {"checkpoint_during": False})):
-        seen.clear()
-        graph = payments(bank.pay, checkpointer=Watching())
-        graph.invoke({"batches": [[30]]}, on_thread(thread_id=str(number)), **asked)
-        assert seen == [-1, 0, 1, 2, 3, 4]
 
 
 def test_the_same_request_goes_on_or_returns_its_result(bank):
@@ -368,9 +340,7 @@ def test_tools_of_langchain_find_the_key_in_their_configuration(kind, mode, bank
 
 def test_a_node_does_not_go_on_past_a_write_that_nobody_knows_of(bank):
     """A policy may ask for less when the run is resumed; what was begun under the one before is no secret."""
-    saver = InMemorySaver()
-    with pytest.raises(Killed):
-        payments(_die_in(bank, 40), checkpointer=saver).invoke(ASKED, THREAD)
+    saver = _kill_at(bank, 40)
 
     def first_only(state, run):
         [outcome] = yield [gg.Call("tool", bank.pay, {"amount": 30}, effect="write", tool="pay")]
@@ -498,8 +468,6 @@ def test_whoever_resumed_earlier_and_comes_later_pays_nothing(died):
 BREACHES = {
     "undeclared": ({"effects": None}, "yielded a write by 'pay'; declared effects: none"),
     "another tool": ({"effects": ["pay"], "tool_name": "steal"}, "yielded a write by 'steal'; declared effects: pay"),
-    "no name": ({"effects": ["pay"], "tool_name": ""}, "yielded a write by ''; declared effects: pay"),
-    "no effect": ({"effects": ["pay"], "effect": "rite"}, "yielded a Call with the effect 'rite'"),
 }
 
 
@@ -538,14 +506,6 @@ def _change_behind(bank, state, run):
     return {"raw_payments": [outcome.packed()]}
 
 
-def _share_request(bank, state, run):
-    """Have a tool write into the very request of the next call."""
-    request = {"amount": 30}
-    page = gg.Call("tool", lambda asked: request.update(amount=1_000_000), {"url": "https://shop.example"})
-    _, outcome = yield [page, gg.Call("tool", bank.pay, request, effect="write", tool="pay")]
-    return {"raw_payments": [outcome.packed()]}
-
-
 def _share_scope(bank, state, run):
     """Have a tool write into what is shown beside the next request."""
     request = {"amount": 30}
@@ -561,17 +521,6 @@ def _grow_group(bank, state, run):
     group += [gg.Call("tool", lambda asked: group.append(make({"amount": 1_000_000})), {}), make({"amount": 30})]
     outcomes = yield group
     return {"raw_payments": [outcomes[1].packed()]}
-
-
-def _ask_in_another_generator(bank, state, run):
-    """Have another generator ask, one call after the other."""
-    page = yield from _read_page()
-    outcome = yield gg.Call("tool", bank.pay, {"amount": page.content}, effect="write", tool="pay")
-    return {"raw_payments": [outcome.packed()]}
-
-
-def _read_page():
-    return (yield gg.Call("tool", lambda asked: 1_000_000, {"url": "https://shop.example"}))
 
 
 def _ask_behind_a_failure(bank, state, run):
@@ -596,16 +545,7 @@ def _ask_at_the_end(bank, state, run):
         yield gg.Call("tool", bank.pay, {"amount": page.content}, effect="write", tool="pay")
 
 
-LEAKS = [
-    _pay_what_was_read,
-    _change_behind,
-    _share_request,
-    _share_scope,
-    _grow_group,
-    _ask_in_another_generator,
-    _ask_behind_a_failure,
-    _ask_at_the_end,
-]
+LEAKS = [_pay_what_was_read, _change_behind, _share_scope, _grow_group, _ask_behind_a_failure, _ask_at_the_end]
 
 
 @pytest.mark.paired
@@ -619,16 +559,6 @@ def test_nothing_that_a_call_brought_reaches_a_later_call_of_its_visit(leak, mod
     assert bank.amounts in ([], [30])
     asked = {call["request"] for call in recorder.runs[0]["calls"] if call.get("effect") == "write"}
     assert len(asked) == len(bank.amounts)
-
-
-@pytest.mark.parametrize("rounds", [2, "any"])
-def test_a_node_that_writes_makes_one_round_of_calls(rounds, bank):
-    """Declaring more is a finding of `verify`: what the first brings can reach a write past every guard."""
-    made = pattern(bank.pay, body=partial(_pay_what_was_read, bank), rounds=rounds)
-    [finding] = verify(made.builder().compile())
-    assert (finding.rule, finding.nodes) == ("rounds", ("pay",))
-    with pytest.raises(GrammarError, match="rounds: pay makes several rounds"):
-        made.compile()
 
 
 def test_a_request_key_is_its_callers_own(bank):

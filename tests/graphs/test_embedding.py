@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from functools import partial
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
-from langchain_core.output_parsers import StrOutputParser
-from langchain_core.runnables import RunnableGenerator, RunnableLambda
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from pydantic import BaseModel
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA
-from runs import BOTH, masked, run
+from runs import masked
 from ticket_pattern import TICKET, TIGHT, Policy, triage
 from typing_extensions import TypedDict
 
-from guardgraph import InputError, RagContext, RagPolicy, create_rag_agent, create_research_agent
+from guardgraph import InputError, create_rag_agent
 from guardgraph.grammar import Budget, Context
 from guardgraph.testing import ScriptedChatModel
 
@@ -35,58 +32,9 @@ def test_a_graph_can_be_part_of_a_chain():
         (RunnableLambda(str) | triage()).invoke("x")
 
 
-@pytest.mark.parametrize("mode", ["stream", "astream"])
-def test_a_chain_that_is_streamed_gets_the_whole_result(mode):
-    """The input's pieces are put together, and the next step reads one result, as it does when the chain is invoked."""
-    question = {"question": ScriptedChatModel("What is the P1 first response target?") | StrOutputParser()}
-    [streamed] = run_stream(question | create_rag_agent() | RunnableLambda(masked), "x", mode)
-    assert streamed == masked(create_rag_agent().invoke({"question": "What is the P1 first response target?"}))
-    for pieces, results in (([], 0), ([{"ticket": 7}, TICKET], 1)):
-        chain = RunnableGenerator(partial(each, pieces), partial(aeach, pieces)) | triage()
-        assert [result["stop_reason"] for result in run_stream(chain, "x", mode)] == ["success"] * results
-
-
-def each(pieces, given):
-    """Stream these pieces, which cannot be added to one another, whatever is given."""
-    yield from pieces
-
-
-async def aeach(pieces, given):
-    """Stream these pieces asynchronously."""
-    for piece in pieces:
-        yield piece
-
-
 class Mine(TypedDict):
     ticket: str
     label: str
-
-
-class Tenant(BaseModel):
-    name: str
-
-
-PARENT_CONTEXTS = [
-    (None, None),
-    (Tenant, Tenant(name="a")),
-    (Tenant, {"name": "a"}),
-    (RagContext, RagContext(policy=RagPolicy(allowed_sources_policy=()))),
-    (None, {"tenant": "a"}),
-    (None, "text"),
-]
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize(("schema", "context"), PARENT_CONTEXTS)
-@pytest.mark.parametrize("mode", BOTH)
-def test_a_graph_can_be_a_node_of_another_graph(schema, context, mode):
-    """A parent's context is its own affair: the subgraph runs under its deployment's settings."""
-    parent = StateGraph(Mine, context_schema=schema)
-    parent.add_node("triage", triage())
-    parent.add_edge(START, "triage")
-    parent.add_node("note", lambda state: {"label": state["label"]})
-    parent.add_edge("triage", "note")
-    assert run(parent.compile(), TICKET, mode, context=context)["label"] == "bug"
 
 
 @pytest.mark.parametrize(
@@ -94,10 +42,8 @@ def test_a_graph_can_be_a_node_of_another_graph(schema, context, mode):
     [
         (Context[Policy, Budget], TIGHT, "invalid_label"),
         (None, TIGHT, "invalid_label"),
-        (None, {**TIGHT, "tenant": "a"}, "invalid_label"),
         (None, {"budget": {"max_seconds": 0.0}}, "max_seconds"),
         (None, {"policy": {"lables": []}}, "guard_error:request_guard"),
-        (None, {"policy": {"labels": "bug"}}, "guard_error:request_guard"),
     ],
 )
 def test_a_subgraph_obeys_what_its_parent_s_context_says_to_it(schema, context, reason):
@@ -106,21 +52,6 @@ def test_a_subgraph_obeys_what_its_parent_s_context_says_to_it(schema, context, 
     parent.add_node("triage", triage())
     parent.add_edge(START, "triage")
     assert parent.compile().invoke(TICKET, context=context) == {"stop_reason": reason}
-
-
-def test_a_guarded_graph_may_be_a_tool_of_another():
-    """The tool's run is its own: the other graph's policy says nothing to it, and its result comes back whole."""
-    rag, inner = create_rag_agent(), []
-
-    def search(request):
-        inner.append(rag.invoke(QUESTION))
-        return []
-
-    request = {"request": {"question": "q", "report_date": "2026-03-07", "region": "US"}, "policy_hints": {}}
-    context = {"policy": {"allowed_domains_execution": []}, "budget": {"max_seconds": 9}}
-    result = create_research_agent(search=search).invoke({"goal": "g", "request": request}, context=context)
-    assert result["stop_reason"] == "no_sources_after_dedupe"
-    assert masked(inner) == [masked(rag.invoke(QUESTION))]
 
 
 OWN_CHANNELS = {"run", "given", "log", "calls:label", "calls:lookup", "task", "accepted_label", "accepted_duty"}
@@ -187,7 +118,6 @@ def run_stream(graph, input, mode, **kwargs):
     return asyncio.run(chunks()) if mode == "astream" else list(graph.stream(input, **kwargs))
 
 
-STREAM_MODES = ["values", "updates", "debug", "checkpoints", "tasks", ["values", "updates", "debug"]]
 THREAD = {"configurable": {"thread_id": "1"}}
 
 
@@ -228,7 +158,7 @@ def spoiled(graph, mode, stream_mode, **kwargs):
 
 @pytest.mark.paired
 @pytest.mark.parametrize("version", ["v1", "v2"])
-@pytest.mark.parametrize("stream_mode", STREAM_MODES, ids=str)
+@pytest.mark.parametrize("stream_mode", ["values", "updates", ["values", "updates", "debug"]], ids=str)
 @pytest.mark.parametrize("mode", ["stream", "astream"])
 def test_a_consumer_of_a_stream_cannot_change_the_run(mode, stream_mode, version):
     """Whatever is done to what a stream yields, the run decides and returns what it would have."""
@@ -256,30 +186,11 @@ class Vandal(BaseCallbackHandler):
             spoil(outputs)
 
 
-class AsyncVandal(AsyncCallbackHandler):
-    """The same, awaited."""
-
-    def __init__(self):
-        self.vandal = Vandal()
-
-    async def on_chain_start(self, *args, **kwargs):
-        """Spoil what a node reads."""
-        self.vandal.on_chain_start(*args, **kwargs)
-
-    async def on_chain_end(self, *args, **kwargs):
-        """Spoil what a node wrote."""
-        self.vandal.on_chain_end(*args, **kwargs)
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("vandal", [Vandal, AsyncVandal])
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream_events"])
-def test_a_handler_cannot_change_the_run(vandal, mode):
+def test_a_handler_cannot_change_the_run(mode):
     """Whatever handlers of callbacks do to inputs and outputs of nodes, the run decides what it would have."""
-    if vandal is AsyncVandal and mode in ("invoke", "stream"):
-        pytest.skip("LangChain calls asynchronous handlers in asynchronous runs")
     graph = create_rag_agent(checkpointer=InMemorySaver())
-    config = {**THREAD, "callbacks": [vandal()]}
+    config = {**THREAD, "callbacks": [Vandal()]}
 
     async def follow():
         async for event in graph.astream_events(dict(QUESTION), config, version="v2"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -21,7 +21,7 @@ from runs import BOTH, content, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, RagBudget, verify
-from guardgraph.grammar import Call, Stop
+from guardgraph.grammar import Call
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.nodes import rag, self_critique, tools
 from guardgraph.nodes.body import declares, read_body_declaration
@@ -44,12 +44,9 @@ def raising(error):
     "body",
     [
         raising(KeyError("x")),
-        raising(Stop("invalid_label")),
         lambda state, run: None,
         lambda state, run: Command(goto="label"),
-        lambda state, run: {"outcome": "x", "status": "ok"},
         lambda state, run: {"outcome": "x", "stop_reason": "fine"},
-        lambda state, run: {"outcome": {1}},
         lambda state, run: (yield Call("tool", print, {})),
     ],
 )
@@ -83,7 +80,6 @@ def run_demo(pattern: str, **given: Any) -> Any:
 
 
 run_rag, run_research, run_critique = (partial(run_demo, name) for name in ("rag", "research", "self_critique"))
-run_clarified = partial(run_demo, "rag", question="Who won the cup in 1954?")
 
 
 def run_tools() -> Any:
@@ -94,12 +90,8 @@ def run_tools() -> Any:
 
 LIES: dict[str, Any] = {
     "rag, answer": (run_rag, rag, "run_answered_node", "answer", "Within 1 hour."),
-    "rag, citations": (run_rag, rag, "run_answered_node", "citations", []),
     "rag, outcome": (run_rag, rag, "run_answered_node", "outcome", "clarify"),
-    "rag, clarified": (run_clarified, rag, "run_clarified_node", "answer", "Germany."),
-    "research, answer": (run_research, answering, "run_answered_node", "answer", "All is well."),
     "research, citations": (run_research, answering, "run_answered_node", "citations", ["n9"]),
-    "critique, answer": (run_critique, self_critique, "run_revised_node", "answer", "All is well."),
     "critique, audit": (
         run_critique,
         self_critique,
@@ -107,30 +99,13 @@ LIES: dict[str, Any] = {
         "audit",
         lambda audit: {**audit, "changed": 0},
     ),
-    "critique, outcome": (run_critique, self_critique, "run_revised_node", "outcome", "approved_direct"),
-    "tools, answer": (run_tools, tools, "run_answered_node", "answer", "Nothing was sent."),
-    "tools, outcome": (run_tools, tools, "run_answered_node", "outcome", "declined"),
     "tools, a call less": (run_tools, tools, "run_answered_node", "tool_calls", lambda made: made[:-1]),
-    "tools, other arguments": (
-        run_tools,
-        tools,
-        "run_answered_node",
-        "tool_calls",
-        lambda made: [{**call, "args": {}} for call in made],
-    ),
     "tools, another approver": (
         run_tools,
         tools,
         "run_answered_node",
         "tool_calls",
         lambda made: [{**call, "approved_by": "the boss"} if "approved_by" in call else call for call in made],
-    ),
-    "tools, no approver": (
-        run_tools,
-        tools,
-        "run_answered_node",
-        "tool_calls",
-        lambda made: [{key: value for key, value in call.items() if key != "approved_by"} for call in made],
     ),
 }
 """By who lies about what: a run, and the terminal with the key and what it says there."""
@@ -165,32 +140,16 @@ class Phases(BaseCallbackHandler):
         self.seen = {}
 
     def on_chain_start(self, serialized, inputs, *, metadata=None, **kwargs):
-        """Keep what a node's metadata says."""
-        if "langgraph_node" in (metadata or {}):
-            self.seen[metadata["langgraph_node"]] = metadata.get("phase")
-
-
-class AsyncPhases(AsyncCallbackHandler):
-    """The same, awaited."""
-
-    def __init__(self):
-        self.seen = {}
-
-    async def on_chain_start(self, serialized, inputs, *, metadata=None, **kwargs):
-        """Keep what a node's metadata says."""
         if "langgraph_node" in (metadata or {}):
             self.seen[metadata["langgraph_node"]] = metadata.get("phase")
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize(
-    ("mode", "handler"),
-    [("invoke", Phases), ("stream", Phases), ("ainvoke", Phases), ("ainvoke", AsyncPhases), ("astream", AsyncPhases)],
-)
+@pytest.mark.parametrize("mode", ["invoke", "stream", "ainvoke"])
 @pytest.mark.parametrize("phase", STOPPED)
-def test_a_callback_is_told_the_phase_of_the_stop(phase, mode, handler):
+def test_a_callback_is_told_the_phase_of_the_stop(phase, mode):
     """The metadata of the stop terminal says where the run stopped, as the result does."""
-    told = handler()
+    told = Phases()
     result = run(STOPPED[phase](), QUESTION, mode, config={"callbacks": [told], "metadata": {"tenant": "a"}})
     assert result["phase"] == phase
     assert {entry["node"]: entry["phase"] for entry in result["timeline"]} == told.seen
@@ -238,20 +197,7 @@ async def araises(request):
     raises(request)
 
 
-class Raises:
-    """A tool that is an object."""
-
-    def __call__(self, request):
-        """Fail."""
-        raises(request)
-
-
-FUNCTIONS = {
-    "a function": raises,
-    "an async function": araises,
-    "an object": Raises(),
-    "a Runnable": RunnableLambda(raises),
-}
+FUNCTIONS = {"an async function": araises, "a Runnable": RunnableLambda(raises)}
 
 
 @pytest.mark.paired
@@ -319,18 +265,9 @@ def test_a_log_that_fails_changes_no_run():
     assert result["stop_reason"] == "tool_invalid_output:lookup"
 
 
-class Leaving(BaseException):
-    """Something of a library's own that is below `BaseException`."""
-
-
 def leaves(request):
     """End the process, as argparse does for a value that it does not know."""
     argparse.ArgumentParser(prog="tool").parse_args(["--what-a-model-said"])
-
-
-def raises_leaving(request):
-    """Raise what no `except Exception` catches."""
-    raise Leaving("gone")
 
 
 async def aleaves(request):
@@ -338,11 +275,7 @@ async def aleaves(request):
     leaves(request)
 
 
-LEAVING = {
-    "an exit": (leaves, "SystemExit"),
-    "a class of its own": (raises_leaving, "Leaving"),
-    "an async exit": (aleaves, "SystemExit"),
-}
+LEAVING = {"an exit": (leaves, "SystemExit"), "an async exit": (aleaves, "SystemExit")}
 
 
 @pytest.mark.paired

@@ -70,10 +70,8 @@ def test_the_newest_turns_are_read_whole(turns, most, chars):
     ("history", "field"),
     [
         ("What SLA?", "history"),
-        ({"role": "user"}, "history"),
         (["What SLA?"], "history.0"),
         ([*BEFORE, {"role": "system", "content": "Be brief."}], "history.2.role"),
-        ([{"role": "user", "content": None}], "history.0.content"),
         ([{"role": "user", "content": ["What?"]}], "history.0.content"),
     ],
 )
@@ -166,29 +164,6 @@ def test_names_and_numbers_come_from_the_conversation_and_links_from_the_user(te
     assert refusal(text, question="When was he born?", history=SAID) == reason
 
 
-ASKED = [
-    {"role": "user", "content": "What does the Sol toaster cost?"},
-    {"role": "assistant", "content": "It costs 100 euros in May, 20 on Mondays, and less from the seventh on."},
-]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "What is the first price?",
-        "Which of the two is it?",
-        "Does one of them cost less in May?",
-        "What does the hundred euro toaster cost?",
-        "Is it twenty euros on a Monday?",
-        "What is the third of the seventh?",
-        "May it cost less?",
-    ],
-)
-def test_small_words_and_what_was_said_otherwise_pass(text):
-    """A question may count to five, and say in words what a turn says in digits."""
-    assert refusal(text, question="And it?", history=ASKED) is None
-
-
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=8)
 
 
@@ -201,13 +176,6 @@ def test_what_nobody_said_is_refused(name, number, by):
     for text in (f"What does the plan of {name} cost?", f"Why are there {number} of them?"):
         assert refusal(text, history=[turn]) is None
         assert refusal(text) is not None
-
-
-@given(text=st.text(max_size=300), turns=TURNS)
-def test_any_text_is_judged(text, turns):
-    """Whatever a model writes, the guard lets it through or says why not."""
-    reasons = {item.reason.removeprefix("invalid_question:") for item in RAG_REASONS}
-    assert refusal(text, history=turns) in {None, *reasons}
 
 
 # What it licenses
@@ -247,12 +215,8 @@ CONDENSED = [
         "What about trials?",
         "What about trials (What does the standard plan cost)?",
     ),
-    (f"{P1}?", "and P2?", f"and P2 ({P1})?"),
     (f"{P1}?", "And on the standard plan?", f"{P1} on the standard plan?"),
-    ("What does the SLA say?", "Is it 24/7?", "Is it 24/7 (What does the SLA say)?"),
-    ("What does the SLA say?", "refunds", "refunds (What does the SLA say)?"),
     ("What is SSO?", "Who wrote Hamlet?", "Who wrote Hamlet?"),
-    ("What is SSO?", "How long does it take to get a refund?", "How long does it take to get a refund?"),
     ("Was gilt für P1?", "Und für den Standard-Tarif?", "Was gilt für P1 für den Standard-Tarif?"),
     ("企业版的首次响应时间是多少？", "那P1呢？", "那P1呢 (企业版的首次响应时间是多少)?"),
 ]
@@ -287,9 +251,7 @@ def test_the_command_reads_a_history(here):
     ("lines", "said"),
     [
         (["What SLA?"], "line 1: not JSON"),
-        ([json.dumps(BEFORE[0]), "[]"], "line 2: an object {role, content} is required"),
         (['{"role": "tool", "content": "x"}'], "line 1.role: user or assistant is required; given: tool"),
-        (['{"role": "user"}'], "line 1.content: a text is required"),
         (None, "cannot be read"),
     ],
 )
@@ -325,15 +287,12 @@ def test_a_stopped_run_is_a_message_that_says_so():
     ("messages", "said"),
     [
         ([], "one at least is required"),
-        ({"messages": []}, "one at least is required"),
         ({"question": "Why?"}, "a list of messages is required; given: NoneType"),
-        (5, "a list of messages is required; given: int"),
         ([AIMessage("Hello.")], "the last one must be a person's; given: one of type 'ai'"),
         (
             [HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])],
             "text alone is required; given: image_url",
         ),
-        ([object()], "messages of LangChain are required"),
     ],
 )
 def test_what_is_no_conversation_is_refused(messages, said):

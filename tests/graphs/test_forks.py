@@ -11,7 +11,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from payment_pattern import BATCHES, Bank, pattern
 from refund_pattern import ORDER, answering
 from runs import SAVERS, halt_before
-from test_begun_runs import Audited
 from ticket_pattern import TICKET
 from ticket_pattern import pattern as tickets
 
@@ -77,15 +76,6 @@ def test_a_fork_is_a_run_of_its_own(mode, bank):
     assert (begun["run_id"], begun["request"], begun["forked_from"]) == (second["run_id"],) * 2 + (fork["forked_from"],)
     assert (begun["input"], begun["thread"]) == (ASKED, "1")
     assert kept.open == []
-
-
-def test_without_forks_an_earlier_checkpoint_is_refused(bank):
-    """As it always was; and nothing is written."""
-    graph = pattern(bank.pay).compile(checkpointer=InMemorySaver())
-    graph.invoke(ASKED, THREAD)
-    with pytest.raises(InputError, match="checkpoint_id: a run goes on from the latest checkpoint of its thread"):
-        graph.invoke(None, at(before(graph, "pay", 2)))
-    assert bank.amounts == [30, 40, 50]
 
 
 def test_nothing_is_paid_twice_under_one_run_id(bank):
@@ -219,36 +209,6 @@ def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
 
 
 # Its beginning
-
-
-class Refusing(InMemoryRecorder):
-    """A recorder that keeps the first beginning, and none after it."""
-
-    def begin(self, run):
-        """Keep it, or fail."""
-        if self.begun:
-            raise OSError("the disk is full")
-        super().begin(run)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_fork_whose_beginning_cannot_be_kept_calls_nobody(mode):
-    """Where it must be recorded it ends before any call; else its result says so."""
-    called = []
-    for required in (True, False):
-        graph = tickets(
-            policy=Audited(audit_required=required), tool=lambda request: called.append(1) or "ann"
-        ).compile(checkpointer=InMemorySaver(), recorder=Refusing(), forks=True)
-        first = graph.invoke(TICKET, THREAD)
-        called.clear()
-        result = made(graph, None, at(before(graph, "lookup")), mode)
-        assert result["run_id"] != first["run_id"]
-        assert result["forked_from"]["run_id"] == first["run_id"]
-        if required:
-            assert (result["stop_reason"], result["path"][-1]) == ("audit_unavailable", "stop_audit_unavailable")
-            assert (result["details"]["type"], called) == ("OSError", [])
-        else:
-            assert (result["status"], result["audit"]["unbegun"]["type"], called) == ("ok", "OSError", [1])
 
 
 def test_a_client_that_asks_again_for_a_fork_goes_on_with_it(bank):

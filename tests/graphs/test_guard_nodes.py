@@ -12,7 +12,6 @@ from cli_runs import run
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.graph import END, START, StateGraph
-from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, Send, interrupt
 
 from guardgraph import ConfigurationError, InputError, ToolPolicy, answer_guard, tool_guard, verify
@@ -229,39 +228,9 @@ def wrapped(*args: Any) -> Any:
     return jump(*args)
 
 
-@tool
-def leave() -> Command[str]:
-    """Leave the graph."""
-    return Command(goto=END)
-
-
-@pytest.mark.parametrize(
-    "node", [lambda state: [jump(state)], Jumper().node, wrapped, functools.partial(wrapped), ToolNode([leave])]
-)
-def test_a_jump_that_a_node_leaves_to_something_else_is_seen(node: Any) -> None:
-    """A helper, a method, a decorator, a tool."""
-    hidden = build(jump=node)
-    hidden.add_edge("generate", "jump")
-    hidden.add_edge("jump", "guard")
-    assert [each.rule for each in verify(hidden.compile(), behind={"guard": ["generate"]})] == ["unseen"]
-
-
 def leave_inner(state: State) -> Command[Literal["other"]]:
     """Go in the graph around, which the hint does not say."""
     return Command(graph=Command.PARENT, goto=END)
-
-
-def test_a_jump_out_of_an_inner_graph_is_seen() -> None:
-    """A declared destination is one of the inner graph."""
-    inner = StateGraph(State)
-    inner.add_node("write", leave_inner)
-    inner.add_node("other", lambda state: {})
-    inner.add_edge(START, "write")
-    outer = build(inner=inner.compile())
-    outer.add_edge("generate", "inner")
-    outer.add_edge("inner", "guard")
-    found = verify(outer.compile(), behind={"guard": ["generate"]})
-    assert [(each.rule, each.nodes) for each in found] == [("unseen", ("inner:write",))]
 
 
 class Holding:
@@ -271,25 +240,7 @@ class Holding:
         self.held = held
 
     def __call__(self, state: State) -> Any:
-        """Leave it to what it holds, or to what that holds."""
         return self.held.go(state)
-
-    go = __call__
-
-
-def call_held(held: Any) -> Any:
-    """A node that calls a graph."""
-    return lambda state: {**held.invoke(state)}
-
-
-def call_declared(held: Any) -> Any:
-    """A node that calls a graph and says where it goes itself."""
-
-    def call(state: State) -> Command[Literal["guard"]]:
-        held.invoke(state)
-        return Command(goto="guard")
-
-    return call
 
 
 def outward() -> Any:
@@ -301,15 +252,30 @@ def outward() -> Any:
     return inner.compile()
 
 
-@pytest.mark.parametrize(
-    "node", [Holding(Jumper()), Holding(Holding(Jumper())).go, call_held(outward()), call_declared(outward())]
-)
-def test_a_jump_of_what_a_node_holds_is_seen(node: Any) -> None:
-    """An attribute, an attribute's attribute, a graph that is called inside the function."""
+def call_outward(state: State) -> Any:
+    """Call such a graph."""
+    return {**OUTWARD.invoke(state)}
+
+
+OUTWARD = outward()
+
+
+@pytest.mark.parametrize("node", [lambda state: [jump(state)], Jumper().node, wrapped, Holding(Jumper()), call_outward])
+def test_a_jump_that_a_node_leaves_to_something_else_is_seen(node: Any) -> None:
+    """A helper, a method, a decorator, a tool."""
     hidden = build(jump=node)
     hidden.add_edge("generate", "jump")
     hidden.add_edge("jump", "guard")
-    assert {each.rule for each in verify(hidden.compile(), behind={"guard": ["generate"]})} == {"unseen"}
+    assert [each.rule for each in verify(hidden.compile(), behind={"guard": ["generate"]})] == ["unseen"]
+
+
+def test_a_jump_out_of_an_inner_graph_is_seen() -> None:
+    """A declared destination is one of the inner graph."""
+    outer = build(inner=outward())
+    outer.add_edge("generate", "inner")
+    outer.add_edge("inner", "guard")
+    found = verify(outer.compile(), behind={"guard": ["generate"]})
+    assert [(each.rule, each.nodes) for each in found] == [("unseen", ("inner:write",))]
 
 
 def fan_or_none(state: State) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from time import sleep
 from typing import Any
 
 import pytest
@@ -19,15 +18,13 @@ from guardgraph import (
     ToolPolicy,
     create_tool_agent,
     replay,
-    report,
     verify,
-    what_if,
 )
 from guardgraph.graphs.tools import tool_pattern
 from guardgraph.nodes import tools as nodes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.state.tools import TOOL_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_verifier
+from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_verifier
 from guardgraph.world.proposers import Proposer
 
 TASK = {"task": "In which rooms are Ann, Bob and Cid?"}
@@ -112,16 +109,6 @@ def test_calls_of_models_are_kept_for_the_last_answer() -> None:
     assert "has ended" not in str(model.calls[0])
 
 
-def test_tokens_are_kept_for_the_last_answer() -> None:
-    """What a model may use up is less while there is more to do."""
-    look = '{"calls": [{"tool": "look", "args": {"name": "Ann"}}]}'
-    many = {"input_tokens": 9000, "output_tokens": 100, "total_tokens": 9100}
-    model = ScriptedChatModel(Reply(look, usage=many), {"answer": "Ann is in room 4."})
-    limits = ToolBudget(max_tokens=18_000, max_output_tokens=500)
-    result = create_tool_agent(model, [Rooms().look], policy=PARTIAL, budget=limits).invoke(TASK)
-    assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_tokens")
-
-
 @pytest.mark.parametrize(
     ("last", "why"),
     [
@@ -143,20 +130,6 @@ def test_a_last_answer_that_is_refused_ends_the_run_with_the_limit(last: Any, wh
     assert [call["value"] for call in result["so_far"]["tool_calls"]] == ["Ann is in room 4"]
     assert "answer" not in result
     assert "ended_by" not in result
-
-
-def test_a_call_that_the_runs_time_cuts_off_ends_it_by_time() -> None:
-    """The limit is the run's, whatever the stop would have been called."""
-
-    def plan(view: Any) -> Any:
-        if "last" in view:
-            return {"answer": "Ann is in room 4."}
-        sleep(3 if view["results"] else 0)
-        return {"calls": [{"tool": "look", "args": {"name": "Ann"}}]}
-
-    limits = ToolBudget(max_seconds=5.3, reserve_seconds=5)
-    result = create_tool_agent(planner=plan, tools=[Rooms().look], policy=PARTIAL, budget=limits).invoke(TASK)
-    assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_seconds")
 
 
 def test_where_nothing_was_brought_the_run_stops_as_without() -> None:
@@ -193,26 +166,6 @@ def test_a_reserve_is_smaller_than_the_budget(budget: Any) -> None:
     with pytest.raises(ConfigurationError, match=r"budget\.reserve_(seconds|calls|tokens): less than max_\w+ \("):
         Rooms().make(**budget)
     assert Rooms().make(policy=ToolPolicy(rules=READS), **budget)
-
-
-def test_a_what_if_says_what_another_policy_makes_of_it() -> None:
-    """With "stop" the run ends at the limit; what a last answer would have been, nobody knows."""
-    kept = Kept()
-    Rooms().make(recorder=kept, max_tool_calls=1).invoke(TASK)
-    stopping = Rooms().make(policy=ToolPolicy(rules=READS), recorder=kept, max_tool_calls=1)
-    stopping.invoke(TASK)
-    first, second = kept.recordings
-    [told] = what_if(stopping, [first]).rows
-    assert (told.old.outcome, told.new.stop_reason) == ("grounded_partial", "max_tool_calls")
-    [unknown] = what_if(Rooms().make(max_tool_calls=1), [second]).rows
-    assert unknown.kind == "unknown"
-
-
-def test_the_page_shows_the_limit() -> None:
-    """The outcome, the limit and the guard that had the last answer written."""
-    agent = Rooms().make(max_tool_calls=1)
-    page = report(agent.invoke(TASK), agent).html
-    assert all(said in page for said in ("grounded_partial", "ended_by", "max_tool_calls", "limit_guard"))
 
 
 # Research

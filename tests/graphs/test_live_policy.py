@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 import refund_pattern
 from cli_runs import empty_folder, refused, run
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from rag_agents import NAMED, QUESTION, agent
 from runs import masked
-from switched_runs import desk
 from test_licences import TRUSTING
 from tool_pattern import PAY, TASK, THREAD, Desk, pattern, planning
 
@@ -31,9 +26,14 @@ from guardgraph import (
     switch_live_policy,
     what_if,
 )
+from guardgraph.grammar import Policy
 from guardgraph.testing import InMemoryRecorder
 
 folder = pytest.fixture(empty_folder)
+
+
+class RefundPolicy(refund_pattern.Policy, Policy):
+    """The policy of a pattern that asks a person and can be switched off."""
 
 
 class Operator:
@@ -205,7 +205,8 @@ def test_each_visit_has_its_reading_and_a_replay_reads_it_again():
 def test_a_switch_off_and_on_loses_no_waiting_review():
     """While it is off an answer does not count and the run goes on waiting for the same; after it, it counts."""
     operator = Operator()
-    graph = desk(InMemorySaver(), live_policy(operator, every=0))
+    pattern = refund_pattern.pattern(policy=RefundPolicy())
+    graph = pattern.compile(checkpointer=InMemorySaver(), live=live_policy(operator, every=0))
     shown = refund_pattern.waiting(graph)
     operator.said = {"enabled": False, "switched": {"by": "ada", "why": "drill"}}
     off = graph.invoke(refund_pattern.answering(shown), refund_pattern.THREAD)
@@ -216,39 +217,12 @@ def test_a_switch_off_and_on_loses_no_waiting_review():
     assert graph.invoke(refund_pattern.answering(off), refund_pattern.THREAD)["outcome"] == "refunded"
 
 
-def test_a_switch_ends_runs_in_four_processes_within_its_interval(folder):
-    """By the command; new runs stop too, and the run that waits in each process is answered when it is on again."""
-    on = ["policy", "switch", "on", "live.yaml", "--by", "ada", "--why", "begin"]
-    assert run(*on).exit_code == 0
-    every = 1.0
-    command = [sys.executable, str(Path(__file__).parents[1] / "support" / "switched_runs.py"), "live.yaml", "go"]
-    workers = [
-        subprocess.Popen(
-            [*command, f"runs-{number}.sqlite", str(number), str(every)], stdout=subprocess.PIPE, text=True, cwd=folder
-        )
-        for number in range(4)
-    ]
-    try:
-        told = [[json.loads(worker.stdout.readline()) for _ in range(2)] for worker in workers]
-        assert all("waiting" in first and second == {"planning": True} for first, second in told)
-        assert run("policy", "switch", "off", "live.yaml", "--by", "ada", "--why", "wrong answers").exit_code == 0
-        time.sleep(every)
-        (folder / "go").touch()
-        ends = [[json.loads(line) for line in worker.communicate(timeout=300)[0].splitlines()] for worker in workers]
-    finally:
-        for worker in workers:
-            worker.kill()
-            worker.wait()
-    for running, new in ends:
-        assert (running["reason"], running["path"][-2:]) == ("switched_off", ["policy_guard", "stop_budget"])
-        assert {"by": "ada", "why": "wrong answers"}.items() <= running["details"].items()
-        assert (new["reason"], new["path"]) == ("switched_off", ["request_guard", "stop_budget"])
-    assert run(*on).exit_code == 0
-    for number, (first, _) in enumerate(told):
-        with SqliteSaver.from_conn_string(str(folder / f"runs-{number}.sqlite")) as saver:
-            graph, thread = desk(saver, live_policy("live.yaml")), {"configurable": {"thread_id": str(number)}}
-            answer = refund_pattern.answering({"waiting_for": {"hash": first["waiting"]}})
-            assert graph.invoke(answer, thread)["outcome"] == "refunded"
+def test_a_file_is_read_anew_and_an_empty_one_says_nothing(folder):
+    """A switch in the file holds from the next reading on; a file that is written in place is empty at first."""
+    live, file = live_policy("live.yaml", every=0), folder / "live.yaml"
+    for text, reason in (("{}", "success"), ("enabled: false", "switched_off"), (" ", "policy_unreadable")):
+        file.write_text(text, encoding="utf-8")
+        assert agent(live=live).invoke(QUESTION)["stop_reason"] == reason
 
 
 def test_the_command_keeps_what_else_the_file_says(folder):

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import subprocess
 import sys
 
 import pytest
 from by_hand_agents import BY_HAND
-from cli_runs import run
 from measured import offline_agent, scripted_agent
 
 import guardgraph
-from guardgraph import (
-    RagPolicy,
-    SelfCritiquePolicy,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-)
-from guardgraph.graphs.patterns import COMMANDS, PATTERNS
-from guardgraph.testing import scripted_tool
+from guardgraph import SelfCritiquePolicy, create_rag_agent, create_research_agent, create_self_critique_agent
+from guardgraph.graphs.patterns import PATTERNS
 
 EVERY_PATTERN = pytest.mark.parametrize("pattern", PATTERNS.values(), ids=lambda item: item.name)
 
@@ -35,23 +26,6 @@ def test_the_demo_of_a_pattern_ends_well(pattern):
     result = agent.invoke(given)
     assert (result["status"], result["outcome"] in pattern.outcomes) == ("ok", True)
     assert pattern.read_request(given).strip()
-
-
-@EVERY_PATTERN
-def test_an_entry_has_its_catalogue(pattern):
-    """The catalogue has the name of the entry, and the public catalogues are those of the entries, in order."""
-    assert pattern.catalogue.pattern == pattern.name
-    assert guardgraph.CATALOGUES[pattern.name] is pattern.catalogue
-    assert list(guardgraph.CATALOGUES) == list(PATTERNS)
-
-
-@EVERY_PATTERN
-def test_the_command_line_knows_every_pattern(pattern):
-    """Help names the command of an entry wherever a pattern is asked for, and lists its reasons by either name."""
-    assert re.search(f"Usage: .* {pattern.command} ", run(pattern.command, "--help").stdout)
-    for command in ("draw", "report", "reasons"):
-        assert "|".join(COMMANDS) in run(command, "--help").stdout
-    assert run("reasons", pattern.name).stdout == run("reasons", pattern.command).stdout
 
 
 def test_the_registry_is_read_at_no_cost():
@@ -89,148 +63,37 @@ def business_by_hand(pattern, state):
     return {"history": state["history"], **kept, **state.get("evidence", {})}
 
 
-def said(*values):
-    """Return a proposer or tool that says one thing after the other, the last again and again."""
-    return scripted_tool(*values, loop=True)
-
-
-def intent(**fields):
-    """Return a planner whose intent is the demo's but for these fields."""
-    return said({"kind": "retrieve", "query": "enterprise SLA first response target", **fields})
-
-
-def lists(execution):
-    """Return a policy with all sources on the policy list and these on the execution list."""
-    sources = ("support_policy", "security_policy", "billing_policy")
-    return RagPolicy(allowed_sources_policy=sources, allowed_sources_execution=execution)
-
-
-def pages(**by_word):
-    """Return a reader that raises or returns what is said for a word of the URL, else the recorded page."""
-    recorded = offline_agent("research").arguments["reader"]
-
-    def read(request):
-        for word, value in by_word.items():
-            if word in request["url"]:
-                return value() if callable(value) else value
-        return recorded(request)
-
-    return read
-
-
-def lost():
-    """Raise what a reader raises."""
-    raise OSError("no such page")
-
-
-def hinted(**hints):
-    """Return the demo's request with other hints."""
-    request = offline_agent("research").given()["request"]
-    return {"request": {**request, "policy_hints": hints}}
-
-
-def noted(**fields):
-    """Return an extractor whose notes have these fields instead of the recorded ones."""
-    recorded = offline_agent("research").arguments["extractor"]
-    return lambda request: [{**note, **fields} for note in recorded(request)]
-
-
-CRITIQUE = {"decision": "revise", "severity": "low", "risks": [], "reason": ""}
-ADD = {**CRITIQUE, "required_changes": ['ADD "very soon"']}
-APPROVE = {**CRITIQUE, "decision": "approve", "required_changes": []}
-SHORT = "we investigate failed payments of some merchants, check every log that we have, and share what we find here."
-DRAFT = "We are investigating failed payments. " * 30
-OTHER_SLA = "The enterprise plan includes a 99.5% monthly uptime SLA."
-
-RAG = {
-    "grounded_answer": ({}, {}),
-    "clarify": ({"retriever": said([])}, {}),
-    "clarify, answerer abstains": ({"answerer": said({"insufficient": True})}, {}),
-    "invalid_request:question": ({}, {"question": "  "}),
-    "invalid_intent:top_k": ({"planner": intent(top_k=99)}, {}),
-    "source_denied": ({"planner": intent(sources=["billing_policy"]), "policy": lists(("support_policy",))}, {}),
-    "tool_invalid_output:retrieve": ({"retriever": said(OSError("down"))}, {}),
-    "llm_empty": ({"answerer": said({"answer": " ", "citations": []})}, {}),
-    "invalid_answer:citations_out_of_context": ({"answerer": said({"answer": "Yes.", "citations": ["other"]})}, {}),
-    "invalid_answer:unsupported_number": (
-        {"answerer": said({"answer": "It is 77 %.", "citations": ["doc_sla_enterprise_v3"]})},
-        {},
-    ),
-    "invalid_answer:contradicts_source": (
-        {"answerer": said({"answer": OTHER_SLA, "citations": ["doc_sla_enterprise_v3"]})},
-        {},
-    ),
+OTHER_SLA = {"answer": "The enterprise plan has a 99.5% monthly uptime SLA.", "citations": ["doc_sla_enterprise_v3"]}
+NOT_A_NOTE = {"answer": "Yes.", "citations": ["n99"]}
+CASES = {
+    "rag": {
+        "grounded_answer": {},
+        "clarify": {"retriever": lambda asked: []},
+        "invalid_answer:contradicts_source": {"answerer": lambda view: OTHER_SLA},
+    },
+    "research": {
+        "grounded_research_answer": {},
+        "no_sources_after_dedupe": {"search": lambda asked: []},
+        "invalid_answer:citation_unknown": {"writer": lambda view: NOT_A_NOTE},
+    },
+    "self_critique": {
+        "revised_once": {},
+        "critique_decision_denied_execution": {"policy": SelfCritiquePolicy(allowed_decisions_execution=["approve"])},
+        "patch_violation:too_large_edit": {"reviser": lambda view: {"revised_answer": "Nothing to see here."}},
+    },
 }
-RESEARCH = {
-    "grounded_research_answer": ({}, {}),
-    "grounded_research_answer, one page lost": ({"reader": pages(sla=lost)}, {}),
-    "invalid_request:goal": ({}, {"goal": ""}),
-    "invalid_plan:steps": ({"planner": said({"steps": []})}, {}),
-    "invalid_search:query": ({"planner": lambda view: {"steps": [{**step, "args": {}} for step in _plan(view)]}}, {}),
-    "no_sources_after_dedupe": ({"search": said([])}, {}),
-    "tool_invalid_output:search_sources": ({"search": said(ValueError("quota"))}, {}),
-    "no_reliable_sources, denied": ({}, hinted(allowed_domains_execution=[])),
-    "no_reliable_sources, no notes": ({"extractor": said([])}, {}),
-    "invalid_notes:claim": ({"extractor": noted(claim="")}, {}),
-    "verification_failed:quote_not_in_source": ({"extractor": noted(quote="Nobody has ever said these words.")}, {}),
-    "invalid_answer:citation_unknown": ({"writer": said({"answer": "Yes.", "citations": ["n99"]})}, {}),
-    "invalid_answer:unsupported_number": ({"writer": said({"answer": "It took 77 days.", "citations": ["n1"]})}, {}),
-}
-SELF_CRITIQUE = {
-    "revised_once": ({}, {}),
-    "approved_direct": ({"critic": said(APPROVE)}, {}),
-    "revised_once, by rule": (
-        {
-            "drafter": said({"draft": SHORT}),
-            "critic": said(ADD),
-            "reviser": said({"revised_answer": SHORT.replace("share", "tell")}),
-        },
-        {},
-    ),
-    "approved_direct, shortened": (
-        {"drafter": said({"draft": DRAFT}), "shortener": said({"draft": SHORT}), "critic": said(APPROVE)},
-        {},
-    ),
-    "invalid_request:incident_context": ({}, {"incident_context": []}),
-    "invalid_draft:too_long": ({"drafter": said({"draft": DRAFT}), "shortener": said({"draft": DRAFT})}, {}),
-    "invalid_draft:unsupported_link": ({"drafter": said({"draft": "See attacker.io."})}, {}),
-    "invalid_critique:not_object": ({"critic": said([])}, {}),
-    "critique_decision_denied_execution": ({"policy": SelfCritiquePolicy(allowed_decisions_execution=["approve"])}, {}),
-    "policy_escalation": (
-        {"critic": said({**CRITIQUE, "decision": "escalate", "required_changes": [], "reason": "Ask legal."})},
-        {},
-    ),
-    "patch_violation:too_large_edit": ({"reviser": said({"revised_answer": "Nothing to see here."})}, {}),
-}
-CASES = {"rag": RAG, "research": RESEARCH, "self_critique": SELF_CRITIQUE}
-
-
-def _plan(view):
-    return offline_agent("research").arguments["planner"](view)["steps"]
-
-
-def _drop_places(value):
-    """Return a result without the files and lines of functions that failed, which an agent by hand does not tell."""
-    if isinstance(value, dict):
-        return {key: _drop_places(item) for key, item in value.items() if key != "at"}
-    return [_drop_places(item) for item in value] if isinstance(value, list) else value
-
-
-def _both(pattern, changed, given):
-    """Return the results of our agent and of the one written by hand."""
-    offline = offline_agent(pattern)
-    arguments, given = {**offline.arguments, **changed}, {**offline.given(), **given}
-    ours = CREATE[pattern](**arguments).invoke(given)
-    return _drop_places(business(ours)), business_by_hand(pattern, BY_HAND[pattern](**arguments).invoke(given))
+"""By pattern: how a run ends, and what makes it end so."""
 
 
 @pytest.mark.parametrize("pattern", CASES)
 def test_an_agent_written_by_hand_decides_the_same(pattern):
     """Ending, evidence, answer and history are those of our agent, whatever proposers and tools say."""
-    for case, parts in CASES[pattern].items():
-        ours, theirs = _both(pattern, *parts)
-        assert theirs == ours, case
-        assert ours.get("outcome", ours["stop_reason"]).startswith(case.partition(",")[0]), case
+    offline = offline_agent(pattern)
+    for case, changed in CASES[pattern].items():
+        arguments = {**offline.arguments, **changed}
+        ours = business(CREATE[pattern](**arguments).invoke(offline.given()))
+        assert business_by_hand(pattern, BY_HAND[pattern](**arguments).invoke(offline.given())) == ours
+        assert ours.get("outcome", ours["stop_reason"]).startswith(case)
 
 
 @pytest.mark.paired

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 from guard_cases import DATA
 from langchain_core.runnables import RunnableLambda
-from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, SOURCES, agent_with
+from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, SOURCES
 from runs import LIMITS, MODES, check_result, masked, run
 from tables import each_row
 
-from guardgraph import ConfigurationError, RagBudget, RagPolicy, create_rag_agent
-from guardgraph.graphs.rag import CLARIFICATION
+from guardgraph import ConfigurationError, create_rag_agent
 from guardgraph.grounding.sentences import split_sentences
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
@@ -127,49 +126,14 @@ def test_clarify():
     clarification = "Please name a plan. " * 20
     result = check_result(RAG_REASONS, create_rag_agent(model, clarification=clarification).invoke(OFF_TOPIC))
     assert len(model.calls) == 1
-    assert masked(result) == {
-        "run_id": "*",
-        "pattern": "rag",
-        "status": "ok",
-        "stop_reason": "success",
-        "outcome": "clarify",
-        "asked_question": {"own": OFF_TOPIC["question"]},
-        "usage": {"calls": 1, "tool_calls": 2, "tokens": 42, "cost": None},
-        "clarify_reason": "nothing_relevant",
-        "best_score": 0.0,
-        "answer": clarification,
-        "citations": [],
-        "citation_details": [],
-        "trace": [
-            {
-                "step": 1,
-                "phase": "retrieve",
-                "query": "football",
-                "requested_sources": SOURCES,
-                "candidates": 0,
-                "context_chunks": 0,
-                "rejected_low_score": 0,
-                "ok": True,
-                "elapsed_ms": "*",
-            },
-            {"step": 2, "phase": "fallback", "reason": "no_grounded_context", "ok": True, "elapsed_ms": "*"},
-        ],
-        "history": [
-            {
-                "step": 1,
-                "intent": {**INTENT, "query": "football"},
-                "retrieval": {"candidates": [], "context_chunks": []},
-                "proposer": "scripted",
-                "prompt": prompted("rag_plan"),
-                "usage": USAGE,
-                "elapsed_ms": "*",
-            },
-            {"step": 2, "action": "fallback", "answer": clarification, "elapsed_ms": "*"},
-        ],
-        "path": [*ASKED, "clarified"],
-        "passages": [],
-        "timeline": masked(result["timeline"]),
-    }
+    assert (result["outcome"], result["clarify_reason"], result["best_score"]) == ("clarify", "nothing_relevant", 0.0)
+    assert (result["answer"], result["citations"], result["citation_details"]) == (clarification, [], [])
+    retrieved, fallen_back = result["trace"]
+    assert (retrieved["requested_sources"], retrieved["candidates"], retrieved["context_chunks"]) == (SOURCES, 0, 0)
+    assert (fallen_back["phase"], fallen_back["reason"]) == ("fallback", "no_grounded_context")
+    assert result["history"][0]["retrieval"] == {"candidates": [], "context_chunks": []}
+    assert masked(result["history"][1]) == {"step": 2, "action": "fallback", "answer": clarification, "elapsed_ms": "*"}
+    assert (result["path"], result["passages"]) == ([*ASKED, "clarified"], [])
 
 
 @pytest.mark.paired
@@ -234,19 +198,12 @@ def test_sources_that_are_no_list_of_names_are_an_error(sources):
     ("given", "named"),
     [
         ({"policy": {}}, "policy"),
-        ({"policy": RagBudget()}, "policy"),
-        ({"budget": {"max_top_k": 3}}, "budget"),
         ({"clarification": " "}, "clarification"),
-        ({"clarification": None}, "clarification"),
         ({"knowledge_base": "no such folder"}, "no such folder"),
-        ({"knowledge_base": DATA, "retriever": len}, "retriever, knowledge_base"),
         ({"retriever": "index"}, "retriever"),
         ({"retriever": len}, "allowed_sources_policy and allowed_sources_execution"),
-        ({"retriever": len, "policy": RagPolicy(allowed_sources_policy=["a"])}, "allowed_sources_execution"),
         ({"planner": {}}, "planner"),
-        ({"answerer": 5}, "answerer"),
         ({"model": 5}, "model"),
-        ({"model": "gpt"}, "model"),
     ],
 )
 def test_a_wrong_argument(given, named):
@@ -258,10 +215,8 @@ def test_a_wrong_argument(given, named):
 SECRET = "The model's own words, 77 % of them."
 ABSTAINING = {
     "as the prompt says": {"answer": "", "citations": [], "insufficient": True},
-    "the key alone": {"insufficient": True},
     "with an answer": {**ANSWER, "answer": SECRET, "insufficient": True},
     "malformed beside it": {"answer": None, "citations": "none", "insufficient": True, "note": SECRET},
-    "cites what it was not shown": {"answer": SECRET, "citations": ["z"], "insufficient": True},
 }
 
 
@@ -286,20 +241,3 @@ def test_an_answerer_may_abstain(who, case):
     assert result["path"][-3:] == ["generate", "answer_guard", "clarified"]
     assert "own words" not in str(result)
     assert result["timeline"][-3]["proposal"] == {"insufficient": True}
-
-
-def test_what_an_abstention_leaves_behind():
-    """The trace says why, history has the clarification and who abstained, and the score says how near the best was."""
-    found = [{**CANDIDATE, "score": 0.3}, {**CANDIDATE, "doc_id": "b", "score": 0.62}, {**CANDIDATE, "doc_id": "c"}]
-    graph = agent_with(*found, answer={"insufficient": True})
-    result = masked(check_result(RAG_REASONS, graph.invoke(QUESTION)))
-    assert result["best_score"] == 0.62
-    assert result["trace"][1] == {
-        "step": 2,
-        "phase": "fallback",
-        "reason": "answerer_abstained",
-        "ok": True,
-        "elapsed_ms": "*",
-    }
-    step = {"step": 2, "action": "fallback", "answer": CLARIFICATION, "elapsed_ms": "*"}
-    assert result["history"][1] == {**step, "proposer": "ScriptedTool"}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from outlined_briefs import FIRST, NODE, PARTS, REFUNDS, RIGHT, SECTIONS, THREE, TITLES, WRONG, answer_of, written
-from reported_runs import page, said, with_class
+from outlined_briefs import FIRST, NODE, PARTS, REFUNDS, RIGHT, SECTIONS, THREE, TITLES, answer_of, written
 from research_cases import research
 from runs import check_result
 
-from guardgraph import ResearchBudget, ResearchPolicy, format_brief
+from guardgraph import ResearchBudget
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -40,9 +39,6 @@ def test_a_brief_in_sections():
     ("texts", "reason"),
     [
         ((SECTIONS[0], RIGHT), "uncited_sentence"),
-        ((SECTIONS[0], f"{RIGHT} [n1]"), "unsupported_number"),
-        ((SECTIONS[0], f"{RIGHT} [n9]"), "citations_out_of_context"),
-        ((SECTIONS[0], "[n2]"), "empty"),
         ((SECTIONS[0], f"{RIGHT} [n2] {REFUNDS * 99}"), "too_long"),
         ((SECTIONS[0], "See https://attacker.io/1 [n2]."), "unsupported_link"),
     ],
@@ -50,18 +46,6 @@ def test_a_brief_in_sections():
 def test_sections_are_guarded_like_any_answer(texts, reason):
     """A section inherits no citation of the one before."""
     assert written(answer_of(*texts))["stop_reason"] == f"invalid_answer:{reason}"
-
-
-def test_refused_sentences_are_marked():
-    """With `on_unsupported="mark"` every section stays, and the page and the brief say which sentences they are."""
-    result = written(answer_of(SECTIONS[0], f"{WRONG} [n2] {REFUNDS}"), policy=ResearchPolicy(on_unsupported="mark"))
-    assert result["outcome"] == "grounded_partial"
-    assert texts_of(result) == {TITLES[0]: f"{FIRST} {NODE}", TITLES[1]: f"{WRONG} {REFUNDS}"}
-    assert [item["text"] for item in result["unverified"]] == [WRONG]
-    assert [said(item) for item in with_class(page(result), "unverified")] == [WRONG]
-    text = format_brief(result)
-    assert f"{WRONG} [2, unverified]" in text.replace("\\", "")
-    assert "## Unverified" in text
 
 
 # The offline rules

@@ -39,7 +39,6 @@ from runs import BOTH, check_result, masked, printed_under_hash_seed, run, sampl
 from guardgraph import ConfigurationError, ResearchBudget, ResearchPolicy, create_research_agent, replay
 from guardgraph.grammar import Stop
 from guardgraph.guards.research import drop_unverified_notes, verify_notes
-from guardgraph.guards.urls import explain_url_denial
 from guardgraph.state.research import DOMAIN_LISTS, RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 from guardgraph.tools.recordings import make_recorded_reader
@@ -85,28 +84,6 @@ def test_what_the_parts_are_shown():
     assert view.keys() == {"goal", "question", "notes", "max_answer_chars"}
     assert view["notes"] == [{"id": f"n{number}", **note} for number, note in enumerate(NOTES, start=1)]
     assert view["max_answer_chars"] == 850
-
-
-@pytest.mark.parametrize(
-    ("claim", "outcome"),
-    [
-        ("The Braun kettle holds 2 litres, says Ann Gray.", "invalid_answer:unsupported_name"),
-        ("The Lumen kettle holds 2 litres, says Ann Gray.", "invalid_answer:unsupported_name"),
-        ("The Lumen kettle holds 2 litres.", "success"),
-    ],
-)
-def test_a_name_of_a_claim_counts_where_its_page_has_it(claim, outcome):
-    """A model writes claims and answers alike: a name that the page does not have supports no answer."""
-    [url] = vendor("kettle")
-    page = {"title": "Kettles", "published_at": "", "body": "The Lumen kettle holds 2 litres of water."}
-    note = {"claim": claim, "quote": "kettle holds 2 litres", "url": url}
-    result = research(
-        search=hits(url),
-        reader=reads(kettle=page),
-        extractor=scripted_tool([note], loop=True),
-        writer=lambda view: {"answer": claim, "citations": [view["notes"][0]["id"]]},
-    )
-    assert result["stop_reason"] == outcome
 
 
 KEYS = ["steps", "id", "action", "args", "query", "url", "title", "body", "claim", "quote", "answer", "citations"]
@@ -294,19 +271,6 @@ def test_an_open_policy_has_tiers_and_no_lists(policy, told):
     """And no entry of a list means every host: what is open says so in a field of its own."""
     with pytest.raises(ConfigurationError, match=told):
         create_research_agent(policy=policy)
-
-
-def test_an_open_policy_reads_no_private_names_of_urls_by_itself():
-    """What the lists deny for a URL's own sake they deny where every host is allowed too."""
-    lists = {"policy": ["*"], "execution": ["*"]}
-    reasons = {
-        "ftp://a.example.org/": "scheme",
-        "https://u:p@a.example.org/": "userinfo",
-        "https://a.example.org:8443/": "port",
-        "file:///etc/passwd": "scheme",
-    }
-    for url, reason in reasons.items():
-        assert explain_url_denial(url, **lists) == f"source_denied_{reason}"
 
 
 DROP = ResearchPolicy(on_unsupported="mark")

@@ -10,8 +10,8 @@ from runs import ASKED_ONCE, check_result
 from searched_worlds import HOSTS, OPEN, TEXTS, TOPICS, Searched, asked, gaps_of, searching_agent
 from web_server import LOOPBACK, WebServer, answer, redirect
 
-from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, replay, web_reader, what_if
-from guardgraph.guards.research.searches import LONGEST_QUERY, drop_denied_queries, start_searches
+from guardgraph import ResearchBudget, create_research_agent, replay, web_reader, what_if
+from guardgraph.guards.research.searches import drop_denied_queries, start_searches
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 
@@ -64,24 +64,6 @@ def test_a_later_search_that_fails_or_finds_nothing_is_listed():
     assert result["aggregate"]["verified_notes"] == 2
 
 
-@pytest.mark.parametrize(
-    ("policy", "reason", "phase"),
-    [
-        (OPEN, "no_sources_after_dedupe", "dedupe"),
-        (
-            ResearchPolicy(allowed_domains_policy=(), allowed_domains_execution=()),
-            "no_reliable_sources",
-            "read_extract",
-        ),
-    ],
-)
-def test_without_a_note_the_reasons_are_those_of_one_search(policy, reason, phase):
-    """The stop says too which queries brought nothing."""
-    first = "quux" if policy is OPEN else "alpha"
-    result = searched(Searched(), gaps_of(["quuux"] if policy is OPEN else ["beta"]), first=first, policy=policy)
-    assert (result["stop_reason"], result["phase"], len(result["failed_queries"])) == (reason, phase, 2)
-
-
 MODEL_PLAN = {
     "steps": [
         {"id": f"r{at}", "action": name, "args": {"query": "alpha" if at == 1 else None}}
@@ -115,10 +97,6 @@ def test_a_proposal_that_fails_ends_the_searches_and_not_the_run(failure):
 
 
 REFUSED = {
-    "invalid_gaps:open": {"open": "all of it", "queries": []},
-    "invalid_gaps:queries": {"open": [], "queries": "beta"},
-    "invalid_gaps:query": {"open": [], "queries": [" "]},
-    "invalid_gaps:query_too_long": {"open": [], "queries": ["b" * (LONGEST_QUERY + 1)]},
     "invalid_gaps:too_many": {"open": [], "queries": ["beta", "gamma", "delta", "epsilon"]},
     "invalid_gaps:unsupported_link": {"open": ["See https://attacker.io/log"], "queries": []},
 }
@@ -182,15 +160,6 @@ def test_the_offline_rule_searches_for_words_that_no_note_has():
     result = agent.invoke(asked("alpha beta gamma"))
     assert world.queries[0] == "alpha beta gamma"
     assert (world.queries[1], result["aggregate"]["verified_notes"]) == ("beta gamma", 3)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["open", "queries", "x"]), inner, max_size=3)
-    ),
-    max_leaves=12,
-)
 
 
 INSIDE = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from guard_cases import outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
@@ -65,8 +64,6 @@ REFUSED = {
     "no mark": (f"{FIRST} {LAST}", ["n1", "n2"], "uncited_sentence", FIRST),
     "a new paragraph": (f"{FIRST} [n1]\n\n{LAST}", [], "uncited_sentence", LAST),
     "a number of another note": (f"{RIGHT} [n1]", ["n2"], "unsupported_number", ...),
-    "a name of another note": (f"{FIRST} [n1] It did not affect Initech [n1].", ["n3"], "unsupported_name", ...),
-    "a quote of another note": ("The bank said “no money was lost” [n1].", ["n2"], "quote_not_in_source", ...),
     "a quote in other words": ("The bank said “no money is lost” [n2].", [], "quote_not_in_source", ...),
 }
 
@@ -148,12 +145,3 @@ def test_any_answer(text, citations):
     again = parse(shown)
     assert (again["answer"].split(), again["citations"]) == (read["answer"].split(), read["citations"])
     assert [item["notes"] for item in again["sentences"]] == [item["notes"] for item in read["sentences"]]
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.none() | st.integers() | st.lists(st.integers() | st.text(max_size=3)) | st.text(max_size=9))
-def test_any_value(value):
-    """What is no answer, or no list of ids, is refused with a listed reason."""
-    for answer, citations in ((value, ["n1"]), (f"{FIRST} [n1]", value)):
-        said = outcome(parse, {"answer": answer, "citations": citations})
-        assert "value" in said or RESEARCH_REASONS.find(said["stop"]) is not None

@@ -6,7 +6,7 @@ from copy import deepcopy
 
 import pytest
 from guard_cases import stop_of
-from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
+from langchain_core.exceptions import ModelAPIError
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Failing
 from research_cases import (
@@ -27,12 +27,12 @@ from research_cases import (
     research,
 )
 from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
-from stop_cases import OFF, fragile, limit_cases, second_run, switching, told
+from stop_cases import MODEL_FAILURES, OFF, fragile, limit_cases, second_run, switching, told
 
 from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.guards.research.notes import verify_notes
 from guardgraph.state.research import RESEARCH_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool, scripted_verifier
+from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_tool, scripted_verifier
 from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_reader
 
@@ -133,17 +133,7 @@ BAD_STEPS = {
     "action": [{**STEPS[0], "action": None}, *STEPS[1:]],
     "args": [{**STEPS[0], "args": [QUESTION]}, *STEPS[1:]],
 }
-MODEL_FAILURES = {
-    "llm_timeout": TimeoutError(),
-    "llm_invalid_json": "Here is what you asked for",
-    "llm_rate_limited": ModelRateLimitError("slow down"),
-    "llm_auth": ModelAuthenticationError("who are you"),
-    "llm_unavailable": ModelAPIError("down"),
-    "llm_refused": Reply(refusal="I would rather not."),
-    "llm_truncated": Reply("{", finish_reason="length"),
-    "llm_content_filter": Reply(finish_reason="content_filter"),
-    "llm_bad_response": IndexError("no choices"),
-}
+
 STOPS = {
     "invalid_request:<field>": StopCase(
         "plan", lambda: research(input={"goal": " ", "request": REQUEST}), DETAILS, "invalid_request:goal"
@@ -347,10 +337,7 @@ def test_a_run_stops(entry):
 
 BROKEN = {
     "no notes": {"accepted_notes": []},
-    "no list": {"accepted_notes": {}},
     "a note without a quote": {"accepted_notes": [{**NOTES[0], "id": "n1", "quote": None}]},
-    "a note that is none": {"accepted_notes": ["n1"]},
-    "no pages": {"accepted_pages": None},
     "a page without a body": {"accepted_pages": {STATUS: {"title": "", "published_at": ""}}},
 }
 

@@ -5,22 +5,11 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from recorded_runs import Kept
 from runs import check_result
 from web_contacts import only_loopback
 from web_server import LOOPBACK, WebServer, answer
 
-from guardgraph import (
-    ConfigurationError,
-    ResearchPolicy,
-    create_research_agent,
-    load_trust,
-    replay,
-    verify,
-    web_reader,
-    what_if,
-)
-from guardgraph.guards.research.agreement import SourceText
+from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent, load_trust, verify, web_reader
 from guardgraph.state.research import RESEARCH_REASONS
 
 nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
@@ -34,7 +23,6 @@ GIVEN = {
 }
 HERALD = "The fire at the Halden mill hurt 14 people on Monday evening."
 GAZETTE = "Police said on Tuesday that the fire at the Halden mill had hurt 14 people."
-MORE = "It began in the cellar of the old building, and no one knows why yet."
 BLOG = "The fire at the Halden mill hurt 41 people on Monday evening."
 TRUST = (
     {"scope": "domain:herald.test", "tier": "official", "owner": "Herald Group", "source": "press list"},
@@ -113,16 +101,11 @@ def test_sources_that_have_to_agree_and_conflict_stop_the_run(server):
 
 @pytest.mark.parametrize(
     ("pages", "trust"),
-    [
-        ({"gazette.test/": page(GAZETTE, links='<a href="http://www.herald.test/1">seen</a>')}, ()),
-        ({"gazette.test/": answer(GAZETTE)}, ()),
-        ({}, ONE_OWNER),
-        ({host: page(HERALD, more=MORE) for host in ("herald.test/", "gazette.test/")}, ()),
-    ],
-    ids=["linked", "links unknown", "one owner", "a copy"],
+    [({"gazette.test/": page(GAZETTE, links='<a href="http://www.herald.test/1">seen</a>')}, ()), ({}, ONE_OWNER)],
+    ids=["linked", "one owner"],
 )
 def test_what_is_not_independent_does_not_corroborate(server, pages, trust):
-    """A page that links the other, one whose links nobody knows, one owner, and a copied text."""
+    """A page that links the other, and one owner of both."""
     server.pages |= pages
     result = ask(agent_of(server, *HOSTS[:2], corroboration="require", trust=trust))
     assert result["stop_reason"] == "insufficient_corroboration:2"
@@ -139,34 +122,6 @@ def test_trust_orders_reading_and_notes_and_stands_in_citations(server):
     assert [item["trust"] for item in cited] == sorted((item["trust"] for item in cited), reverse=True)
     assert cited[0]["trust"] == pytest.approx(0.999, abs=0.001)
     assert cited[0]["trusted_by"] == {"owner": "Herald Group", "source": "press list"}
-
-
-def test_what_is_trusted_too_little_is_not_even_asked_for(server):
-    """A host under min_trust is denied before it is read; one whose page turns out too old, behind that."""
-    server.pages["gazette.test/"] = page(GAZETTE, day="2019-01-01")
-    result = ask(agent_of(server, trust=TRUST, min_trust=0.3))
-    denied = {item["url"].rstrip("/"): item["reason"] for item in result["aggregate"]["denied_sources"]}
-    assert denied == {"http://blog.test": "source_denied_trust", "http://gazette.test": "source_denied_trust"}
-    assert not any("blog.test" in url for url in server.log)
-    assert len(result["citation_details"]) == 1
-    none = ask(agent_of(server, "blog.test", trust=TRUST, min_trust=0.3))
-    assert none["stop_reason"] == "no_reliable_sources"
-
-
-def test_a_recorded_run_is_weighed_as_it_was(server):
-    """Replay is exact, long after and without the network; another trust table is decided exactly, or is unknown."""
-    kept = Kept()
-    agent = agent_of(server, trust=TRUST, corroboration="mark", given={"recorder": kept})
-    result = ask(agent)
-    recording = kept.only
-    assert replay(agent, recording) == result
-    stricter = agent_of(server, trust=TRUST, corroboration="require")
-    assert what_if(stricter, [recording]).rows[0].kind == "changed"
-    upside_down = tuple(
-        {**entry, "tier": tier} for entry, tier in zip(TRUST, ("doubtful", "known", "official"), strict=True)
-    )
-    other = agent_of(server, trust=upside_down, corroboration="mark")
-    assert what_if(other, [recording]).rows[0].kind == "unknown"
 
 
 def waiting(server, **policy):
@@ -229,10 +184,3 @@ def test_a_trust_file_is_read_or_refused_by_line(tmp_path):
     lines = str(refused.value).splitlines()
     assert [line.partition("bad.yaml:")[2].partition(": ")[0] for line in lines] == ["2", "3", "4"]
     assert "trust.1.date: a day such as 2026-03-14 is required; given: 'soon'" in lines[2]
-
-
-def source(name, *, body="", owner="", linked=()):
-    """Return what is known of a page."""
-    return SourceText(
-        f"https://{name}/", name, owner, body or f"Text of {name}", None if linked is None else frozenset(linked)
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, NotRequired
+from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from rag_agents import QUESTION, agent
 from refund_pattern import ORDER, THREAD, refund
 from runs import ASKED_ONCE, BOTH, check_result, run
-from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, triage
+from ticket_pattern import REASONS, TICKET, In, Policy, State, triage
 from typing_extensions import TypedDict
 
 import guardgraph
@@ -28,7 +28,7 @@ from guardgraph import (
     create_self_critique_agent,
     create_tool_agent,
 )
-from guardgraph.grammar import Budget, Ok, Pattern, Result, Stopped, Waiting
+from guardgraph.grammar import Budget, Ok, Pattern, Waiting
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.state.rag import RAG_REASONS, RagInput, RagResult, RagState
 from guardgraph.testing import ScriptedChatModel
@@ -38,11 +38,6 @@ from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_c
 class Labelled(Ok):
     label: str
     on_duty: str
-
-
-class Unlabelled(Stopped):
-    raw_label: NotRequired[object]
-    label: NotRequired[int]
 
 
 class NoResult(TypedDict):
@@ -55,16 +50,6 @@ def outputs(output):
     p.entry("request_guard", lambda state, run: None, writes=["task"], to="done")
     p.terminal("done", lambda state, run: {}, phase="lookup", reads=["task"], writes=["outcome"])
     return p.builder().compile().get_output_jsonschema()
-
-
-def test_a_union_has_the_keys_of_its_parts():
-    """Keys of one ending only are optional, as in one TypedDict for both; a run that waits has not returned."""
-    one, either = outputs(Out), outputs(Labelled | Unlabelled | Waiting)
-    assert either["properties"].keys() == one["properties"].keys()
-    assert either["required"] == one["required"]
-    ours = Result.__annotations__.keys()
-    assert {key: either["properties"][key] for key in ours} == {key: one["properties"][key] for key in ours}
-    assert [kind["type"] for kind in either["properties"]["label"]["anyOf"]] == ["string", "integer"]
 
 
 @pytest.mark.parametrize("output", [NoResult, Labelled | NoResult, Waiting | None, Waiting])
@@ -86,13 +71,9 @@ def escalate(view):
     ("kind", "agent", "given", "status"),
     [
         ("Rag", create_rag_agent, load_rag_demo(), "ok"),
-        ("Rag", create_rag_agent, {"question": "Do you repair bicycles?"}, "ok"),
         ("Rag", lambda: create_rag_agent(answerer=lambda view: MISCITED), load_rag_demo(), "stopped"),
-        ("Rag", lambda: create_rag_agent(ScriptedChatModel("no JSON")), load_rag_demo(), "stopped"),
         ("Rag", create_rag_agent, {}, "stopped"),
         ("Research", create_research_agent, load_research_demo(), "ok"),
-        ("Research", lambda: create_research_agent(search=lambda view: []), load_research_demo(), "stopped"),
-        ("Research", lambda: create_research_agent(writer=lambda view: MISCITED), load_research_demo(), "stopped"),
         ("SelfCritique", create_self_critique_agent, load_self_critique_demo(), "ok"),
         ("SelfCritique", lambda: create_self_critique_agent(critic=escalate), load_self_critique_demo(), "stopped"),
     ],
@@ -266,14 +247,6 @@ def test_nothing_that_anybody_wrote_is_told(replies):
     told = events_of(agent, {"question": f"Where is the {SECRET}?"})
     assert told[-1]["status"] == "stopped"
     assert SECRET not in json.dumps(told)
-
-
-def test_a_stop_is_told_by_the_catalogue_s_own_words():
-    """A reason that names a source is told as the catalogue lists it, without the source."""
-    planned = {"kind": "retrieve", "query": "P1", "sources": [SECRET]}
-    told = events_of(create_rag_agent(ScriptedChatModel(planned, planned)), TOLD_QUESTION)
-    [stopped] = [event for event in told if event.get("verdict") == "stop"]
-    assert stopped["reason"] == "invalid_intent:source_not_allowed:<name>"
 
 
 def test_a_run_of_a_pattern_of_one_s_own_waits_and_goes_on():

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from contextvars import ContextVar
 
 import pytest
 from hanging import PROMPTLY, async_hang, hang, released, standing
@@ -95,62 +94,6 @@ def test_many_runs_at_once_do_not_share_anything():
         assert [result["label"] for result in results] == expected
         assert len({result["run_id"] for result in results}) == 40
         assert [masked(result) for result in results] == [masked(graph.invoke(given)) for given in inputs]
-
-
-WHO = ContextVar("WHO", default="nobody")
-
-
-def test_one_thread_after_the_other_is_used_again():
-    """A hundred runs, one after the other, do not start a thread for each call."""
-    seen = set()
-
-    def label(view):
-        seen.add(threading.get_ident())
-        return {"label": "spam"}
-
-    graph = triage(label)
-    for _ in range(100):
-        graph.invoke(TICKET)
-    assert len(seen) < 10
-
-
-BURST = """
-import threading
-from guardgraph.world.deadline import run_in_call_thread
-together = threading.Barrier(80)
-calls = [run_in_call_thread(lambda: together.wait(120)) for _ in range(80)]
-for call in calls:
-    call.result(120)
-for thread in threading.enumerate():
-    if thread is not threading.main_thread():
-        thread.join(0.05)
-print(threading.active_count() - 1)
-"""
-
-
-def test_calls_at_once_have_a_thread_each_and_few_stay():
-    """Eighty calls that wait for each other all run; afterwards no more threads are kept than a process needs."""
-    command = [sys.executable, "-c", BURST]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert ran.stderr == ""
-    assert 0 < int(ran.stdout) <= 40  # 32, and some that looked at the same moment
-
-
-def test_what_one_call_sets_no_other_call_sees():
-    """A context variable that a call sets is gone with it, though the thread goes on; the run's own is seen."""
-    seen = []
-
-    def label(view):
-        seen.append(WHO.get())
-        WHO.set("an earlier call")
-        return {"label": "spam"}
-
-    graph = triage(label)
-    token = WHO.set("the caller")
-    for _ in range(3):
-        graph.invoke(TICKET)
-    WHO.reset(token)
-    assert seen == ["the caller"] * 3
 
 
 FORKING = """
@@ -268,40 +211,6 @@ def test_calls_at_once_share_one_deadline(mode):
     assert [item.form for item in seen] == ["failure", "value", "value"]
     assert seen[0].content["reason"] == "max_seconds"
     assert (result["stop_reason"], result["phase"]) == ("max_seconds", "lookup")
-
-
-@MODES
-@pytest.mark.parametrize(
-    ("node", "yielded", "message"),
-    [
-        ("label", [Call("proposer", print, {})], "yielded a Call of a proposer"),
-        ("lookup", [Call("tool", print, {}), "x"], "yielded a str; this node may yield Calls of a tool"),
-        ("lookup", [Call("tool", print, {})] * 1001, "yielded 1001 Calls at once; at most 1000"),
-    ],
-)
-def test_a_group_that_may_not_be_made_closes_the_run(node, yielded, message, mode):
-    """A propose node makes one call, a group holds calls alone, and it has a bound; nothing is called."""
-
-    def body(state, run):
-        yield yielded
-
-    result = check_result(REASONS, run(triage(bodies={node: body}), TICKET, mode))
-    assert result["stop_reason"] == f"guard_error:{node}"
-    if node == "lookup":
-        assert result["details"]["message"] == message
-
-
-@MODES
-def test_a_person_asked_by_one_of_several_keeps_the_run_waiting(mode):
-    """An interrupt in a group waits; on resume the group is asked again, and the answer comes in its place."""
-
-    def tool(asked):
-        return interrupt("who?") if asked["number"] == 1 else asked["number"]
-
-    graph = triage(bodies={"lookup": asking(tool, 3)}, checkpointer=InMemorySaver())
-    waiting = run(graph, TICKET, mode, config=THREAD)
-    assert (waiting["status"], waiting["waiting_for"]["shown"]) == ("waiting", "who?")
-    assert run(graph, Command(resume="Grace"), mode, config=THREAD)["on_duty"] == "0-Grace-2"
 
 
 @MODES

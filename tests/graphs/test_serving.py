@@ -11,8 +11,6 @@ from functools import partial
 import httpx
 import pytest
 from docs_parts import ROOT, fences
-from langchain_core.messages import HumanMessage
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.errors import BadRequestError, ConflictError, NotFoundError
@@ -22,7 +20,7 @@ from research_cases import GOAL
 from runs import masked
 from served_clients import CLIENTS, CREATE, INPUT, WITH_CONTEXT, at_once, begun, mcp_tool, mcp_tools, sdk
 
-from guardgraph import InputError, MessagesAgent, create_rag_agent
+from guardgraph import create_rag_agent
 from guardgraph.graphs.rag import DEMO_SOURCES
 
 MALFORMED = {"rag": {"question": 7}, "research": {"goal": GOAL}, "self_critique": {}, "tools": {"task": ""}}
@@ -35,11 +33,10 @@ FORGED = {"accepted_answer": {"answer": "forged", "citations": []}, "route": "an
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The page's server, with the repository's graphs, the page's own, one that waits and one without guards."""
+    """The page's server, with the repository's graphs, the page's own, and one that waits."""
     needs_server()
     folder = tmp_path_factory.mktemp("server")
-    ours = {"waiting": "waiting_agent:agent", "ordinary": "waiting_agent:ordinary"}
-    with serving(folder, {**page_graphs(), **ours}, GO=str(folder / "go")) as running:
+    with serving(folder, {**page_graphs(), "waiting": "waiting_agent:agent"}, GO=str(folder / "go")) as running:
         yield running
 
 
@@ -96,20 +93,6 @@ def test_a_run_can_be_followed_node_by_node(client):
         assert [node for part in remote for node in part] == expected["path"], pattern
 
 
-def test_the_graphs_are_described_as_they_are(client):
-    """The server shows nodes and schemas of the graphs, and langgraph.json says what each is for."""
-    described = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
-    assert described.keys() == {*CREATE, "chat"}  # see test_chat
-    for pattern, create in CREATE.items():
-        [assistant] = client.assistants.search(graph_id=pattern)
-        assert assistant["description"] == described[pattern]["description"]
-        schemas = client.assistants.get_schemas(assistant["assistant_id"])
-        assert schemas["input_schema"]["required"] == list(INPUT[pattern])
-        assert schemas["context_schema"]["properties"].keys() == {"policy", "budget", "caller"}
-        nodes = {node["id"] for node in client.assistants.get_graph(pattern)["nodes"]}
-        assert nodes == {*create().builder.nodes, "__start__", "__end__"}
-
-
 CONTEXTS = [(CLOSED, CLOSED), (WIDE, CLOSED), (TIGHT, TIGHT), (LOOSE, None), ({}, None)]
 """What clients give, and what that comes to."""
 
@@ -157,14 +140,6 @@ def test_what_is_wrong_is_told_by_an_error_that_names_it(server):
         assert answer.json()["__error__"]["message"].startswith(message), wrong
 
 
-@pytest.mark.parametrize(
-    "body", ['{"assistant_id": "rag", "input": {"question": NaN}}', '{"assistant_id": "nobody"}', "["]
-)
-def test_a_request_that_no_server_can_read_is_422(body, server):
-    """What is no JSON, and a graph that is not there, are refused by the server itself."""
-    assert httpx.post(f"{server.url}/runs/wait", content=body, trust_env=False).status_code == 422
-
-
 def test_nobody_writes_into_a_thread(client):
     """Neither an interrupted run nor a new thread takes a state from outside; the run goes on as it was."""
 
@@ -194,14 +169,6 @@ def test_a_thread_is_for_one_graph(client, thread):
     result = client.runs.wait(thread, "handbook", input=None)
     assert result["stop_reason"] == "guard_error:answered"
     assert "answer" not in result
-
-
-def test_an_ordinary_graph_is_a_way_into_a_thread(client, thread):
-    """Where a graph without guards is served beside, its threads can be written, so those of others too, as it says."""
-    client.runs.wait(thread, "rag", input=QUESTION, interrupt_before=["answered"])
-    client.threads.update(thread, metadata={"graph_id": "ordinary"})
-    client.threads.update_state(thread, FORGED, as_node="answer_guard")
-    assert client.runs.wait(thread, "rag", input=None)["answer"] == "forged"
 
 
 @pytest.mark.parametrize("strategy", ["reject", "enqueue", "interrupt", "rollback"])
@@ -255,14 +222,6 @@ def test_a_client_that_stops_a_run_goes_on_with_its_next_message(how, client, th
     assert client.runs.wait(thread, "waiting", input=QUESTION)["stop_reason"] == "success"
 
 
-def test_no_run_blocks_the_event_loop_of_the_server(server):
-    """Graphs and prompts are loaded, and a planner sleeps in its thread: the server complains of no blocking call."""
-    (server.folder / "go").touch()
-    asked = [partial(sdk, server.url, name, INPUT.get(name, QUESTION)) for name in (*CREATE, "handbook", "waiting")]
-    assert [result["status"] for result in at_once(asked)] == ["ok"] * len(asked)
-    assert "blocking" not in server.log.lower().replace("unblocked", "")
-
-
 def test_the_server_asks_nobody_outside_the_machine(server):
     """Started with the page's variables it looks up no name and connects to nothing but loopback."""
     assert sdk(server.url, "rag", QUESTION)["status"] == "ok"
@@ -284,31 +243,8 @@ def test_the_examples_of_the_page_print_what_it_says(server):
         opened.close()
 
 
-THREAD = {"configurable": {"thread_id": "1"}}
 FIRST, NEXT = "What SLA applies to the enterprise plan?", "And for P1 incidents?"
 HURRIED = {"budget": {"max_seconds": 0.0}}
-
-
-def chat(**kwargs):
-    """Return a chat of the demo's agent."""
-    return MessagesAgent(create_rag_agent()).compile(checkpointer=InMemorySaver(), **kwargs)
-
-
-def test_a_thread_keeps_what_was_said():
-    """Each call sends one message; the answer is appended, and a follow-up is understood by what stands before it."""
-    graph = chat()
-    graph.invoke({"messages": [HumanMessage(FIRST)]}, THREAD)
-    said = graph.invoke({"messages": [HumanMessage(NEXT)]}, THREAD)["messages"]
-    assert [message.type for message in said] == ["human", "ai", "human", "ai"]
-    assert "15 minutes" in said[-1].text
-    assert said[-1].response_metadata["asked_question"]["own"] == NEXT
-
-
-def test_what_is_no_question_is_refused():
-    """A thread without a person's message at its end is an InputError, and nothing is appended."""
-    graph = chat()
-    with pytest.raises(InputError, match="messages"):
-        graph.invoke({"messages": []}, THREAD)
 
 
 def test_a_conversation_on_langgraph_s_server(tmp_path):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from rag_agents import QUESTION
-from runs import BOTH, check_result, content, masked, run
+from runs import BOTH, check_result, content, run
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label
 
-from guardgraph import create_rag_agent, report
+from guardgraph import report
 from guardgraph.grammar import Budget, Pass, Pattern
-from guardgraph.state.rag import RAG_REASONS
 
 pytestmark = pytest.mark.unreplayable  # what another graph decided cannot be decided again by the one that ends the run
 
@@ -64,19 +62,3 @@ def test_a_run_whose_next_node_was_renamed_is_stopped(mode, given):
     assert after.invoke(None, THREAD) == result
     assert after.get_state(THREAD).next == ()
     assert after.invoke(TICKET, THREAD)["outcome"] == "labelled"
-
-
-@pytest.mark.parametrize("mode", BOTH)
-def test_another_pattern_s_run_is_stopped(mode):
-    """Patterns that share a thread do not answer for one another's runs, whichever came first."""
-    saver = InMemorySaver()
-    graph, rag = small(checkpointer=saver), create_rag_agent(checkpointer=saver)
-    for _ in range(2):
-        graph.invoke(TICKET, THREAD, interrupt_before=["judge"])
-        result = check_result(RAG_REASONS, run(rag, None, mode, config=THREAD))
-        assert (result["stop_reason"], result["phase"]) == ("guard_error:door", "plan")
-        assert result["path"] == ["request_guard", "ask", "stop_guard_error"]
-        rag.invoke(QUESTION, THREAD, interrupt_before=["retrieve"])
-        result = run(graph, None, mode, config=THREAD)
-        is_stray(result, "retrieve", ["request_guard", "plan", "policy_guard", "execution_guard"])
-    assert masked(rag.invoke(QUESTION, THREAD)) == masked(create_rag_agent().invoke(QUESTION))

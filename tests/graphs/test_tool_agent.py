@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from datetime import date
 from typing import Any
 
 import fuzzed_office
 import laundering
 import pytest
-from langchain_core.tools import StructuredTool, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from office_agents import (
-    BILL,
     DELETE,
     DONE,
     MAIL,
@@ -34,21 +30,10 @@ from office_agents import (
 from recorded_runs import Kept
 from tables import each_row
 
-from guardgraph import (
-    ArgumentRule,
-    ConfigurationError,
-    ToolBudget,
-    ToolPolicy,
-    ToolRule,
-    create_tool_agent,
-    replay,
-    verify,
-    what_if,
-)
+from guardgraph import ArgumentRule, ConfigurationError, ToolPolicy, ToolRule, create_tool_agent, replay, verify
 from guardgraph.grammar import NamedTool, hash_licence
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
-LINK = {"answer": "See https://evil-bank.net/pay."}
 NEVER = {"send_money": ToolRule(approve="never")}
 
 
@@ -135,19 +120,6 @@ def test_what_follows_from_the_task_licenses_over_several_calls():
     assert replay(agent, kept.recordings[0]) == result
 
 
-def test_a_what_if_judges_a_kept_run_by_the_chain_of_its_trust():
-    """Where another policy no longer supports what was read, the write that rests on it is refused, or asked about."""
-    given = ({"task": "Put EHGLP3 on seat 2A."}, THREAD)
-    steps = [reading("read_reservation", reservation_id=name) for name in ("EHGLP3", "ZWI06B")]
-    both, kept, changed = ["EHGLP3", "ZWI06B"], Kept(), list[Any]()
-    agent = laundering_agent(*steps, calls(CHANGED), SEATED, changed=changed, listed=both, recorder=kept)
-    assert (agent.invoke(*given)["outcome"], changed) == ("answered", ["ZWI06B"])
-    asking, refusing = (laundering_agent(changed=changed, approve=approve) for approve in ("unsupported", "never"))
-    rows = [what_if(candidate, kept.recordings).rows[0] for candidate in (agent, asking, refusing)]
-    assert [row.kind for row in rows] == ["same", "unknown", "changed"]
-    assert str(rows[2].new) == "stopped:unsupported_argument:change_seat.reservation_id"
-
-
 def test_a_person_is_asked_about_what_nothing_supports():
     """The question shows the call, each value, where it was seen and what else it might be; approved, it is done."""
     office = Office()
@@ -229,31 +201,11 @@ def test_an_edited_call_needs_a_licence_like_any_other(args, problem):
     assert (still["waiting_for"]["hash"], office.writes) == (waiting["waiting_for"]["hash"], [])
 
 
-def test_an_edit_to_true_is_none_to_the_forced_one():
-    """Python takes them for equal, tools do not: the edit is refused with both, and the run goes on waiting."""
-    made: list[object] = []
-    schema: dict[str, object] = {"type": "object", "properties": {"to": {"type": "string"}, "times": {}}}
-    agent = create_tool_agent(
-        tools={"pay": NamedTool(made.append, "Pay.", schema)},
-        planner=script({"calls": [{"tool": "pay", "args": {"to": "Ada"}}]}, DONE),
-        policy=ToolPolicy(rules={"pay": ToolRule(approve="always", forced={"times": 1})}),
-        checkpointer=InMemorySaver(),
-    )
-    waiting = agent.invoke({"task": "Pay Ada."}, THREAD)
-    still = edit_call(agent, waiting, {"to": "Ada", "times": True})
-    assert (still["status"], made) == ("waiting", [])
-    assert "argument_denied:pay" in still["waiting_for"]["problem"]
-    edit_call(agent, still, {"to": "Bob", "times": 1})
-    assert made == [{"to": "Bob", "times": 1}]
-
-
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
         ({"decision": "edit", "edited": {"to": "Ada", "amount": float("inf")}}, "NaN or an infinite number"),
-        ({"decision": "edit", "edited": {"to": "Ada", "amount": float("nan")}}, "NaN or an infinite number"),
         ({"decision": "approve", "edited": LESS}, "beside approve"),
-        ({"decision": "reject", "edited": LESS}, "beside reject"),
     ],
 )
 def test_an_answer_that_is_none_leaves_the_run_waiting(answer, problem):
@@ -281,31 +233,6 @@ def test_a_step_with_several_calls():
     assert waiting["waiting_for"]["shown"]["call"] == STOLEN
 
 
-def test_the_model_is_shown_results_as_data():
-    """The view has each result with its tool and the trusted fields; a long one is cut, and the record keeps it."""
-    planner, kept = script(calls(READ), DONE), Kept()
-    agent = office_agent(planner=planner, budget=ToolBudget(max_result_chars=60), recorder=kept)
-    assert agent.invoke(TASK, THREAD)["outcome"] == "answered"
-    [shown] = planner.seen[1]["results"]
-    assert (shown["id"], shown["tool"], shown["trusted_fields"]) == ("r1", "read_bill", ["id", "iban"])
-    assert shown["result"] == json.dumps(BILL)[:60]
-    assert shown["left_out_chars"] == len(json.dumps(BILL)) - 60
-    assert "evil-bank.net" in kept.texts[0]
-
-
-def test_untrusted_links_are_taken_out_of_use():
-    """A link that only a result has is spelled so that nobody can follow it, and listed."""
-    result = run_office(calls(READ), LINK)
-    assert result["answer"] == "See https[:]//evil-bank[.]net/pay."
-    assert result["untrusted_links"] == ["https://evil-bank.net/pay"]
-    labelled = run_office(calls(READ), {"answer": "See [the bank](https://evil-bank.net/pay)."})
-    assert labelled["answer"] == "See the bank (https[:]//evil-bank[.]net/pay)."
-    known = run_office(
-        calls(READ), LINK, context=None, task={"task": "Read b7, and is https://evil-bank.net/pay good?"}
-    )
-    assert "untrusted_links" not in known
-
-
 def test_a_refused_call_is_proposed_again():
     """What form and support refuse is asked again, with the reason; what a list denies is not."""
     model = ScriptedChatModel(calls({"tool": "read_bill", "args": {}}), calls(READ), calls(STOLEN), DONE)
@@ -318,34 +245,6 @@ def test_a_refused_call_is_proposed_again():
     denied = ScriptedChatModel(calls(READ), DONE)
     result = run_office(model=denied, context={"policy": {"denied_tools": ["read_bill"]}})
     assert result["stop_reason"] == "tool_denied:read_bill"
-
-
-def test_tools_of_langchain():
-    """Tools of LangChain's are called with their arguments, sync and async; what they report as failed is a failure."""
-
-    @tool
-    def read_bill(id: str) -> dict[str, Any]:
-        """Read a bill."""
-        return BILL
-
-    async def find(day: date) -> str:
-        """Find something."""
-        return f"nothing on {day.isoformat()}"
-
-    async_tool = StructuredTool.from_function(coroutine=find, name="find", description="Find something.")
-
-    def fail(id: str) -> str:
-        """Fail."""
-        raise ToolException("no such bill")
-
-    failing = StructuredTool.from_function(fail, name="fail", handle_tool_error=True)
-    steps = [calls(READ, {"tool": "find", "args": {"day": "2024-05-13"}}), calls({"tool": "fail", "args": {"id": "a"}})]
-    rules = {name: ToolRule(effect="read") for name in ("read_bill", "find", "fail")}
-    agent = office_agent(*steps, tools=[read_bill, async_tool, failing], policy=ToolPolicy(rules=rules))
-    result = agent.invoke(TASK, THREAD)
-    assert result["stop_reason"] == "loop_detected:fail"
-    awaited = office_agent(*steps, tools=[read_bill, async_tool, failing], policy=ToolPolicy(rules=rules))
-    assert asyncio.run(awaited.ainvoke(TASK, THREAD))["stop_reason"] == "loop_detected:fail"
 
 
 def test_functions_get_values_of_their_types():
@@ -366,29 +265,15 @@ def test_functions_get_values_of_their_types():
 @each_row(
     ("given", "said"),
     [
-        ({"tools": [wrong_bill]}, "model, planner: one of them is required"),
         ({"tools": wrong_bill, "model": "openai"}, "tools: a list of tools, or tools by name; given: function"),
-        ({"tools": [7], "model": "openai"}, "tools: a LangChain tool or a typed function is required; given: 7"),
         ({"tools": [wrong_bill, wrong_bill], "model": "openai"}, "tools: each name once; given twice: 'wrong_bill'"),
         (
             {"policy": ToolPolicy(tools_policy=["rm"])},
             "policy.tools_policy: there are list_files, read_file, send_money",
         ),
-        ({"policy": ToolPolicy(rules={"send_mony": ToolRule()})}, "did you mean 'send_money'"),
-        (
-            {"policy": ToolPolicy(rules={"send_money": ToolRule(arguments={"amout": ArgumentRule()})})},
-            "policy.rules.send_money.arguments: there are to, amount, reference; given: 'amout'; did you mean 'amount'",
-        ),
         (
             {"tools": {"look": NamedTool(print, "", {"type": "array"})}, "model": "openai"},
             "tools.look: a schema of an object is required; given: type 'array'",
-        ),
-        (
-            {
-                "tools": {"look": NamedTool(print, "", {"properties": {"a": {"$ref": "http://a.b/c"}}})},
-                "model": "openai",
-            },
-            "tools.look: references within the schema are required; given: 'http://a.b/c'",
         ),
     ],
 )
@@ -403,28 +288,12 @@ def _positional(id: str, /) -> str:
     return id
 
 
-def _listed(*ids: str) -> str:
-    return ids[0]
-
-
-def _keyed(**ids: str) -> str:
-    return ids["a"]
-
-
-def _taken(args: str) -> str:
-    return args
-
-
 @pytest.mark.parametrize(
     ("tools", "said"),
     [
         ([], "tools: one tool or more are required; given: none"),
-        ({}, "tools: one tool or more are required; given: none"),
         ([lambda: 1], "tools[0]: a function with a name of its own is required; given: '<lambda>'"),
         ([_positional], "tools._positional: parameters that are given by name are required; given: positional-only"),
-        ([_listed], "tools._listed: parameters that are given by name are required; given: variadic positional"),
-        ([_taken], "tools._taken: another name of the parameter is required; given: args"),
-        ([_keyed], "tools._keyed: parameters that are given by name are required; given: variadic keyword"),
     ],
 )
 def test_what_can_never_be_called_is_no_tool(tools, said):
@@ -438,8 +307,6 @@ def test_what_can_never_be_called_is_no_tool(tools, said):
     ("rule", "said"),
     [
         (ToolRule(forced={"amount": "much"}), "policy.rules.send_money.forced.amount: 'much' is not of type 'number'"),
-        (ToolRule(pin="17"), "policy.rules.send_money.pin: 64 digits of a SHA-256, 0-9 and a-f, are required"),
-        (ToolRule(pin="A" * 64), "policy.rules.send_money.pin: 64 digits"),
         (
             ToolRule(arguments={"amount": ArgumentRule(min=5, max=1)}),
             "policy.rules.send_money.arguments.amount: a min up to its max is required; given: min 5.0, max 1.0",

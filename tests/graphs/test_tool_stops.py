@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import Any
 
 import pytest
-from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
+from langchain_core.exceptions import ModelAPIError
 from langgraph.checkpoint.memory import InMemorySaver
 from office_agents import (
     DELETE,
@@ -25,11 +24,11 @@ from office_agents import (
 )
 from recorded_runs import Failing
 from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
-from stop_cases import OFF, fragile, limit_cases, second_run, switching, told
+from stop_cases import MODEL_FAILURES, OFF, fragile, limit_cases, second_run, switching, told
 
 from guardgraph import ArgumentRule, LiveWorld, ToolBudget, ToolPolicy, ToolRule
 from guardgraph.state.tools import TOOL_REASONS
-from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_verifier
+from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_verifier
 
 DETAILS = {"details": ...}
 RAW = {"raw_action": ...}
@@ -40,17 +39,6 @@ DENIED = {
     "tool_not_allowed_policy:<tool>": {"tools_policy": []},
     "tool_denied:<tool>": {"denied_tools": ["read_bill"]},
     "tool_denied_execution:<tool>": {"tools_execution": []},
-}
-MODEL_FAILURES = {
-    "llm_timeout": TimeoutError(),
-    "llm_invalid_json": "Here is what you asked for",
-    "llm_rate_limited": ModelRateLimitError("slow down"),
-    "llm_auth": ModelAuthenticationError("who are you"),
-    "llm_unavailable": ModelAPIError("down"),
-    "llm_refused": Reply(refusal="I would rather not."),
-    "llm_truncated": Reply("{", finish_reason="length"),
-    "llm_content_filter": Reply(finish_reason="content_filter"),
-    "llm_bad_response": IndexError("no choices"),
 }
 
 
@@ -67,30 +55,18 @@ def answered(answer: str, **given: Any) -> StopCase:
     return StopCase("answer", ended(*steps, {"answer": answer}, **given), {**shown, **called})
 
 
-def slow(phase: str) -> Any:
-    """Make a run whose time is over before a phase."""
+def slow() -> Any:
+    """Make a run whose time is over once a bill was read."""
     clock = ScriptedClock()
-    steps = {"plan": [calls(READ)], "act": [calls(READ)], "approve": [calls(DELETE)], "answer": [FINE]}[phase]
-    replies = [Reply(json.dumps(step), delay=9 if phase != "plan" else 0) for step in steps]
-    office = Office()
-    tools = office.tools()
-    if phase == "plan":
 
-        def read_bill(id: str) -> str:
-            """Read a bill."""
-            clock.advance(9)
-            return "A bill."
+    def read_bill(id: str) -> str:
+        """Read a bill."""
+        clock.advance(9)
+        return "A bill."
 
-        tools[0] = read_bill
-    verifier = {"verifier": scripted_verifier([], loop=True)} if phase == "answer" else {}
-    model = ScriptedChatModel(*replies, loop=True, clock=clock)
-    world, budget = LiveWorld(clock=clock), ToolBudget(max_seconds=5)
-    return run_office(model=model, tools=tools, world=world, budget=budget, **verifier)
-
-
-def visited(most: int, *steps: Any) -> Any:
-    """Return a run that may visit so many nodes."""
-    return ended(*steps, context={"budget": {"max_visits": most}})
+    model = ScriptedChatModel(calls(READ), loop=True)
+    tools = [read_bill, *Office().tools()[1:]]
+    return run_office(model=model, tools=tools, world=LiveWorld(clock=clock), budget=ToolBudget(max_seconds=5))
 
 
 def edited(node: str, after: str, **channels: Any) -> Any:
@@ -161,28 +137,10 @@ def verified(reply: Any, **given: Any) -> Any:
 BILL = [calls(READ)]
 STOPS: dict[str, StopCase] = {
     "invalid_request:<field>": StopCase("plan", ended(DONE, task={"task": " "}), DETAILS, "invalid_request:task"),
-    "max_seconds @ plan": StopCase("plan", partial(slow, "plan"), {**DETAILS, **CALLED}),
-    **{
-        f"max_seconds @ {phase}": StopCase(phase, partial(slow, phase), DETAILS)
-        for phase in ("approve", "act", "answer")
-    },
-    "max_visits @ plan": StopCase("plan", visited(1), DETAILS),
-    "max_visits @ act": StopCase("act", visited(3, *BILL), DETAILS),
-    "max_visits @ approve": StopCase("approve", visited(3, calls(DELETE)), DETAILS),
-    "max_visits @ answer": StopCase("answer", visited(3, DONE), DETAILS),
-    **{
-        f"{reason} @ {phase}": StopCase(phase, ended(*steps, live=switching(reading, error)), evidence)
-        for phase, reading, steps in (("plan", 1, BILL), ("act", 4, BILL), ("answer", 4, [DONE]))
-        for reason, error, evidence in (
-            ("switched_off", None, OFF),
-            ("policy_unreadable", OSError("disk"), {"details": {"type": "OSError"}}),
-        )
-    },
-    "switched_off @ approve": StopCase("approve", partial(switched, 6, None), OFF),
-    "policy_unreadable @ approve": StopCase("approve", partial(switched, 6, OSError("disk")), DETAILS),
-    "guard_error:<guard> @ plan": StopCase(
-        "plan", partial(edited, "action_guard", "plan", proposed_action="5"), DETAILS, "guard_error:action_guard"
-    ),
+    "max_seconds": StopCase("plan", slow, {**DETAILS, **CALLED}),
+    "max_visits": StopCase("act", ended(*BILL, context={"budget": {"max_visits": 3}}), DETAILS),
+    "switched_off": StopCase("act", ended(*BILL, live=switching(4)), OFF),
+    "policy_unreadable": StopCase("approve", partial(switched, 6, OSError("disk")), DETAILS),
     "guard_error:<guard> @ act": StopCase(
         "act", partial(edited, "read", "action_guard", accepted_step=5), DETAILS, "guard_error:read"
     ),
@@ -192,21 +150,13 @@ STOPS: dict[str, StopCase] = {
         {"details": {"type": "OSError", "stop_reason": "success"}, "audit": {"status": "unavailable"}},
     ),
     **{
-        f"{name} @ plan": StopCase(
-            "plan", ended(model=ScriptedChatModel(reply, loop=True), context=ASKED_ONCE), DETAILS
-        )
+        name: StopCase("plan", ended(model=ScriptedChatModel(reply, loop=True), context=ASKED_ONCE), DETAILS)
         for name, reply in MODEL_FAILURES.items()
     },
-    **{f"{name} @ answer": StopCase("answer", verified(reply), DETAILS) for name, reply in MODEL_FAILURES.items()},
     "llm_invalid_schema @ answer": StopCase("answer", verified({"claims": 5}), DETAILS),
-    "llm_circuit_open @ plan": StopCase(
+    "llm_circuit_open": StopCase(
         "plan",
         partial(shut_out, model=ScriptedChatModel(ModelAPIError("down"), loop=True)),
-        {"details": {"failures": 1}},
-    ),
-    "llm_circuit_open @ answer": StopCase(
-        "answer",
-        partial(shut_out, FINE, verifier=ScriptedChatModel(ModelAPIError("down"), loop=True)),
         {"details": {"failures": 1}},
     ),
     "tool_unavailable:<tool>": StopCase(
@@ -301,19 +251,13 @@ STOPS: dict[str, StopCase] = {
 
 def limited(phase: str, world: Any = None, **budget: Any) -> Any:
     """Make a run whose model says what it used up."""
-    verifier = {"verifier": ScriptedChatModel(told({"supported": True}), loop=True)} if phase == "answer" else {}
-    model = ScriptedChatModel(told(FINE if phase == "answer" else calls(READ)), loop=True)
-    return run_office(model=model, budget=ToolBudget(**budget), world=world, **verifier)
+    return run_office(model=ScriptedChatModel(told(calls(READ)), loop=True), budget=ToolBudget(**budget), world=world)
 
 
-LIMITS = [
-    case
-    for case in limit_cases(limited, {"plan": (0, 0), "answer": (1, 1)}, {"act": (0, 1)})
-    if case[0] != "max_tool_calls"
-]
 STOPS |= {
-    f"{entry} @ {case.phase}": case._replace(evidence={**DETAILS, **CALLED}) if case.phase == "act" else case
-    for entry, case in LIMITS
+    entry: case._replace(evidence={**DETAILS, **CALLED}) if case.phase == "act" else case
+    for entry, case in limit_cases(limited, {"plan": (0, 0)}, {"act": (0, 1)})
+    if entry != "max_tool_calls"
 }
 
 

@@ -25,7 +25,6 @@ from guardgraph import (
     verify,
 )
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import (
     InMemoryRecorder,
     Reply,
@@ -132,19 +131,6 @@ def test_it_has_the_time_that_the_run_has_left():
     result = agent(answer=ANSWER, verifier=slow, budget=RagBudget(max_seconds=0.2), world=standing()).invoke(QUESTION)
     assert (result["stop_reason"], result["path"][-2]) == ("llm_timeout", "support_guard")
     assert result["details"]["limit"] == "max_seconds"
-
-
-def test_a_note_that_is_not_supported_stops_the_run_before_the_brief():
-    """The verification names it; the writer is not asked, and neither is the extractor again."""
-    writer = scripted_tool()
-    result = check_result(RESEARCH_REASONS, research(verifier=scripted_verifier([NOTES[0]["claim"]]), writer=writer))
-    assert (result["stop_reason"], result["phase"]) == ("verification_failed:unsupported_claim", "verify")
-    assert result["verification"] == {
-        "ok": False,
-        "checked_notes": 2,
-        "issues": [{"note": "n1", "issue": "unsupported_claim"}],
-    }
-    assert writer.calls == []
 
 
 def test_a_note_that_is_not_supported_is_dropped_where_the_policy_says_so():

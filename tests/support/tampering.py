@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from langgraph.types import Command
 from ticket_pattern import Policy, pattern
 from typing_extensions import TypedDict
 
 from guardgraph import verify
-from guardgraph.graphs.running.node import GrammarNode, Router
+from guardgraph.graphs.running.node import GrammarNode
 
 
 def broken(*tamper):
@@ -38,19 +37,9 @@ def plain(state):
     return {"accepted_label": "bug"}
 
 
-def commanding(state) -> Command:
-    """Stand in for a node that goes where it likes."""
-    return Command(goto="routed")
-
-
 def edge(start, end):
     """Return a change that draws an edge."""
     return lambda builder: builder.add_edge(start, end)
-
-
-def no_edge(start, end):
-    """Return a change that takes an edge away."""
-    return lambda builder: builder.edges.remove((start, end))
 
 
 def node(name, action=plain, **kwargs):
@@ -124,14 +113,6 @@ class Tame(GrammarNode):
     """A node that would do something else."""
 
 
-class WildRouter(Router):
-    """A router that goes where it likes."""
-
-    def invoke(self, input, config=None, **kwargs):
-        """Skip the tool."""
-        return "spam"
-
-
 def overridden(part):
     """Give a guard, or its branch, a method of its own."""
 
@@ -146,8 +127,3 @@ def overridden(part):
 def lax():
     """Return the builder of the same pattern with a wider policy."""
     return pattern(policy=Policy(labels=("anything",))).builder()
-
-
-def replace_router(builder, name, router):
-    """Put another router in the place of a guard's own."""
-    builder.branches[name]["route"] = builder.branches[name]["route"]._replace(path=router)
