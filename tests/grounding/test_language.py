@@ -1,10 +1,10 @@
-"""Which language a text is in."""
+"""Which language a text is in, and its words."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.grounding.words import detect_language
+from guardgraph.grounding.words import detect_language, list_content_words, read_terms
 
 SENTENCES = {
     "en": "The refund is paid within ten days when the order was cancelled in time.",
@@ -52,3 +52,65 @@ def test_any_text_can_be_asked(text):
     """Any text has one of the languages or none, the same every time."""
     assert detect_language(text) in {*SENTENCES, ""}
     assert detect_language(text) == detect_language(f"{text}")
+
+
+def test_marks_belong_to_their_letter():
+    """Vowel signs do not cut a word, joiners inside a word change nothing, and digits of any script are digits."""
+    assert [*list_content_words("किताब और खिड़की", "hi")] == ["किताब", "खिड़की"]
+    assert [*list_content_words("auf\u00adgabe क्\u200dष", "de")] == ["aufgabe", "क्ष"]
+    assert [*list_content_words("२४ ٣٧ ３.５", "hi")] == ["24", "37", "3.5"]
+
+
+def test_a_script_without_blanks_is_read_in_pairs():
+    """Pairs overlap, function words and other scripts part them, and one letter alone is a word."""
+    assert [*list_content_words("北京地铁", "zh")] == ["北京", "京地", "地铁"]
+    assert [*list_content_words("北京的地铁NFL", "zh")] == ["北京", "地铁", "nfl"]
+    assert [*list_content_words("猫的鱼", "zh")] == ["猫", "鱼"]
+    assert [*list_content_words("서울역", "ko")] == ["서울", "울역"]
+
+
+def test_the_language_of_a_text_can_be_said():
+    """A word is stemmed in the language that is said, or in the one that the text tells."""
+    assert [*read_terms("Häuser Haus", "de")] == ["haus", "haus"]
+    assert [*read_terms("die Häuser und das Haus")] == ["haus", "haus"]
+    assert [*read_terms("Häuser", "en")] == ["häuser"]
+
+
+def test_terms_unite_word_forms_and_keep_numbers():
+    """Word forms, case and width are one term; numbers keep their points; function words are gone."""
+    assert [*read_terms("The refunds, REFUNDED: refund!")] == ["refund", "refund", "refund"]
+    assert [*read_terms("What's the on-call P1 target: 99.95%, 24/7?")] == ["call", "p1", "target", "99.95", "24", "7"]
+    assert [*read_terms("ＦＵＬＬ snake_case don't")] == ["full", "snake", "case"]
+    assert [*read_terms("What is it? \ud800 …")] == []
+
+
+@given(st.text())
+def test_any_text_has_terms(text):
+    """Any string can be read, and neither a content word nor a term is ever blank."""
+    assert all(list_content_words(text))
+    assert len(read_terms(text)) == len(list_content_words(text))
+    assert all(read_terms(text))
+
+
+@each_row(
+    "words",
+    [
+        "respond responded responds response responses responsive",
+        "extend extension extensive",
+        "decide decided decision decisive",
+        "permit permission permissive",
+        "resolve resolution",
+        "reduce reduction",
+        "notify notified notification",
+        "create created creation",
+    ],
+)
+def test_an_english_noun_is_read_as_its_verb(words):
+    """A verb and what is derived from it are one term, whatever consonant the Latin participle gave the noun."""
+    assert len({*read_terms(words, "en")}) == 1
+
+
+@each_row("words", ["sense send", "mission mit", "tension tend"])
+def test_words_that_only_end_alike_stay_apart(words):
+    """Short words are no derivations: what is before the ending has three letters at least."""
+    assert len({*read_terms(words, "en")}) == 2

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 import pytest
@@ -152,6 +153,7 @@ class RunMutants:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests as they are, and then with each mutant."""
         for at, item in enumerate(session.items):
+            _forget_answers(tables=False)
             self.switch.reached, began = set(), time.monotonic()
             _run(item, session.items[at + 1] if at + 1 < len(session.items) else None)
             self.reached.append((time.monotonic() - began, item, self.switch.reached))
@@ -175,6 +177,7 @@ class RunMutants:
             return child
         try:
             signal.alarm(60 + int(5 * sum(took for took, _ in mine)))
+            _forget_answers(tables=True)
             self.switch.living = number
             for at, (_, item) in enumerate(mine):
                 _run(item, mine[at + 1][1] if at + 1 < len(mine) else None)
@@ -183,6 +186,18 @@ class RunMutants:
             os._exit(0)
         finally:
             os._exit(1)
+
+
+def _forget_answers(*, tables: bool) -> None:
+    """Empty what functions of the product remember of texts, and tables too: what was made before has no fault."""
+    modules = [vars(module) for name, module in [*sys.modules.items()] if name.partition(".")[0] == "guardgraph"]
+    for item in [item for module in modules for item in module.values() if callable(item)]:
+        cells = (item.__closure__ or ()) if isinstance(item, FunctionType) else ()
+        for held in (item, *(cell.cell_contents for cell in cells if cell != CellType())):
+            if hasattr(held, "cache_clear") and (tables or held.cache_parameters()["maxsize"]):
+                held.cache_clear()
+        if isinstance(item, dict):
+            item.clear()
 
 
 def _run(item: Any, following: Any) -> None:

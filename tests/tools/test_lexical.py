@@ -57,22 +57,6 @@ def document(name, text, source="s", title="", section=""):
     return Document(id=name, source=source, title=title, section=section, updated_at="2026-01-01", text=text)
 
 
-def test_terms_unite_word_forms_and_keep_numbers():
-    """Word forms, case and width are one term; numbers keep their points; function words are gone."""
-    assert [*read_terms("The refunds, REFUNDED: refund!")] == ["refund", "refund", "refund"]
-    assert [*read_terms("What's the on-call P1 target: 99.95%, 24/7?")] == ["call", "p1", "target", "99.95", "24", "7"]
-    assert [*read_terms("ＦＵＬＬ snake_case don't")] == ["full", "snake", "case"]
-    assert [*read_terms("What is it? \ud800 …")] == []
-
-
-@given(st.text())
-def test_any_text_has_terms(text):
-    """Any string can be read, and neither a content word nor a term is ever blank."""
-    assert all(list_content_words(text))
-    assert len(read_terms(text)) == len(list_content_words(text))
-    assert all(read_terms(text))
-
-
 # --- what is found -------------------------------------------------------------------------------------
 
 
@@ -143,27 +127,3 @@ def test_bad_documents_are_configuration_errors(documents, problem):
     """Documents that could not be cited or searched are refused when the retriever is made."""
     with pytest.raises(ConfigurationError, match=problem):
         LexicalRetriever(documents)
-
-
-@each_row(
-    "words",
-    [
-        "respond responded responds response responses responsive",
-        "extend extension extensive",
-        "decide decided decision decisive",
-        "permit permission permissive",
-        "resolve resolution",
-        "reduce reduction",
-        "notify notified notification",
-        "create created creation",
-    ],
-)
-def test_an_english_noun_is_read_as_its_verb(words):
-    """A verb and what is derived from it are one term, whatever consonant the Latin participle gave the noun."""
-    assert len({*read_terms(words, "en")}) == 1
-
-
-@each_row("words", ["sense send", "mission mit", "tension tend"])
-def test_words_that_only_end_alike_stay_apart(words):
-    """Short words are no derivations: what is before the ending has three letters at least."""
-    assert len({*read_terms(words, "en")}) == 2

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.grounding.words import list_content_words, read_terms
+from guardgraph.grounding.words import read_terms
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
 
@@ -81,28 +81,6 @@ def test_what_every_text_has_is_no_evidence(language):
     found = ask(retrieve, question, 1)
     assert not found or found[0]["score"] < MIN_SCORE / 2, found
     assert all(len(term.split()) == 2 or len(term) > 2 for term in read_terms(question, language))
-
-
-def test_marks_belong_to_their_letter():
-    """Vowel signs do not cut a word, joiners inside a word change nothing, and digits of any script are digits."""
-    assert [*list_content_words("किताब और खिड़की", "hi")] == ["किताब", "खिड़की"]
-    assert [*list_content_words("auf\u00adgabe क्\u200dष", "de")] == ["aufgabe", "क्ष"]
-    assert [*list_content_words("२४ ٣٧ ３.５", "hi")] == ["24", "37", "3.5"]
-
-
-def test_a_script_without_blanks_is_read_in_pairs():
-    """Pairs overlap, function words and other scripts part them, and one letter alone is a word."""
-    assert [*list_content_words("北京地铁", "zh")] == ["北京", "京地", "地铁"]
-    assert [*list_content_words("北京的地铁NFL", "zh")] == ["北京", "地铁", "nfl"]
-    assert [*list_content_words("猫的鱼", "zh")] == ["猫", "鱼"]
-    assert [*list_content_words("서울역", "ko")] == ["서울", "울역"]
-
-
-def test_the_language_of_a_text_can_be_said():
-    """A word is stemmed in the language that is said, or in the one that the text tells."""
-    assert [*read_terms("Häuser Haus", "de")] == ["haus", "haus"]
-    assert [*read_terms("die Häuser und das Haus")] == ["haus", "haus"]
-    assert [*read_terms("Häuser", "en")] == ["häuser"]
 
 
 # --- what a score means ----------------------------------------------------------------------------------------
