@@ -18,12 +18,10 @@ TOPICS = ("alpha", "beta", "gamma", "delta")
 
 
 def asked(question=QUESTION, **hints):
-    """Make an input."""
     return {"goal": "Tell the plant.", "request": {"request": {"question": question}, "policy_hints": hints}}
 
 
 def plan(query):
-    """Make a planner that searches for a query first."""
     first, *rest = [{"id": f"r{at}", "action": name, "args": {}} for at, name in enumerate(RESEARCH_ACTIONS, 1)]
     return lambda view: {"steps": [{**first, "args": {"query": query}}, *rest]}
 

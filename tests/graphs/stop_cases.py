@@ -34,7 +34,6 @@ MODEL_FAILURES = {
 
 
 def told(reply):
-    """Return a reply that says what it used up."""
     usage = {"input_tokens": SHOWN, "output_tokens": WRITTEN, "total_tokens": SHOWN + WRITTEN}
     return AIMessage(json.dumps(reply), usage_metadata=usage)
 
@@ -59,7 +58,6 @@ class Room:
 
 
 def tenant_world(room, **how):
-    """Return a world whose ledger has room for so many calls."""
     budget = TenantBudget(max_llm_calls=9, max_tool_calls=9)
     return TenantWorld(Room(room, **how), [budget])
 
@@ -116,11 +114,9 @@ OFF = {"details": {"by": "ada", "why": "test"}}
 
 
 def fragile():
-    """Return a world whose circuits open after one failure, for longer than any test takes."""
     return ResilientWorld(attempts=1, breakers=Breakers(failures=1, open_seconds=600))
 
 
 def second_run(graph, given, **kwargs):
-    """Make a run that fails and opens a circuit, and return the result of the next."""
     graph.invoke(given, **kwargs)
     return graph.invoke(given, **kwargs)

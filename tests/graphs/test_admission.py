@@ -31,23 +31,19 @@ WAYS_BACK = {
 
 
 def labelled(**kwargs):
-    """Return a graph whose label tells the new ticket from the old one."""
     return triage(lambda view: {"label": "spam" if view == NEW else "bug"}, checkpointer=InMemorySaver(), **kwargs)
 
 
 def on_thread(**config):
-    """Return a configuration for the thread."""
     return {**config, "configurable": {"thread_id": "1", **config.get("configurable", {})}}
 
 
 @cache
 def alone():
-    """Return the result of a run before which there was none, without what is its own."""
     return masked(labelled().invoke(NEW, on_thread()))
 
 
 def is_new(result, before=None):
-    """Assert that a result is that of a run of its own."""
     assert masked(check_result(REASONS, result)) == alone()
     assert before is None or result["run_id"] != before["run_id"]
 

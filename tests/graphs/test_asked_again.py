@@ -37,12 +37,10 @@ def ask(model, given=QUESTION, *, context=None, **parts):
 
 
 def told(attempts):
-    """Return the reasons of attempts, each with what was refused."""
     return [(item["reason"], item["evidence"]["unsupported"]) for item in attempts]
 
 
 def texts(call):
-    """Return the texts of the messages of a call."""
     return [message.content for message in call.messages]
 
 
@@ -92,7 +90,6 @@ def test_what_a_list_denies_is_never_asked_again(intent, policy, reason):
 
 
 def wrong(view):
-    """Answer wrongly, and rightly when asked again."""
     return RIGHT if "refused" in view else WRONG
 
 
@@ -116,7 +113,6 @@ class Asked:
     ],
 )
 def test_a_function_or_runnable_is_asked_again_where_it_says_so(answerer, ends):
-    """Of a rule nobody asks twice what it would say."""
     result = ask(None, planner=lambda view: PLAN, answerer=answerer)
     assert result["status"] == ends
 
@@ -215,8 +211,6 @@ def test_a_critic_is_asked_again_for_form_alone():
     ids=["goes on", "to nowhere", "writes what it may not"],
 )
 def test_a_refusal_of_a_part_goes_on_with_the_rest_where_nobody_is_asked_again(rest, ends):
-    """The rest is held to what any pass is held to."""
-
     def refuse_part(state, run):
         raise PartialRefusal(Stop("invalid_label", raw_label="?"), rest)
 

@@ -34,7 +34,6 @@ class Telling(InMemoryRecorder):
         self.timeout = timeout
 
     def begin(self, run):
-        """Keep a beginning, or fail."""
         self.order.append("begin")
         self.thread = threading.get_ident()
         if self.error is not None:
@@ -42,7 +41,6 @@ class Telling(InMemoryRecorder):
         super().begin(run)
 
     def record(self, run):
-        """Keep an ending."""
         self.order.append("record")
         super().record(run)
 
@@ -98,7 +96,6 @@ def test_a_run_that_must_be_recorded_does_not_begin_unrecorded(how, mode):
 
 @pytest.mark.parametrize("mode", BOTH)
 def test_another_run_goes_on_and_says_that_its_beginning_is_not_on_record(mode, caplog):
-    """In the result's audit, and in the log of the process."""
     kept = Telling(OSError("the disk is full"))
     result = run(triage(recorder=kept, tool=kept.look_up), TICKET, mode)
     assert kept.order == ["begin", "tool", "record"]
@@ -119,13 +116,11 @@ class Hanging(InMemoryRecorder):
         self.released = threading.Event()
 
     def begin(self, run):
-        """Wait until the test is over."""
         self.released.wait(20)
 
 
 @pytest.mark.parametrize("mode", BOTH)
 def test_a_recorder_that_hangs_is_left_after_its_timeout(mode):
-    """A run that must be recorded ends, another goes on."""
     kept = Hanging()
     try:
         must = run(triage(policy=Audited(audit_required=True), recorder=kept), TICKET, mode)
@@ -155,12 +150,10 @@ def test_a_recorder_keeps_open_runs_or_does_not(missing):
 
 
 def left(kept):
-    """Return the ids of the runs that began and never ended."""
     return [begun["run_id"] for begun in kept.open]
 
 
 def test_a_run_that_a_client_breaks_off_is_open():
-    """It acted, or may have, and that it began is on record."""
     kept = Telling()
     with closing(triage(recorder=kept, tool=kept.look_up).stream(TICKET)) as chunks:
         while "lookup" not in next(chunks):
@@ -169,7 +162,6 @@ def test_a_run_that_a_client_breaks_off_is_open():
 
 
 def test_a_run_whose_checkpointer_fails_is_open():
-    """The error is the client's, and that the run began is on record."""
     kept, saver = Telling(), InMemorySaver()
     saver.put = failing_from(saver.put, 3)
     with pytest.raises(OSError, match="gone"):
@@ -217,7 +209,6 @@ def test_a_request_has_the_id_that_its_client_gives_it(configurable, request_id)
 
 @pytest.mark.parametrize("given", ["", 7, "x" * 201, ["a"], "\ud800"])
 def test_a_request_key_is_a_short_text(given):
-    """Anything else is refused before anything runs."""
     kept = InMemoryRecorder()
     with pytest.raises(InputError, match=r"^config\.configurable\.request_key: a text of 1 to 200 characters"):
         triage(recorder=kept).invoke(TICKET, {"configurable": {"request_key": given}})

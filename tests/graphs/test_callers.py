@@ -80,7 +80,6 @@ def test_fields_of_other_types_say_nothing(form, tenant, groups):
 
 @each_row("user", [None, Nobody(), Attributes(), {}, {"identity": ""}, object(), "ada", 5])
 def test_nobody_is_no_caller(user):
-    """Without a user, or without authentication, nobody asks."""
     assert build_server_caller(user) is None
 
 
@@ -88,7 +87,6 @@ def test_nobody_is_no_caller(user):
     "fields", [{"identity": "a\x00"}, {"identity": "a", "tenant": "\ud800"}, {"identity": "a", "groups": ["\x00"]}]
 )
 def test_a_user_that_cannot_be_stored_is_refused(fields):
-    """An identity is never changed, and never dropped."""
     with pytest.raises(ConfigurationError, match=r"^user\.(user|tenant|groups): a text that can be stored is required"):
         build_server_caller(fields)
 
@@ -112,7 +110,6 @@ def test_a_caller_takes_texts_only(fields, problem):
 
 
 def test_a_graph_inside_another_one_is_asked_by_the_same_caller():
-    """Of a dictionary and of another graph's context a graph takes who asks."""
     assert RagContext.within({"caller": {"user": "ada"}, "theirs": 1}).caller == Caller(user="ada")
     assert RagContext.within(ResearchContext(caller=ADA)) == RagContext(caller=ADA)
     assert RagContext.within(ResearchContext()) is None
@@ -158,7 +155,6 @@ def test_a_client_of_a_server_cannot_say_who_asks(mode, caller):
 
 
 def test_a_client_s_context_gives_no_caller_to_a_graph_inside():
-    """A guarded graph that is a node of a served graph takes no caller from the context that a client gave."""
     parent = StateGraph(dict, context_schema=dict).add_node("node", triage()).add_edge(START, "node").compile()
     result = parent.invoke(TICKET, {"configurable": SERVED}, context={"caller": {"user": "root"}})
     assert result["stop_reason"] == "guard_error:request_guard"

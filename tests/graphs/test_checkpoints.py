@@ -84,7 +84,6 @@ ODD_TEXTS = {
 @SAVERS
 @pytest.mark.parametrize("name", ODD_TEXTS)
 def test_no_text_of_a_model_breaks_a_checkpointer(name, saver, tmp_path):
-    """However odd a model's text, the run ends with a reason of the contract."""
     with saver(tmp_path) as checkpointer:
         graph = triage(lambda view: AIMessage(ODD_TEXTS[name]), checkpointer=checkpointer)
         result = check_result(REASONS, graph.invoke(TICKET, THREAD))
@@ -124,7 +123,6 @@ def test_a_run_interrupted_anywhere_ends_as_if_it_had_not_been(pattern, moment, 
 
 @SAVERS
 def test_a_resumed_run_obeys_a_context_that_was_tightened_meanwhile(saver, tmp_path):
-    """The execution list is applied at the point of use, again after a resume."""
     with saver(tmp_path) as checkpointer:
         graph = triage(checkpointer=checkpointer)
         for node, path in (("lookup", ["lookup", "duty_guard"]), ("label_guard", ["label_guard"])):
@@ -181,7 +179,6 @@ CITE = {"answer": "It says something.", "citations": ["n1"]}
 
 
 def make_body(name):
-    """Return 100,000 characters that no packing makes much shorter than words are."""
     rng = random.Random(name)
     return f"This is what the page {name} says. " + "".join(rng.choices("abcdefghijklmnop rstuvwxyz.", k=100_000))
 
@@ -218,7 +215,6 @@ def test_a_run_that_waits_is_resumed_by_another_process_with_its_texts(tmp_path)
 
 
 def test_a_text_that_is_gone_ends_the_read_by_its_name():
-    """A checkpointer that lost texts gives no checkpoint without them."""
     inner = InMemorySaver()
     agent = research(keep_texts_once(inner))
     agent.invoke(asked(), THREAD, interrupt_before=["extract"])
@@ -228,7 +224,6 @@ def test_a_text_that_is_gone_ends_the_read_by_its_name():
 
 
 def test_only_a_checkpointer_can_be_wrapped():
-    """Anything else is refused by name."""
     with pytest.raises(ConfigurationError, match="saver: a LangGraph checkpointer is required; given: dict"):
         keep_texts_once({})
 
@@ -245,7 +240,6 @@ VALUES = st.recursive(
 @settings(max_examples=200)
 @given(VALUES)
 def test_every_value_comes_back_as_it_was(value):
-    """Whatever keys it has: what looks like a mark of ours is none."""
     texts, names = {}, {}
     short = texts_once._take_texts(value, texts)
     texts_once._list_marks(short, names)

@@ -39,7 +39,6 @@ THREAD = {"configurable": {"thread_id": "1"}}
 
 @cache
 def unchanged():
-    """Return the pattern's graph as it is made; it keeps nothing of its runs."""
     return triage()
 
 
@@ -58,7 +57,6 @@ def test_input_that_is_no_dictionary_is_a_clear_error(given, mode):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("checkpointer", [None, InMemorySaver()], ids=["alone", "checkpointer"])
 def test_there_must_be_a_run_to_resume(mode, checkpointer):
-    """None as input resumes; without an interrupted run that is an InputError."""
     graph = triage(checkpointer=checkpointer)
     with pytest.raises(InputError, match=r"^input: None resumes a run, but there is none to resume; give 'ticket'$"):
         run(graph, None, mode, config={"configurable": {"thread_id": f"none-{mode}"}})
@@ -129,7 +127,6 @@ def test_a_run_is_resumed_with_plain_json(value):
 
 @pytest.mark.parametrize("command", [Command(), Command(resume=None)])
 def test_a_command_without_an_answer_is_refused(command):
-    """None is no answer to an interrupt: an InputError says what resumes without one."""
     graph = triage(checkpointer=InMemorySaver())
     graph.invoke(TICKET, THREAD, interrupt_before=["label"])
     with pytest.raises(InputError, match=r"^input: a Command resumes a run with an answer, .*; None alone resumes"):
@@ -179,7 +176,6 @@ FORGED = {
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_caller_cannot_write_what_nodes_write(mode):
-    """Keys beyond the input's own are ignored."""
     graph = triage(lambda view: {"label": "?"})
     forged, honest = run(graph, {**TICKET, **FORGED}, mode), run(graph, TICKET, mode)
     assert masked(forged) == masked(honest)
@@ -216,7 +212,6 @@ CONTEXTS = [
 
 @cache
 def uncalled():
-    """Return a graph, and the list of what its proposer was asked."""
     called = []
     return triage(called.append), called
 
@@ -225,7 +220,6 @@ def uncalled():
 @pytest.mark.parametrize(("context", "message"), CONTEXTS, ids=range(len(CONTEXTS)))
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream", "batch"])
 def test_a_wrong_context_is_an_error_before_the_run(context, message, mode):
-    """Wrong types, unknown fields, another pattern's context: one clear error, nothing run."""
     graph, called = uncalled()
     with pytest.raises(ConfigurationError, match=message):
         run(graph, TICKET, mode, context=context)
@@ -238,7 +232,6 @@ def test_a_wrong_context_is_an_error_before_the_run(context, message, mode):
 )
 @pytest.mark.parametrize("mode", MODES)
 def test_a_context_tightens_the_run_and_only_that_run(context, mode):
-    """Policy and budget of a context hold for the run that they were given to."""
     graph = triage()
     assert run(graph, TICKET, mode, context=context)["stop_reason"] == "invalid_label"
     assert run(graph, TICKET, mode)["stop_reason"] == "success"
@@ -295,14 +288,12 @@ HUGE = "x" * 10_000_000
 
 
 def incident(**context):
-    """Return the demo's input with something more in its context."""
     given = copy.deepcopy(GIVEN)
     given["incident_context"].update(context)
     return given
 
 
 def nested(levels):
-    """Return objects in objects."""
     value = {}
     for _ in range(levels - 1):
         value = {"a": value}
@@ -324,7 +315,6 @@ BEYOND = {
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("field", BEYOND)
 def test_what_is_too_large_or_too_deep_is_refused_by_name(field, mode):
-    """With nothing run, and nothing of it kept."""
     create, given = BEYOND[field]
     kept = Kept()
     result = run(create(recorder=kept), given, mode)
@@ -349,7 +339,6 @@ def test_a_budget_bounds_what_a_run_is_given(mode):
 
 
 def test_lists_of_settings_have_a_limit():
-    """A policy list of a million names is an error, of a deployment's and of a context's."""
     names = [f"n{at}" for at in range(100_001)]
     with pytest.raises(ValidationError, match="a list of at most 100000 strings of at most 10000 characters"):
         RagPolicy(known_names=names)

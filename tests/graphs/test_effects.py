@@ -37,7 +37,6 @@ ASKED = {"batches": BATCHES}
 
 
 def on_thread(**configurable):
-    """Return a configuration for the thread."""
     return {"configurable": {"thread_id": "1", **configurable}}
 
 
@@ -111,7 +110,6 @@ def _die_in(bank, at):
 
 
 def _kill_at(bank, at):
-    """Return the checkpointer of a run that was killed in the middle of a payment."""
     saver = InMemorySaver()
     with pytest.raises(Killed):
         payments(_die_in(bank, at), checkpointer=saver).invoke(ASKED, THREAD)
@@ -150,7 +148,6 @@ def test_a_cancel_during_a_write_ends_as_effect_unknown(mode, bank):
 
 
 def test_an_idempotent_tool_is_called_again_with_the_same_key(bank):
-    """The bank knows the payment by its key, and pays once."""
     saver = _kill_at(bank, 40)
     result = payments(bank.pay_once, checkpointer=saver, idempotent=True).invoke(None, THREAD)
     assert (result["stop_reason"], bank.amounts) == ("success", [30, 40, 50])
@@ -214,8 +211,6 @@ def test_a_tool_that_asks_a_person_is_called_again(bank):
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_without_anything_that_keeps_it_no_write_is_made(mode, bank):
-    """No checkpointer and no recorder that keeps begun runs: the write is refused before it is made."""
-
     class Endings:
         def record(self, run):
             pass
@@ -228,8 +223,6 @@ def test_without_anything_that_keeps_it_no_write_is_made(mode, bank):
 
 
 def test_a_recorder_or_a_checkpointer_that_fails_keeps_back_the_write(bank):
-    """Whoever resumes would look there, and find nothing."""
-
     class Full(InMemoryRecorder):
         def note(self, note):
             raise OSError("no space left on device")
@@ -265,7 +258,6 @@ def test_a_graph_around_that_keeps_its_steps_at_its_end_keeps_no_write(bank):
 
 
 def _wrap(node, checkpointer=None):
-    """Return a graph around a node."""
     around = StateGraph(Around)
     around.add_node("inside", node)
     around.add_edge(START, "inside")
@@ -307,7 +299,6 @@ def test_the_same_request_goes_on_or_returns_its_result(bank):
 
 
 def test_the_same_request_on_another_thread_finds_the_receipts_that_a_recorder_keeps(bank):
-    """A server that retries on a thread of its own acts once, and another request acts anew."""
     graph = payments(bank.pay, checkpointer=InMemorySaver(), recorder=InMemoryRecorder())
     for thread in ("1", "2"):
         result = graph.invoke(ASKED, on_thread(thread_id=thread, request_key="r1"))
@@ -319,7 +310,6 @@ def test_the_same_request_on_another_thread_finds_the_receipts_that_a_recorder_k
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("kind", ["Runnable", "tool"])
 def test_tools_of_langchain_find_the_key_in_their_configuration(kind, mode, bank):
-    """Beside what LangGraph hands on, such as what an interrupt needs."""
     seen = []
 
     def pay(amount: int, config: RunnableConfig) -> str:
@@ -399,7 +389,6 @@ def _open_savers(kind, server, folder):
 
 
 def _wait_for_approval(saver, thread, desk):
-    """Begin a run that waits for a person, and return its configuration and what approves it."""
     config = {"configurable": {"thread_id": thread}}
     waiting = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=saver).invoke(TASK, config)
     return config, approving(waiting)
@@ -433,8 +422,6 @@ class DyingDesk(Desk):
         self.made = made
 
     def tool(self, name):
-        """Return a tool of the table."""
-
         def use(args):
             self.made.append({"tool": name, "args": args})
             raise Killed(name)
@@ -473,7 +460,6 @@ BREACHES = {
 
 @pytest.mark.parametrize("name", BREACHES)
 def test_a_write_that_its_node_does_not_declare_closes_the_run(name, bank):
-    """Nothing is paid by a node that nobody expects to pay."""
     given, message = BREACHES[name]
 
     def body(state, run):
@@ -488,7 +474,6 @@ def test_a_write_that_its_node_does_not_declare_closes_the_run(name, bank):
 
 
 def _pay_what_was_read(bank, state, run):
-    """Pay what a page says, which nobody has judged."""
     page = yield gg.Call("tool", lambda request: 1_000_000, {"url": "https://shop.example"})
     outcome = yield gg.Call("tool", bank.pay, {"amount": page.content}, effect="write", tool="pay")
     return {"raw_payments": [outcome.packed()]}
@@ -507,7 +492,6 @@ def _change_behind(bank, state, run):
 
 
 def _share_scope(bank, state, run):
-    """Have a tool write into what is shown beside the next request."""
     request = {"amount": 30}
     page = gg.Call("tool", lambda asked: request.update(amount=1_000_000), {"url": "https://shop.example"})
     _, outcome = yield [page, gg.Call("tool", bank.pay, {}, scope=request, effect="write", tool="pay")]
@@ -515,7 +499,6 @@ def _share_scope(bank, state, run):
 
 
 def _grow_group(bank, state, run):
-    """Have a tool add a call to those that are made at once."""
     group = []
     make = partial(gg.Call, "tool", bank.pay, effect="write", tool="pay")
     group += [gg.Call("tool", lambda asked: group.append(make({"amount": 1_000_000})), {}), make({"amount": 30})]

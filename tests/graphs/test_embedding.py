@@ -21,7 +21,6 @@ from guardgraph.testing import ScriptedChatModel
 
 
 def test_a_graph_can_be_part_of_a_chain():
-    """Inside a chain a context is bound beforehand; a chain itself passes none on."""
     chain = (
         RunnableLambda(lambda text: {"ticket": text}) | triage() | RunnableLambda(lambda result: result["stop_reason"])
     )
@@ -72,7 +71,6 @@ def test_every_form_of_events_and_output_works():
 
 
 async def last_event(graph):
-    """Return the last event of a run."""
     return [event async for event in graph.astream_events(TICKET, version="v2")][-1]
 
 
@@ -110,8 +108,6 @@ def test_nothing_that_a_model_writes_inside_is_streamed(mode):
 
 
 def run_stream(graph, input, mode, **kwargs):
-    """Return every chunk of a stream, sync or async."""
-
     async def chunks():
         return [chunk async for chunk in graph.astream(input, **kwargs)]
 
@@ -136,7 +132,6 @@ def spoil(value):
 
 
 def honest():
-    """Return the result of a run that nobody followed."""
     return masked(create_rag_agent().invoke(QUESTION))
 
 
@@ -175,13 +170,11 @@ class Vandal(BaseCallbackHandler):
         self.graph = None
 
     def on_chain_start(self, serialized, inputs, *, run_id, parent_run_id=None, **kwargs):
-        """Spoil what a node reads."""
         self.graph = self.graph or run_id
         if parent_run_id == self.graph:
             spoil(inputs)
 
     def on_chain_end(self, outputs, *, parent_run_id=None, **kwargs):
-        """Spoil what a node wrote."""
         if parent_run_id == self.graph:
             spoil(outputs)
 

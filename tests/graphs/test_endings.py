@@ -30,8 +30,6 @@ from guardgraph.plain.log import locate_failure, log_failure
 
 
 def raising(error):
-    """Return a body that raises."""
-
     def body(state, run):
         raise error
 
@@ -74,7 +72,6 @@ def lie(monkeypatch: Any, module: Any, name: str, key: str, told: Any) -> None:
 
 
 def run_demo(pattern: str, **given: Any) -> Any:
-    """Return the result of a run of a demo, and the agent."""
     agent = PATTERNS[pattern].create_agent()
     return agent.invoke({**PATTERNS[pattern].demo(), **given}), agent
 
@@ -83,7 +80,6 @@ run_rag, run_research, run_critique = (partial(run_demo, name) for name in ("rag
 
 
 def run_tools() -> Any:
-    """Return the result of a run of the tool agent, with a call that a person approved."""
     agent = office_agent(calls(READ), calls(STOLEN), calls(PAY), DONE)
     return answer_question(agent, agent.invoke(TASK, THREAD)), agent
 
@@ -148,7 +144,6 @@ class Phases(BaseCallbackHandler):
 @pytest.mark.parametrize("mode", ["invoke", "stream", "ainvoke"])
 @pytest.mark.parametrize("phase", STOPPED)
 def test_a_callback_is_told_the_phase_of_the_stop(phase, mode):
-    """The metadata of the stop terminal says where the run stopped, as the result does."""
     told = Phases()
     result = run(STOPPED[phase](), QUESTION, mode, config={"callbacks": [told], "metadata": {"tenant": "a"}})
     assert result["phase"] == phase
@@ -165,7 +160,6 @@ SWITCHED_OFF: dict[str, Any] = {
 
 @pytest.mark.parametrize("pattern", SWITCHED_OFF)
 def test_what_is_switched_off_before_the_ending_is_not_returned(pattern):
-    """The ending asks the lists once more: it returns no text, and says what was switched off."""
     ending, off, reason = SWITCHED_OFF[pattern]
     graph = PATTERNS[pattern].create_agent(checkpointer=InMemorySaver())
     graph.invoke(PATTERNS[pattern].demo(), THREAD, interrupt_before=[ending])
@@ -180,12 +174,10 @@ SECRET = "password=hunter2"
 
 
 def raises(request):
-    """Fail inside of a library."""
     return json.loads("{" + SECRET)  # FAILS HERE
 
 
 def line_of(mark):
-    """Return the number of the line of this file that ends with a mark."""
     return next(at for at, line in enumerate(HERE.read_text("utf-8").splitlines(), 1) if line.endswith(f"# {mark}"))
 
 
@@ -193,7 +185,6 @@ AT = {"file": HERE.name, "line": line_of("FAILS HERE"), "function": "raises"}
 
 
 async def araises(request):
-    """Fail as an async function does."""
     raises(request)
 
 
@@ -215,12 +206,10 @@ def test_a_tool_that_fails_is_named_by_its_own_line(name, mode, caplog):
 
 
 def fails_in_guard(state, run):
-    """Fail in a body that calls nobody."""
     return raises(state)
 
 
 def fails_in_act(state, run):
-    """Fail after a call."""
     yield Call("tool", lambda request: "Ada", {})
     raises(state)
 
@@ -230,14 +219,12 @@ def fails_in_act(state, run):
     [("label_guard", fails_in_guard), ("lookup", fails_in_act), ("routed", fails_in_guard), ("lookup", fails_in_guard)],
 )
 def test_a_body_that_fails_is_named(node, body, caplog):
-    """In a guard, a node that calls and an ending."""
     result = triage(bodies={node: body}).invoke(TICKET)
     assert (result["stop_reason"], result["details"]["at"]) == (f"guard_error:{node}", AT)
     assert [record.guardgraph_node for record in caplog.records] == [node]
 
 
 def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):
-    """Messages, lines of code and causes are masked in the log; a place is the end of a path."""
     try:
         try:
             raise ValueError("password=hunter2")
@@ -251,8 +238,6 @@ def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):
 
 
 def test_a_log_that_fails_changes_no_run():
-    """Whatever a filter of somebody's does."""
-
     def broken(record):
         raise ConfigurationError("no")
 
@@ -266,12 +251,10 @@ def test_a_log_that_fails_changes_no_run():
 
 
 def leaves(request):
-    """End the process, as argparse does for a value that it does not know."""
     argparse.ArgumentParser(prog="tool").parse_args(["--what-a-model-said"])
 
 
 async def aleaves(request):
-    """End the process as an async function does."""
     leaves(request)
 
 
@@ -282,7 +265,6 @@ LEAVING = {"an exit": (leaves, "SystemExit"), "an async exit": (aleaves, "System
 @pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("name", LEAVING)
 def test_a_tool_that_would_end_the_process_has_failed(name, mode):
-    """A server has other runs: `SystemExit` of a tool, a proposer or a guard is its own failure."""
     called, raised = LEAVING[name]
     result = run(triage(tool=called), TICKET, mode)
     assert (result["stop_reason"], result["details"]["type"]) == ("tool_invalid_output:lookup", raised)
@@ -295,8 +277,6 @@ def test_a_tool_that_would_end_the_process_has_failed(name, mode):
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_whoever_stops_the_process_by_hand_stops_it(mode):
-    """Ctrl-C is nobody's failure."""
-
     def interrupted(request):
         raise KeyboardInterrupt
 

@@ -40,7 +40,6 @@ def ask(graph, given=FOLLOWING, **kwargs):
 
 
 def condensing(question, **kwargs):
-    """Return an agent whose condenser proposes this question."""
     return agent(condenser=scripted_tool({"question": question}, loop=True), **kwargs)
 
 
@@ -83,7 +82,6 @@ def test_a_history_that_is_none_is_refused_by_place(history, field):
 
 
 def conversation(given):
-    """Return a conversation as a model is shown it."""
     turns = "\n".join(f"{turn['role']}: {turn['content']}" for turn in given["history"])
     return f"{turns}\n\nQuestion: {given['question']}"
 
@@ -110,7 +108,6 @@ def test_without_a_history_a_run_is_what_it_was(given):
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "batch"])
 def test_planner_and_answerer_are_shown_the_rewritten_question(mode):
-    """And the condenser the words of the conversation; the result has both, and so has the audit."""
     model = ScriptedChatModel({"question": STANDALONE}, INTENT, ANSWER)
     result = check_result(RAG_REASONS, run(create_rag_agent(model), FOLLOWING, mode))
     shown = [call.messages[1].content for call in model.calls]
@@ -160,7 +157,6 @@ SAID = [
     ],
 )
 def test_names_and_numbers_come_from_the_conversation_and_links_from_the_user(text, reason):
-    """An assistant names what a question is about; where a link leads to, only the user says."""
     assert refusal(text, question="When was he born?", history=SAID) == reason
 
 
@@ -171,7 +167,6 @@ WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=8)
     name=WORDS.map(lambda word: f"Q{word}x"), number=st.integers(1001, 10**6), by=st.sampled_from(["user", "assistant"])
 )
 def test_what_nobody_said_is_refused(name, number, by):
-    """A name or a number in the question passes if, and only if, somebody said it."""
     turn = {"role": by, "content": f"We spoke of {name} and of {number} things."}
     for text in (f"What does the plan of {name} cost?", f"Why are there {number} of them?"):
         assert refusal(text, history=[turn]) is None
@@ -233,7 +228,6 @@ def test_the_offline_condenser(before, question, standalone):
 
 
 def write_lines(file, *lines):
-    """Write lines to a file of the current folder."""
     file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
@@ -256,7 +250,6 @@ def test_the_command_reads_a_history(here):
     ],
 )
 def test_a_file_that_is_no_history_is_refused_by_line(here, lines, said):
-    """Wrong usage, in one clear line."""
     if lines is not None:
         write_lines(here / "talk.jsonl", *lines)
     done = command("rag", "Why?", "--history", "talk.jsonl")
@@ -296,6 +289,5 @@ def test_a_stopped_run_is_a_message_that_says_so():
     ],
 )
 def test_what_is_no_conversation_is_refused(messages, said):
-    """By what was given, before a run begins."""
     with pytest.raises(InputError, match=said):
         MessagesAgent(create_rag_agent()).invoke(messages)

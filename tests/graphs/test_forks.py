@@ -24,12 +24,10 @@ MODES = ["invoke", "ainvoke"]
 
 
 def at(checkpoint, **configurable):
-    """Return the configuration that names a checkpoint of the thread."""
     return {"configurable": {"thread_id": "1", "checkpoint_id": checkpoint, **configurable}}
 
 
 def made(graph, given, config, mode="invoke", **kwargs):
-    """Run a graph, sync or async."""
     return (
         graph.invoke(given, config, **kwargs)
         if mode == "invoke"
@@ -38,7 +36,6 @@ def made(graph, given, config, mode="invoke", **kwargs):
 
 
 def before(graph, node, number=1):
-    """Return the id of the checkpoint before a visit of a node, the last one where there are several."""
     found = [state for state in graph.get_state_history(THREAD) if state.next == (node,)]
     return found[::-1][number - 1].config["configurable"]["checkpoint_id"]
 
@@ -50,13 +47,11 @@ def bank(tmp_path):
 
 
 def paying(bank, **given):
-    """Return the payments' graph with forks."""
     return pattern(bank.pay).compile(checkpointer=InMemorySaver(), forks=True, **given)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_fork_is_a_run_of_its_own(mode, bank):
-    """Its own id, beginning, keys and recording; what happened before its checkpoint is in it as it happened."""
     kept = InMemoryRecorder()
     graph = paying(bank, recorder=kept)
     first = graph.invoke(ASKED, THREAD)
@@ -147,14 +142,12 @@ def check_fork(graph):
 
 
 def refunds(**given):
-    """Return the refunds' graph with forks, and what its run shows while it waits."""
     graph = refund_pattern.pattern().compile(checkpointer=InMemorySaver(), forks=True, **given)
     return graph, graph.invoke(ORDER, THREAD)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_an_answer_to_the_earlier_run_does_not_count_for_its_fork(mode):
-    """The question's hash carries the run: the fork asks anew, and its own hash counts."""
     graph, asked = refunds()
     graph.invoke(answering(asked), THREAD)
     shown = made(graph, answering(asked), at(before(graph, "approve")), mode)
@@ -245,7 +238,6 @@ def test_a_store_tells_a_fork_from_its_run(bank, tmp_path):
 
 
 def test_a_fork_of_a_run_that_was_erased_is_a_finding(tmp_path):
-    """It brings back what was erased; erased in its turn, it is none."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
     agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
     first = agent.invoke(QUESTION, THREAD)

@@ -24,8 +24,6 @@ def closed(node, body, mode="invoke"):
 
 
 def raising(error):
-    """Return a body that raises."""
-
     def body(state, run):
         raise error
 
@@ -48,7 +46,6 @@ GUARDS = ["request_guard", "label_guard", "duty_guard"]
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("node", [*GUARDS, *WORKING])
 def test_a_body_that_raises_closes_the_run(node, mode):
-    """A bug in any body is a stop reason that names the node, in every way of running."""
     details = closed(node, raising(KeyError("key")), mode)
     assert details.pop("at")["file"] == "test_grammar.py"
     assert details == {"type": "KeyError", "message": "'key'"}
@@ -174,7 +171,6 @@ def test_a_body_yields_calls_of_its_own_kind_only(node, yielded, message, mode):
 
 
 def test_a_propose_node_makes_one_call():
-    """A second call in one propose node closes the run before it is made."""
     asked = []
 
     def body(state, run):
@@ -188,14 +184,12 @@ def test_a_propose_node_makes_one_call():
 
 @pytest.mark.parametrize("written", [{"label": "bug"}, 7, None, ["bug"]])
 def test_a_proposal_is_kept_as_text(written):
-    """A propose node that writes a value instead of its text closes the run."""
     message = closed("label", lambda state, run: {"proposed_label": written})["message"]
     assert message == f"wrote a {type(written).__name__} to proposed_label; a proposal is kept as JSON text"
 
 
 @pytest.mark.parametrize("text", ["", "bug", '["value"]', '["value", 1, {}, 4]', "[[], 1]", "null", "\ud800"])
 def test_a_raw_channel_that_holds_no_packed_outcome_closes_the_run(text):
-    """A guard that cannot read what a propose node wrote stops the run."""
     result = check_result(REASONS, triage(bodies={"label": lambda state, run: {"proposed_label": text}}).invoke(TICKET))
     assert result["stop_reason"].startswith("guard_error:label")
 
@@ -211,13 +205,11 @@ def test_a_working_node_can_refuse(node):
 
 @pytest.mark.parametrize("error", [ParentCommand(Command(goto="routed", graph=Command.PARENT)), GraphInterrupt(())])
 def test_control_flow_of_langgraph_cannot_leave_a_guard(error):
-    """A guard that would jump or interrupt closes the run."""
     assert closed("label_guard", raising(error))["type"] == type(error).__name__
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_an_interrupt_that_nobody_could_resume_closes_the_run(mode):
-    """Without a checkpointer an interrupt would end a run without a reason; it is a stop instead."""
     details = closed("label", lambda state, run: interrupt("who?"), mode)
     assert details["message"] == "interrupted the run, which nobody can resume without a checkpointer"
 
@@ -243,7 +235,6 @@ def test_what_a_body_does_to_its_view_stays_in_its_view():
 
 
 def test_a_stop_that_its_node_does_not_declare_closes_the_run():
-    """The guard is named, and so is the stop, though a function of the body's own raised it."""
     result = triage(bodies={"lookup": raising(Stop("invalid_label", phase="lookup"))}).invoke(TICKET)
     assert result["stop_reason"] == "guard_error:duty_guard"
     assert "raised Stop('invalid_label'" in result["details"]["message"]

@@ -46,8 +46,6 @@ ASKED = {"question": "How long do refunds take?", "documents": ["Refunds take 10
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 def test_a_refused_answer_goes_the_other_way(way: str) -> None:
-    """The verdict says why; a good answer goes on."""
-
     def run(answer: str) -> Any:
         graph = build(answer).compile()
         return graph.invoke(ASKED) if way == "invoke" else asyncio.run(graph.ainvoke(ASKED))
@@ -83,7 +81,6 @@ def test_calls_are_judged_before_they_are_made(to: str, ok: bool) -> None:
 
 
 def test_no_way_around_the_guard_is_proved() -> None:
-    """An empty list where every way passes it; else the shortest way around."""
     assert verify(build().compile(), behind={"guard": ["generate"]}) == []
     leaky = build(retry=lambda state: {})
     leaky.add_edge("retry", END)
@@ -93,7 +90,6 @@ def test_no_way_around_the_guard_is_proved() -> None:
 
 
 def test_a_guard_whose_two_ways_are_one_is_a_finding() -> None:
-    """What it refuses goes where goes what it lets through."""
     same = build(guard_again=answer_guard(ok="apologise", refused="apologise"))
     same.add_edge("apologise", "guard_again")
     found = verify(same.compile(), behind={"guard_again": ["apologise"], "guard": ["generate"]})
@@ -103,7 +99,6 @@ def test_a_guard_whose_two_ways_are_one_is_a_finding() -> None:
 
 
 def wait(state: State) -> dict[str, Any]:
-    """Ask a person."""
     return {"answer": interrupt("What is the answer?")}
 
 
@@ -143,17 +138,14 @@ def test_a_state_that_would_lose_the_verdict_is_refused(way: str) -> None:
 
 
 def jump(state: State) -> Command[str]:
-    """Go somewhere that nothing declares."""
     return Command(goto=END)
 
 
 def declared(state: State) -> Command[Literal["guard"]]:
-    """Go where the hint says."""
     return Command(goto="guard")
 
 
 def fan(state: State) -> Any:
-    """Send a part to a node."""
     return [Send("apologise", state)]
 
 
@@ -171,7 +163,6 @@ def test_what_cannot_be_seen_is_a_finding() -> None:
 
 
 def test_graphs_inside_the_graph_are_opened_up() -> None:
-    """A way out of an inner graph counts, and its nodes have names."""
     inner = StateGraph(State)
     inner.add_node("write", lambda state: {"answer": "x"})
     inner.add_edge(START, "write")
@@ -193,7 +184,6 @@ def test_graphs_inside_the_graph_are_opened_up() -> None:
     ],
 )
 def test_a_name_that_is_no_node_is_told(behind: dict[str, list[str]], message: str) -> None:
-    """With the nodes that there are."""
     with pytest.raises(InputError, match=message):
         verify(build().compile(), behind=behind)
     with pytest.raises(InputError, match=r"before: .*'sent'"):
@@ -205,7 +195,6 @@ def test_a_name_that_is_no_node_is_told(behind: dict[str, list[str]], message: s
     [({"ok": ""}, "ok"), ({"refused": None}, "refused"), ({"answer": 3}, "answer"), ({"policy": {"x": 1}}, "policy")],
 )
 def test_a_wrong_argument_of_a_node_is_told(settings: dict[str, Any], field: str) -> None:
-    """As the node is made."""
     with pytest.raises(ConfigurationError, match=field):
         answer_guard(**{"ok": END, "refused": "a", **settings})
 
@@ -214,11 +203,9 @@ class Jumper:
     """Nodes that leave the jump to something else."""
 
     def go(self, state: State) -> Command[str]:
-        """Go somewhere."""
         return jump(state)
 
     def node(self, state: State) -> Command[str]:
-        """Leave it to a method."""
         return self.go(state)
 
 
@@ -229,7 +216,6 @@ def wrapped(*args: Any) -> Any:
 
 
 def leave_inner(state: State) -> Command[Literal["other"]]:
-    """Go in the graph around, which the hint does not say."""
     return Command(graph=Command.PARENT, goto=END)
 
 
@@ -244,7 +230,6 @@ class Holding:
 
 
 def outward() -> Any:
-    """A graph that leaves for the graph around."""
     inner = StateGraph(State)
     inner.add_node("write", leave_inner)
     inner.add_node("other", lambda state: {})
@@ -253,7 +238,6 @@ def outward() -> Any:
 
 
 def call_outward(state: State) -> Any:
-    """Call such a graph."""
     return {**OUTWARD.invoke(state)}
 
 
@@ -262,7 +246,6 @@ OUTWARD = outward()
 
 @pytest.mark.parametrize("node", [lambda state: [jump(state)], Jumper().node, wrapped, Holding(Jumper()), call_outward])
 def test_a_jump_that_a_node_leaves_to_something_else_is_seen(node: Any) -> None:
-    """A helper, a method, a decorator, a tool."""
     hidden = build(jump=node)
     hidden.add_edge("generate", "jump")
     hidden.add_edge("jump", "guard")
@@ -270,7 +253,6 @@ def test_a_jump_that_a_node_leaves_to_something_else_is_seen(node: Any) -> None:
 
 
 def test_a_jump_out_of_an_inner_graph_is_seen() -> None:
-    """A declared destination is one of the inner graph."""
     outer = build(inner=outward())
     outer.add_edge("generate", "inner")
     outer.add_edge("inner", "guard")
@@ -279,7 +261,6 @@ def test_a_jump_out_of_an_inner_graph_is_seen() -> None:
 
 
 def fan_or_none(state: State) -> Any:
-    """Send to all that wait."""
     found = []
     found += ["guard" for each in state["documents"] if each]
     return found
@@ -296,7 +277,6 @@ def fan_or_none(state: State) -> Any:
     ],
 )
 def test_a_conditional_edge_that_goes_past_its_path_map_is_seen(way: Any, rule: str) -> None:
-    """By a `Send`, which no path map bounds; by an empty list, behind which nothing runs."""
     graph = build(route=lambda state: {})
     graph.add_edge("generate", "route")
     graph.add_conditional_edges("route", way, {"guard": "guard"})
@@ -310,7 +290,6 @@ def send_money(to: str, amount: float) -> str:
 
 
 def judge_calls(messages: Any) -> Any:
-    """The verdict of a tool guard."""
     builder = StateGraph(State)
     builder.add_node("guard", tool_guard([send_money], ok=END, refused=END))
     builder.add_edge(START, "guard")
@@ -318,7 +297,6 @@ def judge_calls(messages: Any) -> Any:
 
 
 def test_a_message_after_the_calls_hides_none() -> None:
-    """LangGraph's `ToolNode` makes the calls of the last message of a model, whatever stands after it."""
     call = AIMessage("", tool_calls=[{"name": "wipe_disk", "args": {}, "id": "c1"}])
     verdict = judge_calls([HumanMessage("Hello"), call, HumanMessage("Go on.")])
     assert verdict["stop_reason"] == "tool_not_allowed_policy:wipe_disk"
@@ -326,7 +304,6 @@ def test_a_message_after_the_calls_hides_none() -> None:
 
 @pytest.mark.parametrize("messages", [None, "x", 5, [{"role": "assistant", "content": "", "tool_calls": []}]])
 def test_messages_that_cannot_be_read_are_let_through_nowhere(messages: Any) -> None:
-    """A key that is misspelt would else license everything."""
     with pytest.raises(InputError, match="messages: a list"):
         judge_calls(messages)
 

@@ -21,7 +21,6 @@ def base(tmp_path):
 
 
 def outcome(agent, caller=None):
-    """How a run ends, and what it cites."""
     result = agent.invoke(QUESTION, context=caller and {"caller": caller})
     return result["outcome"], result.get("citations")
 
@@ -87,7 +86,6 @@ def test_a_running_agent_sees_new_sources(base):
 
 
 def test_lists_narrow_what_the_caller_may_read(base):
-    """Of a list in the policy or the context, what the caller may read remains; a model asks for nothing else."""
     base.add([{**DOCUMENT, "id": "n", "source": "notes"}], tenant="acme", readers=["tenant"])
     base.add([{**DOCUMENT, "id": "o", "source": "other"}], tenant="globex", readers=["tenant"])
     listed = RagPolicy(allowed_sources_policy=["billing", "other"])
@@ -106,7 +104,6 @@ def test_lists_narrow_what_the_caller_may_read(base):
 
 
 def test_a_base_that_lists_nonsense_stops_the_run(base):
-    """What a base lists is held against what names of sources are."""
     base.list_sources = lambda request: [7]
     result = create_rag_agent(knowledge_base=base).invoke(QUESTION)
     assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")

@@ -71,7 +71,6 @@ class Rooms:
 
 
 def run(rooms: Rooms, context: Any = None, **given: Any) -> Any:
-    """Run once, and check what holds for every result and every recording."""
     kept = Kept()
     agent = rooms.make(recorder=kept, **given)
     result = agent.invoke(TASK, context=context)
@@ -98,7 +97,6 @@ def test_tools_answer_with_what_they_brought(ended_by: str, budget: Any) -> None
 
 
 def test_calls_of_models_are_kept_for_the_last_answer() -> None:
-    """Of four, two: the third call is the last answer, whose prompt says so."""
     look = '{"calls": [{"tool": "look", "args": {"name": "%s"}}]}'
     model = ScriptedChatModel(look % "Ann", look % "Bob", {"answer": "Ann is in room 4, Bob in room 5."})
     agent = create_tool_agent(model, [Rooms().look], policy=PARTIAL, budget=ToolBudget(max_llm_calls=4))
@@ -133,7 +131,6 @@ def test_a_last_answer_that_is_refused_ends_the_run_with_the_limit(last: Any, wh
 
 
 def test_where_nothing_was_brought_the_run_stops_as_without() -> None:
-    """There is nothing to answer from."""
     rooms = Rooms()
     result = run(rooms, max_tool_calls=0)
     assert (result["stop_reason"], "so_far" in result) == ("max_tool_calls", False)
@@ -141,7 +138,6 @@ def test_where_nothing_was_brought_the_run_stops_as_without() -> None:
 
 
 def test_every_way_to_the_ending_passes_the_answer_guard() -> None:
-    """It is proved, and so is that nothing is called behind the limit."""
     assert verify(Rooms().make()) == []
     drawn = Rooms().make().get_graph()
     assert {edge.target for edge in drawn.edges if edge.source == "answer_last"} == {"last_answer_guard"}
@@ -149,7 +145,6 @@ def test_every_way_to_the_ending_passes_the_answer_guard() -> None:
 
 
 def test_a_limit_that_leads_to_an_act_is_refused_as_the_pattern_is_made() -> None:
-    """The rule `limit` shows the way."""
     agent = Rooms().make(policy=ToolPolicy(rules=READS))
     settings: Any = {"table": agent.frame.table, "policy": agent.frame.policy, "budget": agent.frame.budget}
     pattern = tool_pattern(planner=Proposer(lambda view: {}, {}), **settings)
@@ -162,7 +157,6 @@ def test_a_limit_that_leads_to_an_act_is_refused_as_the_pattern_is_made() -> Non
     "budget", [{"max_seconds": 5}, {"max_llm_calls": 2}, {"max_tokens": 8000}, {"reserve_seconds": 60}]
 )
 def test_a_reserve_is_smaller_than_the_budget(budget: Any) -> None:
-    """Else no run could begin; the message names both."""
     with pytest.raises(ConfigurationError, match=r"budget\.reserve_(seconds|calls|tokens): less than max_\w+ \("):
         Rooms().make(**budget)
     assert Rooms().make(policy=ToolPolicy(rules=READS), **budget)
@@ -174,7 +168,6 @@ def test_a_reserve_is_smaller_than_the_budget(budget: Any) -> None:
 def research(
     gaps: Any, *, clock: ScriptedClock | None = None, texts: Any = TEXTS, policy: Any = None, **given: Any
 ) -> Any:
-    """Make an agent that searches several times, and ends with what it has."""
     rules = OPEN.model_copy(update={"on_limit": "partial", **(policy or {})})
     world = None if clock is None else LiveWorld(clock=clock)
     return searching_agent(Searched(texts), gaps, policy=rules, world=world, **given)
@@ -201,7 +194,6 @@ def test_research_ends_with_the_notes_that_were_verified() -> None:
 
 
 def test_a_last_brief_that_its_notes_do_not_bear_out_ends_the_run_with_the_limit() -> None:
-    """The notes are returned as data, and the brief is asked for once."""
     model_calls: list[Any] = []
 
     def write(view: Any) -> Any:
@@ -224,7 +216,6 @@ def test_a_last_brief_that_its_notes_do_not_bear_out_ends_the_run_with_the_limit
 
 
 def test_notes_that_a_verifier_has_not_judged_are_no_notes() -> None:
-    """Its calls end: nothing is verified, and the run stops."""
     agent = research(gaps_of(), verifier=scripted_verifier(), model=ScriptedChatModel({}), budget={"max_llm_calls": 3})
     result = agent.invoke(asked())
     assert result["status"] == "stopped"
@@ -232,7 +223,6 @@ def test_notes_that_a_verifier_has_not_judged_are_no_notes() -> None:
 
 
 def test_conflicting_notes_are_no_last_answer() -> None:
-    """What the policy requires of notes holds for the last answer, too."""
     said = zip(HOSTS, (40, 50), strict=False)
     texts = {f"https://{host}/a": f"Alpha pumps move {number} litres a minute." for host, number in said}
     clock = ScriptedClock()

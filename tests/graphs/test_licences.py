@@ -37,17 +37,14 @@ TRUSTING = {"action_guard": trust_calls("write")}
 
 
 def policy(**given):
-    """Return the policy with another field."""
     return POLICY.model_copy(update=given)
 
 
 def ruled(tool, **rule):
-    """Return the policy with another rule of a tool."""
     return policy(rules={**RULES, tool: ToolRule(**{**RULES[tool].model_dump(exclude_unset=True), **rule})})
 
 
 def trusted(*steps, mode="invoke", recorder=None, context=None, **given):
-    """Return the result of a pattern whose guard checks nothing, and its desk."""
     desk = Desk()
     given.setdefault("bodies", TRUSTING)
     graph = desk_graph(planning(*steps), desk, checkpointer=InMemorySaver(), recorder=recorder, **given)
@@ -118,8 +115,6 @@ def reviewed_run(*steps, answer=approving, **given):
 
 
 def test_another_argument_than_was_shown_is_refused():
-    """A body that changes what a person saw does not act."""
-
     def other(state, run):
         outcome = yield [gg.Call("tool", "send_money", {"to": "Mallory", "amount": 901})]
         return {"raw_results": [outcome[0].packed()]}
@@ -129,7 +124,6 @@ def test_another_argument_than_was_shown_is_refused():
 
 
 def check_loosely(state, run):
-    """Have what is proposed first approved, and everything after it made at once."""
     calls = gg.proposal(state["proposed"]).value
     if not calls:
         return gg.Pass({}, "answered")
@@ -144,7 +138,6 @@ def test_an_approval_is_used_once():
 
 
 def test_an_approval_of_another_run_is_none():
-    """What was approved on this thread before is forgotten."""
     desk, kept = Desk(), InMemorySaver()
     graph = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=kept)
     assert graph.invoke(approving(graph.invoke(TASK, THREAD)), THREAD)["outcome"] == "answered"
@@ -164,8 +157,6 @@ def test_a_licence_is_judged_after_a_resume_under_what_holds_then():
 
 
 def test_what_a_body_says_of_a_call_counts_for_nothing():
-    """Whether a call writes and what it is, the rule and the table say."""
-
     def lying(state, run):
         [call] = state["accepted"]
         said = {"effect": "read", "tool": "read_bill", "idempotent": True, "scope": {"to": "Mallory"}}
@@ -183,7 +174,6 @@ def test_what_a_body_says_of_a_call_counts_for_nothing():
 
 
 def approve_each(state, run):
-    """Show a person all calls at once."""
     outcome = yield gg.ask_person({"calls": state["accepted"]})
     return {"raw_review": outcome.packed()}
 
@@ -204,8 +194,6 @@ def test_a_question_of_several_calls_licenses_each_once():
 
 
 def delegating(document=BILL, shown=()):
-    """Return a body that shows a person the call, and what a document would license."""
-
     def body(state, run):
         said = {"document": digest(document), "calls": [STOLEN, *(shown or (sent(901),))]}
         outcome = yield gg.ask_person({"call": state["accepted"][0], "delegation": said})
@@ -215,7 +203,6 @@ def delegating(document=BILL, shown=()):
 
 
 def sent(amount, to="Mallory"):
-    """Return a call that sends money."""
     return {"tool": "send_money", "args": {"to": to, "amount": amount}}
 
 
@@ -249,8 +236,6 @@ def test_an_approved_document_licenses_nothing_else(name):
 
 
 def holding(target):
-    """Return a body that yields a call which holds a function."""
-
     def body(state, run):
         outcome = yield gg.Call("tool", target, {"to": "Mallory", "amount": 900})
         return {"raw_results": [outcome.packed()]}
@@ -259,8 +244,6 @@ def holding(target):
 
 
 def naming(*names, args=None):
-    """Return a body that calls other tools than were accepted."""
-
     def body(state, run):
         outcomes = yield [gg.Call("tool", name, PAY["args"] if args is None else args) for name in names]
         return {"raw_results": [outcome.packed() for outcome in outcomes]}
@@ -279,7 +262,6 @@ BREACHES = {
 
 @pytest.mark.parametrize("name", BREACHES)
 def test_a_body_does_not_call_beyond_its_declaration(name):
-    """The run is closed, and nobody was called."""
     bodies, message = BREACHES[name]
     result, desk = trusted([PAY], bodies={**TRUSTING, **bodies})
     assert result["stop_reason"].startswith("guard_error:")
@@ -288,7 +270,6 @@ def test_a_body_does_not_call_beyond_its_declaration(name):
 
 
 def test_a_body_cannot_go_on_past_a_refusal():
-    """What has no licence is not thrown into a body, where it could be caught."""
     caught = []
 
     def catching(state, run):
@@ -305,7 +286,6 @@ def test_a_body_cannot_go_on_past_a_refusal():
 
 
 def check_loosely_unasked(state, run):
-    """Have reads and writes made as they are proposed."""
     calls = gg.proposal(state["proposed"]).value
     if not calls:
         return gg.Pass({}, "answered")
@@ -313,7 +293,6 @@ def check_loosely_unasked(state, run):
 
 
 def test_a_tool_is_no_proposer():
-    """A proposer that is a tool of the table is not asked, in whatever node."""
     desk = Desk()
     table = desk.table()
     p = pattern(table.tools["send_money"].target, desk, table=table)
@@ -436,7 +415,6 @@ SENDS = st.builds(sent, st.sampled_from([900, 901]), st.sampled_from(["Mallory",
 
 @given(st.lists(st.lists(SENDS, min_size=1, max_size=2), max_size=3), st.lists(SENDS, max_size=3), st.booleans())
 def test_no_person_approves_more_than_what_was_shown(steps, acts, honest):
-    """Whatever is made after an approval: each call as often as it was shown, and approved, before."""
     desk, shown = Desk(), []
 
     def approve_all(state, run):

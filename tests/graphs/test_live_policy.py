@@ -44,7 +44,6 @@ class Operator:
         self.error = None
 
     def __call__(self):
-        """Return what it says now."""
         self.readings += 1
         if self.error is not None:
             raise self.error
@@ -52,7 +51,6 @@ class Operator:
 
 
 def test_a_switch_ends_runs_at_their_next_guard_and_new_ones_at_their_first():
-    """With who switched, and why; switched on, runs go on as if nothing had been."""
     operator = Operator()
 
     def plan(view):
@@ -130,7 +128,6 @@ def test_what_is_wrong_closes_the_run(said):
 
 
 def test_a_reading_counts_for_its_interval_and_one_that_hangs_has_failed():
-    """It is read once for many guards, and waited for no longer than `timeout`."""
     operator = Operator()
     live = live_policy(operator, every=60)
     agent(live=live).invoke(QUESTION)
@@ -175,7 +172,6 @@ def test_a_wrong_argument_is_refused(wrong):
 
 
 def test_each_visit_has_its_reading_and_a_replay_reads_it_again():
-    """A version stands in every visit, its content where it changed; no source is asked by a replay or a what-if."""
     operator, recorder = Operator(), InMemoryRecorder()
 
     def plan(view):
@@ -226,7 +222,6 @@ def test_a_file_is_read_anew_and_an_empty_one_says_nothing(folder):
 
 
 def test_the_command_keeps_what_else_the_file_says(folder):
-    """Lists and comments stay; what is wrong is told, and the file is left as it was."""
     name, lists = "live.yaml", "denied_sources:\n  - a\n"
     (folder / name).write_text(f"# for operators\n{lists}", encoding="utf-8")
     switched = run("policy", "switch", "off", name, "--by", "ada", "--why", 'a "test"', "--json")

@@ -123,7 +123,6 @@ print(result["stop_reason"])
 
 
 def _begin(code, *given):
-    """Start a program with the paths of the tests."""
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     line = [sys.executable, "-c", code, *map(str, given)]
     return subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environ)
@@ -197,7 +196,6 @@ def test_a_postgresql_that_dies_between_intent_and_receipt_doubles_nothing(morta
 
 
 def _use_store(file):
-    """Return how runs are put into a store and found there."""
     store = sql_store(f"sqlite:///{file}")
     return lambda number: store.record(recording(number)), lambda: len(list(store.runs())) * store.verify().ok
 
@@ -319,7 +317,6 @@ print(json.dumps([result["stop_reason"], result["details"], peak() - before, len
 
 
 def test_a_tool_that_returns_200_mb_is_one_reason():
-    """It is refused by its size; nothing of it is kept, and it is not copied."""
     said, _ = _begin(LARGE).communicate(timeout=300)
     reason, details, grown, size = json.loads(said)
     assert (reason, details) == ("tool_invalid_output:read", {"cause": "max_reply_bytes", "limit": 4 * 2**20})

@@ -59,7 +59,6 @@ LARGE = {
 
 
 def ends(agent, given):
-    """Run an agent; it ends well, or for a reason that is no failure of ours."""
     result = agent.invoke(given)
     assert result["status"] in ("ok", "stopped"), result
     assert not result["stop_reason"].startswith("guard_error"), (result["stop_reason"], result.get("details"))
@@ -90,7 +89,6 @@ def make_rag():
 
 
 def try_rag(texts):
-    """Ask the RAG agent, with odd questions, passages and answers."""
     question, passage, _, title, _ = Said.texts = texts
     for Said.cites in (["a"], ["a", "b"], [title]):
         ends(make_rag(), {"question": question})
@@ -120,7 +118,6 @@ def make_research(check_quotes):
 
 
 def try_research(texts):
-    """Let the Research agent read odd pages, and write odd notes and answers."""
     question, _, claim, quote, title = Said.texts = texts
     for quoted in (quote, PAGES[STATUS]["body"]):
         Said.notes = [{"claim": claim, "quote": quoted, "url": STATUS, "title": title, "published_at": quote}]
@@ -179,7 +176,6 @@ def make_tools(is_answering):
 
 
 def try_tools(texts):
-    """Give the tool agent odd tasks, arguments, results and answers."""
     task, argument, _, _, turn = Said.texts = texts
     ends(make_tools(is_answering=False), {"task": task})
     history = [{"role": "user", "content": turn}]

@@ -39,13 +39,11 @@ RUDE = {"answer": "As I said: the target is 15 minutes.", "citations": [SLA]}
 
 
 def check_tone(answer, view):
-    """Refuse a rude answer."""
     if "as i said" in answer["answer"].lower():
         raise Stop("tone:rude", unsupported=["As I said"])
 
 
 def refuse(answer, view):
-    """Refuse every answer."""
     return Stop("invalid_answer:private", details={"chars": len(answer["answer"])})
 
 
@@ -58,7 +56,6 @@ POLITE = AnswerGuard(check_tone, [TONE])
 
 @pytest.mark.parametrize("name", FACTORIES)
 def test_a_guard_of_ones_own_stands_behind_the_answer_guard_and_is_proved(name):
-    """It is a guard of the graph like any other: drawn, proved, in the way of every accepted answer."""
     factory, given, before, ends = FACTORIES[name]
     graph = factory(guards=[AnswerGuard(allow, [PRIVATE]), POLITE])
     assert verify(graph) == []
@@ -100,7 +97,6 @@ def test_what_it_refuses_ends_in_its_own_reason(name, mode):
     ],
 )
 def test_a_check_sees_the_answer_and_what_its_proposer_saw(name, answered, shown):
-    """Both are copies of plain JSON: what a check does to them changes nothing."""
     factory, given, _, _ = FACTORIES[name]
     seen = []
 
@@ -137,28 +133,23 @@ def test_a_refused_answer_is_asked_for_again_where_the_reason_says_so():
 
 
 def raises(answer, view):
-    """Fail."""
     raise ValueError("no such word list")
 
 
 def says_false(answer, view):
-    """Return what no check returns."""
     return False
 
 
 def stops_for_another(answer, view):
-    """Stop for a reason of the agent's, not of the guard's."""
     raise Stop("invalid_answer:unsupported_number", unsupported=["1"])
 
 
 def shows_too_much(answer, view):
-    """Stop with evidence that no result has."""
     raise Stop("tone:rude", whole_answer=answer)
 
 
 @pytest.mark.parametrize("check", [raises, says_false, stops_for_another, shows_too_much])
 def test_a_check_that_fails_or_breaks_its_word_closes_the_run(check):
-    """It never opens it: the run stops with `guard_error` and the name of the check."""
     result = create_rag_agent(guards=[AnswerGuard(check, [TONE])]).invoke(QUESTION)
     assert result["stop_reason"] == f"guard_error:{check.__name__}"
     assert "answer" not in result
@@ -181,7 +172,6 @@ WRONG_GUARDS = {
 
 @each_row("name", WRONG_GUARDS)
 def test_wrong_guards_are_refused_by_place(name):
-    """A factory says which guard is wrong, what was given and what is allowed."""
     guards, message = WRONG_GUARDS[name]
     with pytest.raises(ConfigurationError, match=message):
         create_rag_agent(guards=guards)
@@ -196,6 +186,5 @@ def test_wrong_guards_are_refused_by_place(name):
     ],
 )
 def test_what_is_no_guard_is_refused_where_it_is_made(given, field):
-    """The error names the field."""
     with pytest.raises(ConfigurationError, match=rf"^AnswerGuard\.{field}: "):
         AnswerGuard(**given)

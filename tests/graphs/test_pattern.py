@@ -43,18 +43,15 @@ class Logged(TypedDict):
 
 
 def empty(**changed):
-    """Return a pattern without nodes."""
     parts = {"state": State, "input": In, "output": Out, "policy": Policy(), "budget": Budget(), **changed}
     return Pattern(parts.pop("catalogue", REASONS), **parts)
 
 
 def terminal(state, run):
-    """End."""
     return {"outcome": "done"}
 
 
 def direct(**changed):
-    """Return the smallest pattern: a guard and an end."""
     p = empty(**changed)
     p.entry("request_guard", check_request, writes=["task"], to="done")
     p.terminal("done", terminal, phase="lookup", reads=["task"], writes=["outcome"])
@@ -137,14 +134,12 @@ LACKING = {
 
 @pytest.mark.parametrize("name", LACKING)
 def test_a_catalogue_must_have_what_the_grammar_itself_stops_for(name):
-    """Every node must be able to close the run, in its own phase."""
     reasons, message = LACKING[name]
     with pytest.raises(GrammarError, match=message):
         direct(catalogue=Catalogue("lacking", PHASES, reasons)).compile(name="lacking")
 
 
 def test_declarations_live_in_the_metadata_and_survive_a_recompile():
-    """Kind, phase, writes and stop families are in the graph, and in its picture."""
     graph = triage().builder.compile(checkpointer=InMemorySaver(), name="again")
     assert isinstance(graph, GuardedGraph)
     assert verify(graph) == []
@@ -176,7 +171,6 @@ def test_schemas_are_those_of_the_contract():
     ],
 )
 def test_a_factory_names_the_argument_that_is_wrong(given, message):
-    """Nothing waits for the first run to fail."""
     with pytest.raises(ConfigurationError, match=f"^{message}$"):
         create_rag_agent(**given)
 
@@ -200,12 +194,10 @@ class Wrapper:
 
 
 async def awaited(asked, seconds):
-    """Bring nothing."""
     return []
 
 
 def waited_for(asked, seconds):
-    """Bring nothing."""
     return []
 
 
@@ -225,7 +217,6 @@ WRONG = {
 @pytest.mark.parametrize("make", [triage, create_rag_agent])
 @pytest.mark.parametrize("name", WRONG)
 def test_what_could_not_work_is_refused_when_the_graph_is_made(name, make):
-    """The error names the argument, the method, what is required and what was given."""
     given, message = WRONG[name]
     with pytest.raises(ConfigurationError) as raised:
         make(**given)
@@ -244,17 +235,14 @@ SCHEMAS = {"state": State, "input": In, "output": Out}
 
 
 def pattern_of(**changed):
-    """Return a pattern without nodes."""
     return Pattern(REASONS, **{**SCHEMAS, "policy": Policy(), "budget": Budget(), **changed})
 
 
 def with_channel(field, name, hint):
-    """Return a schema of the pattern with one channel more, by its field."""
     return {field: TypedDict("Wider", {**get_type_hints(SCHEMAS[field], include_extras=True), name: hint})}
 
 
 def end(state, run):
-    """End."""
     return {"outcome": "done"}
 
 
@@ -278,7 +266,6 @@ def test_a_channel_has_a_name_that_can_be_written_and_is_none_of_langgraphs(fiel
 
 @pytest.mark.parametrize("name", [*NAMES, *UNWRITABLE, 7])
 def test_a_node_has_a_name_that_can_be_written_and_is_none_of_langgraphs(name):
-    """A node's name stands in the names of channels, and in every result."""
     with pytest.raises(GrammarError, match=rf"^node {re.escape(repr(name))}: a name "):
         pattern_of().terminal(name, end, phase="lookup", reads=[], writes=["outcome"])
 
@@ -307,13 +294,10 @@ KINDS = ["propose", "act", "review", "guard", "terminal"]
 
 
 def body(state, run):
-    """Stand in for a body that says nothing of itself."""
     return {}
 
 
 def saying(**fields):
-    """Return a body that says this of itself."""
-
     @declares(**fields)
     def declared(state, run):
         return Pass()
@@ -322,12 +306,10 @@ def saying(**fields):
 
 
 def bare_pattern():
-    """Return a pattern without nodes."""
     return Pattern(REASONS, state=State, input=In, output=Out, policy=Policy(), budget=Budget())
 
 
 def add(kind, own=body, **given):
-    """Declare one node."""
     ways = {} if kind == "terminal" else {"to": "spam"}
     getattr(bare_pattern(), kind)("n", own, **ways, **given)
 
@@ -343,7 +325,6 @@ def test_a_field_is_said_once(field):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_nobody_says_is_refused(kind):
-    """A node without a phase, without what it reads or, unless it is a guard, what it writes is no node."""
     missing = "phase, reads" if kind == "guard" else "phase, reads, writes"
     with pytest.raises(GrammarError, match=rf"^node 'n', {missing}: required, beside its body or in the pattern$"):
         add(kind)
@@ -370,7 +351,6 @@ def test_names_are_a_list(field, given):
 
 
 def test_a_body_is_declared_once():
-    """A second declaration would silently win over the first."""
     with pytest.raises(GrammarError, match=r"^declares: once for a body; .*declared has Declares\(phase='label', "):
         declares(phase="lookup")(saying(phase="label"))
 
@@ -379,13 +359,10 @@ PROMPT = Prompt("label", "Label the ticket as JSON.", {"type": "object"})
 
 
 def named():
-    """Return a proposer whose model is named by a string."""
     return choose_proposer("labeller", None, "openai:test-model", prompt=PROMPT, offline=lambda view: {"label": "bug"})
 
 
 def asking(proposer, calls=None):
-    """Return a body that asks a proposer, and says whom it calls."""
-
     def body(state, run):
         outcome = yield proposer.call({"ticket": state["task"]})
         return {"proposed_label": outcome.packed()}
@@ -427,7 +404,6 @@ WRONG_CALLS = {
 
 @pytest.mark.parametrize("name", WRONG_CALLS)
 def test_only_what_a_kind_of_node_may_call_is_declared(name):
-    """A propose node declares proposers, an act node names, and no other node anything."""
     node, calls, message = WRONG_CALLS[name]
     with pytest.raises(GrammarError, match=message):
         triage(bodies={node: declares(calls=calls)(lambda state, run: {})})

@@ -52,13 +52,11 @@ RECORDED = ("elapsed_ms", "proposer", "attempts")
 
 
 def business(result):
-    """Return the business result of one of our agents."""
     told = [{key: value for key, value in entry.items() if key not in RECORDED} for entry in result["history"]]
     return {"history": told, **{key: value for key, value in result.items() if key not in OURS_ALONE}}
 
 
 def business_by_hand(pattern, state):
-    """Return the business result in the last state of an agent written by hand."""
     kept = {key: state[key] for key in (*ENDING, *ANSWER[pattern]) if key in state}
     return {"history": state["history"], **kept, **state.get("evidence", {})}
 

@@ -28,7 +28,6 @@ ASKED = ["request_guard", "plan", "policy_guard", "execution_guard", "retrieve",
 
 
 def prompted(name):
-    """Return how history names a prompt."""
     return f"{name}@{load_prompt(name, LIMITS).hash}"
 
 
@@ -36,7 +35,6 @@ def prompted(name):
 
 
 def test_the_demo_question_offline():
-    """Offline, the demo question is answered from doc_sla_enterprise_v3 alone, with its numbers."""
     result = check_result(RAG_REASONS, create_rag_agent().invoke(QUESTION))
     assert result["outcome"] == "grounded_answer"
     assert result["citations"] == [SLA]
@@ -140,7 +138,6 @@ def test_clarify():
 @pytest.mark.parametrize("question", [QUESTION, OFF_TOPIC, {"question": " "}, {"question": 5, "outcome": "x"}])
 @pytest.mark.parametrize("mode", MODES[1:])
 def test_every_way_to_run_gives_the_same(question, mode):
-    """Invoke, ainvoke, stream, astream and batch give the same result."""
     graph = create_rag_agent()
     assert masked(check_result(RAG_REASONS, run(graph, question, mode))) == masked(graph.invoke(question))
 
@@ -183,7 +180,6 @@ class Shelf:
         self.sources = sources
 
     def __call__(self, request):
-        """Find one document of the last source that may be searched."""
         return [{**CANDIDATE, "source": request["sources"][-1]}]
 
 
@@ -207,7 +203,6 @@ def test_sources_that_are_no_list_of_names_are_an_error(sources):
     ],
 )
 def test_a_wrong_argument(given, named):
-    """A wrong argument of the factory is an error that names it."""
     with pytest.raises(ConfigurationError, match=named):
         create_rag_agent(**given)
 

@@ -26,17 +26,14 @@ def ask(graph, given=QUESTION, **kwargs):
 
 
 def planned(raw, phase="plan", *, reason=None, **details):
-    """Return the case of a planner that proposes `raw`, which the policy guard refuses."""
     return StopCase(phase, ask(agent(raw)), {"raw_intent": raw, **({"details": details} if details else {})}, reason)
 
 
 def answered(answer, **evidence):
-    """Return the case of an answerer that proposes `answer`, which the answer guard refuses."""
     return StopCase("generate", ask(agent(answer=answer)), evidence)
 
 
 def marked(answer):
-    """Return an agent whose answerer says this, with marks."""
     return agent(answer={"answer": answer, "citations": []})
 
 
@@ -50,13 +47,11 @@ FOLLOWING = {
 
 
 def failing(item, **details):
-    """Return the case of a model that plans and then fails."""
     graph = create_rag_agent(ScriptedChatModel(INTENT, item))
     return StopCase("generate", ask(graph, context=ASKED_ONCE), {"details": details or ...})
 
 
 def condensed(question, **evidence):
-    """Return the case of a condenser that proposes this question, which the question guard refuses."""
     graph = agent(condenser=scripted_tool({"question": question}, loop=True))
     return StopCase("condense", ask(graph, FOLLOWING), {"details": {"question": question}, **evidence})
 
@@ -76,7 +71,6 @@ def slow(*seconds, max_seconds=20.0):
 
 
 def written_by_hand():
-    """Interrupt a run and write into a raw channel what no proposer wrote."""
     graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
     graph.invoke(QUESTION, config, interrupt_before=["answer_guard"])
     write_state(graph, config, {"proposed_answer": "by hand"}, as_node="generate")
@@ -84,25 +78,21 @@ def written_by_hand():
 
 
 def switched_off():
-    """Switch a source off between retrieval and generation."""
     graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
     graph.invoke(QUESTION, config, interrupt_before=["generate"])
     return graph.invoke(None, config, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
 
 
 def broken(request):
-    """Lose the connection."""
     raise ConnectionError("lost")
 
 
 def shut_out(given, **parts):
-    """Return a run that comes to an open circuit."""
     parts = {"model": ScriptedChatModel(ModelAPIError(), loop=True), "policy": POLICY, **parts}
     return second_run(create_rag_agent(world=fragile(), **parts), given, context=ASKED_ONCE)
 
 
 def resumed_by_another(before):
-    """Let a caller begin a run and nobody whom anybody knows go on with it."""
     graph = agent_with({**CANDIDATE, "readers": ["user:ada"]}, checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "1"}}
     graph.invoke(QUESTION, config, context={"caller": {"user": "ada"}}, interrupt_before=[before])
@@ -110,7 +100,6 @@ def resumed_by_another(before):
 
 
 def crowded_out():
-    """Go on to the reranking where no call may be made any more."""
     kept, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
     first, second = (agent(checkpointer=kept, reranker=scripted_tool([]), world=world) for world in (LiveWorld(), FULL))
     first.invoke(QUESTION, config, interrupt_before=["rerank"])
@@ -247,7 +236,6 @@ STOPS = {
 
 
 def limited(phase, world=None, **budget):
-    """Make a run whose models say what they used up."""
     model = ScriptedChatModel(told(INTENT), told(ANSWER))
     graph = create_rag_agent(model, budget=RagBudget(**budget), world=world)
     return run(graph, FOLLOWING if phase == "condense" else QUESTION)
@@ -257,7 +245,6 @@ STOPS |= dict(limit_cases(limited, {"generate": (1, 2)}, {"retrieve": (0, 1)}))
 
 
 def entry_of(case):
-    """Return the catalogue's entry of a case in the table."""
     return case.partition(" @ ")[0]
 
 
@@ -278,7 +265,6 @@ def test_stops(case):
 
 
 def fails(request):
-    """Raise like a tool whose service is away."""
     raise ConnectionError("the index is away")
 
 
@@ -294,7 +280,6 @@ FAULTS = {
 
 
 def nested(depth):
-    """Return a list of lists of lists."""
     value = []
     for _ in range(depth):
         value = [value]

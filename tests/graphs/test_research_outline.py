@@ -13,7 +13,6 @@ from guardgraph.testing import scripted_tool
 
 
 def texts_of(result):
-    """Return the sections of a result with their texts."""
     return {item["title"]: result["answer"][item["start"] : item["end"]] for item in result["sections"]}
 
 
@@ -44,7 +43,6 @@ def test_a_brief_in_sections():
     ],
 )
 def test_sections_are_guarded_like_any_answer(texts, reason):
-    """A section inherits no citation of the one before."""
     assert written(answer_of(*texts))["stop_reason"] == f"invalid_answer:{reason}"
 
 

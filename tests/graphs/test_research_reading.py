@@ -24,13 +24,11 @@ CITES = {"answer": "It says something.", "citations": ["n1"]}
 
 
 def led(final=ELSEWHERE, **said):
-    """Make a reader whose pages are somewhere else in the end."""
     page = {"title": "T", "published_at": "", "body": SAYS, "final_url": final, **said}
     return scripted_tool(page, loop=True)
 
 
 def reading(reader, *names, **parts):
-    """Run an agent with a reader on pages of the vendor, and return the result."""
     given = {"extractor": quotes(), "writer": lambda view: CITES, **parts}
     return check_result(RESEARCH_REASONS, research(search=hits(*vendor(*names or "a")), reader=reader, **given))
 
@@ -125,7 +123,6 @@ REFUSE = {"policy": {"unsure_text": "refuse"}}
 
 
 def result_of(*, context=None, **said):
-    """Run an agent whose reader says more of its page."""
     model = ScriptedChatModel(PLAN, {"notes": [NOTE]}, ANSWER)
     parts = {"model": model, "search": hits(PAGE), "reader": page(**said)}
     return check_result(RESEARCH_REASONS, research(context=context, **parts))
@@ -133,7 +130,6 @@ def result_of(*, context=None, **said):
 
 @pytest.mark.parametrize(("pages", "number"), [([[1, 0], [2, 60]], 1), ([[7, 0]], 7), ([[2, 60], [3, 0]], 3)])
 def test_a_citation_names_its_page(pages, number):
-    """The page on which its quote begins; the link opens it."""
     [cited] = result_of(pages=pages)["citation_details"]
     assert (cited["page"], cited["link"]) == (number, f"{PAGE}#page={number}")
 
@@ -150,7 +146,6 @@ LISTS = {"policy": [SLA_HOST, "listed.example"], "execution": [SLA_HOST]}
 
 
 def foreign(count):
-    """Make URLs that no list has."""
     return [f"https://foreign.example/{number}" for number in range(count)]
 
 

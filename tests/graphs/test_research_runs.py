@@ -66,7 +66,6 @@ def test_the_demo(mode):
 
 
 def test_what_the_parts_are_shown():
-    """Each part sees its request, and nothing else."""
     planner, writer = scripted_tool(PLAN), scripted_tool(ANSWER)
     search, extractor = hits(STATUS, SLA), scripted_tool(NOTES)
     reader = scripted_tool(lambda asked: PAGES[asked["url"]], loop=True)
@@ -93,14 +92,12 @@ ANY_TEXT = st.one_of(st.text(max_size=40), st.sampled_from(TEXTS))
 
 
 def changed(base):
-    """Make versions of an object in which one field has any value, or is missing."""
     names = st.sampled_from([*base, "other"])
     without = names.map(lambda gone: {name: value for name, value in base.items() if name != gone})
     return without | st.builds(lambda name, value: {**base, name: value}, names, ANY_JSON)
 
 
 def written(values):
-    """Make what a model could write: JSON text of values, broken off or not, or any text at all."""
     dumped = values.map(json.dumps)
     broken = st.builds(lambda text, size: text[:size], dumped, st.integers(0, 200))
     odd = st.sampled_from(["[" * 9999, '{"steps":' * 2000, "1" * 5000, '{"answer": ' + "9" * 5000 + "}", "NaN", ""])
@@ -147,8 +144,6 @@ RUNS = {
 
 @pytest.mark.parametrize("part", GIVEN)
 def test_a_run_ends_with_a_reason(part):
-    """Any value of a part ends the run well or with a reason of the catalogue; nothing is raised."""
-
     @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(GIVEN[part])
     def check(value):
@@ -175,7 +170,6 @@ SHOWING_SETS = [
 
 
 def test_decisions_do_not_depend_on_hash_seeds():
-    """Two processes with different hash seeds decide the same, to the letter."""
     values = [*SHOWING_SETS, *([part, value] for part in GIVEN for value in sample(GIVEN[part], 2))]
     with ThreadPoolExecutor() as pool:
         first, second = pool.map(lambda seed: printed_under_hash_seed(seed, SCRIPT, values), (1, 2))
@@ -204,7 +198,6 @@ CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
 
 
 def run_open(hints=None, **given):
-    """Return the result of a run over four URLs, and the requests that its reader was given."""
     reader = reads()
     parts = {"search": hits(*URLS), "reader": reader, "extractor": quotes(), "writer": lambda view: CITE_ONE}
     result = research(hints, **{**parts, "policy": OPEN, **given})
@@ -282,7 +275,6 @@ CITE_LAST = {"answer": "The incident is known.", "citations": ["n6"]}
 
 
 def given_notes(proposed):
-    """Return what a model says that proposes notes."""
     return {"notes": [{key: note[key] for key in ("claim", "quote", "url")} for note in proposed]}
 
 
@@ -312,14 +304,12 @@ def test_one_misquoted_note_of_six_is_left_out():
     ids=["default", "tightened", "not loosened", "none left"],
 )
 def test_the_run_stops_as_before(policy, context, taken):
-    """Where nothing may be dropped, or nothing would be left."""
     result = research(policy=policy, context=context, extractor=scripted_tool(taken))
     assert (check_result(RESEARCH_REASONS, result)["stop_reason"], "dropped_notes" in result) == (NAMED, False)
     assert result["verification"]["ok"] is False
 
 
 def ask_model(*said, most=2, **parts):
-    """Run an agent whose model plans, takes notes and answers."""
     model = ScriptedChatModel(PLAN, *map(given_notes, said), {"answer": "It is known.", "citations": ["n2"]})
     agent = create_research_agent(
         model, reader=make_recorded_reader(), policy=DROP, budget=ResearchBudget(max_attempts=most), **parts

@@ -17,7 +17,6 @@ from guardgraph.testing import ScriptedChatModel
 
 
 def searched(site, gaps, input=None, *, context=None, **parts):
-    """Run an agent once, and check what holds for every result and every recording."""
     kept = Kept()
     agent = searching_agent(site, gaps, recorder=kept, **parts)
     result = agent.invoke(asked() if input is None else input, context=context)
@@ -38,7 +37,6 @@ def test_what_one_search_leaves_open_the_next_ones_find():
 
 
 def test_several_queries_of_one_proposal_are_searched_for_one_after_another():
-    """Nobody is asked again before the last of them was searched for."""
     gaps = gaps_of(["beta", "gamma", " Beta "])
     result = searched(Searched(), gaps)
     assert (result["queries"], result["rounds"]) == (["alpha", "beta", "gamma"], 2)
@@ -56,7 +54,6 @@ def test_what_was_found_and_not_read_is_shown_and_read_when_it_is_found_again():
 
 
 def test_a_later_search_that_fails_or_finds_nothing_is_listed():
-    """The run goes on, and ends with what there is."""
     world = Searched(failing=["beta"])
     result = searched(world, gaps_of(["beta", "quux", "gamma"]))
     failed = [(item["query"], item["reason"]) for item in result["failed_queries"]]
@@ -90,7 +87,6 @@ def proposed(*replies, context=ASKED_ONCE, input=None, queries=4, **parts):
 
 @pytest.mark.parametrize("failure", [TimeoutError(), "no JSON", ""])
 def test_a_proposal_that_fails_ends_the_searches_and_not_the_run(failure):
-    """The answer is written from what there is, and says so."""
     _, result = proposed(failure, ANSWER)
     assert (result["stop_reason"], result["stopped_because"]) == ("success", "gaps_failed")
     assert next(entry for entry in result["trace"] if entry["phase"] == "gaps")["failed"].startswith("llm_")
@@ -104,7 +100,6 @@ REFUSED = {
 
 @pytest.mark.parametrize("reason", REFUSED)
 def test_a_refused_proposal_is_asked_for_again(reason):
-    """Asked once, the run stops and nothing more is searched for; asked again, it goes on."""
     world, result = proposed(REFUSED[reason])
     assert (result["stop_reason"], result["phase"], world.queries) == (reason, "gaps", ["alpha"])
     world, result = proposed(
@@ -146,7 +141,6 @@ def test_a_query_that_waits_is_judged_again():
     [({"max_urls": 1}, "max_urls"), ({"max_read_pages": 1}, "max_read_pages"), ({"max_notes": 1}, "max_notes")],
 )
 def test_a_limit_of_the_whole_run_ends_the_searches(limit, because):
-    """And nobody is asked what is missing."""
     gaps = gaps_of(["beta"])
     assert (searched(Searched(), gaps, budget=limit)["stopped_because"], gaps.views) == (because, [])
 

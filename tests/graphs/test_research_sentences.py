@@ -36,13 +36,11 @@ PARTS = {
 
 
 def said(answer, *citations, policy=MUST, **parts):
-    """Run an agent whose writer says this, marks and all; the result."""
     writer = parts.pop("writer", lambda view: {"answer": answer, "citations": [*citations]})
     return check_result(RESEARCH_REASONS, research(writer=writer, policy=policy, **PARTS, **parts))
 
 
 def cited_by(result):
-    """Return, for every cited note, the sentences of the answer that rest on it."""
     return {
         item["id"]: [result["answer"][start:end] for start, end in item["answer_spans"]]
         for item in result["citation_details"]
@@ -124,7 +122,6 @@ NOTES = [
 
 
 def parse(fields):
-    """Read a brief whose sentences must cite."""
     limits = {"outline": [], "max_sections": 0, "must_cite": True, "max_answer_chars": 400}
     return guards.parse_brief(fields, notes=NOTES, **limits)
 

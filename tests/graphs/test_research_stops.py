@@ -38,7 +38,6 @@ from guardgraph.tools.recordings import make_recorded_reader
 
 
 def late(clock, value=None):
-    """Make a part that takes 30 seconds of a clock's time."""
     return lambda request: clock.advance(30) or deepcopy(value)
 
 
@@ -60,13 +59,11 @@ def timed(phase):
 
 
 def missing(proposal):
-    """Make a run that may search twice, and is proposed this behind its first search."""
     policy = ResearchPolicy(denied_query_terms=("zephyr",))
     return lambda: research(gaps=lambda view: proposal, budget=ResearchBudget(max_queries=2), policy=policy)
 
 
 def edited(node, after, **channels):
-    """Run an agent up to a node, change what the state keeps, and go on."""
     graph = create_research_agent(checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "1"}}
     graph.invoke(asked(), config, interrupt_before=[node])
@@ -75,53 +72,43 @@ def edited(node, after, **channels):
 
 
 def said(*replies, **parts):
-    """Run an agent on a model that plans as it should, then replies."""
     return research(model=ScriptedChatModel(PLAN, *replies), context=ASKED_ONCE, **parts)
 
 
 def planned(steps):
-    """Stop a run on a planner's steps."""
     return lambda: research(planner=lambda view: {"steps": steps})
 
 
 def raw_plan(steps):
-    """Say what a stop shows of a planner's steps."""
     return {"raw_plan": {"steps": steps}}
 
 
 def noted(**change):
-    """Stop a run on one note."""
     return lambda: research(extractor=notes(change))
 
 
 def written(policy=None, **change):
-    """Stop a run on a Runnable's answer."""
     return lambda: research(writer=lambda view: {**ANSWER, **change}, policy=policy)
 
 
 def must_cite(answer):
-    """Stop a run whose every sentence must cite on a Runnable's answer."""
     policy = ResearchPolicy(require_sentence_citations=True)
     return lambda: research(writer=lambda view: {**ANSWER, "answer": answer}, policy=policy)
 
 
 def outlined(proposal):
-    """Stop a run of a report on its outline."""
     return lambda: research(outline=lambda view: proposal, budget=ResearchBudget(max_sections=2))
 
 
 def unavailable(**part):
-    """Stop a run before a part that may hang is called, where no abandoned call may be at work."""
     return lambda: research(world=LiveWorld(max_abandoned=0), **part)
 
 
 def lose(request):
-    """Lose the connection."""
     raise ConnectionError("lost")
 
 
 def shut_out(**parts):
-    """Return a run that comes to an open circuit."""
     return lambda: second_run(create_research_agent(world=fragile(), **parts), asked(), context=ASKED_ONCE)
 
 
@@ -304,7 +291,6 @@ STOPS = {
 
 
 def limited(phase, world=None, **budget):
-    """Make a run whose models say what they used up."""
     model = ScriptedChatModel(told({"steps": STEPS}))
     return create_research_agent(model, budget=ResearchBudget(**budget), world=world).invoke(load_research_demo())
 
@@ -344,7 +330,6 @@ BROKEN = {
 
 @pytest.mark.parametrize("edit", BROKEN)
 def test_notes_that_were_not_read_are_not_verified(edit):
-    """No run reaches this by itself; a state that somebody edited does."""
     good = {"accepted_notes": [{**NOTES[0], "id": "n1"}], "accepted_pages": PAGES}
     kept = {**good, **BROKEN[edit]}
     checks = {"check_values": False, "check_quotes": False}

@@ -37,7 +37,6 @@ ONE_OWNER = (
 
 
 def page(text, day="2026-03-19", links="", more=""):
-    """Return a page of a newspaper, its day declared in its head."""
     head = f'<title>News</title><meta property="article:published_time" content="{day}">' if day else "<title>N</title>"
     body = f"<main><h1>Fire</h1><p>{text}</p><p>{more}</p></main>{links}"
     return answer(f"<html><head>{head}</head><body>{body}</body></html>", content_type="text/html; charset=utf-8")
@@ -66,7 +65,6 @@ def agent_of(server, *hosts, given=None, **policy):
 
 
 def take_notes(asked):
-    """Take the sentence of each page that speaks of the mill."""
     said = {
         url: next(line for line in each["body"].split("\n") if "mill" in line) for url, each in asked["pages"].items()
     }
@@ -92,7 +90,6 @@ def test_agreement_and_conflict_are_shown_of_each_claim(server):
 
 
 def test_sources_that_have_to_agree_and_conflict_stop_the_run(server):
-    """Both notes are shown, with quotes and values."""
     result = ask(agent_of(server, corroboration="require"))
     assert (result["stop_reason"], result["phase"]) == ("conflicting_sources", "verify")
     assert {note["quote"] for note in result["details"]["notes"]} <= {HERALD, GAZETTE, BLOG}
@@ -105,7 +102,6 @@ def test_sources_that_have_to_agree_and_conflict_stop_the_run(server):
     ids=["linked", "one owner"],
 )
 def test_what_is_not_independent_does_not_corroborate(server, pages, trust):
-    """A page that links the other, and one owner of both."""
     server.pages |= pages
     result = ask(agent_of(server, *HOSTS[:2], corroboration="require", trust=trust))
     assert result["stop_reason"] == "insufficient_corroboration:2"
@@ -125,7 +121,6 @@ def test_trust_orders_reading_and_notes_and_stands_in_citations(server):
 
 
 def waiting(server, **policy):
-    """Run an agent until it asks a person, and return the agent and what it asks."""
     agent = agent_of(server, given={"checkpointer": InMemorySaver()}, corroboration="mark", **policy)
     agent.invoke(GIVEN, THREAD)
     [asked] = agent.get_state(THREAD).interrupts

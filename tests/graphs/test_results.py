@@ -45,7 +45,6 @@ class NoResult(TypedDict):
 
 
 def outputs(output):
-    """Return the JSON schema of what a pattern says that a run may return."""
     p = Pattern(REASONS, state=State, input=In, output=output, policy=Policy(), budget=Budget())
     p.entry("request_guard", lambda state, run: None, writes=["task"], to="done")
     p.terminal("done", lambda state, run: {}, phase="lookup", reads=["task"], writes=["outcome"])
@@ -63,7 +62,6 @@ MISCITED = {"answer": "Soon.", "citations": ["a_rumour"]}
 
 
 def escalate(view):
-    """Hand the draft to a person."""
     return {"decision": "escalate", "severity": "high", "risks": [], "required_changes": [], "reason": "Ask someone."}
 
 
@@ -112,7 +110,6 @@ def test_a_result_is_what_its_type_says(kind, agent, given, status):
     ],
 )
 def test_every_pattern_returns_the_last_refused_answer(agent: Any, given: Any, text: str, reason: str) -> None:
-    """Where the guard that refused it marks nothing, its text and the reason."""
     result = agent().invoke(given())
     assert result["so_far"]["refused_answer"] == {"text": text, "reason": reason}
     assert result["stop_reason"] == reason
@@ -134,7 +131,6 @@ def test_a_place_that_no_guard_writes_is_refused_as_the_pattern_is_made() -> Non
 
 
 def at(result, node):
-    """Return a node's entry, without its time."""
     [entry] = [entry for entry in result["timeline"] if entry["node"] == node]
     return {key: value for key, value in entry.items() if key != "elapsed_ms"}
 
@@ -186,7 +182,6 @@ SECRET = "velociraptor"
 
 
 def events_of(graph, given, **kwargs):
-    """Return the events of a run, sync; the same run, async, has to tell the same."""
     return list(graph.stream(given, stream_mode="custom", **kwargs))
 
 
@@ -195,7 +190,6 @@ async def _aevents_of(graph, given, **kwargs):
 
 
 def without_ids(events):
-    """Return events without what differs from run to run."""
     return [{key: item for key, item in event.items() if key != "run_id"} for event in events]
 
 
@@ -221,7 +215,6 @@ def test_every_pattern_tells_every_node_in_order(name):
 
 
 def test_an_answer_that_is_asked_for_again_is_told_before_the_next_one_comes():
-    """The verdict `again` names the reason of the catalogue, and the model is called once more."""
     wrong = {**GOOD, "citations": ["doc_of_nobody"]}
     agent = create_rag_agent(ScriptedChatModel(INTENT, wrong, GOOD))
     told = events_of(agent, TOLD_QUESTION)

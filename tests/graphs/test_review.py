@@ -76,8 +76,6 @@ def test_what_a_person_approves_is_done(saver, mode, tmp_path):
 
 
 def test_a_guard_may_have_a_way_on_after_a_no():
-    """A guard that reads the outcome itself decides what a rejection means."""
-
     def check(state, run):
         outcome = Outcome.unpacked(state["raw_review"])
         assert outcome.content["reason"] == "review_rejected"
@@ -175,8 +173,6 @@ def test_what_is_shown_is_plain_json():
 
 
 def test_a_review_asks_one_person_once_and_nobody_else():
-    """A body that asks twice, several at once, or a tool closes the run."""
-
     def twice(state, run):
         for _ in range(2):
             outcome = yield ask_person(state["accepted_refund"])

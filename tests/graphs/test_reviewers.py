@@ -25,22 +25,18 @@ ADA = {"status": "verified", "name": "ada", "roles": ["finance", "lead"]}
 
 
 def staff(answer, caller):
-    """Know the staff by who is signed in, whatever an answer says."""
     return None if caller is None else STAFF.get(caller.user)
 
 
 def signed_in(user):
-    """Return the context of somebody."""
     return {"caller": {"user": user}}
 
 
 def desk(*, reviewers=staff, **kwargs):
-    """Return a graph with reviewers and a checkpointer."""
     return refund(reviewers=reviewers, **{"checkpointer": InMemorySaver(), **kwargs})
 
 
 def told(result):
-    """Return the line of the review in a timeline."""
     [line] = [entry for entry in result["timeline"] if entry["kind"] == "review"]
     return line
 
@@ -81,7 +77,6 @@ def test_an_exchanged_identity_does_not_derive(name):
 
 
 def raising(answer, caller):
-    """Know nobody."""
     raise PermissionError("not on duty")
 
 
@@ -134,7 +129,6 @@ class Cut(LiveWorld):
     killed = False
 
     def perform(self, asked, seconds):
-        """Make calls."""
         if asked[0].node == "approve" and asked[0].call.kind == "tool" and not self.killed:
             self.killed = True
             raise KeyboardInterrupt
@@ -196,7 +190,6 @@ def test_four_eyes(began, answers, problem):
 
 
 def test_whoever_answers_has_all_roles_that_the_policy_names():
-    """A context may ask for more roles, and never for fewer."""
     graph = desk(policy=Policy(reviewer_roles=("finance",)))
     lead = {"policy": {"reviewer_roles": ["lead"]}}
     shown = waiting(graph, context=lead)
@@ -225,7 +218,6 @@ class Calendar(LiveWorld):
         self.now = start
 
     def calendar(self):
-        """Return the day."""
         return self.now
 
 
@@ -236,7 +228,6 @@ def world():
 
 
 def later(world, seconds):
-    """Let time go by."""
     world.now += timedelta(seconds=seconds)
 
 

@@ -51,7 +51,6 @@ def test_a_run_ends_in_time_whatever_is_called(target, mode):
 
 
 def test_a_cancelled_run_is_cancelled():
-    """Cancelling an asynchronous run ends its call and raises what asyncio raises."""
     seen = []
 
     async def proposer(view):

@@ -46,7 +46,6 @@ CUT = DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." * 3
 
 
 def hash_of(text):
-    """Hash a text as the contract says."""
     return sha256(" ".join(text.split()).encode()).hexdigest()[:12]
 
 
@@ -120,7 +119,6 @@ def test_the_demo_ends_revised_once(mode):
 
 
 def test_a_long_draft_is_shortened_once():
-    """The step says so, and the shortened draft is judged like any."""
     result = result_of("x" * 901, shorter=f" {DRAFT} ")
     assert result["answer"] == DRAFT
     assert result["path"][1:6] == ["draft", "draft_guard", "shorten", "draft_guard", "critique"]
@@ -172,7 +170,6 @@ def test_the_repaired_text_is_guarded_like_any_revision(critique, last, budget, 
 
 @pytest.mark.parametrize("slot", ["drafter", "shortener", "critic", "reviser", "policy", "budget", "model"])
 def test_a_wrong_argument_is_a_clear_error(slot):
-    """The factory names it, and nothing is run."""
     with pytest.raises(ConfigurationError, match=f"^{slot}: "):
         create_self_critique_agent(**{slot: 5})
 
@@ -210,7 +207,6 @@ def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase,
     ],
 )
 def test_a_run_may_have_a_tighter_budget(limits, reason):
-    """Every limit can be tightened through the context, and none loosened."""
     revised = [REVISED.replace("About", "Some")]
     assert result_of(DRAFT, REVISE, revised)["stop_reason"] == "success"
     assert result_of(DRAFT, REVISE, revised, context={"budget": limits})["stop_reason"] == reason
@@ -249,12 +245,10 @@ REQUESTS = st.fixed_dictionaries(
 
 @cache
 def offline_agent():
-    """The agent without a model, built once."""
     return create_self_critique_agent()
 
 
 def proposed(values):
-    """Run an agent whose drafter, critic and reviser return these values; return the result, checked."""
     drafter, critic, reviser = (lambda _, value=value: value for value in values)
     return checked(create_self_critique_agent(drafter=drafter, critic=critic, reviser=reviser).invoke(GIVEN))
 
@@ -262,14 +256,12 @@ def proposed(values):
 @QUICK
 @given(PROPOSALS)
 def test_any_values_proposed_end_in_the_catalogue(values):
-    """No value raises, nor makes a guard fail."""
     assert not proposed(values)["stop_reason"].startswith("guard_error")
 
 
 @QUICK
 @given(REQUESTS)
 def test_any_request_ends_in_the_catalogue(request):
-    """No type of any key makes a guard or an offline proposer fail."""
     assert not checked(offline_agent().invoke(request))["stop_reason"].startswith("guard_error")
 
 
@@ -317,7 +309,6 @@ def test_an_edited_text_is_guarded_like_any_revision(edited, problem):
 
 
 def test_a_person_cannot_approve_what_no_text_may_say():
-    """A guarantee is licensed by nobody: the final guard stops it, approved or not."""
     graph, shown = escalated(draft=GUARANTEED)
     result = checked(graph.invoke(decided(shown, "approve"), THREAD))
     assert result["stop_reason"] == "invalid_answer:restricted_claims"

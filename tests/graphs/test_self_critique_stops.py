@@ -36,7 +36,6 @@ DEFECT = {"details": {"type": "AssertionError"}}
 
 
 def answered(decision, **settings):
-    """Return the result of a run whose escalation a person decided."""
     graph, shown = escalated(**settings)
     return checked(graph.invoke(decided(shown, decision), THREAD))
 
@@ -198,7 +197,6 @@ STOPS |= {
 
 
 def shut_out():
-    """Return a run that comes to an open circuit."""
     return second_run(create_self_critique_agent(ScriptedChatModel(ModelAPIError(), loop=True), world=fragile()), GIVEN)
 
 
@@ -206,7 +204,6 @@ STOPS["llm_circuit_open"] = StopCase("draft", shut_out, {"details": {"failures":
 
 
 def limited(phase, world=None, **budget):
-    """Make a run whose models say what they used up; where tools are called, of a critique of high severity."""
     if "max_tool_calls" in budget:
         return severe(**budget)
     model = ScriptedChatModel(told({"draft": DRAFT}), told(REVISE), told({"revised_answer": REVISED}))
@@ -215,7 +212,6 @@ def limited(phase, world=None, **budget):
 
 
 def severe(severity_budget=1, **budget):
-    """Make a run whose critic finds a high severity, where none has room."""
     limits = {"severity_budget": severity_budget, **budget}
     return result_of(DRAFT, {**ESCALATE, "severity": "high"}, budget=limits, ledger=Room(1))
 

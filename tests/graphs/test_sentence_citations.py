@@ -28,13 +28,11 @@ FOUND = [{**CANDIDATE, "doc_id": doc_id, "text": text} for doc_id, text in TEXTS
 
 
 def said(answer, *citations, found=FOUND, policy=STRICT, **settings):
-    """Run an agent whose answerer says this; the result."""
     graph = agent_with(*found, answer={"answer": answer, "citations": list(citations)}, policy=policy, **settings)
     return check_result(RAG_REASONS, graph.invoke(QUESTION))
 
 
 def cited_by(result):
-    """Return, for every cited document, the sentences of the answer that rest on it."""
     text = result["answer"]
     return {
         item["doc_id"]: [text[start:end] for start, end in item["answer_spans"]] for item in result["citation_details"]
@@ -42,7 +40,6 @@ def cited_by(result):
 
 
 def evidence(result, texts=TEXTS):
-    """Return, for every cited document, what its span in the document shows."""
     return {item["doc_id"]: texts[item["doc_id"]][slice(*item["document_span"])] for item in result["citation_details"]}
 
 
@@ -108,7 +105,6 @@ def test_a_sentence_is_held_against_what_it_cites(answer, reason, unsupported):
 
 
 def test_the_view_and_the_prompt_ask_for_marks_when_the_policy_does():
-    """The deployment or one run's context demands marks; the answerer is told so, by view and prompt, and only then."""
     answerer = scripted_tool({"answer": "P1 is answered in 15 minutes [doc_a].", "citations": []}, loop=True)
     graph = agent_with(*FOUND, answerer=answerer)
     assert graph.invoke(QUESTION)["status"] == "ok"
@@ -196,19 +192,16 @@ STOP, MARK = RagPolicy(**LISTS), RagPolicy(**LISTS, on_unsupported="mark")
 
 
 def answering(text, *citations, policy=STOP, workings=None, **kwargs):
-    """Make an agent that always says this."""
     proposed = {"answer": text, "citations": [*citations] or ["a", "b"]}
     proposed |= {} if workings is None else {"workings": workings}
     return agent_with(*CHUNKS, answer=proposed, policy=policy, **kwargs)
 
 
 def answer(text, *citations, context=None, **kwargs):
-    """Run an agent that always says this."""
     return check_result(RAG_REASONS, answering(text, *citations, **kwargs).invoke(QUESTION, context=context))
 
 
 def marked(result):
-    """Return the marked sentences of a result with their verdicts."""
     assert all(result["answer"][item["start"] : item["end"]] == item["text"] for item in result["unverified"])
     return [(item["text"], item["verdict"]) for item in result["unverified"]]
 
@@ -236,7 +229,6 @@ def test_a_refused_sentence_stops_the_run_or_is_marked(name):
 
 @pytest.mark.parametrize("text", [TURNED, UNCOVERED])
 def test_a_doubt_is_ignored_marked_or_stops(text):
-    """By `on_doubt`, and the outcome stays that of an answer; by default it is marked."""
     text = f"{FIRST} {text}"
     doubted = answer(text)
     assert (doubted["outcome"], [verdict for _, verdict in marked(doubted)]) == ("grounded_answer", ["doubtful"])
@@ -256,7 +248,6 @@ def test_a_doubt_is_ignored_marked_or_stops(text):
     ],
 )
 def test_links_markup_and_marks_that_name_nothing_always_stop(more, reason):
-    """Whatever becomes of the rest."""
     for policy in (STOP, MARK):
         assert answer(f"{SAID} {more}", policy=policy)["stop_reason"] == reason
 

@@ -21,13 +21,11 @@ HIGH = {"decision": "escalate", "severity": "high", "risks": [], "required_chang
 
 
 def critic_agent(store, limit, **more):
-    """Return an agent whose critic finds every draft of high severity."""
     budget = SelfCritiqueBudget(severity_budget=limit)
     return create_self_critique_agent(critic=lambda view: HIGH, budget=budget, ledger=store, **more)
 
 
 def critique(agent, tenant="acme", **context):
-    """Make a run for a tenant."""
     return agent.invoke(load_self_critique_demo(), context={"caller": Caller(tenant=tenant, user="u"), **context})
 
 

@@ -21,29 +21,24 @@ JUDGED = {"kind": "kind", "ending": "new", "guard": "guard", "call": "call"}
 
 
 def strict():
-    """Return the tests' own pattern under a policy that allows no label that is proposed."""
     return triage(policy=ticket_pattern.Policy(labels=("billing",)))
 
 
 def shadows(recording):
-    """Return what a recording says of its shadows; it must be in the form that is written down."""
     VALID.validate(recording)
     return validate_recording(recording)["shadows"]
 
 
 def what_if_says(graph, recording):
-    """Return what a what-if of a run that was kept says, as a shadow says it."""
     said = what_if(graph, [recording]).rows[0].plain()
     return {then: said[now] for then, now in JUDGED.items() if now in said}
 
 
 def said_by(shadow):
-    """Return what a shadow says of a run."""
     return {name: shadow[name] for name in JUDGED if name in shadow}
 
 
 def broken():
-    """Return an agent that was broken after it was made: it fails whatever it judges."""
     graph = triage()
     graph.frame.nodes.clear()
     return graph
@@ -120,7 +115,6 @@ NOT_SHADOWS = {
 
 @each_row("name", NOT_SHADOWS)
 def test_what_is_no_shadow_is_refused(name):
-    """One clear line for each, before any run."""
     given, message = NOT_SHADOWS[name]
     with pytest.raises(ConfigurationError, match=message):
         triage(shadow=given)

@@ -90,7 +90,6 @@ def laundering_agent(
 
 
 def reading(tool: str, **args: Any) -> Any:
-    """Return the step that reads one thing."""
     return calls({"tool": tool, "args": args})
 
 
@@ -152,7 +151,6 @@ LESS = {"to": "Mallory", "amount": 3}
 
 
 def edit_call(agent, waiting, args, **given):
-    """Resume a run that waits with edited arguments."""
     answer = {"hash": waiting["waiting_for"]["hash"], "decision": "edit", "edited": args}
     return agent.invoke(Command(resume=answer), THREAD, **given)
 
@@ -278,7 +276,6 @@ def test_functions_get_values_of_their_types():
     ],
 )
 def test_wrong_arguments_are_named(given, said):
-    """An error names the argument, what was given and what is allowed."""
     with pytest.raises(ConfigurationError) as raised:
         create_tool_agent(**given)
     assert said in str(raised.value)
@@ -348,7 +345,6 @@ TRUDY = {"tool": "send_money", "args": {"to": "Trudy", "amount": 901}}
 
 
 def wait(*steps: Any, office: Office, **given: Any) -> tuple[Any, Any]:
-    """Return an agent, and its run that waits."""
     agent = office_agent(*steps, office=office, **given)
     waiting = agent.invoke(TASK, THREAD)
     assert waiting["status"] == "waiting"

@@ -38,12 +38,10 @@ def asked(*steps, bill=THREE, task=TASK, **given):
 
 
 def offered(waiting):
-    """Return the calls that one answer would license, None where one call alone is asked about."""
     return waiting["waiting_for"]["shown"].get("delegation", {}).get("calls")
 
 
 def paid(office):
-    """Return the payments that were made."""
     return [{"tool": name, "args": args} for name, args in office.writes]
 
 

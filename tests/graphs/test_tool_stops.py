@@ -43,12 +43,10 @@ DENIED = {
 
 
 def ended(*steps: Any, **given: Any) -> Any:
-    """Return a run still to be made, whose planner proposes these steps."""
     return partial(run_office, *steps, **given)
 
 
 def answered(answer: str, **given: Any) -> StopCase:
-    """Return the case of an answer that its guard refuses."""
     shown = given.pop("shown", {"unsupported": ...})
     steps = given.pop("steps", [calls(READ)])
     called = CALLED if steps else {}
@@ -70,7 +68,6 @@ def slow() -> Any:
 
 
 def edited(node: str, after: str, **channels: Any) -> Any:
-    """Run an agent up to a node, change what the state keeps, and go on."""
     graph = office_agent(calls(READ), DONE)
     graph.invoke(TASK, THREAD, interrupt_before=[node])
     write_state(graph, THREAD, {**channels, "route": node}, as_node=after)
@@ -92,21 +89,18 @@ def killed() -> Any:
 
 
 def asked(decision: str, **policy: Any) -> Any:
-    """Make a run that waits for a person, and answer it."""
     rules = {"delete_file": ToolRule(destructive=True)}
     agent = office_agent(calls(DELETE), DONE, policy=ToolPolicy(rules=rules, **policy))
     return answer_question(agent, agent.invoke(TASK, THREAD), decision)
 
 
 def resumed(context: Any, *steps: Any, before: str = "read", **given: Any) -> Any:
-    """Make a run that is left right before a node and goes on under another context."""
     agent = office_agent(*steps, **given)
     agent.invoke(TASK, THREAD, interrupt_before=[before])
     return agent.invoke(None, THREAD, context=context)
 
 
 def switched(reading: int, error: Exception | None) -> Any:
-    """Make a run that waits for a person, and is switched off before the answer is read."""
     agent = office_agent(calls(DELETE), live=switching(reading, error))
     return answer_question(agent, agent.invoke(TASK, THREAD))
 
@@ -115,12 +109,10 @@ class Crowded(LiveWorld):
     """A world in which too much is at work already for a tool to be called."""
 
     def perform(self, asked: Any, seconds: float) -> Any:
-        """Make the calls of proposers alone."""
         return (LiveWorld(max_abandoned=0) if asked[0].call.kind == "tool" else super()).perform(asked, seconds)
 
 
 def shut_out(*steps: Any, **given: Any) -> Any:
-    """Make a run that comes to an open circuit."""
     return second_run(office_agent(*steps, world=fragile(), checkpointer=None, **given), TASK, context=ASKED_ONCE)
 
 
@@ -130,7 +122,6 @@ def read_bill(id: str) -> str:
 
 
 def verified(reply: Any, **given: Any) -> Any:
-    """Return a run with a verifier that is a model and replies so."""
     return ended(FINE, context=ASKED_ONCE, verifier=ScriptedChatModel(reply, loop=True), **given)
 
 
@@ -250,7 +241,6 @@ STOPS: dict[str, StopCase] = {
 
 
 def limited(phase: str, world: Any = None, **budget: Any) -> Any:
-    """Make a run whose model says what it used up."""
     return run_office(model=ScriptedChatModel(told(calls(READ)), loop=True), budget=ToolBudget(**budget), world=world)
 
 
@@ -262,7 +252,6 @@ STOPS |= {
 
 
 def entry_of(case: str) -> str:
-    """Return the catalogue's entry of a case in the table."""
     return case.partition(" @ ")[0]
 
 

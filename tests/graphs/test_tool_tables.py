@@ -13,7 +13,6 @@ from guardgraph import ConfigurationError, GrammarError, verify
 
 
 def found(p):
-    """Return the findings of a pattern that is not compiled by `compile`, which refuses it."""
     return [finding for finding in verify(p.builder().compile()) if finding.rule in ("tools", "behind")]
 
 
@@ -49,7 +48,6 @@ class Clerk:
         self.tools = {"pay": [tool]}
 
     def body(self, state, run):
-        """Call what is held."""
         return self.tools["pay"][0]({})
 
     def __call__(self, state, run):
@@ -57,7 +55,6 @@ class Clerk:
 
 
 def in_a_list(tool):
-    """Return a body that closes over a list of it."""
     held = [(tool,)]
     return lambda state, run: held[0][0]({})
 
@@ -79,7 +76,6 @@ TOOLS = {
 
 
 def held(tool, body):
-    """Return the findings where the table has a tool and the write node a body."""
     names = ("read_bill", "send_money", "delete_file")
     table = gg.ToolTable(dict.fromkeys(names, gg.NamedTool(tool)), task="order", history="before")
     return found(pattern(planning(), Desk(), table=table, bodies={"write": body}))
@@ -89,7 +85,6 @@ def held(tool, body):
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_tool_that_a_body_holds_is_found(place, tool):
-    """Wherever it is held openly, and whichever part of it."""
     target, part = TOOLS[tool]
     findings = held(target, PLACES[place](part))
     assert {(finding.rule, finding.nodes) for finding in findings} == {("tools", ("write",))}
@@ -97,12 +92,10 @@ def test_a_tool_that_a_body_holds_is_found(place, tool):
 
 
 def declared(**acting):
-    """Return what is found where the write node declares something else."""
     return [str(finding) for finding in found(pattern(planning(), Desk(), **acting))]
 
 
 def test_what_a_node_may_call_is_in_the_table_and_writes_are_its_effects():
-    """Each name is checked, and a node that declares no effects names no tool that writes."""
     assert declared(calls=["send_money", "fly"], effects=["send_money"]) == [
         "tools: write may call fly, which is no tool of the table",
         "tools: write may call fly, which writes and is not among its effects",
@@ -116,7 +109,6 @@ def test_what_a_node_may_call_is_in_the_table_and_writes_are_its_effects():
 
 
 def test_what_was_given_is_written_by_the_entry_guard_alone():
-    """A guard that could write the task could license anything by it."""
     p = pattern(planning(), Desk())
     p.guard("late", lambda state, run: gg.Pass({}), phase="act", reads=[], writes=["order"], to="plan")
     [finding] = [item for item in verify(p.builder().compile()) if item.rule == "tools"]
@@ -151,7 +143,6 @@ def test_a_table_has_tools_by_name(name):
 
 
 def test_a_pattern_with_a_table_has_its_policy_budget_and_channels():
-    """Without them, nothing could be licensed."""
     with pytest.raises(GrammarError, match="policy: a ToolPolicy is required with tools; given: Policy"):
         desk_graph(planning(), Desk(), policy=gg.Policy())
     with pytest.raises(GrammarError, match="budget: a ToolBudget is required with tools; given: Budget"):

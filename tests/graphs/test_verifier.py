@@ -88,7 +88,6 @@ class Entails(BaseCrossEncoder):
         self.pairs = []
 
     def score(self, text_pairs):
-        """Score pairs of evidence and claim."""
         self.pairs.append(text_pairs)
         words = [(set(claim.lower().split()), evidence.lower()) for evidence, claim in text_pairs]
         return [sum(word in evidence for word in said) / len(said) for said, evidence in words]
@@ -117,7 +116,6 @@ def test_scores_that_are_none_are_a_failure(scores):
 
 
 def test_it_has_the_time_that_the_run_has_left():
-    """Where none is left it is not asked; the phase is the one that would have begun."""
     clock = ScriptedClock()
 
     def answerer(view):
@@ -148,7 +146,6 @@ def test_a_note_that_is_not_supported_is_dropped_where_the_policy_says_so():
 
 
 def test_who_may_not_read_the_sources_has_nothing_verified():
-    """A run that another caller resumes before the verifier shows it nothing."""
     hers = {**CANDIDATE, "tenant": "acme", "readers": ["tenant"]}
     answer, verifier = {"answer": "P1 within 15 minutes.", "citations": ["a"]}, scripted_verifier()
     graph = agent_with(hers, answer=answer, verifier=verifier, checkpointer=InMemorySaver())
@@ -170,14 +167,12 @@ def test_who_may_not_read_the_sources_has_nothing_verified():
     ],
 )
 def test_what_is_no_verifier_is_refused_by_name(factory, given, message):
-    """The error says what there is."""
     with pytest.raises(ConfigurationError, match=message):
         factory(verifier=given)
 
 
 @pytest.mark.parametrize("score", ["1", None, True, float("nan"), float("inf")])
 def test_a_bound_is_a_number(score):
-    """A LangChainVerifier names the field that is wrong."""
     with pytest.raises(ConfigurationError, match=r"^min_score: "):
         LangChainVerifier(Entails(), min_score=score)
     with pytest.raises(ConfigurationError, match=r"^encoder: "):

@@ -48,7 +48,6 @@ AGENTS = [triage, create_rag_agent, create_research_agent, create_self_critique_
 
 @pytest.mark.parametrize("create", AGENTS)
 def test_the_patterns_hold(create):
-    """Our patterns have no findings, also recompiled, with a checkpointer, interrupts or configuration."""
     graph = create()
     assert verify(graph) == []
     saver = InMemorySaver()
@@ -60,7 +59,6 @@ def test_the_patterns_hold(create):
 
 
 def test_no_edge_can_be_added_or_taken_away():
-    """Any single edge more or less, anywhere in a pattern, is found."""
     builder = pattern().builder()
     drawn = set(builder.edges)
     more = set(product([START, *builder.nodes], [*builder.nodes, END])) - drawn
@@ -71,7 +69,6 @@ def test_no_edge_can_be_added_or_taken_away():
 
 
 def test_no_verdict_can_be_led_elsewhere():
-    """Any change to where one verdict of one guard leads is found."""
     builder = pattern().builder()
     for branches in builder.branches.values():
         ends = branches["route"].ends
@@ -85,7 +82,6 @@ def test_no_verdict_can_be_led_elsewhere():
 
 
 def test_a_graph_that_was_not_compiled_by_the_grammar_has_no_door():
-    """LangGraph's own compile leaves out the door, and so do hand-made graphs."""
     assert [finding.rule for finding in verify(StateGraph.compile(triage().builder))] == ["door"]
     handmade = StateGraph(State)
     handmade.add_node("answer", plain)
@@ -96,7 +92,6 @@ def test_a_graph_that_was_not_compiled_by_the_grammar_has_no_door():
 
 @pytest.mark.parametrize("given", [None, "rag", pattern(), triage().builder, triage().bind(stream_mode="values")])
 def test_only_a_compiled_graph_can_be_proved(given):
-    """Anything else is a clear error."""
     with pytest.raises(InputError, match=r"^verify: a compiled LangGraph graph is required; given: "):
         verify(given)
 
@@ -108,28 +103,22 @@ class Lax(GuardedGraph):
     """A graph with a door of its own."""
 
     def stream(self, input, config=None, **kwargs):
-        """Let everything in."""
         yield {"routed": {"outcome": "routed"}}
 
 
 def node_edit(name, **changed):
-    """Return an edit of a compiled node."""
     return lambda graph: [setattr(graph.nodes[name], key, value) for key, value in changed.items()]
 
 
 def cached(name, **changed):
-    """Return an edit of what a compiled node has made of itself."""
     return lambda graph: vars(graph.nodes[name]).update(changed)
 
 
 def made(**changed):
-    """Return an edit of the grammar's own node of the first guard that judges."""
     return lambda graph: [setattr(graph.nodes["label_guard"].bound, key, value) for key, value in changed.items()]
 
 
 def frame(**changed):
-    """Return an edit of what the nodes of the pattern share, past its being frozen."""
-
     def edit(graph):
         for key, value in changed.items():
             object.__setattr__(graph.nodes["label_guard"].bound.frame, key, value)
@@ -138,28 +127,23 @@ def frame(**changed):
 
 
 def channel_edit(name, **changed):
-    """Return an edit of a channel, which the builder shares with what it compiled."""
     return lambda graph: [setattr(graph.channels[name], key, value) for key, value in changed.items()]
 
 
 def whole(**changed):
-    """Return an edit of the graph itself."""
     return lambda graph: [setattr(graph, key, value) for key, value in changed.items()]
 
 
 def router(graph):
-    """Return the router of the first guard that judges."""
     return graph.builder.branches["label_guard"]["route"].path
 
 
 def redeclared(graph):
-    """Give a guard a way more."""
     own = graph.nodes["label_guard"].bound
     own.declaration = replace(own.declaration, to=("lookup", "spam", "routed"))
 
 
 def remade(graph):
-    """Put another node with the same declaration into graph and builder alike."""
     own = graph.nodes["label_guard"].bound
     other = GrammarNode(own.declaration, plain, own.frame)
     graph.nodes["label_guard"].bound = graph.builder.nodes["label_guard"].runnable = other

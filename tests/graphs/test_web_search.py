@@ -55,7 +55,6 @@ ERRORS = {
 
 
 def served(body, status="200 OK"):
-    """Return a server's answer in JSON."""
     return answer(json.dumps(body), status, content_type="application/json")
 
 
@@ -71,7 +70,6 @@ def asked(service, page, *, timeout=10.0, request=ASKED):
 
 @pytest.mark.parametrize("service", HITS)
 def test_a_hit_is_url_title_and_snippet(service):
-    """Wherever the service has them."""
     assert asked(service, served(HITS[service]))[0] == [{"url": SLA, "title": "SLA", "snippet": "Uptime."}]
 
 
@@ -162,7 +160,6 @@ def test_a_run_searches_by_a_service():
     ],
 )
 def test_a_wrong_service_or_key_is_named(given, message):
-    """The message has nothing of a key."""
     with pytest.raises(ConfigurationError, match=f"^{message}") as raised:
         web_search(*given)
     assert "s3cret" not in str(raised.value)
@@ -173,7 +170,6 @@ SEARX_ASKED = {"query": "SLA & uptime?", "max_results": 3}
 
 
 def found(*hits, **more):
-    """Return a server's answer in the form of SearXNG's JSON API."""
     return answer(json.dumps({"query": "q", "results": [*hits], **more}), content_type="application/json")
 
 
@@ -246,7 +242,6 @@ def test_any_query_can_be_asked(query):
     ],
 )
 def test_a_wrong_url_is_named(url):
-    """Nothing is asked, and no password is repeated."""
     with pytest.raises(ConfigurationError, match=r"^url: where the SearXNG server is") as raised:
         searx_search(url)
     assert "s3cret" not in str(raised.value)
@@ -258,7 +253,6 @@ PARTS = {"reader": make_recorded_reader(), "extractor": make_recorded_extractor(
 @settings(max_examples=40)
 @given(st.lists(st.text(st.characters(codec="utf-8")), max_size=8))
 def test_a_file_of_urls_is_read_as_it_is(tmp_path_factory, lines):
-    """Any text is a file of URLs, or one without; what is no URL in it is dropped by the run."""
     file = tmp_path_factory.getbasetemp() / "urls.txt"
     file.write_text("\n".join([*lines, SLA]), encoding="utf-8")
     hits = listed_search(file)({"query": "anything", "max_results": 1000})
@@ -268,7 +262,6 @@ def test_a_file_of_urls_is_read_as_it_is(tmp_path_factory, lines):
 
 @pytest.mark.parametrize("content", [None, b"", b"# nothing\n\n", b"\xff\xfe", b"https://a.example\n" * 100_000])
 def test_a_file_without_urls_is_named(tmp_path, content):
-    """A file that is missing, blank, no text or too long is an error that names it."""
     file = tmp_path / "urls.txt"
     if content is not None:
         file.write_bytes(content)

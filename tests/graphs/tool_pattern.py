@@ -70,8 +70,6 @@ class Desk:
         self.made: list[dict[str, Any]] = []
 
     def tool(self, name: str) -> Any:
-        """Return a tool of the table."""
-
         def use(args: Any) -> Any:
             self.made.append({"tool": name, "args": args})
             return BILL if name == "read_bill" else f"done {len(self.made)}"
@@ -79,13 +77,11 @@ class Desk:
         return use
 
     def table(self) -> gg.ToolTable:
-        """Return the table."""
         tools = {name: gg.NamedTool(self.tool(name), f"Do {name}.") for name in TOOLS}
         return gg.ToolTable(tools, task="order", history="before")
 
 
 def check_request(state, run):
-    """Parse the input."""
     return gg.Pass({"order": state["task"], "before": state.get("turns") or [], "results": []})
 
 
@@ -109,8 +105,6 @@ def check_calls(state, run):
 
 
 def trust_calls(way):
-    """Return the body of a guard that forgets to check."""
-
     def body(state, run):
         calls = gg.proposal(state["proposed"]).value
         return gg.Pass({"accepted": calls} if calls else {}, way if calls else "answered")
@@ -119,19 +113,16 @@ def trust_calls(way):
 
 
 def approve(state, run):
-    """Show the first call to a person."""
     outcome = yield gg.ask_person({"call": state["accepted"][0]})
     return {"raw_review": outcome.packed()}
 
 
 def check_review(state, run):
-    """Let what a person approved be done."""
     gg.reviewed(state["raw_review"])
     return gg.Pass({})
 
 
 def make_calls(state, run):
-    """Call what was accepted, by name."""
     outcomes = yield [gg.Call("tool", call["tool"], call["args"]) for call in state["accepted"]]
     return {"raw_results": [outcome.packed() for outcome in outcomes]}
 
@@ -147,12 +138,10 @@ def check_results(state, run):
 
 
 def answered(state, run):
-    """End with what was done."""
     return {"outcome": "answered", "done": state["results"]}
 
 
 def planning(*steps):
-    """Return a proposer that proposes these steps, one after another, and then none."""
     left = [*steps]
     return lambda view: left.pop(0) if left else []
 
@@ -216,10 +205,8 @@ def pattern(proposer, desk, *, bodies=None, policy=POLICY, budget=None, table=No
 
 
 def desk_graph(proposer, desk, *, checkpointer=None, recorder=None, **given):
-    """Return the pattern's graph; see `pattern`."""
     return pattern(proposer, desk, **given).compile(checkpointer=checkpointer, recorder=recorder)
 
 
 def approving(waiting):
-    """Return what resumes a run that waits, by somebody who approves what it showed."""
     return Command(resume={"hash": waiting["waiting_for"]["hash"], "decision": "approve"})

@@ -14,7 +14,6 @@ from guardgraph import create_rag_agent
 
 
 def wait(view):
-    """Plan a retrieval when the time has come."""
     for _ in range(1200):
         if Path(os.environ["GO"]).exists():
             break
@@ -26,7 +25,6 @@ agent = create_rag_agent(planner=wait)
 
 
 def staff(answer, caller):
-    """Know whoever the server has signed in, but for guests."""
     return None if caller is None or caller.user == "guest" else caller.user
 
 
