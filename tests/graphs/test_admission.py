@@ -8,7 +8,6 @@ from functools import cache
 import pytest
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import StateGraph
 from langgraph.runtime import RunControl
 from langgraph.types import Command, interrupt
 from recorded_runs import Kept
@@ -83,14 +82,6 @@ def test_a_checkpointer_needs_a_thread(config, shown, mode):
             run(graph, given, mode, config=config)
     assert called == []
     assert run(triage(), TICKET, mode, config=config)["stop_reason"] == "success"
-
-
-def test_the_entry_guard_clears_without_the_door():
-    """Compiled without the door and run without a thread, a graph still tells nothing of the run before."""
-    graph = StateGraph.compile(triage(lambda view: {"label": "?"}).builder, checkpointer=InMemorySaver())
-    for _ in range(2):
-        result = graph.invoke(TICKET, {"configurable": {"thread_id": None}})
-        assert check_result(REASONS, result)["path"] == ["request_guard", "label", "label_guard", "stop_invalid_label"]
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])

@@ -13,11 +13,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE
 from runs import check_result, halt_before
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
-from ticket_pattern import TICKET, triage
 
 from guardgraph import RagBudget, RagPolicy, create_rag_agent, create_self_critique_agent
-from guardgraph.grammar import Pass, Stop
-from guardgraph.nodes.body import PartialRefusal
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, scripted_tool
 from guardgraph.world.prompts import LONGEST_TURN
@@ -199,23 +196,6 @@ def test_a_critic_is_asked_again_for_form_alone():
     result = create_self_critique_agent(model).invoke(GIVEN)
     assert result["stop_reason"] == "invalid_critique:unsupported_link"
     assert len(model.calls) == 2
-
-
-@pytest.mark.parametrize(
-    ("rest", "ends"),
-    [
-        (Pass({"accepted_label": "bug"}, "lookup"), ("ok", "success")),
-        (Pass({"accepted_label": "bug"}, "nowhere"), ("stopped", "guard_error:label_guard")),
-        (Pass({"found_duty": "{}"}, "lookup"), ("stopped", "guard_error:label_guard")),
-    ],
-    ids=["goes on", "to nowhere", "writes what it may not"],
-)
-def test_a_refusal_of_a_part_goes_on_with_the_rest_where_nobody_is_asked_again(rest, ends):
-    def refuse_part(state, run):
-        raise PartialRefusal(Stop("invalid_label", raw_label="?"), rest)
-
-    result = triage(bodies={"label_guard": refuse_part}).invoke(TICKET)
-    assert (result["status"], result["stop_reason"]) == ends
 
 
 @given(st.lists(st.sampled_from([RIGHT, WRONG, UNCITED, {"answer": " "}, "no JSON"]), max_size=6), st.integers(1, 4))

@@ -205,25 +205,6 @@ def test_a_tool_that_fails_is_named_by_its_own_line(name, mode, caplog):
     assert (record.levelno, "decoder.py" in record.getMessage()) == (logging.WARNING, True)
 
 
-def fails_in_guard(state, run):
-    return raises(state)
-
-
-def fails_in_act(state, run):
-    yield Call("tool", lambda request: "Ada", {})
-    raises(state)
-
-
-@pytest.mark.parametrize(
-    ("node", "body"),
-    [("label_guard", fails_in_guard), ("lookup", fails_in_act), ("routed", fails_in_guard), ("lookup", fails_in_guard)],
-)
-def test_a_body_that_fails_is_named(node, body, caplog):
-    result = triage(bodies={node: body}).invoke(TICKET)
-    assert (result["stop_reason"], result["details"]["at"]) == (f"guard_error:{node}", AT)
-    assert [record.guardgraph_node for record in caplog.records] == [node]
-
-
 def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):
     try:
         try:

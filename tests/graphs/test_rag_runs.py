@@ -173,23 +173,6 @@ def test_a_folder_as_knowledge_base():
     assert planner.calls[0]["available_sources"] == ["billing", "handbook", "security", "support"]
 
 
-class Shelf:
-    """A retriever of a user's own that says what it has."""
-
-    def __init__(self, sources):
-        self.sources = sources
-
-    def __call__(self, request):
-        return [{**CANDIDATE, "source": request["sources"][-1]}]
-
-
-@pytest.mark.parametrize("sources", ["wiki", None, {"wiki"}, ["wiki", 5], {"wiki": 1}, 5, b"wiki"])
-def test_sources_that_are_no_list_of_names_are_an_error(sources):
-    """What a retriever says of itself is read strictly, never as if it had said nothing."""
-    with pytest.raises(ConfigurationError, match=r"^retriever\.sources: a list of strings; given: "):
-        create_rag_agent(retriever=Shelf(sources))
-
-
 @each_row(
     ("given", "named"),
     [

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from pathlib import Path
 
 import pytest
 from guard_cases import json_values
@@ -34,7 +32,7 @@ from research_cases import (
     research,
     vendor,
 )
-from runs import BOTH, check_result, masked, printed_under_hash_seed, run, sample
+from runs import BOTH, check_result, masked, run
 
 from guardgraph import ConfigurationError, ResearchBudget, ResearchPolicy, create_research_agent, replay
 from guardgraph.grammar import Stop
@@ -151,31 +149,6 @@ def test_a_run_ends_with_a_reason(part):
         assert not result["stop_reason"].startswith("guard_error")
 
     check()
-
-
-HERE = Path(__file__).parent
-SCRIPT = f"""
-import json, sys
-sys.path[:0] = {[str(HERE), str(HERE.parent / "support")]!r}
-from runs import masked
-from test_research_runs import RUNS
-print(json.dumps([masked(RUNS[part](value)) for part, value in json.load(sys.stdin)]))
-"""
-SHOWING_SETS = [
-    ["answer", {"answer": "P1 P2 SEV3 in the EU, the UK and APAC: 5 %, 17 hours, 2031, inc_a_1", "citations": ["n1"]}],
-    ["answer", {**ANSWER, "citations": [f"x{number}" for number in range(9)]}],
-    ["notes", [{**NOTES[0], "claim": "P3 and P4 in the EU and the UK: 46 minutes, 7 alerts, 8 %"}]],
-    ["hints", {"allowed_domains_policy": [f"host{number}.example" for number in range(9)]}],
-]
-
-
-def test_decisions_do_not_depend_on_hash_seeds():
-    values = [*SHOWING_SETS, *([part, value] for part in GIVEN for value in sample(GIVEN[part], 2))]
-    with ThreadPoolExecutor() as pool:
-        first, second = pool.map(lambda seed: printed_under_hash_seed(seed, SCRIPT, values), (1, 2))
-    assert first == second
-    assert len(json.loads(first)) == len(values)
-    assert [masked(RUNS[part](value)) for part, value in SHOWING_SETS] == json.loads(first)[: len(SHOWING_SETS)]
 
 
 def test_no_hint_raises_a_limit():

@@ -7,11 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 from pydantic import TypeAdapter
 from rag_agents import QUESTION, agent
-from refund_pattern import ORDER, THREAD, refund
 from runs import ASKED_ONCE, BOTH, check_result, run
 from ticket_pattern import REASONS, TICKET, In, Policy, State, triage
 from typing_extensions import TypedDict
@@ -240,14 +237,3 @@ def test_nothing_that_anybody_wrote_is_told(replies):
     told = events_of(agent, {"question": f"Where is the {SECRET}?"})
     assert told[-1]["status"] == "stopped"
     assert SECRET not in json.dumps(told)
-
-
-def test_a_run_of_a_pattern_of_one_s_own_waits_and_goes_on():
-    """A review node begins, and no end is told; when it is resumed, it begins again, and the run ends."""
-    graph = refund(checkpointer=InMemorySaver())
-    told = events_of(graph, ORDER, config=THREAD)
-    assert (told[-1]["kind"], {event["event"] for event in told[-1:]} <= {"began", "calling"}) == ("review", True)
-    shown = graph.get_state(THREAD).tasks[0].interrupts[0].value
-    resumed = events_of(graph, Command(resume={"hash": shown["hash"], "decision": "approve"}), config=THREAD)
-    assert (resumed[0]["kind"], resumed[0]["node"]) == ("review", told[-1]["node"])
-    assert (resumed[-1]["event"], resumed[-1]["run_id"]) == ("ended", told[-1]["run_id"])

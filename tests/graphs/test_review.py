@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from langgraph_sdk import get_sync_client
@@ -36,24 +35,6 @@ def test_a_waiting_run_shows_what_a_person_has_to_decide(saver, tmp_path):
         "trace": [{"step": 1, "phase": "refund", "amount": 30, "elapsed_ms": "*", "ok": True}],
         "history": [{"step": 1, "action": "propose_refund", "proposer": "test", "elapsed_ms": "*"}],
     }
-
-
-@SAVERS
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_what_a_waiting_run_shows_of_its_way_is_how_its_result_begins(saver, mode, tmp_path):
-    """Trace, history and timeline, proposals in it, are those that the result will begin with, also after a resume."""
-    with saver(tmp_path) as checkpointer:
-        if mode == "ainvoke" and isinstance(checkpointer, SqliteSaver):
-            pytest.skip("SqliteSaver has no async side")
-        graph = refund(checkpointer=checkpointer)
-        shown = run(graph, ORDER, mode, config=THREAD)
-        again = run(graph, Command(resume="perhaps"), mode, config=THREAD)
-        result = run(graph, answering(again), mode, config=THREAD)
-    for name in ("trace", "history", "timeline", "path"):
-        so_far = shown[name]
-        assert so_far
-        assert so_far == again[name] == result[name][: len(so_far)]
-    assert shown["timeline"][1]["proposal"] == {"amount": 30}
 
 
 @pytest.mark.parametrize(

@@ -50,28 +50,6 @@ def test_a_run_ends_in_time_whatever_is_called(target, mode):
     assert seconds < PROMPTLY
 
 
-def test_a_cancelled_run_is_cancelled():
-    seen = []
-
-    async def proposer(view):
-        seen.append("asked")
-        try:
-            await asyncio.sleep(5)
-        finally:
-            seen.append("ended")
-
-    async def cancelled():
-        task = asyncio.create_task(triage(proposer).ainvoke(TICKET))
-        while not seen:
-            await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(cancelled())
-    assert seen == ["asked", "ended"]
-
-
 def test_many_runs_at_once_do_not_share_anything():
     """Concurrent runs of one graph each label their own ticket, sync and async."""
 

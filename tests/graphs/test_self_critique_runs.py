@@ -35,7 +35,6 @@ from self_critique_cases import (
 
 from guardgraph import ConfigurationError, create_self_critique_agent, replay
 from guardgraph.evidence.checking import find_derivation_problems
-from guardgraph.grammar import AnswerGuard, Stop, StopReason
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, scripted_tool
@@ -312,17 +311,3 @@ def test_a_person_cannot_approve_what_no_text_may_say():
     graph, shown = escalated(draft=GUARANTEED)
     result = checked(graph.invoke(decided(shown, "approve"), THREAD))
     assert result["stop_reason"] == "invalid_answer:restricted_claims"
-
-
-def test_a_guard_of_the_application_sees_the_edited_text_and_asks_no_model():
-    """One that refuses ends the run: what a person wrote goes to no reviser."""
-    seen = []
-
-    def check(answer, view):
-        seen.append(answer["answer"])
-        return Stop("invalid_answer:own")
-
-    own = StopReason("invalid_answer:own", "invalid_answer", ("finalize",), "No.", "No.", again=True)
-    graph, shown = escalated(guards=[AnswerGuard(check, [own])])
-    assert graph.invoke(decided(shown, "edit", edited=REVISED), THREAD)["stop_reason"] == "invalid_answer:own"
-    assert seen == [REVISED]

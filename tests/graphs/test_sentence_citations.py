@@ -112,17 +112,6 @@ def test_the_view_and_the_prompt_ask_for_marks_when_the_policy_does():
     assert [call.get("sentence_citations") for call in answerer.calls] == [None, True]
 
 
-def test_marks_of_a_model_are_numbers():
-    """A model marks by the numbers that it was shown; without the policy the marks go, and are what it cites."""
-    for policy, cited in ((POLICY, ["doc_a"]), (STRICT, ["doc_a"])):
-        model = ScriptedChatModel('{"answer": "P1 is answered in 15 minutes [1].", "citations": []}')
-        asked = create_rag_agent(
-            model, planner=scripted_tool(INTENT), retriever=scripted_tool(FOUND, loop=True), policy=policy
-        )
-        result = asked.invoke(QUESTION)
-        assert (result["answer"], result["citations"]) == ("P1 is answered in 15 minutes.", cited)
-
-
 # Any text
 
 PIECES = st.sampled_from(

@@ -6,7 +6,7 @@ import functools
 
 import pytest
 from langchain_core.tools import StructuredTool
-from tool_pattern import RULES, Desk, desk_graph, pattern, planning
+from tool_pattern import Desk, desk_graph, pattern, planning
 
 import guardgraph.grammar as gg
 from guardgraph import ConfigurationError, GrammarError, verify
@@ -113,17 +113,6 @@ def test_what_was_given_is_written_by_the_entry_guard_alone():
     p.guard("late", lambda state, run: gg.Pass({}), phase="act", reads=[], writes=["order"], to="plan")
     [finding] = [item for item in verify(p.builder().compile()) if item.rule == "tools"]
     assert str(finding) == "tools: late writes order, which holds what was given to the run"
-
-
-def test_the_fingerprint_says_which_tools_there_are():
-    """A description that changed makes another agent, a function that changed does not."""
-
-    def fingerprint(description, target=pay):
-        tool = gg.NamedTool(target, description)
-        table = gg.ToolTable(dict.fromkeys(RULES, tool), task="order", history="before")
-        return desk_graph(planning(), Desk(), table=table).frame.declarations_fingerprint
-
-    assert fingerprint("Pay.") == fingerprint("Pay.", BANK.pay) != fingerprint("Pay at once.")
 
 
 WRONG = {

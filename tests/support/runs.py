@@ -14,12 +14,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, closing, contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -164,22 +160,6 @@ def sample(strategy, count):
 
     draw()
     return drawn
-
-
-def printed_under_hash_seed(seed, script, values):
-    """Run a Python script in a process of its own, with values as JSON on stdin; return what it prints."""
-    root = Path(__file__).parents[2]
-    environ = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(root)}
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        input=json.dumps(values),
-        env=environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
 
 
 def halt_before(agent, given, config, *nodes, mode="invoke", **kwargs):
