@@ -173,6 +173,11 @@ def test_a_wrong_argument_is_a_clear_error(slot):
         create_self_critique_agent(**{slot: 5})
 
 
+DENIED = {"policy": {"allowed_decisions_execution": []}}
+NOT_ALLOWED = {"policy": {"allowed_decisions_policy": []}}
+
+
+@pytest.mark.parametrize("tighter", [DENIED, NOT_ALLOWED], ids=["execution", "policy"])
 @pytest.mark.parametrize(
     ("before", "critique", "phase", "ending"),
     [
