@@ -45,11 +45,11 @@ class Front:
     def homes(self) -> dict[str, str]:
         """The module that each name comes from."""
         if not self._homes:
-            self._homes = _declared("guardgraph", self._stub)
+            self._homes = _read_stub_names("guardgraph", self._stub)
         return self._homes
 
 
-def _declared(package: str, stub: str) -> dict[str, str]:
+def _read_stub_names(package: str, stub: str) -> dict[str, str]:
     import ast
 
     loader: Any = sys.modules[package].__loader__  # a package may lie in a zip file

@@ -43,31 +43,31 @@ async def rag() -> GuardedGraph:
             of whom ``GUARDGRAPH_TENANT`` names none; ``GUARDGRAPH_LIVE`` is no file, or ``GUARDGRAPH_WORLD`` makes no
             world.
     """
-    return await _served("rag", create_rag_agent)
+    return await _serve_agent("rag", create_rag_agent)
 
 
 async def research() -> GuardedGraph:
     """Return the Research agent on the demo's recordings; see `rag`."""
-    return await _served("research", create_research_agent)
+    return await _serve_agent("research", create_research_agent)
 
 
 async def self_critique() -> GuardedGraph:
     """Return the Self-critique agent; see `rag`."""
-    return await _served("self_critique", create_self_critique_agent)
+    return await _serve_agent("self_critique", create_self_critique_agent)
 
 
 async def tools() -> GuardedGraph:
     """Return the tool agent with the demo's office; see `rag`."""
-    return await _served("tools", create_tool_agent)
+    return await _serve_agent("tools", create_tool_agent)
 
 
 async def chat() -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return the RAG agent for chats: messages in, and its answer as a message behind them; see `rag`."""
-    return _built_chat(await rag())
+    return _build_chat(await rag())
 
 
 @cache
-def _built_chat(agent: GuardedGraph) -> CompiledStateGraph[Any, Any, Any, Any]:
+def _build_chat(agent: GuardedGraph) -> CompiledStateGraph[Any, Any, Any, Any]:
     return MessagesAgent(agent).compile()
 
 
@@ -78,33 +78,33 @@ VARIABLES = ("GUARDGRAPH_MODEL", "GUARDGRAPH_AUDIT", "GUARDGRAPH_POLICY", "GUARD
 """What of the environment an agent is built by."""
 
 
-async def _served(pattern: str, create: Callable[..., GuardedGraph]) -> GuardedGraph:
-    return await asyncio.to_thread(_built_once, pattern, create, *map(_said, VARIABLES))
+async def _serve_agent(pattern: str, create: Callable[..., GuardedGraph]) -> GuardedGraph:
+    return await asyncio.to_thread(_build_agent_once, pattern, create, *map(_read_variable, VARIABLES))
 
 
-def _said(variable: str) -> str | None:
+def _read_variable(variable: str) -> str | None:
     return os.environ.get(variable, "").strip() or None
 
 
-def _built_once(*named: Any) -> GuardedGraph:
+def _build_agent_once(*named: Any) -> GuardedGraph:
     with _building:  # a cache alone lets first runs that come at the same time build a graph each
-        return _built(*named)
+        return _build_agent(*named)
 
 
 @cache
-def _built(pattern: str, create: Callable[..., GuardedGraph], *variables: str | None) -> GuardedGraph:
+def _build_agent(pattern: str, create: Callable[..., GuardedGraph], *variables: str | None) -> GuardedGraph:
     model, audit, folder, tenant, live, world = variables
     shared = {
-        "recorder": None if audit is None else _store(audit),
-        "live": None if live is None else _live(live),
-        "world": None if world is None else _world(world),
+        "recorder": None if audit is None else _open_run_store(audit),
+        "live": None if live is None else _open_live_policy(live),
+        "world": None if world is None else _load_served_world(world),
     }
-    agent = create(model, **shared, **_settings(pattern, folder, tenant))
+    agent = create(model, **shared, **_read_agent_settings(pattern, folder, tenant))
     agent.open()  # here, in a thread, and not on the event loop of the first run
     return agent
 
 
-def _settings(pattern: str, folder: str | None, tenant: str | None) -> dict[str, Any]:
+def _read_agent_settings(pattern: str, folder: str | None, tenant: str | None) -> dict[str, Any]:
     """Return what the pattern's file in a folder says; nothing where it has none, and its defaults hold."""
     try:
         if folder is None:
@@ -127,7 +127,7 @@ def _settings(pattern: str, folder: str | None, tenant: str | None) -> dict[str,
 
 
 @cache
-def _live(file: str) -> LivePolicy:
+def _open_live_policy(file: str) -> LivePolicy:
     """Return the live policy that the agents share; one that is not there is made by `guardgraph policy switch`."""
     try:
         if not Path(file).is_file():
@@ -138,13 +138,13 @@ def _live(file: str) -> LivePolicy:
 
 
 @cache
-def _world(target: str) -> World:
+def _load_served_world(target: str) -> World:
     """Return the world that the agents share, and with it its circuits and its budgets."""
     return load_named_world(target, WORLD)
 
 
 @cache
-def _store(url: str) -> SqlStore:
+def _open_run_store(url: str) -> SqlStore:
     """Return the store that the agents share, made where there is none: nobody is to find out run by run."""
     try:
         store = sql_store(url)

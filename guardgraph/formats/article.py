@@ -12,10 +12,8 @@ SECTION_SIGN: Final = " > "  # what stands between the headings of a path
 class Heading(NamedTuple):
     """A line that names what follows."""
 
-    level: int
-    """1 is the highest."""
-    text: str
-    """As it is shown, in several lines where these are parted."""
+    level: int  # 1 is the highest
+    text: str  # as it is shown, in several lines where these are parted
 
     @property
     def name(self) -> str:
@@ -37,23 +35,18 @@ class Span(NamedTuple):
 class Parsed(NamedTuple):
     """What a file says."""
 
-    text: str
-    """Of Markdown and plain text the file's, letter by letter; of other formats what a reader sees."""
-    parts: list[Heading | Span]
-    """Headings and the texts between them, in the order of the file."""
+    text: str  # of Markdown and plain text the file's, letter by letter; of other formats what a reader sees
+    parts: list[Heading | Span]  # headings and the texts between them, in the order of the file
     title: str = ""
     """What its author says it is called, which goes before any heading; "" where a heading or its name has to say."""
-    section: str = ""
-    """The path of headings that it stands below, likewise."""
-    updated_at: str = ""
-    """Likewise."""
+    section: str = ""  # the path of headings that it stands below, likewise
+    updated_at: str = ""  # likewise
 
 
 class Section(NamedTuple):
     """What stands under one heading."""
 
-    name: str
-    """The path of headings (`Enterprise > Response targets`), or the title."""
+    name: str  # the path of headings (`Enterprise > Response targets`), or the title
     span: Span
 
 

@@ -45,8 +45,7 @@ def parse_number(word: str) -> tuple[float, str] | None:
 class CssDeclaration(NamedTuple):
     """A property and its value."""
 
-    name: str
-    """In lower case; that of a custom property as it is written."""
+    name: str  # in lower case; that of a custom property as it is written
     words: Words
     is_important: bool
 
@@ -67,22 +66,22 @@ def parse_css_declarations(style: str) -> Iterator[CssDeclaration]:
         if other == ":" and not name:
             name, words = (words[-1] if words else "-"), []
         elif other and other in ";{}":
-            yield _make_declaration(name, words, marked)
+            yield _make_css_declaration(name, words, marked)
             name, words, marked = "", [], False
         elif token["word"]:
-            words.append(_unescape(token["word"]).lower())
+            words.append(_unescape_css(token["word"]).lower())
         elif token["url"]:
             words.append("url")
         marked = marked or other == "!"
-    yield _make_declaration(name, words, marked)
+    yield _make_css_declaration(name, words, marked)
 
 
-def _make_declaration(name: str, words: list[str], marked: bool) -> CssDeclaration:
+def _make_css_declaration(name: str, words: list[str], marked: bool) -> CssDeclaration:
     is_important = marked and words[-1:] == ["important"]
     return CssDeclaration(name, tuple(words[:-1] if is_important else words), is_important)
 
 
-def _unescape(word: str) -> str:
+def _unescape_css(word: str) -> str:
     def decode(escape: re.Match[str]) -> str:
         number = int(escape[1] or "0", 16)
         is_letter = 0 < number <= 0x10FFFF and not 0xD800 <= number < 0xE000
@@ -95,11 +94,9 @@ class _RuleBlock:
     """What stands between two braces, as it is read."""
 
     def __init__(self, selector: str | None, applies: bool) -> None:
-        self.selector = selector
-        """Of a style rule; None of a group of rules."""
+        self.selector = selector  # of a style rule; None of a group of rules
         self.applies = applies
-        self.pieces: list[str] = []
-        """Of the declaration or the prelude that is being read."""
+        self.pieces: list[str] = []  # of the declaration or the prelude that is being read
         self.declared: list[str] = []
 
 
@@ -116,21 +113,21 @@ def parse_css_rules(sheet: str) -> Iterator[Rule]:
                 raise ExtractionFailed("too_large", {"limit": "nested rules", "allowed": _MOST_LEVELS})
             prelude = "".join(block.pieces).strip()
             block.pieces = []
-            blocks.append(_open_rule_block(prelude, block))
+            blocks.append(_open_css_block(prelude, block))
         elif other == "}" and len(blocks) > 1:
-            yield from _close_rule_block(blocks.pop())
+            yield from _close_css_block(blocks.pop())
         elif other == ";":
             block.declared.append("".join(block.pieces))
             block.pieces = []
         else:
             block.pieces.append(" " if token["comment"] else token[0])
     while len(blocks) > 1:
-        yield from _close_rule_block(blocks.pop())
+        yield from _close_css_block(blocks.pop())
 
 
-def _open_rule_block(prelude: str, around: _RuleBlock) -> _RuleBlock:
+def _open_css_block(prelude: str, around: _RuleBlock) -> _RuleBlock:
     if not prelude.startswith("@"):
-        return _RuleBlock(_write_out_selector(prelude, around.selector), around.applies)
+        return _RuleBlock(_expand_nested_selector(prelude, around.selector), around.applies)
     name, _, query = prelude.partition(" ") if " " in prelude else prelude.partition("(")
     name = name.lower()
     applies = around.applies and name.startswith(_GROUPS)
@@ -145,7 +142,7 @@ _MOST_LEVELS: Final = 30  # of rules in each other
 _LONGEST: Final = 20_000  # letters of a selector with those around it written out
 
 
-def _write_out_selector(selector: str, around: str | None) -> str:
+def _expand_nested_selector(selector: str, around: str | None) -> str:
     if around is None:
         return selector
     inside = [part if "&" in part else f"& {part}" for part in _split_selectors(selector)]
@@ -157,7 +154,7 @@ def _write_out_selector(selector: str, around: str | None) -> str:
     return ",".join(part.replace("&", f":is({around})") for part in begun)
 
 
-def _close_rule_block(block: _RuleBlock) -> Iterator[Rule]:
+def _close_css_block(block: _RuleBlock) -> Iterator[Rule]:
     if block.selector is not None and block.applies:
         text = ";".join((*block.declared, "".join(block.pieces)))
         yield Rule(block.selector, list(parse_css_declarations(text)))
@@ -178,17 +175,17 @@ _SEEN_ON: Final = re.compile(
 
 def does_media_query_apply(query: str) -> bool:
     """Say whether a media query is true of an ordinary screen. What is not known is false of it."""
-    return not query.strip() or any(map(_one_applies, query.lower().split(",")))
+    return not query.strip() or any(map(_is_media_query_true, query.lower().split(",")))
 
 
-def _one_applies(query: str) -> bool:
+def _is_media_query_true(query: str) -> bool:
     query = query.strip()
     if query.startswith("not "):
-        return not _one_applies(query[4:])
-    return all(_feature_applies(feature.strip().strip("() ")) for feature in re.split(r"\band\b", query))
+        return not _is_media_query_true(query[4:])
+    return all(_is_media_feature_true(feature.strip().strip("() ")) for feature in re.split(r"\band\b", query))
 
 
-def _feature_applies(feature: str) -> bool:
+def _is_media_feature_true(feature: str) -> bool:
     width = _QUERY_WIDTH.fullmatch(feature)
     if width is None:
         return _SEEN_ON.fullmatch(feature) is not None
@@ -248,8 +245,7 @@ class Declared(NamedTuple):
     """What style sheets say of one property of an element."""
 
     key: Key
-    values: tuple[Words, ...]
-    """Of the rule that wins: the last of them counts that a browser understands."""
+    values: tuple[Words, ...]  # of the rule that wins: the last of them counts that a browser understands
 
     @property
     def is_important(self) -> bool:
@@ -293,7 +289,7 @@ class Cascade:
             whole = {key: tuple(reversed(dict.fromkeys(reversed(values)))) for key, values in said.items()}
             self._order += 1
             for selector in _split_selectors(_STATES.sub("", rule.selector)):
-                needed = {mark + _unescape(name) for mark, name in _NAME.findall(_LISTED.sub("", selector))}
+                needed = {mark + _unescape_css(name) for mark, name in _NAME.findall(_LISTED.sub("", selector))}
                 if _OTHER.search(_NEGATED.sub("", selector)) or not needed <= known:
                     continue
                 if selector not in matched:
@@ -357,14 +353,14 @@ def parse_colour(words: Words) -> Colour | None:
             red, green, blue, alpha = (int(digits[place : place + 2] or "ff", 16) for place in range(0, 8, 2))
             return red, green, blue, alpha / 255
         if word in _CHANNELS:
-            return _parse_channels(word, words[at + 1 :])
+            return _parse_colour_function(word, words[at + 1 :])
     return None
 
 
 _CHANNELS: Final = ("rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color")
 
 
-def _parse_channels(function: str, words: Words) -> Colour | None:
+def _parse_colour_function(function: str, words: Words) -> Colour | None:
     if words[:1] == ("from",):
         # What is made of another colour is that one, as far as anybody knows.
         return parse_colour(words[1:])

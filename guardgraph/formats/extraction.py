@@ -40,18 +40,12 @@ class Extracted(NamedTuple):
     """What a page or a file shows a reader. What is not known is an empty string."""
 
     title: str
-    text: str
-    """Paragraphs are parted by blank lines."""
-    parts: tuple[Part, ...]
-    """The same text with its headings; pages of a PDF file stand under ``Page 1`` and so on."""
-    declared_date: str
-    """Such as ``2026-03-14``: when the page says that it was published, else changed."""
-    guessed_date: str
-    """What it may be where nothing is declared; evidence of nothing."""
-    extraction: str = ""
-    """`unsure` where the text may be another one than a reader sees."""
-    linked_hosts: tuple[str, ...] | None = None
-    """The hosts that it links to, sorted; None where nobody knows."""
+    text: str  # paragraphs are parted by blank lines
+    parts: tuple[Part, ...]  # the same text with its headings; pages of a PDF file stand under ``Page 1`` and so on
+    declared_date: str  # such as ``2026-03-14``: when the page says that it was published, else changed
+    guessed_date: str  # what it may be where nothing is declared; evidence of nothing
+    extraction: str = ""  # `unsure` where the text may be another one than a reader sees
+    linked_hosts: tuple[str, ...] | None = None  # the hosts that it links to, sorted; None where nobody knows
 
     @property
     def pages(self) -> list[tuple[int, int]]:
@@ -102,7 +96,9 @@ def read_child_answer(answer: bytes) -> Extracted | ExtractionFailed | Configura
                 said = f"cannot be loaded: {why:.200}; {explain_extra('kb')}"
                 return ConfigurationError(f"{library}, with which content is read, {said}")
             case ["read", str(title), str(text), list(parts), str(declared), str(guessed), ("" | "unsure") as sure, to]:
-                linked = None if to is None else tuple(map(_parse_sent_host, to))
+                if to is not None and not all(isinstance(host, str) for host in to):
+                    raise ValueError("no host")
+                linked = None if to is None else tuple(to)
                 return Extracted(title, text, tuple(map(_parse_sent_part, parts)), declared, guessed, sure, linked)
     except (ValueError, TypeError, RecursionError):
         pass
@@ -116,12 +112,6 @@ def _parse_sent_part(sent: object) -> Part:
         case [int(level), str(text)]:
             return Heading(level, text)
     raise ValueError("neither a heading nor a text")
-
-
-def _parse_sent_host(sent: object) -> str:
-    if not isinstance(sent, str):
-        raise ValueError("no host")
-    return sent
 
 
 def _encode_sent_answer(answer: list[object]) -> bytes:

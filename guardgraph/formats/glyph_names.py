@@ -38,15 +38,15 @@ def are_codes_names(content: bytes) -> bool:
 def _names_codes(font: Any) -> bool:
     if font.get("/Subtype") == "/Type0":
         return False
-    names = _letters_by_name(font)
-    for code, name in _list_named_codes(_read_encoding(font)):
+    names = _read_glyph_letters(font)
+    for code, name in _list_named_codes(_read_font_encoding(font)):
         letter = _HEX_CODE.sub(lambda found: chr(int(found[1], 16)), name.removeprefix("/"))
         if code in PRINTED and chr(code) not in (letter, names.get(code)):
             return False
     return True
 
 
-def _read_encoding(font: Any) -> Any:
+def _read_font_encoding(font: Any) -> Any:
     encoding = font.get("/Encoding")
     return encoding.get_object() if encoding is not None else None
 
@@ -108,18 +108,18 @@ def _is_lying_font(font: Any) -> bool:
     mapped = font["/ToUnicode"].get_object()
     if not hasattr(mapped, "get_data"):
         return False  # the name of a map that all know
-    names = _letters_by_name(font)
+    names = _read_glyph_letters(font)
     return any(
         code in names and letters and _fold_glyph_letters(letters) != _fold_glyph_letters(names[code])
-        for code, letters in _mapped_letters(mapped.get_data())
+        for code, letters in _list_mapped_letters(mapped.get_data())
     )
 
 
-def _letters_by_name(font: Any) -> dict[int, str]:
+def _read_glyph_letters(font: Any) -> dict[int, str]:
     """Return the letters of a font's codes, as far as the names of their glyphs say."""
     from pypdf._codecs import adobe_glyphs  # private: the Adobe Glyph List; tests/formats/test_visible_pdf.py holds it
 
-    encoding = _read_encoding(font)
+    encoding = _read_font_encoding(font)
     base = encoding.get("/BaseEncoding") if isinstance(encoding, dict) else encoding
     descriptor = font.get("/FontDescriptor")
     is_embedded = descriptor is not None and any("FontFile" in key for key in descriptor.get_object())
@@ -135,7 +135,7 @@ def _letters_by_name(font: Any) -> dict[int, str]:
     return letters
 
 
-def _mapped_letters(data: bytes) -> Iterator[tuple[int, str]]:
+def _list_mapped_letters(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield the codes of a map and their letters (ISO 32000-2, 9.10.3)."""
     for kind, body in _SECTION.findall(data):
         if kind == b"bfchar":

@@ -53,7 +53,7 @@ def find_change_day(root: LexborNode) -> str:
 def find_declared_day(root: LexborNode) -> str:
     """Return the day that a page declares in its head, such as ``2026-03-14``; an empty text where it declares none."""
     metas = {_name_meta(meta): meta.attributes.get("content") or "" for meta in reversed(list_elements(root, "meta"))}
-    ld = list(_linked_data(root))
+    ld = list(_list_linked_data(root))
     return (
         _find_first_day(metas.get(name, "") for name in _PUBLISHED)
         or _find_first_day(value for name, value in ld if name == "datePublished")
@@ -91,7 +91,7 @@ def _name_meta(meta: LexborNode) -> str:
     return (given.get("property") or given.get("name") or given.get("itemprop") or "").strip().lower()
 
 
-def _linked_data(root: LexborNode) -> Iterator[tuple[str, str]]:
+def _list_linked_data(root: LexborNode) -> Iterator[tuple[str, str]]:
     """Yield names and texts of JSON-LD, in the order of the page."""
     waiting: list[Any] = []
     for script in list_elements(root, "script"):
@@ -130,14 +130,10 @@ class Block(NamedTuple):
     """A heading, a paragraph, an item, the row of a table, or a line, as a page shows it."""
 
     text: str
-    level: int
-    """Of a heading that opens a section; 0 of anything else."""
-    breaks: int
-    """Line ends before it, where another text stands before it in its section."""
-    linked: int
-    """How many of its characters are links; in a heading, links to other pages."""
-    is_code: bool = False
-    """Whether it stands as it is written, and is no item and no cell."""
+    level: int  # of a heading that opens a section; 0 of anything else
+    breaks: int  # line ends before it, where another text stands before it in its section
+    linked: int  # how many of its characters are links; in a heading, links to other pages
+    is_code: bool = False  # whether it stands as it is written, and is no item and no cell
 
 
 class Element(NamedTuple):
@@ -146,21 +142,19 @@ class Element(NamedTuple):
     tag: str
     attributes: Mapping[str, str]
     first: int
-    end: int
-    """The block behind its last."""
+    end: int  # the block behind its last
 
     @property
     def is_main(self) -> bool:
         """Whether its author says that the page is about what is in it."""
-        return _is_main(self.tag, self.attributes)
+        return _is_main_element(self.tag, self.attributes)
 
 
 class ShownPage(NamedTuple):
     """What a page shows."""
 
     blocks: list[Block]
-    elements: list[Element]
-    """In the order in which they begin, so that each stands behind those that it is in."""
+    elements: list[Element]  # in the order in which they begin, so that each stands behind those that it is in
 
     def main_blocks(self) -> list[int]:
         """Return the numbers of the blocks of its `<main>`; none where that says nothing or is not there."""
@@ -234,9 +228,9 @@ class BlockReader:
     def take(self, piece: Piece) -> None:
         """Take the beginning or the end of an element, a gap, or a text."""
         if isinstance(piece, str):
-            self._write_words(piece)
+            self._write_page_words(piece)
         elif piece is Gap.BLANK:
-            self._write_words(" ")
+            self._write_page_words(" ")
         elif isinstance(piece, Gap):
             if self._text and not self._mark and self._gap is not Gap.LINE:
                 self._gap = piece
@@ -246,11 +240,11 @@ class BlockReader:
             self._begin_element(piece.name, piece.attributes)
 
     def _begin_element(self, tag: str, given: Mapping[str, str]) -> None:
-        is_main = _is_main(tag, given)
+        is_main = _is_main_element(tag, given)
         begins_block = is_main or tag in _PARAGRAPHS or tag in _LINES
         if is_main:
             self._break_section()
-        self._break_at(tag)
+        self._break_block_at(tag)
         if tag in HEADINGS and not any(self._count[name] for name in _NO_SECTIONS_IN):
             self._break_section()
             self._heading = HEADINGS[tag]
@@ -268,7 +262,7 @@ class BlockReader:
 
     def _end_element(self, tag: str) -> None:
         if tag in _CELLS and self._mark:
-            self._put("")  # an empty cell is one, too
+            self._write_block_text("")  # an empty cell is one, too
         if tag in _CELLS or tag == "li":
             self._mark = ""
         number = self._open.pop()
@@ -277,7 +271,7 @@ class BlockReader:
             self._elements[number] = element._replace(end=len(self._blocks) + (1 if self._text else 0))
             if element.is_main:
                 self._break_section()
-        self._break_at(tag)
+        self._break_block_at(tag)
         if tag in HEADINGS and self._heading:
             self._break_section()  # one that says nothing, too
         elif tag in _CELLS:
@@ -288,7 +282,7 @@ class BlockReader:
                 del self._text[self._link_at :]  # a heading's link to itself
         self._count[tag] -= 1
 
-    def _break_at(self, tag: str) -> None:
+    def _break_block_at(self, tag: str) -> None:
         if tag in _PARAGRAPHS:
             if self._heading and self._speaks:
                 self._break_section()  # a block in a heading ends it
@@ -302,7 +296,7 @@ class BlockReader:
         before = drop_unseen_letters("".join(self._text[-1:]))[-1:]
         return self._gap is Gap.LINE or (before.isalnum() and drop_unseen_letters(data)[:1].isalnum())
 
-    def _write_words(self, data: str) -> None:
+    def _write_page_words(self, data: str) -> None:
         in_pre = self._count["pre"] > 0
         if self._gap is not None and data.strip():
             if not self._is_parted(data):
@@ -316,9 +310,9 @@ class BlockReader:
         if begins or (not in_pre and self._text[-1][-1].isspace()):
             shown = shown.lstrip("\n") if in_pre else shown.lstrip(" ")
         if shown and not (begins and shown.isspace()):
-            self._put(shown)
+            self._write_block_text(shown)
 
-    def _put(self, shown: str) -> None:
+    def _write_block_text(self, shown: str) -> None:
         if self._text and self._breaks and not self._heading:
             self._finish_block()
         elif self._text and (self._breaks or self._mark):
@@ -350,7 +344,7 @@ class BlockReader:
             self._text, self._speaks, self._in_pre, self._linked = [], False, False, 0
 
 
-def _is_main(tag: str, attributes: Mapping[str, str]) -> bool:
+def _is_main_element(tag: str, attributes: Mapping[str, str]) -> bool:
     return tag == "main" or ("role" in attributes and attributes["role"].strip().lower() == "main")
 
 

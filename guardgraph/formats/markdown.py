@@ -25,13 +25,13 @@ _FRONT_MATTER_STARTS: Final = ("", " ", "\t", "#", "-")
 def parse_markdown(text: str) -> Parsed:
     """Read Markdown: front matter, headings that are in no list or quotation, and what stands between them."""
     front, at = _read_front_matter(text)
-    return _parsed(text, front, list(_list_markdown_parts(text, at)))
+    return _make_parsed_markdown(text, front, list(_list_markdown_parts(text, at)))
 
 
 def parse_plain(text: str) -> Parsed:
     """Read plain text, which has no headings; it may have front matter."""
     front, at = _read_front_matter(text)
-    return _parsed(text, front, [Span(at, len(text))])
+    return _make_parsed_markdown(text, front, [Span(at, len(text))])
 
 
 def read_front_matter(text: str) -> str:
@@ -45,7 +45,7 @@ def skip_front_matter(text: str) -> str:
     return text[_read_front_matter(text)[1] :]
 
 
-def _parsed(text: str, front: dict[str, str], parts: list[Heading | Span]) -> Parsed:
+def _make_parsed_markdown(text: str, front: dict[str, str], parts: list[Heading | Span]) -> Parsed:
     updated_at = front.get("updated_at") or front.get("date", "")
     return Parsed(text, parts, front.get("title", ""), front.get("section", ""), updated_at)
 
@@ -100,9 +100,5 @@ def _find_markdown_headings(body: str) -> Iterator[tuple[Heading, int, int]]:
         if opening.type == "heading_open" and opening.level == 0 and opening.map:
             pieces: list[Token] = []
             parser.inline.parse(inline.content, parser, references, pieces)
-            yield Heading(int(opening.tag[1:]), _plain_text(pieces)), opening.map[0], opening.map[1]
-
-
-def _plain_text(tokens: list[Token]) -> str:
-    pieces = (" " if token.type.endswith("break") else token.content for token in tokens)
-    return " ".join("".join(pieces).split())
+            text = "".join(" " if piece.type.endswith("break") else piece.content for piece in pieces)
+            yield Heading(int(opening.tag[1:]), " ".join(text.split())), opening.map[0], opening.map[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from html import escape
 from itertools import accumulate, chain
 from typing import Any, Final
@@ -231,14 +232,10 @@ def list_linked_hosts(root: Any, url: str) -> tuple[str, ...] | None:
     targets = {(link.attributes.get("href") or "").strip() for link in list_elements(root, _LINKS)}
     if len(targets) > _MOST_LINKS:
         return None
-    own = parse_url_target(url)
-    hosts = {known.host for target in targets if (known := _parse_link(around, target)) is not None}
+    hosts, own = set[str](), parse_url_target(url)
+    for target in targets:
+        with suppress(ValueError):  # of urljoin, for what is no URL
+            if (known := parse_url_target(urljoin(around, target))) is not None:
+                hosts.add(known.host)
     hosts -= {own.host} if own is not None else set()
     return tuple(sorted(hosts)) if len(hosts) <= _MOST_LINKED_HOSTS else None
-
-
-def _parse_link(around: str, target: str) -> Any:
-    try:
-        return parse_url_target(urljoin(around, target))
-    except ValueError:  # of urljoin, for what is no URL
-        return None

@@ -57,8 +57,7 @@ _HEAD: Final = "h6"  # what a button that heads what follows is read as: a headi
 class Tag(NamedTuple):
     """The beginning or the end of an element."""
 
-    name: str
-    """In lower case."""
+    name: str  # in lower case
     attributes: Mapping[str, str]
     is_end: bool = False
 
@@ -78,8 +77,7 @@ class _Place(NamedTuple):
     around: LetterStyle = LetterStyle()
     in_heading: bool = False
     host: _Host | None = None
-    says_nothing: bool = False
-    """Whether there is no letter in it."""
+    says_nothing: bool = False  # whether there is no letter in it
 
 
 Piece: TypeAlias = Tag | Gap | str
@@ -101,14 +99,14 @@ def read_visible_pieces(root: LexborNode) -> Iterator[Piece]:
         node, place = piece
         tag = node.tag or ""
         if tag == _TEXT:
-            yield _visible_text(node.text_content or "", place.around)
+            yield _read_visible_text(node.text_content or "", place.around)
         elif tag[:1].isalpha():
             given = {name: value or "" for name, value in node.attributes.items()}
             if is_hidden_from_listeners(given) and (place.says_nothing or not _has_text(node, _WRITTEN)):
                 del given["aria-hidden"]  # a sign or a picture, which a browser shows
                 place = place._replace(says_nothing=True)
             shown = read_visibility(tag, given, styles.cascade.style_of(node), place.around)
-            if _is_left_out(node, given, shown, place):
+            if _is_element_left_out(node, given, shown, place):
                 if (gap := _find_gap(node, shown)) is not None:
                     yield gap
                 continue
@@ -118,7 +116,7 @@ def read_visible_pieces(root: LexborNode) -> Iterator[Piece]:
                 waiting.append(gap)
             if tag == "button" and not place.in_heading:
                 tag = _HEAD
-            inside, tag = _place_in(tag, given, shown, place, styles), _READ_AS.get(tag, tag)
+            inside, tag = _make_inner_place(tag, given, shown, place, styles), _READ_AS.get(tag, tag)
             yield Tag(tag, given)
             waiting.append(Tag(tag, {}, is_end=True))
             waiting.extend(_list_shown_children(node, inside, styles))
@@ -147,7 +145,7 @@ class _Styles:
             known.update("." + name for name in (given.get("class") or "").split())
             known.add("#" + (given.get("id") or ""))
         names = frozenset(known)
-        self.cascade.add(root, _rules_of_class_names(), GUESSED, names)
+        self.cascade.add(root, _parse_class_name_rules(), GUESSED, names)
         for sheet in list_elements(root, "style"):
             given = sheet.attributes
             is_css = (given.get("type") or "text/css").strip().lower() == "text/css"
@@ -158,7 +156,7 @@ class _Styles:
 
 
 @lru_cache(maxsize=1)
-def _rules_of_class_names() -> list[Rule]:
+def _parse_class_name_rules() -> list[Rule]:
     return list(parse_css_rules(CLASS_NAMES))
 
 
@@ -217,14 +215,14 @@ def _is_drop_cap(node: LexborNode) -> bool:
     return len(text) == 1 and text.isalpha()
 
 
-def _is_left_out(node: LexborNode, given: Mapping[str, str], shown: Shown, around: _Place) -> bool:
+def _is_element_left_out(node: LexborNode, given: Mapping[str, str], shown: Shown, around: _Place) -> bool:
     tag = node.tag or ""
     if shown.hides and not (tag in ("html", "body") and "style" not in given and not _SAYS_HIDDEN & given.keys()):
         return True
     if "role" in given and given["role"].strip().lower() == "navigation":
         return True
     # The title of what folds out is a button in a heading, or one that stands before it.
-    return tag in _UNSEEN and not (tag == "button" and (around.in_heading or _is_head(node, given)))
+    return tag in _UNSEEN and not (tag == "button" and (around.in_heading or _is_heading_button(node, given)))
 
 
 _FOLDED: Final = frozenset({"article", "blockquote", "dd", "div", "dl", "ol", "p", "section", "table", "ul"})
@@ -234,7 +232,7 @@ _FOLDS: Final = ("aria-expanded", "aria-controls")
 _CLIMBED: Final = 3  # elements around a button, in which nothing else stands, that may be its row
 
 
-def _is_head(button: LexborNode, given: Mapping[str, str]) -> bool:
+def _is_heading_button(button: LexborNode, given: Mapping[str, str]) -> bool:
     """Say whether a button is the title of what comes behind it, and no control."""
     if not _has_text(button, _WRITTEN) or given.get("type", "").strip().lower() in ("submit", "reset"):
         return False
@@ -248,13 +246,13 @@ def _is_head(button: LexborNode, given: Mapping[str, str]) -> bool:
     behind = _find_beside(row, "next")
     if behind is None or behind.tag not in _FOLDED or not _has_text(behind, _WRITTEN):
         return False
-    return says_so or read_node_text(button).strip().endswith(_ASKING) or _is_one_of_many(button, behind)
+    return says_so or read_node_text(button).strip().endswith(_ASKING) or _is_one_of_many_buttons(button, behind)
 
 
 _ASKING: Final = ("?", "\uff1f", "\u061f", "\u037e")  # question marks: Latin, wide, Arabic, Greek
 
 
-def _is_one_of_many(button: LexborNode, behind: LexborNode) -> bool:
+def _is_one_of_many_buttons(button: LexborNode, behind: LexborNode) -> bool:
     """Say whether another button with a box behind it stands before a button, or behind the box that it has itself."""
     after = _find_beside(behind, "next")
     if after is not None and after.tag == "button":
@@ -309,7 +307,7 @@ _SAYS_HIDDEN: Final = {"hidden", "popover", "aria-hidden"}
 """Of a page that hides all of itself by a style sheet, a script shows it."""
 
 
-def _place_in(tag: str, given: Mapping[str, str], shown: Shown, place: _Place, styles: _Styles) -> _Place:
+def _make_inner_place(tag: str, given: Mapping[str, str], shown: Shown, place: _Place, styles: _Styles) -> _Place:
     """Return what an element makes of what is in it."""
     around = shown.inside
     if tag in RAISED:
@@ -325,7 +323,7 @@ def _place_in(tag: str, given: Mapping[str, str], shown: Shown, place: _Place, s
     return place._replace(around=around, in_heading=in_heading)
 
 
-def _visible_text(text: str, around: LetterStyle) -> str | Gap:
+def _read_visible_text(text: str, around: LetterStyle) -> str | Gap:
     if not around.is_drawn:
         return Gap.BLANK  # the room that the letters would take
     if not around.is_readable:
@@ -394,7 +392,7 @@ def _cut_deep_levels(page: str) -> str:
         name, is_end = tag["name"].lower(), tag["end"] != ""
         if deeper or not (is_end or len(opened) < _MOST_LEVELS):
             written.append(page[at : tag.start()])
-            if (deeper.pop() != name) if is_end else not _hides_nothing(name, tag["rest"]):
+            if (deeper.pop() != name) if is_end else not _is_plain_tag(name, tag["rest"]):
                 return "".join(written)
             deeper += [] if is_end else [name]
             written.append(" ")  # what it parts is no one word, and no comment ends there
@@ -420,5 +418,5 @@ def _find_level_tags(page: str, count: Counter[str]) -> Iterator[re.Match[str]]:
             yield tag
 
 
-def _hides_nothing(name: str, rest: str) -> bool:
+def _is_plain_tag(name: str, rest: str) -> bool:
     return name not in _UNSEEN and not rest.strip("/> \t\n\f\r") and not read_visibility(name, {}).hides

@@ -6,7 +6,7 @@ import ctypes
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import date
 from functools import cache
 from itertools import pairwise
@@ -31,13 +31,13 @@ def read_pdf(content: bytes, max_chars: int) -> Extracted:
         with closing(pypdfium2.PdfDocument(content)) as file:
             if len(file) == 0:
                 raise ExtractionFailed("broken", {"error": "no page"})
-            return _read_pages(file, content, max_chars)
+            return _read_pdf_pages(file, content, max_chars)
     except pypdfium2.PdfiumError as error:
         is_locked = error.err_code in _LOCKED
         raise ExtractionFailed("encrypted" if is_locked else "broken", {"error": str(error)[:200]}) from error
 
 
-def _read_pages(file: Any, content: bytes, max_chars: int) -> Extracted:
+def _read_pdf_pages(file: Any, content: bytes, max_chars: int) -> Extracted:
     parts, texts, left, is_unsure = list[Part](), list[str](), max_chars, False
     names_codes = cache(lambda: are_codes_names(content))
     for number in range(len(file)):
@@ -57,18 +57,11 @@ def _read_pages(file: Any, content: bytes, max_chars: int) -> Extracted:
     if not texts or title not in put_on_one_line(texts[0]):
         title = ""  # what programs write there is no evidence
     text = cut_to_chars("\n\n".join(texts), max_chars)
-    created = _parse_pdf_day(file.get_metadata_value("CreationDate"))
+    created, found = "", _DAY.match(file.get_metadata_value("CreationDate"))
+    with suppress(ValueError):  # what is no day
+        created = date(*map(int, found.groups())).isoformat() if found else ""
     is_unsure = is_unsure or (text != "" and has_lying_map(content))
     return Extracted(title, text, tuple(parts), "", created, "unsure" if is_unsure else "")
-
-
-def _parse_pdf_day(said: str) -> str:
-    """Return the day that a file says, "" of what is none."""
-    found = _DAY.match(said)
-    try:
-        return date(*map(int, found.groups())).isoformat() if found else ""
-    except ValueError:
-        return ""
 
 
 _Box: TypeAlias = tuple[int, int, int, int]
@@ -80,14 +73,11 @@ class _Letter(NamedTuple):
     text: str
     box: _Box | None
     """Its pixels: left, top, and those behind the last on the right and below; None of blanks and line ends."""
-    owner: int
-    """The address of the object that draws it; 0 where none does."""
+    owner: int  # the address of the object that draws it; 0 where none does
     small: tuple[int, float] | None = None
     """Its font and size, where nobody could read it in that; a font of drawn glyphs has none, so that its ink tells."""
-    is_guess: bool = False
-    """Whether it is told by the code of its glyph."""
-    points: float = 0.0
-    """The size of its font."""
+    is_guess: bool = False  # whether it is told by the code of its glyph
+    points: float = 0.0  # the size of its font
     height: float | None = None
     """Points from the foot of the page to what it stands on, upright as it is; None where nobody knows."""
 
@@ -142,8 +132,7 @@ class _Picture(NamedTuple):
     """A picture in shades of grey, row by row."""
 
     pixels: bytes
-    stride: int
-    """Bytes of a row."""
+    stride: int  # bytes of a row
 
 
 class _Pictured:
@@ -153,29 +142,28 @@ class _Pictured:
         import pypdfium2.raw as pdfium
 
         self.width, self.height = width, height
-        self.least = scale * _LEAST_POINTS
-        """Pixels that the highest letters of a font need at least."""
+        self.least = scale * _LEAST_POINTS  # pixels that the highest letters of a font need at least
         self._page = page
         self._pdfium = pdfium
-        origin, right, up = (self._device(x, y) for x, y in ((0, 0), (_FAR, 0), (0, _FAR)))
+        origin, right, up = (self._find_device_pixel(x, y) for x, y in ((0, 0), (_FAR, 0), (0, _FAR)))
         self._origin = origin
         self._right = ((right[0] - origin[0]) / _FAR, (right[1] - origin[1]) / _FAR)
         self._up = ((up[0] - origin[0]) / _FAR, (up[1] - origin[1]) / _FAR)
 
-    def _device(self, x: float, y: float) -> tuple[int, int]:
+    def _find_device_pixel(self, x: float, y: float) -> tuple[int, int]:
         across, down = ctypes.c_int(), ctypes.c_int()
         self._pdfium.FPDF_PageToDevice(self._page, 0, 0, self.width, self.height, 0, x, y, across, down)
         return across.value, down.value
 
-    def box_of(self, left: float, bottom: float, right: float, top: float) -> _Box:
+    def find_pixel_box(self, left: float, bottom: float, right: float, top: float) -> _Box:
         """Return the pixels of a place, one more on each side; without those beyond the page."""
         corners = ((left, bottom), (right, top), (left, top), (right, bottom))
-        xs, ys = zip(*(self._pixel(x, y) for x, y in corners), strict=True)
+        xs, ys = zip(*(self._find_page_pixel(x, y) for x, y in corners), strict=True)
         first, last = max(0, int(min(xs)) - 1), min(self.width, int(max(xs)) + 2)
         upper, lower = max(0, int(min(ys)) - 1), min(self.height, int(max(ys)) + 2)
         return first, upper, last, lower
 
-    def _pixel(self, x: float, y: float) -> tuple[float, float]:
+    def _find_page_pixel(self, x: float, y: float) -> tuple[float, float]:
         across = self._origin[0] + x * self._right[0] + y * self._up[0]
         down = self._origin[1] + x * self._right[1] + y * self._up[1]
         return min(max(across, -_FAR), _FAR), min(max(down, -_FAR), _FAR)
@@ -235,7 +223,7 @@ def _read_page_letters(
         if owner not in points:
             size = max(abs(right.value - left.value), abs(top.value - bottom.value))
             points[owner] = _measure_font_size(textpage, at, size)
-        box = picture.box_of(left.value, bottom.value, right.value, top.value)
+        box = picture.find_pixel_box(left.value, bottom.value, right.value, top.value)
         small = None
         if points[owner] < _LEAST_POINTS:
             held = pdfium.FPDFTextObj_GetFont(ctypes.cast(owner, pdfium.FPDF_PAGEOBJECT))
@@ -273,7 +261,7 @@ def _find_inked_letters(letters: list[_Letter], picture: _Pictured) -> list[bool
         if letter.owner and letter.box is not None:
             owned.setdefault(letter.owner, []).append(at)
     readable = set[tuple[int, float]]()
-    for layer in _layer_objects(letters, owned):
+    for layer in _layer_pdf_objects(letters, owned):
         other = picture.draw_without(layer)
         for owner in layer:
             boxes = [box for at in owned[owner] if (box := letters[at].box)]
@@ -322,7 +310,7 @@ _MOST_LAYERS: Final = 6  # what lies over more other texts than so many is read 
 _CELL: Final = 64  # Pixels. Objects are compared with those that touch the same squares.
 
 
-def _layer_objects(letters: list[_Letter], owned: dict[int, list[int]]) -> list[list[int]]:
+def _layer_pdf_objects(letters: list[_Letter], owned: dict[int, list[int]]) -> list[list[int]]:
     """Return the objects in layers, so that no two of one layer touch each other."""
     layers: list[list[int]] = [[] for _ in range(_MOST_LAYERS)]
     grids: list[dict[tuple[int, int], list[_Box]]] = [{} for _ in range(_MOST_LAYERS)]
@@ -337,7 +325,7 @@ def _layer_objects(letters: list[_Letter], owned: dict[int, list[int]]) -> list[
         cells = [(x, y) for x in range(around[0] // _CELL, around[2] // _CELL + 1)
                  for y in range(around[1] // _CELL, around[3] // _CELL + 1)]  # fmt: skip
         if twin is None:
-            twin = next((at for at, grid in enumerate(grids) if not _touches(around, cells, grid)), None)
+            twin = next((at for at, grid in enumerate(grids) if not _does_box_touch(around, cells, grid)), None)
         if twin is None:
             continue
         twins.append((around, twin))
@@ -347,7 +335,7 @@ def _layer_objects(letters: list[_Letter], owned: dict[int, list[int]]) -> list[
     return [layer for layer in layers if layer]
 
 
-def _touches(box: _Box, cells: list[tuple[int, int]], grid: dict[tuple[int, int], list[_Box]]) -> bool:
+def _does_box_touch(box: _Box, cells: list[tuple[int, int]], grid: dict[tuple[int, int], list[_Box]]) -> bool:
     return any(
         box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
         for cell in cells

@@ -54,8 +54,7 @@ class Child:
         self._asks, self._answers = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._asks, False)
         os.set_blocking(self._answers, False)
-        self.asked = 0
-        """How often it was asked."""
+        self.asked = 0  # how often it was asked
 
     @property
     def is_alive(self) -> bool:
@@ -80,9 +79,9 @@ class Child:
         except FrameTooLong:
             raise ExtractionFailed("too_large", {"limit": "max_chars"}) from None
         except (EOFError, BrokenPipeError):
-            raise self._death() from None
+            raise self._explain_child_death() from None
 
-    def _death(self) -> ExtractionFailed:
+    def _explain_child_death(self) -> ExtractionFailed:
         try:
             code = self._process.wait(_LAST_SECONDS)
         except subprocess.TimeoutExpired:  # whoever closed the pipe and goes on is of no use
@@ -170,13 +169,13 @@ class Pool:
         self, head: bytes, content: bytes, most: int, deadline: float
     ) -> Extracted | ExtractionFailed | ConfigurationError:
         try:
-            with self._lend(deadline) as child:
+            with self._lend_child(deadline) as child:
                 return read_child_answer(child.ask(head, content, most=most, deadline=deadline))
         except TimeoutError:
             raise ExtractionFailed("timeout", {"limit": "seconds"}) from None
 
     @contextmanager
-    def _lend(self, deadline: float) -> Iterator[Child]:
+    def _lend_child(self, deadline: float) -> Iterator[Child]:
         """Lend a child, which waits for more work afterwards unless something went wrong, or it was asked often."""
         if not self._free.acquire(timeout=max(0.0, deadline - monotonic())):
             raise TimeoutError

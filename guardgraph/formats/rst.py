@@ -81,11 +81,11 @@ class _RstReader:
     def parts(self) -> Iterator[Part]:
         while self._at < len(self._lines):
             if heading := self._read_rst_title():
-                yield self._taken_text()
+                yield self._take_rst_text()
                 yield heading
             else:
-                self._read_line()
-        yield self._taken_text()
+                self._read_rst_line()
+        yield self._take_rst_text()
 
     def _read_rst_title(self) -> Heading | None:
         """Return the title that begins at this line, if one does, and go behind it."""
@@ -104,7 +104,7 @@ class _RstReader:
         self._at += 3 if over else 2
         return Heading(self._styles.index(style) + 1, " ".join(_strip_inline_markup(title).split()))
 
-    def _read_line(self) -> None:
+    def _read_rst_line(self) -> None:
         line = self._lines[self._at].rstrip()
         indent = _measure_indent(line)
         if line and indent < self._margin:
@@ -112,14 +112,14 @@ class _RstReader:
         explicit = _EXPLICIT.match(line, indent)
         self._at += 1
         if explicit:
-            self._end_inline_block()
+            self._end_rst_block()
             content = explicit[1] or ""
             directive = _DIRECTIVE.match(content)
             if directive and directive[1].lower() not in _UNSEEN:
-                self._read_directive(directive[1].lower(), (directive[2] or "").strip(), indent)
+                self._read_rst_directive(directive[1].lower(), (directive[2] or "").strip(), indent)
             elif _FOOTNOTE.match(content):
                 self._block.append(content)
-                self._margin = self._body_indent(indent)
+                self._margin = self._find_rst_body_indent(indent)
             else:  # what no reader sees
                 list(self._read_body_lines(indent))
         elif _is_adornment(line) and len(line) >= 4 and not (self._block and self._block[-1]):
@@ -127,12 +127,12 @@ class _RstReader:
         elif line.endswith("::"):
             kept = line[:-1] if line[-3:-2].strip(": ") else line[:-2]
             self._block.append(kept[self._margin :])
-            self._end_inline_block()
+            self._end_rst_block()
             self._keep_literal(indent, "text")
         else:
             self._block.append(line[self._margin :])
 
-    def _read_directive(self, name: str, argument: str, indent: int) -> None:
+    def _read_rst_directive(self, name: str, argument: str, indent: int) -> None:
         while self._at < len(self._lines) and _OPTION.match(self._lines[self._at]):
             if _measure_indent(self._lines[self._at]) <= indent:
                 break
@@ -145,7 +145,7 @@ class _RstReader:
         elif name not in _BARE:
             label = name.rpartition(":")[2].replace("-", " ").capitalize()
             self._block.append(f"{label}: {argument}".rstrip())
-        self._margin = self._body_indent(indent)
+        self._margin = self._find_rst_body_indent(indent)
 
     def _read_body_lines(self, indent: int) -> Iterator[str]:
         """Go through the lines that are indented further; blank ones are among them."""
@@ -165,16 +165,16 @@ class _RstReader:
         if code := [line[margin:] for line in lines]:
             self._text += ["", f"```{kind}", *code[not code[0] :], "```", ""]
 
-    def _body_indent(self, indent: int) -> int:
+    def _find_rst_body_indent(self, indent: int) -> int:
         following = next((line for line in self._lines[self._at : self._at + 2] if line.strip()), "")
         return max(_measure_indent(following), 0) if _measure_indent(following) > indent else 0
 
-    def _end_inline_block(self) -> None:
+    def _end_rst_block(self) -> None:
         self._text += _strip_inline_markup("\n".join(self._block)).split("\n") if self._block else []
         self._block = []
 
-    def _taken_text(self) -> str:
-        self._end_inline_block()
+    def _take_rst_text(self) -> str:
+        self._end_rst_block()
         text, self._text = "\n".join(self._text), []
         return _BLANK_LINES.sub("\n\n", text).strip("\n")
 
@@ -189,10 +189,10 @@ def _is_adornment(line: str) -> bool:
 
 def _strip_inline_markup(text: str) -> str:
     """Return a text without its inline markup, except emphasis."""
-    return _INLINE.sub(_shown_piece, text)
+    return _INLINE.sub(_show_rst_markup, text)
 
 
-def _shown_piece(match: re.Match[str]) -> str:
+def _show_rst_markup(match: re.Match[str]) -> str:
     if match["literal"]:
         return f"`{match['literal']}`"
     if match["escaped"]:

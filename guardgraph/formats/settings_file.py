@@ -33,8 +33,7 @@ class SettingsDocument:
 
     file: str
     value: Any
-    lines: dict[Place, int]
-    """Where keys and items stand, from 1 on."""
+    lines: dict[Place, int]  # where keys and items stand, from 1 on
 
     def error(self, found: Iterable[tuple[Place, str]]) -> ConfigurationError:
         """Return what says in a line for every finding where it is and what is wrong."""
@@ -93,7 +92,7 @@ def parse_yaml(text: str) -> tuple[Any, dict[Place, int]]:
 
     reader = _YamlReader(YAML(typ="safe", pure=True).parse(text))
     try:
-        return reader.read_document(), reader.lines
+        return reader.read_yaml_document(), reader.lines
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = " ".join(part for part in (error.context, error.problem) if part)
@@ -113,7 +112,7 @@ class _YamlReader:
         self._named: dict[str, tuple[Any, int]] = {}  # values by their anchors, and of how many each is made
         self._count = 0
 
-    def read_document(self) -> Any:
+    def read_yaml_document(self) -> Any:
         value, documents = None, 0
         for event in self._events:
             kind, line = type(event).__name__, event.start_mark.line + 1
@@ -124,32 +123,32 @@ class _YamlReader:
                 if event.version not in (None, (1, 2)):
                     raise WrongText(f"YAML 1.2 is required; given: {'.'.join(map(str, event.version))}", line)
             elif kind not in ("StreamStartEvent", "StreamEndEvent", "DocumentEndEvent"):
-                value, _ = self._read_node(event, ())
+                value, _ = self._read_yaml_node(event, ())
         return value
 
-    def _read_node(self, event: Any, place: Place) -> tuple[Any, int]:
+    def _read_yaml_node(self, event: Any, place: Place) -> tuple[Any, int]:
         """Return the value that begins with an event, and of how many values it is made."""
         kind, line = type(event).__name__, event.start_mark.line + 1
         if kind == "AliasEvent":
             if event.anchor not in self._named:
                 said = f"a name of something that stands whole above it is required; given: {'*' + event.anchor!r:.80}"
                 raise WrongText(said, line)
-            self._count_values(self._named[event.anchor][1], line)
+            self._count_yaml_values(self._named[event.anchor][1], line)
             return self._named[event.anchor]
-        _refuse_tag(event, line)
-        self._count_values(1, line)
+        _refuse_yaml_tag(event, line)
+        self._count_yaml_values(1, line)
         if kind == "ScalarEvent":
             made = (_parse_plain_scalar(event.value, line) if event.implicit[0] else _join_surrogates(event.value)), 1
         else:
             if len(place) == MAX_LEVELS:
                 raise WrongText(f"at most {MAX_LEVELS} levels of nesting are allowed", line)
             self._named.pop(event.anchor, None)  # it does not stand whole before its end
-            made = self._read_mapping(place) if kind == "MappingStartEvent" else self._read_list(place)
+            made = self._read_yaml_mapping(place) if kind == "MappingStartEvent" else self._read_yaml_list(place)
         if event.anchor is not None:
             self._named[event.anchor] = made
         return made
 
-    def _read_list(self, place: Place) -> tuple[list[Any], int]:
+    def _read_yaml_list(self, place: Place) -> tuple[list[Any], int]:
         items: list[Any] = []
         size = 1
         for event in self._events:
@@ -157,12 +156,12 @@ class _YamlReader:
                 break
             at = (*place, len(items))
             self.lines[at] = event.start_mark.line + 1
-            item, inner = self._read_node(event, at)
+            item, inner = self._read_yaml_node(event, at)
             items.append(item)
             size += inner
         return items, size
 
-    def _read_mapping(self, place: Place) -> tuple[dict[str, Any], int]:
+    def _read_yaml_mapping(self, place: Place) -> tuple[dict[str, Any], int]:
         made: dict[str, Any] = {}
         size = 1
         for event in self._events:
@@ -171,24 +170,24 @@ class _YamlReader:
                 break
             if kind != "ScalarEvent":
                 raise WrongText("a text is required as a key; given: a list or a mapping", line)
-            _refuse_tag(event, line)
+            _refuse_yaml_tag(event, line)
             key = _join_surrogates(event.value)
             at = (*place, key)
             if key in made:
                 named = ".".join(map(str, at))
                 raise WrongText(f"{named!r:.80}: given twice, first in line {self.lines[at]}", line)
             self.lines[at] = line
-            made[key], inner = self._read_node(next(self._events), at)
+            made[key], inner = self._read_yaml_node(next(self._events), at)
             size += inner
         return made, size
 
-    def _count_values(self, count: int, line: int) -> None:
+    def _count_yaml_values(self, count: int, line: int) -> None:
         self._count += count
         if self._count > MAX_VALUES:
             raise WrongText(f"at most {MAX_VALUES} values are allowed, each as often as it is named", line)
 
 
-def _refuse_tag(event: Any, line: int) -> None:
+def _refuse_yaml_tag(event: Any, line: int) -> None:
     if event.tag is not None:
         raise WrongText(f"plain values without tags are required; given: {event.tag!r:.80}", line)
 

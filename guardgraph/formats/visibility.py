@@ -23,21 +23,14 @@ class LetterStyle(NamedTuple):
     """What the elements around a text make of its letters."""
 
     is_drawn: bool = True
-    pixels: float = 16.0
-    """How large they are."""
+    pixels: float = 16.0  # how large they are
     opacity: float = 1.0
-    colour: Colour | None = (0, 0, 0, 1)
-    """None: nobody knows."""
-    ground: Colour | None = (255, 255, 255, 1)
-    """The colour behind them; likewise."""
-    is_filled: bool = False
-    """Whether a background shows through them."""
-    raised: str = ""
-    """`sup` or `sub`."""
-    parts_elements: bool = False
-    """Whether the elements of a row or a grid stand in it."""
-    variables: Mapping[str, Words] = MappingProxyType({})
-    """Custom properties."""
+    colour: Colour | None = (0, 0, 0, 1)  # None: nobody knows
+    ground: Colour | None = (255, 255, 255, 1)  # the colour behind them; likewise
+    is_filled: bool = False  # whether a background shows through them
+    raised: str = ""  # `sup` or `sub`
+    parts_elements: bool = False  # whether the elements of a row or a grid stand in it
+    variables: Mapping[str, Words] = MappingProxyType({})  # custom properties
 
     @property
     def is_readable(self) -> bool:
@@ -54,10 +47,8 @@ class LetterStyle(NamedTuple):
 class Gap(Enum):
     """What parts the words before a place from those behind it, where something is left out or stands apart."""
 
-    BLANK = "blank"
-    """They are two words."""
-    WORDS = "words"
-    """What is left out is drawn where nobody looks: a line ends there if two words would be glued."""
+    BLANK = "blank"  # they are two words
+    WORDS = "words"  # what is left out is drawn where nobody looks: a line ends there if two words would be glued
     LINE = "line"
     """A line ends: there a browser shows something that is left out, or may show it, or begins a line itself."""
 
@@ -170,21 +161,23 @@ def read_visibility(
     named = {"bgcolor": "background-color"}
     named |= {"text": "color"} if tag == "body" else {"color": "color"} if tag == "font" else {}
     hints: _Values = {named[name]: ((value.strip().lower(),),) for name, value in attributes.items() if name in named}
-    shown = _shown_by_styles(hints, style, attributes.get("style", ""), around)
+    shown = _read_style_visibility(hints, style, attributes.get("style", ""), around)
     is_turned = tag == "bdo" and attributes.get("dir", "").strip().lower() == "rtl"
     if (is_turned or is_hidden_from_listeners(attributes)) and not shown.hides:
         return Shown(around, hides=True, gap=Gap.LINE)
     return shown
 
 
-def _shown_by_styles(hints: _Values, style: Style, own: str, around: LetterStyle) -> Shown:
+def _read_style_visibility(hints: _Values, style: Style, own: str, around: LetterStyle) -> Shown:
     if not (style or hints or own):
         if around.parts_elements:
             return Shown(around._replace(parts_elements=False), gap=Gap.BLANK)
         return Shown(around)
-    values = _merge_declarations(style, hints, own)
+    values = _merge_css_declarations(style, hints, own)
     shown = _Reader(values, around).read_shown()
-    if shown.hides and shown.gap is None and _is_guess("display", values, style):
+    display = style.get("display")
+    if shown.hides and shown.gap is None and display and display.is_guess and values["display"] is display.values:
+        # only the name of a class says so
         return shown._replace(gap=Gap.LINE)
     return shown
 
@@ -194,12 +187,7 @@ def is_hidden_from_listeners(attributes: Mapping[str, str]) -> bool:
     return attributes.get("aria-hidden", "").strip().lower() == "true"
 
 
-def _is_guess(name: str, values: _Values, style: Style) -> bool:
-    """Say whether only the name of a class tells what an element says of a property."""
-    return name in style and style[name].is_guess and values[name] is style[name].values
-
-
-def _merge_declarations(style: Style, hints: _Values, own: str) -> _Values:
+def _merge_css_declarations(style: Style, hints: _Values, own: str) -> _Values:
     values: _Values = {**hints, **{name: said.values for name, said in style.items()}}
     if not own:
         return values
@@ -223,35 +211,36 @@ class _Reader:
         self._values = values
 
     def read_shown(self) -> Shown:
-        inside = self._inside()
-        boxed = self._boxed()
-        is_struck = any("line-through" in words for words in self._all("text-decoration", "text-decoration-line"))
-        is_turned = any(word.endswith("-override") for words in self._all("unicode-bidi") for word in words)
-        is_masked = any(words and words[0] != "none" for words in self._all("-webkit-text-security"))
+        inside = self._make_letter_style()
+        boxed = self._find_box_display()
+        is_struck = any("line-through" in words for words in self._find("text-decoration", "text-decoration-line"))
+        is_turned = any(word.endswith("-override") for words in self._find("unicode-bidi") for word in words)
+        is_masked = any(words and words[0] != "none" for words in self._find("-webkit-text-security"))
         if is_turned or is_masked:
             return Shown(inside, hides=True, gap=Gap.LINE)
         if is_struck or inside.opacity < _LEAST_OPACITY:
             return Shown(inside, hides=True, gap=Gap.BLANK)
-        if self._is_removed():
+        if self._is_removed_by_style():
             # of what an element says of its display, the last counts for a browser
-            said = self._understood("display", _DISPLAYS)
+            said = self._list_known_values("display", _DISPLAYS)
             return Shown(inside, hides=True, gap=None if said and _UNBOXED & set(said[-1]) else Gap.LINE)
-        is_out = self._is_cut() or self._is_replaced() or self._has_no_size() or self._is_off()
-        if is_out or self._is_turned_away() or self._is_squeezed():
+        is_out = self._is_clipped() or self._is_replaced() or self._has_no_size() or self._is_off_screen()
+        if is_out or self._is_transformed_away() or self._is_squeezed():
             return Shown(inside, hides=True, gap=Gap.WORDS)
-        floats = any({"left", "right", "inline-start", "inline-end"} & set(words) for words in self._all("float"))
-        is_placed = any({"absolute", "fixed"} & set(words) for words in self._all("position"))
+        floats = any({"left", "right", "inline-start", "inline-end"} & set(words) for words in self._find("float"))
+        is_placed = any({"absolute", "fixed"} & set(words) for words in self._find("position"))
         if boxed and not boxed.startswith(_IN_LINES):
             return Shown(inside, gap=Gap.LINE, floats=floats)
         is_apart = boxed != "" or is_placed or self._around.parts_elements
         return Shown(inside, gap=Gap.BLANK if is_apart else None, floats=floats)
 
-    def _all(self, *names: str) -> Iterator[Words]:
+    def _find(self, *names: str) -> Iterator[Words]:
+        """Yield what is said of some properties, with variables put in."""
         for name in names:
             for words in self._values.get(name, ()):
-                yield self._resolved(words) or ()
+                yield self._resolve_variables(words) or ()
 
-    def _resolved(self, words: Words, depth: int = 0) -> Words | None:
+    def _resolve_variables(self, words: Words, depth: int = 0) -> Words | None:
         """Return a value without variables; None where one is not set."""
         if "var" not in words:
             return words
@@ -266,76 +255,77 @@ class _Reader:
             words = (*words[:at], *rest)
         else:
             return None
-        return self._resolved(words, depth + 1)
+        return self._resolve_variables(words, depth + 1)
 
-    def _is_removed(self) -> bool:
+    def _is_removed_by_style(self) -> bool:
         for name in ("display", "visibility", "opacity"):
-            if any(self._resolved(words) is None for words in self._values.get(name, ())):
+            if any(self._resolve_variables(words) is None for words in self._values.get(name, ())):
                 return True
-        if any(_UNBOXED & set(words) for words in self._understood("display", _DISPLAYS)):
+        if any(_UNBOXED & set(words) for words in self._list_known_values("display", _DISPLAYS)):
             return True
-        return any("hidden" in words for words in self._all("content-visibility"))
+        return any("hidden" in words for words in self._find("content-visibility"))
 
-    def _understood(self, name: str, known: frozenset[str]) -> list[Words]:
-        return [words for words in self._all(name) if words and known.issuperset(words)]
+    def _list_known_values(self, name: str, known: frozenset[str]) -> list[Words]:
+        return [words for words in self._find(name) if words and known.issuperset(words)]
 
-    def _boxed(self) -> str:
-        said = self._understood("display", _DISPLAYS)
+    def _find_box_display(self) -> str:
+        said = self._list_known_values("display", _DISPLAYS)
         return next((word for word in said[-1] if word.endswith(_BOXES) or "table" in word), "") if said else ""
 
-    def _inside(self) -> LetterStyle:
+    def _make_letter_style(self) -> LetterStyle:
         around = self._around
-        drawn = [not {"hidden", "collapse"} & set(words) for words in self._understood("visibility", _VISIBILITIES)
-                 if not {"inherit", "unset"} & set(words)]  # fmt: skip
+        said = (set(words) for words in self._list_known_values("visibility", _VISIBILITIES))
+        drawn = [not {"hidden", "collapse"} & words for words in said if not {"inherit", "unset"} & words]
         names = ("background-clip", "-webkit-background-clip", "background")
-        is_filled = around.is_filled or any("text" in words for words in self._all(*names))
+        is_filled = around.is_filled or any("text" in words for words in self._find(*names))
         return LetterStyle(
-            all(drawn) if drawn else around.is_drawn, self._pixels(), around.opacity * self._opacity(),
-            self._colour(), self._ground(), is_filled, self._raised(), self._boxed().endswith(_ROWS), self._variables,
+            all(drawn) if drawn else around.is_drawn, self._measure_letter_pixels(),
+            around.opacity * self._measure_opacity(), self._find_letter_colour(), self._find_ground_colour(),
+            is_filled, self._find_raised_side(), self._find_box_display().endswith(_ROWS), self._variables,
         )  # fmt: skip
 
-    def _opacity(self) -> float:
+    def _measure_opacity(self) -> float:
         """Return the product of its opacity and of the one of its filter, each the least that is said."""
-        said = [words for words in self._all("opacity") if "calc" not in words or len(words) < 3 or "-" in words]
-        filters = [words[words.index("opacity") + 1 :] for words in self._all("filter") if "opacity" in words]
+        said = [words for words in self._find("opacity") if "calc" not in words or len(words) < 3 or "-" in words]
+        filters = [words[words.index("opacity") + 1 :] for words in self._find("filter") if "opacity" in words]
         return max(min(map(_parse_share, said), default=1.0) * min(map(_parse_share, filters), default=1.0), 0.0)
 
-    def _pixels(self) -> float:
+    def _measure_letter_pixels(self) -> float:
         around, sizes = self._around.pixels, list[float]()
-        for words in self._all("font-size", "font"):
+        for words in self._find("font-size", "font"):
             found = [
                 number * (_RELATIVE[unit] * around if unit in _RELATIVE else _PIXELS.get(unit, 0.0))
                 for number, unit in filter(None, map(parse_number, words))
                 if number == 0 or unit in _SIZE_UNITS  # and no weight, as in ``font: 700 12px serif``
             ]
             if found:
-                sizes.append(_calculate_size(words, found))
-        for words in self._all("zoom"):
+                sizes.append(_calculate_css_size(words, found))
+        for words in self._find("zoom"):
             if 0 < _parse_share(words) < 1:
                 sizes.append(around * _parse_share(words))
         return min(sizes, default=around)
 
-    def _colour(self) -> Colour | None:
-        said = [parse_colour(words) for words in self._all("-webkit-text-fill-color", "color") if _says_colour(words)]
+    def _find_letter_colour(self) -> Colour | None:
+        said = [parse_colour(words) for words in self._find("-webkit-text-fill-color", "color") if _says_colour(words)]
         faint = next((colour for colour in said if colour is not None and colour[3] < _LEAST_OPACITY), None)
         return faint or (said[-1] if said else self._around.colour)
 
-    def _ground(self) -> Colour | None:
-        said = [words for words in self._all("background", "background-color", "background-image")
+    def _find_ground_colour(self) -> Colour | None:
+        said = [words for words in self._find("background", "background-color", "background-image")
                 if _says_colour(words) or "currentcolor" in words]  # fmt: skip
         if not said:
             return self._around.ground
-        if any(any(map(_is_picture, words)) for words in said):
+        if any(any(map(_is_css_picture, words)) for words in said):
             return None
-        colour = self._colour() if "currentcolor" in said[-1] else parse_colour(said[-1])
+        colour = self._find_letter_colour() if "currentcolor" in said[-1] else parse_colour(said[-1])
         if colour is None:
             return self._around.ground if set(said[-1]) <= {"none", "0", "no-repeat"} else None
         if colour[3] < _LEAST_OPACITY:
             return self._around.ground
         return colour if colour[3] > 1 - _LEAST_OPACITY else None
 
-    def _raised(self) -> str:
-        for words in self._all("vertical-align"):
+    def _find_raised_side(self) -> str:
+        for words in self._find("vertical-align"):
             if words[:1] in (("super",), ("sub",)):
                 return {"super": "sup", "sub": "sub"}[words[0]]
             found = _first_number(words)
@@ -343,46 +333,46 @@ class _Reader:
                 return "sup" if found[0] > 0 else "sub"
             if words:
                 return ""
-        if any("relative" in words for words in self._all("position")):
+        if any("relative" in words for words in self._find("position")):
             for name, up in (("top", -1), ("bottom", 1)):
-                for words in self._all(name):
+                for words in self._find(name):
                     found = _first_number(words)
                     if found is not None and found[0] != 0:
                         return "sup" if found[0] * up > 0 else "sub"
         return self._around.raised
 
-    def _is_cut(self) -> bool:
-        for words in self._all("clip"):
+    def _is_clipped(self) -> bool:
+        for words in self._find("clip"):
             if words[:1] == ("rect",) and len(words) == 5:
                 top, right, bottom, left = (number[0] if (number := parse_number(word)) else None for word in words[1:])
                 pairs = ((top, bottom), (left, right))
                 if any(one is not None and two is not None and two - one <= 1 for one, two in pairs):
                     return True
-        return any(_cuts_all(words) for words in self._all("clip-path", "-webkit-clip-path"))
+        return any(_does_clip_path_hide(words) for words in self._find("clip-path", "-webkit-clip-path"))
 
     def _is_replaced(self) -> bool:
         """Say whether a picture stands in its place, or over it as a mask, of which nobody knows what it leaves."""
-        pictured = (words for words in self._all("content", *_MASKS) for word in words if _is_picture(word))
+        pictured = (words for words in self._find("content", *_MASKS) for word in words if _is_css_picture(word))
         return next(pictured, None) is not None
 
     def _has_no_size(self) -> bool:
-        tracks = [[number[0] for number in map(parse_number, words) if number] for words in self._all(*_TRACKS)]
+        tracks = [[number[0] for number in map(parse_number, words) if number] for words in self._find(*_TRACKS)]
         if any(sizes and not any(sizes) for sizes in tracks):
             return True
-        if not any(word not in _OVERFLOWING for words in self._all(*_OVERFLOWS) for word in words):
+        if not any(word not in _OVERFLOWING for words in self._find(*_OVERFLOWS) for word in words):
             return False
-        sizes = (_first_number(words) for words in self._all(*_SIZES))
+        sizes = (_first_number(words) for words in self._find(*_SIZES))
         return any(size is not None and self._to_pixels(*size) <= 1 for size in sizes)
 
-    def _is_off(self) -> bool:
-        placed = {word for words in self._all("position") for word in words}
-        offsets = list(self._all(*_EDGES))
+    def _is_off_screen(self) -> bool:
+        placed = {word for words in self._find("position") for word in words}
+        offsets = list(self._find(*_EDGES))
         if placed and "static" not in placed and any(map(self._is_beyond, offsets)):
             return True
-        if any(self._is_beyond(words, least=_OFF if not offsets else -1000.0) for words in self._all(*_MARGINS)):
+        if any(self._is_beyond(words, least=_OFF if not offsets else -1000.0) for words in self._find(*_MARGINS)):
             return True
-        does_not_break = any({"nowrap", "pre"} & set(words) for words in self._all("white-space"))
-        indents = (words for words in self._all("text-indent") if words and words[0][-1] == "%")
+        does_not_break = any({"nowrap", "pre"} & set(words) for words in self._find("white-space"))
+        indents = (words for words in self._find("text-indent") if words and words[0][-1] == "%")
         if does_not_break and any(_parse_share(words) >= 1 for words in indents):
             return True
         return "fixed" in placed and any(word in _BEYOND_SCREEN for words in offsets for word in words)
@@ -398,17 +388,17 @@ class _Reader:
             if (pixels := self._to_pixels(*number))
         )
 
-    def _is_turned_away(self) -> bool:
-        is_placed = any(True for _ in self._all("left", "right", "inset"))
+    def _is_transformed_away(self) -> bool:
+        is_placed = any(True for _ in self._find("left", "right", "inset"))
         for name in _TURNS:
-            for words in self._all(name):
+            for words in self._find(name):
                 alone = name if name in ("translate", "scale", "rotate") else ""
-                for function, arguments in _split_functions(words, alone):
-                    if self._turns_away(function, arguments, is_placed):
+                for function, arguments in _split_css_functions(words, alone):
+                    if self._does_transform_hide(function, arguments, is_placed):
                         return True
         return False
 
-    def _turns_away(self, function: str, arguments: list[tuple[float, str]], is_placed: bool) -> bool:
+    def _does_transform_hide(self, function: str, arguments: list[tuple[float, str]], is_placed: bool) -> bool:
         if not arguments:
             return False
         if function.startswith("scale"):
@@ -435,7 +425,7 @@ class _Reader:
         return False
 
     def _is_squeezed(self) -> bool:
-        spaces = (_first_number(words) for words in self._all("letter-spacing"))
+        spaces = (_first_number(words) for words in self._find("letter-spacing"))
         return any(space is not None and self._to_pixels(*space) <= -self._around.pixels / 2 for space in spaces)
 
     def _to_pixels(self, number: float, unit: str) -> float:
@@ -467,11 +457,11 @@ def _parse_share(words: Words) -> float:
     return found[0] * (0.01 if found[1] == "%" else 1) if found is not None else 1.0
 
 
-def _is_picture(word: str) -> bool:
+def _is_css_picture(word: str) -> bool:
     return word in ("url", "image-set", "element", "paint") or "gradient" in word
 
 
-def _calculate_size(words: Words, sizes: list[float]) -> float:
+def _calculate_css_size(words: Words, sizes: list[float]) -> float:
     """Return what a size comes to: the least that a function makes of it, as far as it is known."""
     if "clamp" in words and len(sizes) == 3:
         return max(sizes[0], min(sizes[1], sizes[2]))
@@ -482,7 +472,7 @@ def _calculate_size(words: Words, sizes: list[float]) -> float:
     return min(sizes) if "min" in words or 0 in sizes else sizes[0]
 
 
-def _split_functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[float, str]]]]:
+def _split_css_functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[float, str]]]]:
     """Yield the functions of a value with their numbers."""
     numbers = list[tuple[float, str]]()
     for word in words:
@@ -497,7 +487,7 @@ def _split_functions(words: Words, name: str) -> Iterator[tuple[str, list[tuple[
     yield name, numbers
 
 
-def _cuts_all(words: Words) -> bool:
+def _does_clip_path_hide(words: Words) -> bool:
     numbers = [number for number in map(parse_number, words[1:]) if number is not None]
     if not numbers:
         return False

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -33,14 +33,16 @@ if TYPE_CHECKING:
     from guardgraph.knowledge.vectors import Embedder
 
 
-class AnyKnowledgeBase(ABC):
+class AnyKnowledgeBase:
     """Documents of tenants, searched by those who may read them, while they change; in a file or on a server.
 
     The order of what is found, and each score, are those of `LexicalRetriever` over what the caller may read. It is a
     retriever, too: call it with ``{"query", "sources", "top_k"}`` and, of a run that has one, the ``"caller"``.
     """
 
-    def __init__(self, database: KnowledgeDatabase, embedding: Embeddings | None, min_similarity: float | None) -> None:
+    def __init__(
+        self, place: str | Path, database: KnowledgeDatabase, embedding: Embeddings | None, min_similarity: float | None
+    ) -> None:
         if min_similarity is not None:
             is_number = isinstance(min_similarity, int | float) and not isinstance(min_similarity, bool)
             if not is_number or not 0 <= min_similarity <= 1:
@@ -49,6 +51,8 @@ class AnyKnowledgeBase(ABC):
         require_numpy()
         from guardgraph.knowledge.index import Index
 
+        self._place = place
+        self._opened_with: dict[str, Any] = {"embedding": embedding, "min_similarity": min_similarity}
         self.shown = database.shown
         """How messages call it."""
         self.index: Index = Index(database, embedding=embedding, min_similarity=min_similarity)
@@ -59,6 +63,12 @@ class AnyKnowledgeBase(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.shown!r})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return partial(type(self), self._place, **self._opened_with), ()
 
     def close(self) -> None:
         """Close what is open; it is opened again when it is needed."""
@@ -174,10 +184,6 @@ class AnyKnowledgeBase(ABC):
         query, sources, top_k = SearchRequest.of(request)
         return self.index.search(query, sources=sources, caller=_read_asking_caller(request.get("caller")), top_k=top_k)
 
-    @abstractmethod
-    def _open_to_check(self) -> KnowledgeDatabase:
-        """Return the database, opened so that damage ends no reading."""
-
     def check(self) -> CheckedBase:
         """Check whether the file, each row and all that is counted are what was put in; nothing is changed.
 
@@ -185,7 +191,7 @@ class AnyKnowledgeBase(ABC):
             ConfigurationError: the role is no member of ``guardgraph_writer``.
             StoreError: it cannot be read.
         """
-        return check_knowledge_base(self._open_to_check())
+        return check_knowledge_base(open_to_check(self._place))
 
     def rebuild(self) -> CheckedBase:
         """Make the index anew from the stored texts whose hash is right, in one transaction.
@@ -205,7 +211,7 @@ class AnyKnowledgeBase(ABC):
                 nothing was changed.
             StoreError: it cannot be read or written, or is damaged where no index is; likewise.
         """
-        return rebuild_knowledge_base(self._open_to_check(), self.index.embedder)
+        return rebuild_knowledge_base(open_to_check(self._place), self.index.embedder)
 
     def tenants(self) -> list[str | None]:
         """Return the tenants that have documents, None first where documents have none."""
@@ -252,17 +258,7 @@ class KnowledgeBase(AnyKnowledgeBase):
         if not isinstance(path, str | Path) or not str(path).strip():
             raise ConfigurationError(f"knowledge base: the path of a file is required; given: {path!r}")
         self.path = Path(path)
-        self._opened_with = (self.path, embedding, min_similarity)
-        super().__init__(File(self.path), embedding, min_similarity)
-
-    def __repr__(self) -> str:
-        return f"KnowledgeBase({str(self.path)!r})"
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _open_knowledge_file, self._opened_with
-
-    def _open_to_check(self) -> KnowledgeDatabase:
-        return File(self.path, to_check=True)
+        super().__init__(self.path, File(self.path), embedding, min_similarity)
 
 
 class PostgresKnowledgeBase(AnyKnowledgeBase):
@@ -286,19 +282,7 @@ class PostgresKnowledgeBase(AnyKnowledgeBase):
     def __init__(self, url: str, *, embedding: Embeddings | None = None, min_similarity: float | None = None) -> None:
         from guardgraph.knowledge.server import Server
 
-        self._opened_with = (url, embedding, min_similarity)
-        super().__init__(Server(url), embedding, min_similarity)
-
-    def __repr__(self) -> str:
-        return f"PostgresKnowledgeBase({self.shown!r})"
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _open_server_base, self._opened_with
-
-    def _open_to_check(self) -> KnowledgeDatabase:
-        from guardgraph.knowledge.server import Server
-
-        return Server(self._opened_with[0])
+        super().__init__(url, Server(url), embedding, min_similarity)
 
 
 def require_numpy() -> None:
@@ -348,14 +332,6 @@ def make_server_base(url: str) -> bool:
     server = Server(url)
     with server.making() as connection:
         return make_database(connection, server.shown)
-
-
-def _open_knowledge_file(path: Path, embedding: Embeddings | None, min_similarity: float | None) -> KnowledgeBase:
-    return KnowledgeBase(path, embedding=embedding, min_similarity=min_similarity)
-
-
-def _open_server_base(url: str, embedding: Embeddings | None, min_similarity: float | None) -> PostgresKnowledgeBase:
-    return PostgresKnowledgeBase(url, embedding=embedding, min_similarity=min_similarity)
 
 
 def _read_asking_caller(given: Caller | Mapping[str, Any] | None) -> Caller | None:

@@ -185,8 +185,7 @@ class _Chunk(NamedTuple):
     start: int
     stop: int
     text: str
-    of: str
-    """The document's id."""
+    of: str  # the document's id
     title: str
     updated_at: str
     scope: int
@@ -243,8 +242,7 @@ class _Tenant:
 
     def __init__(self, connection: Connection, key: str, findings: _Findings) -> None:
         self.key = key
-        self.scopes: dict[int, Scope] = {}
-        """Those that can be read."""
+        self.scopes: dict[int, Scope] = {}  # those that can be read
         self._connection = connection
         self._findings = findings
         self._made = read_embedding(connection)
@@ -323,13 +321,13 @@ class _Tenant:
         connection.executemany(update, [(language, key, name) for language, name in self._languages])
         writer = TenantWriter(connection, read_scope_tenant(key))
         for (scope,) in connection.execute("SELECT id FROM scopes WHERE tenant = ?", [key]).fetchall():
-            count = self._number_anew(scope)
+            count = self._renumber_chunks(scope)
             for begin in range(0, count, _CHUNKS_AT_ONCE):
                 for row in connection.execute(_WORDS, [key, scope, begin, begin + _CHUNKS_AT_ONCE]).fetchall():
                     writer.count(WrittenChunk(*row), 1)
                 writer.flush()
 
-    def _number_anew(self, scope: int) -> int:
+    def _renumber_chunks(self, scope: int) -> int:
         connection, where = self._connection, "WHERE tenant = ? AND scope = ?"
         rows = connection.execute(
             "SELECT chunks.name FROM chunks JOIN documents ON documents.id = document "
@@ -392,7 +390,7 @@ class _Recount:
             blocks = "SELECT DISTINCT at >> 14 FROM chunks WHERE tenant = ? AND scope = ? ORDER BY 1"
             for (block,) in self._connection.execute(blocks, where).fetchall():
                 rows = self._connection.execute(_WORDS, [*where, block * BLOCK, (block + 1) * BLOCK])
-                self._check_block(block, map(WrittenChunk._make, rows), totals)
+                self._check_word_block(block, map(WrittenChunk._make, rows), totals)
             for part, terms in totals.items():
                 for term, total in terms.items():
                     for kind in (KINDS if term[0] == NAME else term[0]) if total == 1 else ():
@@ -405,7 +403,7 @@ class _Recount:
             if most >= used:
                 self._findings.note("words", f"scopes: {scope}", f"{used} places are used; a chunk has place {most}")
 
-    def _check_block(self, block: int, chunks: Iterable[WrittenChunk], totals: dict[int, Counter[str]]) -> None:
+    def _check_word_block(self, block: int, chunks: Iterable[WrittenChunk], totals: dict[int, Counter[str]]) -> None:
         lengths = defaultdict[int, dict[int, int]](dict)
         cells: defaultdict[int, defaultdict[str, array[int]]] = defaultdict(lambda: defaultdict(lambda: array("H")))
         for chunk in chunks:
@@ -428,7 +426,10 @@ class _Recount:
                 self._findings.note("words", f"lengths: {part}", "chunks are longer or shorter than is noted")
             rows = self._connection.execute(f"SELECT term, total, data FROM postings {where}", values)
             held = {term: (total, data) for term, total, data in rows}
-            counted = {term: _encode_cells(column) for term, column in cells[part].items()}
+            counted = {
+                term: (sum(column[1::2]), numpy.asarray(column).astype("<u2").tobytes())
+                for term, column in cells[part].items()
+            }
             if held != counted:
                 wrong = {*dict({*held.items()} ^ {*counted.items()})}
                 shown = ", ".join(sorted(f"{term[1:]!r:.40}" for term in wrong)[:3])
@@ -449,11 +450,6 @@ class _Recount:
         for row in self._connection.execute("SELECT DISTINCT part, block FROM postings").fetchall():
             if tuple(row) not in self._blocks:
                 self._findings.note("words", f"postings: {row[0]}", "they are of no chunks")
-
-
-def _encode_cells(column: array[int]) -> tuple[int, bytes]:
-    """Return the sum of counts, and postings."""
-    return sum(column[1::2]), numpy.asarray(column).astype("<u2").tobytes()
 
 
 def _map_block_lengths(data: bytes) -> dict[int, int]:

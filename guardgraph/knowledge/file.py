@@ -94,7 +94,7 @@ class File(KnowledgeDatabase):
     @contextmanager
     def reading_all(self) -> Iterator[FileConnection]:
         """As `KnowledgeDatabase.reading_all`."""
-        with self._connecting() as connection:
+        with self._lend_file_connection() as connection:
             connection.execute("BEGIN")
             try:
                 self._check_file_words(connection)
@@ -113,7 +113,7 @@ class File(KnowledgeDatabase):
     @contextmanager
     def rebuilding(self) -> Iterator[FileConnection]:
         """As `KnowledgeDatabase.rebuilding`."""
-        with self._connecting() as connection:
+        with self._lend_file_connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 self._check_file_words(connection)
@@ -158,11 +158,11 @@ class File(KnowledgeDatabase):
                 opened.connection.close()
 
     @contextmanager
-    def _connecting(self) -> Iterator[sqlite3.Connection]:
+    def _lend_file_connection(self) -> Iterator[sqlite3.Connection]:
         SQLITE.enter()
         try:
             self._watch.check_log(self.path, self.close)
-            opened = self._take_idle_connection() or self._open()
+            opened = self._take_idle_connection() or self._open_file_connection()
             try:
                 yield opened.connection
             except sqlite3.DatabaseError:
@@ -207,7 +207,7 @@ class File(KnowledgeDatabase):
                     opened.connection.close()
         return None
 
-    def _open(self) -> _Opened:
+    def _open_file_connection(self) -> _Opened:
         if self.path.is_dir():
             raise ConfigurationError(f"{self.shown}: the file of a knowledge base is required; it is a folder")
         if self._was_there and not self.path.exists():  # an empty one in its place would answer that there is nothing
@@ -228,7 +228,7 @@ class File(KnowledgeDatabase):
         try:
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             if _is_empty_file(connection):
-                self._make_base(connection)
+                self._make_file_tables(connection)
             self._check_file_format(connection)
             self._check_file_words(connection)
             keep_file_private(self.path)
@@ -251,7 +251,7 @@ class File(KnowledgeDatabase):
             sleep(_PAUSE)
         return False
 
-    def _make_base(self, connection: sqlite3.Connection) -> None:
+    def _make_file_tables(self, connection: sqlite3.Connection) -> None:
         """Make a knowledge base of an empty file; several processes may do so at once, and one of them does."""
         ends = monotonic() + self._timeout
         while True:  # the switch to a log does not wait for others

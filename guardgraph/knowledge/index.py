@@ -220,21 +220,21 @@ class Index:
 
     def collections(self) -> dict[tuple[str | None, str], int]:
         """Return how many documents each collection of each tenant has, as a writer."""
-        rows = self._read_all("SELECT tenant, collection, count(*) FROM documents GROUP BY 1, 2")
+        rows = self._read_all_rows("SELECT tenant, collection, count(*) FROM documents GROUP BY 1, 2")
         return {(read_scope_tenant(key), name): count for key, name, count in rows}
 
     def documents_by_scope(self) -> dict[Scope, int]:
         """Return how many documents each scope has, as a writer."""
         select = f"SELECT {SCOPE_COLUMNS}, count(*) FROM scopes JOIN documents ON scope = scopes.id GROUP BY scopes.id"
-        rows = self._read_all(select)
+        rows = self._read_all_rows(select)
         return {scope: count for *row, count in rows if (scope := parse_scope_row(*row)) is not None}
 
     def tenants(self) -> list[str | None]:
         """Return the tenants that have documents, None first where documents have none, as a writer."""
-        rows = self._read_all("SELECT DISTINCT tenant FROM documents ORDER BY 1")
+        rows = self._read_all_rows("SELECT DISTINCT tenant FROM documents ORDER BY 1")
         return [read_scope_tenant(key) for (key,) in rows]
 
-    def _read_all(self, statement: str) -> list[tuple[Any, ...]]:
+    def _read_all_rows(self, statement: str) -> list[tuple[Any, ...]]:
         with self.database.reading_all() as connection:
             self.database.require_writer(connection)
             rows: list[tuple[Any, ...]] = connection.execute(statement).fetchall()
@@ -256,14 +256,14 @@ class Index:
         self, query: str, *, sources: Collection[str] | None = None, caller: Caller | None = None, top_k: int = 4
     ) -> list[JsonObject]:
         """Find the chunks that answer a query, among those that a caller may read."""
-        return self._search(query, sources, caller, top_k)[1]
+        return self._search_ranked(query, sources, caller, top_k)[1]
 
     def explain(
         self, query: str, *, caller: Caller | None = None, top_k: int = 4
     ) -> tuple[list[JsonObject], list[NotFound]]:
         """Return what a caller finds, and why not the best of all others; on a server, of all that their tenant has."""
         # It is for no caller's eyes, and a role that only reads is told nothing of others.
-        found, candidates = self._search(query, None, caller, top_k)
+        found, candidates = self._search_ranked(query, None, caller, top_k)
         with self.database.reading_tenant(caller.tenant if caller else None) as connection:
             if not self.database.is_writer(connection):
                 return candidates, []
@@ -274,7 +274,7 @@ class Index:
         others = [(rows[chunk][3], view.scopes[chunk[0]]) for chunk in best if chunk not in known]
         return candidates, explain_missing_documents(others, caller)
 
-    def _search(
+    def _search_ranked(
         self, query: str, sources: Collection[str] | None, caller: Caller | None, top_k: int
     ) -> tuple[list[Ranked], list[JsonObject]]:
         asked = None if self.embedder is None else self.embedder.query(query)

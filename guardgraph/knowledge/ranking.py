@@ -162,8 +162,7 @@ class Near(NamedTuple):
     """A chunk, and how near it is."""
 
     chunk: Place
-    similarity: float
-    """The cosine, of -1 to 1."""
+    similarity: float  # the cosine, of -1 to 1
 
 
 class _Rows(NamedTuple):

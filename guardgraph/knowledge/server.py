@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from guardgraph.knowledge.database import Connection, KnowledgeDatabase, find_words_problem
@@ -77,36 +77,27 @@ class Server(KnowledgeDatabase):
     def __del__(self) -> None:
         self.close()
 
-    @contextmanager
-    def reading(self, caller: Caller | None) -> Iterator[ServerConnection]:
+    def reading(self, caller: Caller | None) -> AbstractContextManager[ServerConnection]:
         """As `KnowledgeDatabase.reading`: nothing else is shown."""
         readers = "{}" if caller is None else _format_array(caller.readers)
-        with self._transacting(_READ, {"tenant": f"={make_caller_key(caller)}", "readers": readers}) as connection:
-            yield connection
+        return self._run_server_transaction(_READ, {"tenant": f"={make_caller_key(caller)}", "readers": readers})
 
-    @contextmanager
-    def reading_tenant(self, tenant: str | None) -> Iterator[ServerConnection]:
+    def reading_tenant(self, tenant: str | None) -> AbstractContextManager[ServerConnection]:
         """As `KnowledgeDatabase.reading_tenant`."""
-        with self._transacting(_READ, {"writes": f"={make_scope_key(tenant)}"}) as connection:
-            yield connection
+        return self._run_server_transaction(_READ, {"writes": f"={make_scope_key(tenant)}"})
 
-    @contextmanager
-    def reading_all(self) -> Iterator[ServerConnection]:
+    def reading_all(self) -> AbstractContextManager[ServerConnection]:
         """As `KnowledgeDatabase.reading_all`."""
-        with self._transacting(_READ, {"checks": "all"}) as connection:
-            yield connection
+        return self._run_server_transaction(_READ, {"checks": "all"})
 
     @contextmanager
     def writing(self, tenant: str | None) -> Iterator[ServerConnection]:
         """As `KnowledgeDatabase.writing`."""
         key = make_scope_key(tenant)
-        with self._transacting(_WRITE, {"writes": f"={key}"}) as connection:
+        with self._run_server_transaction(_WRITE, {"writes": f"={key}"}) as connection:
             connection.execute(_WAIT)
-            connection.execute(
-                f"SELECT pg_advisory_xact_lock_shared({_ALL_WRITERS}), "
-                "pg_advisory_xact_lock(hashtextextended(?, 7305437213966884))",
-                [key],
-            )
+            own = "pg_advisory_xact_lock(hashtextextended(?, 7305437213966884))"
+            connection.execute(f"SELECT pg_advisory_xact_lock_shared({_ALL_WRITERS}), {own}", [key])
             # Another version may have rebuilt all while this one waited.
             self._check_server_words(*connection.execute(f"SELECT {_WORDS}").fetchone() or [""])
             yield connection
@@ -114,7 +105,7 @@ class Server(KnowledgeDatabase):
     @contextmanager
     def rebuilding(self) -> Iterator[ServerConnection]:
         """As `KnowledgeDatabase.rebuilding`."""
-        with self._transacting(_WRITE, {"checks": "all"}, any_words=True) as connection:
+        with self._run_server_transaction(_WRITE, {"checks": "all"}, any_words=True) as connection:
             self.require_writer(connection)
             connection.execute(_WAIT)
             connection.execute(f"SELECT pg_advisory_xact_lock({_ALL_WRITERS})")
@@ -131,24 +122,22 @@ class Server(KnowledgeDatabase):
     def require_writer(self, connection: Connection) -> None:
         """As `KnowledgeDatabase.require_writer`."""
         if not self.is_writer(connection):
-            raise ConfigurationError(
-                f"{self.shown}: a member of {WRITER} is required; this role only reads for callers"
-            )
+            required = f"a member of {WRITER} is required; this role only reads for callers"
+            raise ConfigurationError(f"{self.shown}: {required}")
 
     @contextmanager
     def making(self) -> Iterator[psycopg.Connection[Any]]:
         """Yield a connection of the owner, in a transaction; nothing is checked."""
         from psycopg.errors import InsufficientPrivilege
 
-        with self._naming_errors():
+        with self._map_server_errors():
             connection = self._connect_server()
             try:
                 with connection.transaction():
                     yield connection
             except InsufficientPrivilege as error:
-                raise ConfigurationError(
-                    f"{self.shown}: {_first_line(error)}; a role that may make schemas and roles is required"
-                ) from error
+                why = f"{_first_line(error)}; a role that may make schemas and roles is required"
+                raise ConfigurationError(f"{self.shown}: {why}") from error
             finally:
                 connection.close()
 
@@ -158,11 +147,11 @@ class Server(KnowledgeDatabase):
             connection.close()
 
     @contextmanager
-    def _transacting(
+    def _run_server_transaction(
         self, begin: str, settings: Mapping[str, str], *, any_words: bool = False
     ) -> Iterator[ServerConnection]:
         settings = {f"guardgraph.{name}": given for name, given in settings.items()} | _FOUND_FIRST
-        with self._naming_errors():
+        with self._map_server_errors():
             connection = self._begin_server_transaction(begin)
             try:
                 sets = ", ".join(["set_config(%s, %s, true)"] * len(settings))
@@ -183,9 +172,8 @@ class Server(KnowledgeDatabase):
 
     def _check_server_words(self, words: object) -> None:
         if (problem := find_words_problem(words)) is not None:
-            raise ConfigurationError(
-                f"{self.shown}: {problem}; `guardgraph kb rebuild URL` reads them again, as a writer"
-            )
+            advice = "`guardgraph kb rebuild URL` reads them again, as a writer"
+            raise ConfigurationError(f"{self.shown}: {problem}; {advice}")
 
     def _begin_server_transaction(self, begin: str) -> psycopg.Connection[Any]:
         """Return a connection in a transaction: one that the server has closed meanwhile is none."""
@@ -235,7 +223,7 @@ class Server(KnowledgeDatabase):
             connection.close()
 
     @contextmanager
-    def _naming_errors(self) -> Iterator[None]:
+    def _map_server_errors(self) -> Iterator[None]:
         import psycopg
         from psycopg import errors
 

@@ -27,9 +27,8 @@ class Embedder:
     def __init__(self, embedding: Embeddings) -> None:
         for method in ("embed_documents", "embed_query"):
             if not callable(getattr(embedding, method, None)):
-                raise ConfigurationError(
-                    f"embedding: an Embeddings of LangChain's is required; given: {embedding!r:.80}"
-                )
+                required = "an Embeddings of LangChain's is required"
+                raise ConfigurationError(f"embedding: {required}; given: {embedding!r:.80}")
         self._embedding = embedding
         self.name = _name_embedding_model(embedding)
         """By what the embedding is known in the base: its class, and its model where it names one."""
@@ -87,10 +86,8 @@ def _name_embedding_model(embedding: object) -> str:
 class EmbeddedTexts(NamedTuple):
     """By what the vectors of a base were made."""
 
-    name: str
-    """Of the embedding; "" in a base of words."""
-    size: int
-    """Numbers of a vector."""
+    name: str  # of the embedding; "" in a base of words
+    size: int  # numbers of a vector
 
 
 _WORDS_ONLY: Final = EmbeddedTexts("", 0)

@@ -77,8 +77,7 @@ class StatisticsPart(NamedTuple):
     stems_once: int
     words_once: int
     beginnings_once: int
-    changed: int
-    """By it a part is known to be what it was."""
+    changed: int  # by it a part is known to be what it was
 
 
 class View(NamedTuple):
@@ -86,12 +85,9 @@ class View(NamedTuple):
 
     scopes: Mapping[int, Scope]
     parts: tuple[StatisticsPart, ...]
-    language: str
-    """That most of it is in."""
-    languages: tuple[str, ...]
-    """All of it, sorted."""
-    known: tuple[WordCounts, ...]
-    """By reading."""
+    language: str  # that most of it is in
+    languages: tuple[str, ...]  # all of it, sorted
+    known: tuple[WordCounts, ...]  # by reading
     unmeasured: tuple[str, ...]
     """Where most of it is in languages for which the default `min_chunk_score` was not measured: their codes."""
 
@@ -105,14 +101,14 @@ ONCE_ROOM: Final = 1 << 17  # parts of the sets of which it is kept in memory ho
 def read_caller_view(connection: Connection, caller: Caller | None, once: Once) -> View:
     """Return what a caller may read, and what is known of its words; None is somebody of whom nothing is known."""
     scopes, rows = read_permitted_parts(connection, caller)
-    return _make_view(connection, scopes, rows, once)
+    return _make_caller_view(connection, scopes, rows, once)
 
 
 def read_writer_view(connection: Connection, once: Once) -> View:
     """Return all that a connection sees: of a server what a tenant has and what is for everybody, of a file all."""
     rows = connection.execute(f"{_PARTS} ORDER BY parts.id").fetchall()
     scopes = {scope.id: scope for row in rows if (scope := parse_scope_row(*row[:4])) is not None}
-    return _make_view(connection, scopes, [row[4:] for row in rows if row[0] in scopes], once)
+    return _make_caller_view(connection, scopes, [row[4:] for row in rows if row[0] in scopes], once)
 
 
 def read_permitted_parts(
@@ -130,7 +126,7 @@ def read_permitted_parts(
     return scopes, parts
 
 
-def _make_view(
+def _make_caller_view(
     connection: Connection, scopes: Mapping[int, Scope], rows: Sequence[tuple[Any, ...]], once: Once
 ) -> View:
     found = [(is_told, StatisticsPart(*rest)) for is_told, *rest in rows]
@@ -141,12 +137,12 @@ def _make_view(
     language = find_main_language(told)
     parts = tuple(part for is_told, part in found if is_told or part.language == language)
     passages, words = sum(part.passages for part in parts), sum(part.words for part in parts)
-    known = tuple(WordCounts(passages, words, single) for single in _count_once(connection, parts, once))
+    known = tuple(WordCounts(passages, words, single) for single in _count_words_once(connection, parts, once))
     languages = tuple(sorted({part.language for part in parts}))
     return View(scopes, parts, language, languages, known, list_unmeasured_languages(told))
 
 
-def _count_once(connection: Connection, parts: Sequence[StatisticsPart], once: Once) -> tuple[int, ...]:
+def _count_words_once(connection: Connection, parts: Sequence[StatisticsPart], once: Once) -> tuple[int, ...]:
     """Return how many words occur once in some parts, by reading: of the largest it is noted, others are read."""
     if not parts:
         return (0, 0, 0)

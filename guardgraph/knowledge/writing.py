@@ -55,11 +55,9 @@ _CHUNKS: Final = (
 class WrittenChunk(NamedTuple):
     """What of a chunk its words are made of."""
 
-    at: int
-    """Its place in its scope."""
+    at: int  # its place in its scope
     scope: int
-    language: str
-    """That its text tells; "" where it tells none."""
+    language: str  # that its text tells; "" where it tells none
     title: str
     section: str
     text: str

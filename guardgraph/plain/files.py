@@ -64,7 +64,7 @@ class LogWatch:
     def note_log(self, file: Path) -> None:
         """Note which file is there, which log it has, and when both were written."""
         log = Path(f"{file}{LOGS[0]}")
-        self._file, self._log, self._dates = identify_file(file), identify_file(log), (_date(file), _date(log))
+        self._file, self._log, self._dates = (identify_file(file), identify_file(log), (_date(file), _date(log)))
 
     def check_log(self, file: Path, close: Callable[[], None]) -> None:
         """Refuse a file whose log is that of the file before; close connections that know another file than there is.

@@ -45,7 +45,7 @@ def read_public_suffixes_version() -> str:
 def find_registrable_domain(host: str) -> str | None:
     """Return the domain that somebody registered for a host, such as ``example.com``."""
     name = host.rstrip(".")
-    if not name or _is_address(name) or "" in name.split("."):
+    if not name or _is_ip_address(name) or "" in name.split("."):
         return None
     domain: str | None = load_public_suffixes(private=True).privatesuffix(name)
     return domain
@@ -54,7 +54,7 @@ def find_registrable_domain(host: str) -> str | None:
 def is_public_name(host: str) -> bool:
     """Say whether a host is a name under a suffix of the public internet, and no ``localhost`` or ``wiki.internal``."""
     name = host.rstrip(".")
-    if not name or _is_address(name) or "" in name.split("."):
+    if not name or _is_ip_address(name) or "" in name.split("."):
         return False
     return load_public_suffixes(private=False).privatesuffix(name) is not None
 
@@ -76,7 +76,7 @@ def parse_scope(entry: str) -> HostScope | None:
     """Return what an entry means; None for what can mean nothing, such as ``domain:com``."""
     if entry == EVERYWHERE:
         return HostScope("every", EVERYWHERE)
-    reach, name = _split_entry(entry)
+    reach, name = _split_scope_entry(entry)
     if reach is None:
         host = normalise_host(name)
         return None if host is None else HostScope("host", host)
@@ -84,12 +84,12 @@ def parse_scope(entry: str) -> HostScope | None:
     if host is None:
         return None
     is_registrable = not host.endswith(".") and find_registrable_domain(host) == host
-    return HostScope(reach, host) if (is_registrable if reach == "domain" else _is_suffix(host)) else None
+    return HostScope(reach, host) if (is_registrable if reach == "domain" else _is_public_suffix(host)) else None
 
 
 def find_scope_problem(entry: str) -> str | None:
     """Say what keeps a text from being an entry of a list, None where it is one; blanks around it do not count."""
-    reach, name = _split_entry(entry)
+    reach, name = _split_scope_entry(entry)
     if reach is None:
         if name == EVERYWHERE:
             return f"no entry means every host; a policy that allows it says open: true; given: {entry!r:.80}"
@@ -102,11 +102,11 @@ def find_scope_problem(entry: str) -> str | None:
             return None
         example = "a registrable domain, such as example.com," if reach == "domain" else "a public suffix, such as gov,"
         required, meant = f"{example} is required behind {reach}:", parse_url(f"https://{name}")
-    hint = _guess_entry(meant.hostname, is_host=reach is None and "*" not in name) if meant is not None else None
+    hint = _guess_scope_entry(meant.hostname, is_host=reach is None and "*" not in name) if meant is not None else None
     return f"{required}; given: {entry!r:.80}" + (f"; did you mean {hint!r:.80}?" if hint else "")
 
 
-def _split_entry(entry: str) -> tuple[Literal["domain", "suffix"] | None, str]:
+def _split_scope_entry(entry: str) -> tuple[Literal["domain", "suffix"] | None, str]:
     given = entry.strip()
     if given.startswith(DOMAIN):
         return "domain", given.removeprefix(DOMAIN).strip()
@@ -115,12 +115,12 @@ def _split_entry(entry: str) -> tuple[Literal["domain", "suffix"] | None, str]:
     return None, given
 
 
-def _guess_entry(host: str, *, is_host: bool) -> str | None:
+def _guess_scope_entry(host: str, *, is_host: bool) -> str | None:
     if is_host:
         return host if find_host_problem(host) is None else None
     if domain := find_registrable_domain(host):
         return f"{DOMAIN}{domain}"
-    return f"{SUFFIX}{host}" if _is_suffix(host) else None
+    return f"{SUFFIX}{host}" if _is_public_suffix(host) else None
 
 
 class ScopeSet:
@@ -136,12 +136,12 @@ class ScopeSet:
 
     def has_host(self, host: str) -> bool:
         """Say whether an entry means a host, as URLs carry it; ``example.com.`` is another than ``example.com``."""
-        return self.has_every_host or host in self._hosts or (not host.endswith(".") and self._has_wider_than(host))
+        return self.has_every_host or host in self._hosts or (not host.endswith(".") and self._has_wider_scope(host))
 
     def denies_host(self, host: str) -> bool:
         """Say whether an entry denies a host; unlike where hosts are allowed, points at its end change nothing."""
         bare = host.rstrip(".")
-        return self.has_every_host or bare in self._bare_hosts or self._has_wider_than(bare)
+        return self.has_every_host or bare in self._bare_hosts or self._has_wider_scope(bare)
 
     def denies_scope(self, scope: HostScope) -> bool:
         """Say whether entries deny all that a scope means."""
@@ -154,7 +154,7 @@ class ScopeSet:
         if scope.reach == "host":
             return self.has_host(scope.name)
         if scope.reach == "domain":
-            return self._has_wider_than(scope.name)
+            return self._has_wider_scope(scope.name)
         return any(name in self._suffixes for name in _list_endings(scope.name))
 
     def list_within(self, scope: HostScope) -> list[HostScope]:
@@ -173,10 +173,10 @@ class ScopeSet:
                 found.setdefault(ending, []).append(scope)
         return found
 
-    def _has_wider_than(self, host: str) -> bool:
+    def _has_wider_scope(self, host: str) -> bool:
         if self._domains and find_registrable_domain(host) in self._domains:
             return True
-        if not self._suffixes or _is_address(host):
+        if not self._suffixes or _is_ip_address(host):
             return False
         return any(name in self._suffixes for name in _list_endings(host))
 
@@ -213,7 +213,7 @@ def _list_endings(host: str) -> Iterator[str]:
     return (".".join(labels[at:]) for at in range(len(labels)))
 
 
-def _is_address(host: str) -> bool:
+def _is_ip_address(host: str) -> bool:
     try:
         ip_address(host.strip("[]"))
     except ValueError:
@@ -221,6 +221,6 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _is_suffix(host: str) -> bool:
-    is_name = not host.endswith(".") and not _is_address(host)
+def _is_public_suffix(host: str) -> bool:
+    is_name = not host.endswith(".") and not _is_ip_address(host)
     return is_name and bool(load_public_suffixes(private=True).publicsuffix(host) == host)

@@ -228,12 +228,10 @@ ACCEPT = "text/html, application/xhtml+xml, application/pdf, text/plain;q=0.9, *
 class Fetched(NamedTuple):
     """A page as it came."""
 
-    url: str
-    """The last of its hops."""
+    url: str  # the last of its hops
     body: bytes
     content_type: str
-    fetched_at: str
-    """When the server last said that this is the page, ISO 8601 in UTC."""
+    fetched_at: str  # when the server last said that this is the page, ISO 8601 in UTC
 
 
 class _Answer(NamedTuple):
@@ -250,10 +248,8 @@ class Fetching:
     allowed: tuple[Network, ...]
     context: ssl.SSLContext | None
     user_agent: str
-    cache: Cache | None
-    """Where every answer that a page is made of is kept, those that lead on too."""
-    proxy: Proxy | None = None
-    """Through which all pages are read."""
+    cache: Cache | None  # where every answer that a page is made of is kept, those that lead on too
+    proxy: Proxy | None = None  # through which all pages are read
 
     def fetch_page(
         self,

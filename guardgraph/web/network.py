@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextvars import copy_context
+from functools import partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote_to_bytes
 
@@ -21,6 +18,7 @@ from guardgraph.plain.scopes import is_public_name
 from guardgraph.plain.secrets import mask_secrets
 from guardgraph.plain.urls import parse_url
 from guardgraph.web.limits import Meter
+from guardgraph.world.deadline import run_in_call_thread
 
 # `ipaddress.is_global` is not asked: it takes `::127.0.0.1`, `64:ff9b::7f00:1`, `fec0::1`, `192.88.99.1`, `3fff::1`,
 # `5f00::1` and multicast for global, and differs between versions of Python.
@@ -143,49 +141,6 @@ def _list_embedded_addresses(address: Address) -> Iterator[IPv4Address]:
         yield IPv4Address(~bits & _LOW)  # the client's, with its bits turned (RFC 4380, 4)
 
 
-MOST_IDLE = 4  # threads that wait for work; more may be at work
-
-_Work = Callable[[], None]
-_IDLE: dict[int, list[SimpleQueue[_Work]]] = {}  # by process: threads are not there after a fork
-
-
-def look_up_within_seconds(look_up: Callable[[], Any], seconds: float) -> Any:
-    """Return what a look-up returns, or raise what it raises."""
-    found: list[Any] = []
-    raised: list[BaseException] = []
-    done = threading.Lock()
-    done.acquire()
-    context = copy_context()
-
-    def run_host_look_up() -> None:
-        try:
-            found.append(context.run(look_up))
-        except Exception as error:  # noqa: BLE001 it is raised again, where somebody waits for it
-            raised.append(error)
-        done.release()
-
-    idle = _IDLE.setdefault(os.getpid(), [])
-    try:
-        waiting = idle.pop()
-    except IndexError:
-        waiting = SimpleQueue()
-        threading.Thread(target=_run_look_ups, args=(waiting, idle), name="guardgraph-lookup", daemon=True).start()
-    waiting.put(run_host_look_up)
-    if not done.acquire(timeout=seconds):
-        raise TimeoutError
-    if raised:
-        raise raised[0]
-    return found[0]
-
-
-def _run_look_ups(given: SimpleQueue[_Work], idle: list[SimpleQueue[_Work]]) -> None:
-    while True:
-        given.get()()
-        if len(idle) >= MOST_IDLE:
-            return
-        idle.append(given)
-
-
 Place: TypeAlias = tuple[str, int]
 """An address and a port."""
 
@@ -237,7 +192,7 @@ class Backend(httpcore2.NetworkBackend):
             return [(literal, port)]
         try:
             left = self._meter.check_seconds_left("max_connect_seconds", began)
-            found = look_up_within_seconds(lambda: self._resolve(host, port), left)
+            found = run_in_call_thread(partial(self._resolve, host, port)).result(timeout=left)
         except TimeoutError:
             raise self._meter.make_timeout_failure("max_connect_seconds") from None
         except (OSError, ValueError, LookupError) as error:
@@ -255,8 +210,7 @@ class Proxy(NamedTuple):
     """A proxy of the company, through which all pages are read; it looks names up in our place."""
 
     url: httpcore2.URL
-    authorization: tuple[bytes, bytes] | None
-    """User and password."""
+    authorization: tuple[bytes, bytes] | None  # user and password
 
     def check_host(self, host: str, allowed: Iterable[Network] = ()) -> None:
         """Refuse a host that the proxy might find inside the house, since nobody here sees its address."""

@@ -46,13 +46,10 @@ Fetch = Callable[[str, Meter], "Fetched"]
 class _Site:
     lock: threading.Lock = field(default_factory=threading.Lock)
     until: float = -math.inf
-    rules: Any = None
-    """What protego made of robots.txt; None where there is none."""
+    rules: Any = None  # what protego made of robots.txt; None where there is none
     unreadable: JsonObject | None = None
-    led: list[JsonObject] = field(default_factory=list)
-    """Where robots.txt led, behind its own URL."""
-    free: float = -math.inf
-    """When the next page may be read, where the site wants its readers to wait."""
+    led: list[JsonObject] = field(default_factory=list)  # where robots.txt led, behind its own URL
+    free: float = -math.inf  # when the next page may be read, where the site wants its readers to wait
 
 
 class Robots:
@@ -65,7 +62,11 @@ class Robots:
 
     def wait_for_robots(self, place: Place, meter: Meter, fetch: Fetch, way: Hops) -> list[JsonObject]:
         """Wait for as long as a site wants, and raise where it does not want to be read."""
-        site = self._find_robots_site(place.url_origin)
+        with self._lock:
+            site = self._sites.setdefault(place.url_origin, _Site())
+            self._sites.move_to_end(place.url_origin)
+            while len(self._sites) > MOST_SITES:
+                self._sites.popitem(last=False)
         if not site.lock.acquire(timeout=meter.check_seconds_left()):
             raise meter.make_timeout_failure()
         try:
@@ -85,14 +86,6 @@ class Robots:
             time.sleep(wait)
             meter.exclude_site_delay(wait)
         return site.led
-
-    def _find_robots_site(self, origin: str) -> _Site:
-        with self._lock:
-            site = self._sites.setdefault(origin, _Site())
-            self._sites.move_to_end(origin)
-            while len(self._sites) > MOST_SITES:
-                self._sites.popitem(last=False)
-            return site
 
     def _renew_robots_rules(self, site: _Site, url: str, meter: Meter, fetch: Fetch) -> None:
         from protego import Protego

@@ -87,33 +87,21 @@ class Shape:
 
     query: str
     """The field of the question, as the others of a GET a parameter of the URL and of a POST a key of its JSON."""
-    hits: tuple[str, ...]
-    """The keys that lead to the list of hits."""
-    snippet: str
-    """Of a hit; its title is `title` everywhere."""
-    link: str = "url"
-    """Of a hit."""
+    hits: tuple[str, ...]  # the keys that lead to the list of hits
+    snippet: str  # of a hit; its title is `title` everywhere
+    link: str = "url"  # of a hit
     method: Literal["GET", "POST"] = "GET"
-    endpoint: str = ""
-    """Where a service is asked; blank of a server that everybody has their own of."""
-    key_header: str = ""
-    """The header of the key."""
-    key_prefix: str = ""
-    """What stands before the key there."""
-    key_field: str = ""
-    """The field of the key, where it goes into no header."""
-    count: str = ""
-    """The field of the number of hits."""
-    most: int = 0
-    """The most that may be asked for."""
-    hosts: str = ""
-    """The field of names of hosts on which alone is searched."""
-    fixed: tuple[tuple[str, str], ...] = ()
-    """Fields that every question has."""
+    endpoint: str = ""  # where a service is asked; blank of a server that everybody has their own of
+    key_header: str = ""  # the header of the key
+    key_prefix: str = ""  # what stands before the key there
+    key_field: str = ""  # the field of the key, where it goes into no header
+    count: str = ""  # the field of the number of hits
+    most: int = 0  # the most that may be asked for
+    hosts: str = ""  # the field of names of hosts on which alone is searched
+    fixed: tuple[tuple[str, str], ...] = ()  # fields that every question has
     empty: tuple[tuple[str, ...], str] | None = None
     """The keys that lead to what an answer says that rightly has no list of hits, and what it says."""
-    unanswered: str = ""
-    """The key of those who did not answer, where no hits and such are no empty answer."""
+    unanswered: str = ""  # the key of those who did not answer, where no hits and such are no empty answer
 
 
 SEARX: Final = Shape(
@@ -190,8 +178,10 @@ def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout:
     """
     place = f"{_parse_search_url(url, 'SearXNG').removesuffix('/search')}/search"
     name = f"searx_search({place.removesuffix('/search')!r})"
-    given = _check_searx_headers(headers)
-    return _make_web_search(name, shape=SEARX, url=place, headers=given, fields={}, timeout=timeout)
+    given = {} if headers is None else headers
+    if not isinstance(given, Mapping) or not all(map(_is_allowed_header, given.items())):
+        raise ConfigurationError("headers: texts of one line by their names are required")  # not shown: they hold keys
+    return _make_web_search(name, shape=SEARX, url=place, headers=dict(given), fields={}, timeout=timeout)
 
 
 def _make_web_search(
@@ -215,18 +205,17 @@ class WebSearch:
     ) -> None:
         self._name, self._shape, self._url = name, shape, url
         self._headers, self._fields, self._timeout = headers, fields, timeout
-        self.takes_hosts = bool(shape.hosts)
-        """Whether it is told which hosts both lists allow."""
+        self.takes_hosts = bool(shape.hosts)  # whether it is told which hosts both lists allow
 
     def __repr__(self) -> str:
         return self._name
 
     def __call__(self, request: JsonObject) -> list[JsonObject]:
         """Search."""
-        found = self._ask_server(self._make_fields(request))
-        return [self._parse_hit(hit) for hit in self._find_hits(found)[: request["max_results"]]]
+        found = self._ask_search_server(self._make_search_fields(request))
+        return [self._parse_search_hit(hit) for hit in self._find_search_hits(found)[: request["max_results"]]]
 
-    def _make_fields(self, request: JsonObject) -> JsonObject:
+    def _make_search_fields(self, request: JsonObject) -> JsonObject:
         shape = self._shape
         fields: JsonObject = {shape.query: request["query"], **dict(shape.fixed), **self._fields}
         if shape.count:
@@ -236,15 +225,15 @@ class WebSearch:
             fields[shape.hosts] = [scope.name for scope in scopes]
         return fields
 
-    def _find_hits(self, found: JsonValue) -> list[JsonValue]:
+    def _find_search_hits(self, found: JsonValue) -> list[JsonValue]:
         """Return the list of hits."""
-        shape, hits = self._shape, _follow_keys(found, self._shape.hits)
+        shape, hits = self._shape, _follow_answer_keys(found, self._shape.hits)
         said = found if isinstance(found, dict) else {}
         if isinstance(hits, list):
             if not hits and (silent := said.get(shape.unanswered)):
                 raise self._make_search_failure("unavailable", said=self._show_answer(silent))
             return hits
-        if hits is None and shape.empty is not None and _follow_keys(found, shape.empty[0]) == shape.empty[1]:
+        if hits is None and shape.empty is not None and _follow_answer_keys(found, shape.empty[0]) == shape.empty[1]:
             return []
         if wrong := next((said[name] for name in _ERRORS if said.get(name)), None):
             raise self._make_search_failure("unavailable", said=self._show_answer(wrong))
@@ -260,12 +249,12 @@ class WebSearch:
                 text = text.replace(spelled, MARK)
         return excerpt_value(text)
 
-    def _ask_server(self, fields: JsonObject) -> JsonValue:
+    def _ask_search_server(self, fields: JsonObject) -> JsonValue:
         seconds = self._timeout
         times = {"max_connect_seconds": seconds, "max_first_byte_seconds": seconds, "max_page_seconds": seconds}
         meter = Meter(WebLimits(**times, max_wire_bytes=MOST_BYTES, max_page_bytes=MOST_BYTES), deadline())
         try:
-            status, kind, body = self._fetch_reply(fields, meter)
+            status, kind, body = self._fetch_search_reply(fields, meter)
         except ReadFailure as failure:
             raise self._make_search_failure(failure.reason, **failure.details) from None
         advice = {"advice": JSON_IS_OFF} if self._shape is SEARX else {}
@@ -277,7 +266,7 @@ class WebSearch:
         except (NotJson, UnicodeDecodeError):
             raise self._make_search_failure("no_json", content_type=kind[:80], **advice) from None
 
-    def _fetch_reply(self, fields: JsonObject, meter: Meter) -> tuple[int, str, bytes]:
+    def _fetch_search_reply(self, fields: JsonObject, meter: Meter) -> tuple[int, str, bytes]:
         from guardgraph.web.network import Backend
         from guardgraph.web.transport import ACCEPTED, Transport, make_http_request, make_system_ssl_context
         from guardgraph.web.transport import unpack_content_encoding as unpack
@@ -303,7 +292,7 @@ class WebSearch:
         server = self._url.removesuffix("/search") if self._shape is SEARX else self._url
         return ExpectedFailure(reason, {"server": server, **details})
 
-    def _parse_hit(self, raw: JsonValue) -> JsonObject:
+    def _parse_search_hit(self, raw: JsonValue) -> JsonObject:
         hit = raw if isinstance(raw, dict) else {}
         url = hit.get(self._shape.link)
         texts = (hit.get(name) for name in ("title", self._shape.snippet))
@@ -316,7 +305,7 @@ _LEAST_SECRET: Final = 6  # characters; what is shorter is no key, and may be a 
 _ERRORS: Final = ("error", "detail", "message", "errors")  # keys under which answers say what went wrong
 
 
-def _follow_keys(value: JsonValue, keys: tuple[str, ...]) -> JsonValue:
+def _follow_answer_keys(value: JsonValue, keys: tuple[str, ...]) -> JsonValue:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
@@ -331,14 +320,6 @@ def _parse_search_url(url: object, server: str) -> str:
         wrong = "without user, query and fragment; what a proxy before it needs goes into headers"
         raise ConfigurationError(f"{where}, {wrong}; given: {mask_secrets(str(url))!r:.200}")
     return f"{parsed.origin}{parsed.pathname.rstrip('/')}"
-
-
-def _check_searx_headers(given: object) -> dict[str, str]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping) or not all(map(_is_allowed_header, given.items())):
-        raise ConfigurationError("headers: texts of one line by their names are required")  # not shown: they hold keys
-    return dict(given)
 
 
 def _is_allowed_header(item: tuple[object, object]) -> bool:

@@ -258,14 +258,14 @@ async def await_in_task(coroutine: Coroutine[Any, Any, Any], seconds: float, by:
     try:
         done, _ = await asyncio.wait({task}, timeout=min(seconds, TIMEOUT_MAX))
         if not done:
-            await _cancel_task(task, by)
+            await _cancel_call_task(task, by)
         return task if done else None
     except asyncio.CancelledError:
-        await _cancel_task(task, by)
+        await _cancel_call_task(task, by)
         raise
 
 
-async def _cancel_task(task: Task[Any], by: Hashable) -> None:
+async def _cancel_call_task(task: Task[Any], by: Hashable) -> None:
     task.add_done_callback(_forget_abandoned_task)
     task.cancel()
     abandon_work(task, by)

@@ -166,21 +166,6 @@ class Working:
             abandon_work(self.future, identify_target(self.call.target))
 
 
-def start_call(call: Call, done: SimpleQueue[tuple[int, Arrived]], at: int, most: int) -> Working:
-    """Start a call in a thread of its own; `done` gets its number `at` and what it brought back, `most` bytes of it."""
-    connections = Connections()
-    with connections, silence_callbacks(call):
-        future = run_in_call_thread(partial(_invoke_call_target, call))
-        context = copy_context()  # in it, what was read of the reply is counted for this call
-    future.add_done_callback(lambda came: done.put((at, partial(context.run, _read_arrived_call, call, came, most))))
-    return Working(call, future, connections)
-
-
-def _read_arrived_call(call: Call, future: Future[Any], most: int) -> Outcome:
-    error = future.exception()
-    return _read_returned_reply(call, future.result(), most) if error is None else _build_raised_outcome(call, error)
-
-
 async def _await_call_target(call: Call) -> Any:
     target = call.target
     try:
@@ -532,7 +517,18 @@ class LiveWorld:
         if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
             done.put((at, lambda: refused))
             return []
-        return [start_call(item.call, done, at, item.max_reply_bytes)]
+        call, connections = item.call, Connections()
+        with connections, silence_callbacks(call):
+            future = run_in_call_thread(partial(_invoke_call_target, call))
+            context = copy_context()  # in it, what was read of the reply is counted for this call
+
+        def read_arrived() -> Outcome:
+            if (error := future.exception()) is not None:
+                return _build_raised_outcome(call, error)
+            return _read_returned_reply(call, future.result(), item.max_reply_bytes)
+
+        future.add_done_callback(lambda _: done.put((at, partial(context.run, read_arrived))))
+        return [Working(call, future, connections)]
 
 
 def _validate_bound(name: str, given: object) -> int:

@@ -71,16 +71,15 @@ def _write_fields(value: JsonObject) -> Iterator[str]:
 
 def write_numbered(items: Sequence[JsonObject]) -> str:
     """Return the items of a list, each with its number, what it is about, and its text."""
-    return "\n\n".join(_write_item(item.get("number") or at, item) for at, item in enumerate(items, 1))
-
-
-def _write_item(number: JsonValue, item: JsonObject) -> str:
-    about, dates = (
-        [str(item[name]).strip() for name in names if str(item.get(name) or "").strip()] for names in (_HEAD, _DATES)
-    )
-    said = [f'"{item[name]}"' if name == "quote" else str(item[name]) for name in _BODY if item.get(name)]
-    head = " ".join([f"[{number}]", *(" - ".join(dict.fromkeys(about)),) * bool(about), *(f"({it})" for it in dates)])
-    return "\n".join([head, *said])
+    written = list[str]()
+    for at, item in enumerate(items, 1):
+        texts = {name: str(item[name]).strip() for name in (*_HEAD, *_DATES) if str(item.get(name) or "").strip()}
+        about = " - ".join(dict.fromkeys(texts[name] for name in _HEAD if name in texts))
+        dates = (f"({texts[name]})" for name in _DATES if name in texts)
+        head = " ".join([f"[{item.get('number') or at}]", *([about] if about else []), *dates])
+        said = [f'"{item[name]}"' if name == "quote" else str(item[name]) for name in _BODY if item.get(name)]
+        written.append("\n".join([head, *said]))
+    return "\n\n".join(written)
 
 
 def _write_turns(turns: Sequence[JsonObject]) -> str:

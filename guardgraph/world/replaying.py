@@ -179,18 +179,16 @@ class ReplayingWorld:
 
     def _cut_off_late_calls(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
         """Return what calls bring that have less time than they had; what would have come too late is cut off."""
-        taken, in_turn = (
-            self._get_clock_reading(self._read) - self._get_clock_reading(self._read - 1),
-            self._spell.in_turn,
-        )
+        taken = self._get_clock_reading(self._read) - self._get_clock_reading(self._read - 1)
+        in_turn = self._spell.in_turn
         began, ended = _compute_call_times(found, taken, in_turn=in_turn)
-        is_late = [
-            seconds <= 0 or end > seconds or is_cut_off_outcome(performed.outcome)
-            for performed, end in zip(found, ended, strict=True)
-        ]
+        late_ends = [seconds <= 0 or end > seconds for end in ended]
+        is_late = [ends or is_cut_off_outcome(it.outcome) for it, ends in zip(found, late_ends, strict=True)]
         if not any(is_late) and taken <= seconds:
             return found
-        if not any(is_late) or (seconds > 0 and not _is_call_end_known(found, in_turn=in_turn)):
+        is_each_told = (in_turn or len(found) <= MAX_AT_ONCE) and not any(map(_is_raised_call, found))
+        is_end_known = len(found) == 1 or is_each_told
+        if not any(is_late) or (seconds > 0 and not is_end_known):
             raise _make_call_not_recorded(asked[0], f"whether it is over in {seconds:.3f} s is not known")
         for item, performed, late in zip(asked, found, is_late, strict=True):
             if late and performed.attempts and seconds > 0:  # with less time it might not have been tried again
@@ -244,11 +242,6 @@ def _explain_other_bound(recorded: RecordedCall, outcome: Outcome, asked: Asked)
     if outcome.form != "failure" and (now is None or (told is not None and told[1] < now)):
         return None
     return f"it might write {was if was is not None else 'any number of'} tokens, and may write {now or 'any number'}"
-
-
-def _is_call_end_known(found: list[Performed], *, in_turn: bool) -> bool:
-    """Say whether a record tells when each of some calls ended."""
-    return len(found) == 1 or ((in_turn or len(found) <= MAX_AT_ONCE) and not any(map(_is_raised_call, found)))
 
 
 def _compute_call_times(found: list[Performed], taken: float, *, in_turn: bool) -> tuple[list[float], list[float]]:

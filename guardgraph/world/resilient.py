@@ -152,8 +152,7 @@ class _Task:
     """One call with all of its attempts."""
 
     asked: Asked
-    candidates: list[tuple[str | None, Call]]
-    """Whom it asks in turn, each with its name where there are several."""
+    candidates: list[tuple[str | None, Call]]  # whom it asks in turn, each with its name where there are several
     attempts: list[RecordedAttempt] = field(default_factory=list)
     done: Performed | None = None  # what its last attempt brought
     is_over: bool = False
@@ -348,7 +347,14 @@ class ResilientWorld(AroundWorld):
             for task in again:
                 task.attempts[-1]["no_time"] = True
             return
-        raise _AnotherAttempt("; ".join(_describe_task_failure(task, attempt.num) for task in again), wait)
+        lines = list[str]()
+        for task in again:
+            last, asked = task.attempts[-1], task.asked
+            told = {"reason": last.get("reason"), **last.get("details", {})}
+            said = ", ".join(f"{name} {value}" for name, value in told.items())
+            place = f"{asked.node}, visit {asked.visit}, call {asked.number}, run {asked.run}"
+            lines.append(f"{place}: attempt {attempt.num}: {said}")
+        raise _AnotherAttempt("; ".join(lines), wait)
 
     def _turn_to_fallbacks(self, tasks: list[_Task]) -> None:
         """Let the calls that failed with one model ask the next; those that have none, or no time, are over."""
@@ -454,13 +460,6 @@ def _record_attempt(outcome: Outcome, name: str | None, waited: float, seconds: 
     if isinstance(usage, dict):
         made["usage"] = usage
     return made
-
-
-def _describe_task_failure(task: _Task, number: int) -> str:
-    last, asked = task.attempts[-1], task.asked
-    told = {"reason": last.get("reason"), **last.get("details", {})}
-    said = ", ".join(f"{name} {value}" for name, value in told.items())
-    return f"{asked.node}, visit {asked.visit}, call {asked.number}, run {asked.run}: attempt {number}: {said}"
 
 
 def _judge_attempt(performed: Performed) -> bool | None:

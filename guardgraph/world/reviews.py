@@ -126,12 +126,10 @@ def _find_edit_problem(answer: JsonObject, asked: Asked) -> JsonObject | None:
     if not is_plain_json(answer[EDITED]):
         return {"problem": f"answer: {EDITED}: plain JSON is required; given: NaN or an infinite number"}
     details = None if asked.call.refuse_edit is None else asked.call.refuse_edit(answer[EDITED])
-    return None if details is None else {"problem": f"answer: the edit is refused: {format_refusal(details)}"}
-
-
-def format_refusal(details: JsonObject) -> str:
-    """Return why an edit is refused, on one line of a bounded length."""
-    return excerpt_value(", ".join(f"{name}: {excerpt_value(value)}" for name, value in details.items()), 600)
+    if details is None:
+        return None
+    why = excerpt_value(", ".join(f"{name}: {excerpt_value(value)}" for name, value in details.items()), 600)
+    return {"problem": f"answer: the edit is refused: {why}"}
 
 
 def build_edited_request(request: JsonObject, edits: Sequence[str], edited: JsonValue) -> JsonObject:

@@ -211,7 +211,7 @@ class SessionTelemetry:
             yield partial(self._describe_visit, span, begun)
         except GraphInterrupt:
             with self._telemetry.mishaps.contain():
-                _set(span, {"guardgraph.waits": True})
+                _set_attributes(span, {"guardgraph.waits": True})
             raise
         finally:
             with self._telemetry.mishaps.contain():
@@ -234,7 +234,9 @@ class SessionTelemetry:
         self._span = self._telemetry.tracer.start_span(
             name, self._around, attributes=attributes, links=links, start_time=self._began
         )
-        self.mark = _write_mark(self._span)
+        context = self._span.get_span_context()
+        if context.is_valid and self._span.is_recording():  # as W3C's traceparent has it
+            self.mark = f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"
         return self._span
 
     def _describe_visit(self, span: Span | None, begun: VisitBegun, ended: VisitEnded) -> None:
@@ -243,13 +245,13 @@ class SessionTelemetry:
             told = {f"guardgraph.{name}": line[name] for name in ("verdict", "to") if name in line}
             if "verdict" in line and ended.reason is not None:
                 told["guardgraph.reason"] = ended.reason
-            _set(span, told)
+            _set_attributes(span, told)
             if begun.kind == "guard":
                 about = {"guardgraph.pattern": self._pattern, "guardgraph.node": begun.node}
                 about["guardgraph.verdict"] = line.get("verdict", "stop")
                 self._telemetry.measure("guardgraph.guard.duration", line.get("elapsed_ms", 0.0) / 1000, about)
             if self._telemetry.content and "given" in ended.update:
-                _set(self._span, {"guardgraph.input": _write_text(ended.update["given"])})
+                _set_attributes(self._span, {"guardgraph.input": _write_text(ended.update["given"])})
             if "stop_reason" in ended.update:
                 self._describe_ending(ended)
 
@@ -257,9 +259,9 @@ class SessionTelemetry:
         """Say how the run ended, and count it."""
         result = {name: value for name, value in ended.update.items() if name != "log"}
         status, reason = str(result.get("status", "")), ended.reason or str(result["stop_reason"])
-        _set(self._span, {"guardgraph.status": status, "guardgraph.stop_reason": reason})
+        _set_attributes(self._span, {"guardgraph.status": status, "guardgraph.stop_reason": reason})
         if self._telemetry.content:
-            _set(self._span, {"guardgraph.result": _write_text(result)})
+            _set_attributes(self._span, {"guardgraph.result": _write_text(result)})
         about = {"guardgraph.pattern": self._pattern, "guardgraph.status": status}
         self._telemetry.measure("guardgraph.run.duration", ended.line.get("active", 0.0), about)
         self._telemetry.measure("guardgraph.runs", 1, {**about, "guardgraph.stop_reason": reason})
@@ -275,7 +277,7 @@ class SessionTelemetry:
         """End the span of the session."""
         with self._telemetry.mishaps.contain():
             if self._span is not None:
-                _set(self._span, {"guardgraph.session.end": how})
+                _set_attributes(self._span, {"guardgraph.session.end": how})
                 if how == "failed" and error is not None:
                     _mark_failed(self._span, type(error).__qualname__)
                 self._span.end()
@@ -294,11 +296,11 @@ class CallsTelemetry:
         """Begin the spans, and end them whatever comes."""
         with self._telemetry.mishaps.contain():
             self._spans = [self._begin_call(item) for item in self.asked]
-            pairs = zip(self.asked, self._spans, strict=True)
-            entering = ((item, span, partial(_enter_span, span, item.surroundings)) for item, span in pairs)
-            self.asked = [
-                replace(it, surroundings=enter) if span.is_recording() else it for it, span, enter in entering
-            ]
+            made = list[Asked]()
+            for item, span in zip(self.asked, self._spans, strict=True):
+                enter = partial(_enter_span, span, item.surroundings)
+                made.append(replace(item, surroundings=enter) if span.is_recording() else item)
+            self.asked = made
         try:
             yield self
         finally:
@@ -313,7 +315,7 @@ class CallsTelemetry:
         kind = SpanKind.CLIENT if attributes.get("gen_ai.operation.name") == "chat" else SpanKind.INTERNAL
         span = self._telemetry.tracer.start_span(name, kind=kind, attributes=attributes)
         if self._telemetry.content and span.is_recording():
-            _set(span, _describe_request(asked))
+            _set_attributes(span, _describe_request(asked))
         return span
 
     def end(self, performed: Sequence[Performed]) -> None:
@@ -323,7 +325,7 @@ class CallsTelemetry:
                 outcome = done.outcome
                 failed = str(outcome.content["reason"]).partition(":")[0] if outcome.form == "failure" else None
                 if span.is_recording():
-                    _set(span, _describe_reply(asked, done))
+                    _set_attributes(span, _describe_reply(asked, done))
                     for number, attempt in enumerate(done.attempts, 1):
                         reason = attempt.get("reason", "answered")
                         about: dict[str, Any] = {"number": number, "seconds": attempt["seconds"], "reason": reason}
@@ -331,7 +333,7 @@ class CallsTelemetry:
                     if failed is not None:
                         _mark_failed(span, failed)
                     if self._telemetry.content:
-                        _set(span, _describe_content(asked, outcome))
+                        _set_attributes(span, _describe_content(asked, outcome))
                 if is_model_call(asked.call):
                     self._measure_model_call(asked, done, failed)
 
@@ -419,7 +421,7 @@ def _write_text(value: Any) -> str:
     return format_json_text(make_storable_json(value))
 
 
-def _set(span: Span | None, attributes: Mapping[str, Any]) -> None:
+def _set_attributes(span: Span | None, attributes: Mapping[str, Any]) -> None:
     if span is not None and attributes:
         span.set_attributes(dict(attributes))
 
@@ -427,16 +429,8 @@ def _set(span: Span | None, attributes: Mapping[str, Any]) -> None:
 def _mark_failed(span: Span, why: str) -> None:
     from opentelemetry.trace import StatusCode
 
-    _set(span, {"error.type": why})
+    _set_attributes(span, {"error.type": why})
     span.set_status(StatusCode.ERROR)
-
-
-def _write_mark(span: Span) -> str | None:
-    """Return a span's context as W3C's traceparent has it, None of one that nobody records."""
-    context = span.get_span_context()
-    if not (context.is_valid and span.is_recording()):
-        return None
-    return f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"
 
 
 def _read_mark(mark: str) -> Any:

@@ -184,10 +184,8 @@ def _count_performed(asked: Sequence[Asked], performed: Sequence[Performed]) -> 
 
 
 def _refuse_calls(asked: Sequence[Asked], reason: str, details: JsonObject) -> list[Performed]:
-    return [
-        Performed(Outcome("failure", {"reason": reason, "details": details}, item.call.about), 0.0, reply_bytes=0)
-        for item in asked
-    ]
+    said = {"reason": reason, "details": details}
+    return [Performed(Outcome("failure", said, item.call.about), 0.0, reply_bytes=0) for item in asked]
 
 
 def _validate_tenant_budgets(where: str, given: object) -> tuple[TenantBudget, ...]:

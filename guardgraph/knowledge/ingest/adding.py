@@ -146,8 +146,7 @@ class Content(NamedTuple):
     """What was read of a document and its sidecar."""
 
     data: bytes
-    said: SidecarRules
-    """What the sidecar says."""
+    said: SidecarRules  # what the sidecar says
     stamp: Stamp
 
 
@@ -202,15 +201,6 @@ def read_document_readers(entry: FolderEntry, content: Content) -> tuple[tuple[s
     text = _decode_document_text(entry, content)
     fields = read_field_list_readers(text) if parse is parse_rst else None
     return read_front_matter_rules(text), fields
-
-
-def parse_document_content(entry: FolderEntry, content: Content, patience: Patience) -> Parsed:
-    """Return what a file says."""
-    if entry.suffix == PDF:
-        return _extract_document_text(content.data, "pdf", patience)
-    if FORMATS[entry.suffix] is parse_html:
-        return _extract_document_text(content.data, "html", patience)
-    return FORMATS[entry.suffix](_decode_document_text(entry, content))
 
 
 def _extract_document_text(data: bytes, kind: Literal["html", "pdf"], patience: Patience) -> Parsed:
@@ -332,7 +322,12 @@ def _add_folder_entry(
             collection.keep(number, content.stamp, source, readers)
             return
         access = Access(collection.tenant, readers)
-        parsed = parse_document_content(entry, content, patience)
+        if entry.suffix == PDF:
+            parsed = _extract_document_text(content.data, "pdf", patience)
+        elif FORMATS[entry.suffix] is parse_html:
+            parsed = _extract_document_text(content.data, "html", patience)
+        else:
+            parsed = FORMATS[entry.suffix](_decode_document_text(entry, content))
         about = {"name": collection.name, "source": source}
         document = _make_stored_document(number, entry, content, parsed, access=access, **about)
         if document.chunks:

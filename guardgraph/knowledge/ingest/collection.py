@@ -65,8 +65,7 @@ class Collection:
         self.name = name
         self.listed: dict[str, Listed] = {}
         """What the base has, by id: all of the collection, or of it the documents that were looked up."""
-        self.has_old_rules = False
-        """Whether other rules narrowed its documents, so that unchanged ones are read again."""
+        self.has_old_rules = False  # whether other rules narrowed its documents, so that unchanged ones are read again
         self.failed: list[Failed] = []
         self.left_out: list[LeftOut] = []
         self._index = index

@@ -45,8 +45,7 @@ class SidecarRules(NamedTuple):
 
     readers: tuple[str, ...] | None = None
     title: str = ""
-    section: str = ""
-    """The path of headings that the document stands below."""
+    section: str = ""  # the path of headings that the document stands below
     updated_at: str = ""
 
 
@@ -162,10 +161,8 @@ class FolderEntry(NamedTuple):
     """A document of a folder."""
 
     file: FoundFile
-    beside: FoundFile | None = None
-    """Its sidecar."""
-    wrong: str = ""
-    """Why nobody can tell what its sidecar says; "" where that is known."""
+    beside: FoundFile | None = None  # its sidecar
+    wrong: str = ""  # why nobody can tell what its sidecar says; "" where that is known
 
     @property
     def shown(self) -> str:
@@ -181,14 +178,11 @@ class FolderEntry(NamedTuple):
 class Folder(NamedTuple):
     """What is in a folder."""
 
-    name: str
-    """Its own, of the folder itself."""
-    entries: list[FolderEntry]
-    """In the order of their paths."""
+    name: str  # its own, of the folder itself
+    entries: list[FolderEntry]  # in the order of their paths
     rules: Rules
     left_out: list[LeftOut]
-    failed: list[Failed]
-    """Sidecars of no document."""
+    failed: list[Failed]  # sidecars of no document
     unread: list[Unread]
 
 
