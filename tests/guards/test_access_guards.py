@@ -6,6 +6,7 @@ from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rag_agents import CANDIDATE
+from tables import each_row
 
 from guardgraph import Caller
 from guardgraph.guards import rag
@@ -55,3 +56,26 @@ def test_any_retriever_output_is_kept_or_refused(raw, caller, required):
         if "readers" in item:
             assert is_access_allowed(normalize_document_access(item["tenant"], item["readers"]), caller)
         assert "span" not in item or item["span"][0] < item["span"][1]
+
+
+OTHERS = {"tenant": "acme", "readers": ["user:bob"]}
+
+
+@each_row(
+    ("raw", "given"),
+    [
+        ([{"tenant": "acme", "readers": ["user:ada"]}], None),
+        ([OTHERS], "another document"),
+        ([{"tenant": 5, "readers": ["public"]}], "a document with something else"),
+        (OTHERS, "a document with something else"),
+        ([["x", OTHERS]], "a document with something else"),
+        (["x"], "a document without readers"),
+        ([{"text": "x"}], "a document without readers"),
+    ],
+)
+def test_a_refusal_says_which_kind_of_document_it_is_for(raw, given):
+    """And no more; one that says nothing of its readers is refused only where access is required."""
+    caller = Caller(tenant="acme", user="ada")
+    for required in (True, False):
+        details = rag.explain_access_refusal(raw, caller=caller, required=required) or {"given": None}
+        assert details["given"] == (given if required or given != "a document without readers" else None)

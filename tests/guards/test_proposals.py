@@ -219,3 +219,10 @@ def test_evidence_is_added_to_whatever_stop_is_raised():
     assert repr(raised.value) == "Stop('invalid', raw, details)"
     with evidence(raw=1):
         pass
+
+
+def test_a_reply_that_was_asked_for_as_a_text_is_read_as_one():
+    """Where a model was asked for no JSON, a text is its reply; where it was, a text is none."""
+    said = Outcome("text", "Yes, all.", {"prompt": "p", "form": "text"}).packed()
+    assert proposed_object(said, lambda text: {"answer": text}).value == {"answer": "Yes, all."}
+    assert stopped(proposed_object, text("Yes, all."), lambda text: {"answer": text})[0] == "llm_invalid_json"

@@ -141,3 +141,24 @@ def test_languages_of_a_candidate_are_a_list_of_codes(codes, is_kept):
     found = rag.parse_candidates([item, {**CANDIDATE, "doc_id": "b"}], allowed_sources=SOURCES, top_k=4)
     assert [each.get("unmeasured") for each in found.candidates] == ([codes, None] if is_kept else [None])
     assert len(found.left_out) == (not is_kept)
+
+
+def test_marks_of_an_answer_are_citations_of_their_sentences():
+    """They are taken out of the text; one of what is not in the context stops the run."""
+    chunks = [chunk("a"), chunk("b")]
+    read = rag.read_answer("It is up. [a] It is fast. [b]", [], chunks, must_cite=True)
+    assert (read.text, read.is_marked) == ("It is up. It is fast.", True)
+    assert [sentence.ids for sentence in read.sentences] == [("a",), ("b",)]
+    assert [item["doc_id"] for item in read.details] == ["a", "b"]
+    stop = stop_of(rag.read_answer, "It is up. [z]", ["a"], chunks, must_cite=False)
+    assert stop.reason == "invalid_answer:citations_out_of_context"
+    assert stop.evidence == {"invalid_citations": ["z"], "context_doc_ids": ["a", "b"]}
+
+
+@each_row("span", [[0, True], [5, 5], [-1, 3], [0], "x", [0.0, 5]])
+def test_a_span_is_two_places_of_the_document(span):
+    """Else the candidate is left out, with what is required."""
+    found = [{**CANDIDATE, "span": each} for each in (span, [0, 5])]
+    parsed = rag.parse_candidates([found[0], {**found[1], "doc_id": "b"}], allowed_sources=SOURCES, top_k=4)
+    assert [item["span"] for item in parsed.candidates] == [[0, 5]]
+    assert parsed.left_out[0]["allowed"].startswith("span: [start, end)")

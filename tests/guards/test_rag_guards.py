@@ -8,6 +8,7 @@ from guard_cases import outcome, reference_cases, stop_of
 from tables import each_row
 
 from guardgraph.guards import rag
+from guardgraph.guards.stop import LONGEST_QUESTION
 
 SOURCES = ("support_policy", "security_policy", "billing_policy")
 INTENT = {"kind": "retrieve", "query": "P1", "top_k": 4}
@@ -21,12 +22,20 @@ def parse(raw, allowed=SOURCES, max_top_k=6):
 # The question
 
 
-@each_row("question", [None, " \t\n", "\u2003", 5, ["q"], math.nan])
+@each_row("question", [None, " \t\n", "\u2003", 5, ["q"], math.nan, "q" * (LONGEST_QUESTION + 1)])
 def test_a_question_that_is_none(question):
     """What is no text, or blank, is invalid_request:question, and details show what was given."""
     stop = stop_of(rag.parse_rag_request, question)
     assert stop.reason == "invalid_request:question"
     assert stop.evidence["details"].keys() == {"field", "given", "allowed"}
+
+
+def test_the_newest_turns_stand_beside_a_question():
+    """As many as there may be; what is left out is counted, and without a number of turns there are none."""
+    turns = [{"role": "user", "content": word} for word in ("old", "new")]
+    task = rag.parse_rag_request("q", turns, max_turns=1, max_chars=9)
+    assert task == {"question": "q", "history": [turns[1]], "turns_left_out": 1}
+    assert rag.parse_rag_request("q", turns) == {"question": "q"}
 
 
 # The intent
@@ -52,6 +61,10 @@ def test_no_sources_named_are_those_on_both_lists():
     assert execute(INTENT) == sorted(SOURCES)
     assert execute(INTENT, execution=["wiki", "security_policy"]) == ["security_policy"]
     assert execute(INTENT, policy=()) == execute(INTENT, execution=()) == []
+    assert execute({**INTENT, "sources": ["security_policy", "billing_policy"]}) == [
+        "billing_policy",
+        "security_policy",
+    ]
 
 
 @each_row(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tables import each_row
 
 from guardgraph.guards.self_critique.critique import find_unapplied_changes, list_enforceable_changes
+from guardgraph.guards.self_critique.editing import apply_required_changes
 
 MENTION, SOFTEN = 'MUST_MENTION "refund timing"', 'MUST_SOFTEN "will be fixed"'
 
@@ -43,3 +44,10 @@ def test_a_sentence_has_to_have_the_words_in_whatever_form(text, is_mentioned):
 def test_a_sentence_that_states_the_phrase_has_to_be_less_than_certain(text, is_soft):
     """The words in order, with two others between at most, need a hedge in the same sentence."""
     assert unapplied(text, SOFTEN) == ([] if is_soft else ["soften will be fixed"])
+
+
+def test_the_editor_makes_these_changes_by_rule():
+    """What no reviser did, the rule does: the phrase is added, and what is stated goes."""
+    text = apply_required_changes("The error will be fixed today. Sorry.", [MENTION, SOFTEN])
+    assert unapplied(text, MENTION, SOFTEN) == []
+    assert apply_required_changes(text, [MENTION, SOFTEN]) == text

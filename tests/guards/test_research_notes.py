@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tables import each_row
 
 from guardgraph.guards.answers import judge_answer
-from guardgraph.guards.research.answer import check_answer_sentences, parse_research_answer
-from guardgraph.guards.research.notes import number_notes, parse_notes, verify_notes
+from guardgraph.guards.research.answer import check_answer_sentences, describe_citation, parse_research_answer
+from guardgraph.guards.research.notes import number_notes, parse_notes, read_text_notes, verify_notes
 from guardgraph.guards.research.pages import is_usable_page, parse_source_page
 from guardgraph.guards.stop import Stop
 from guardgraph.state.research import ResearchPolicy
@@ -159,3 +159,18 @@ def test_a_citation_means_one_note():
     for name in ("n1", " n1 "):
         with pytest.raises(Stop, match="invalid_notes:id"):
             parse_notes([note(id="n1"), note(id=name, claim="Another claim.")], max_notes=2)
+
+
+def test_a_citation_leads_to_the_page_of_a_document_or_to_its_words():
+    """Where the pages of a document are known, its number stands in the link; else the quote is looked for."""
+    cited = {**note(url="https://a.io/x.pdf#top", quote="one two"), "start": 10, "end": 17}
+    page = {"title": "T", "published_at": "", "body": "0123456789one two", "pages": [[1, 0], [2, 9], [3, 15]]}
+    assert describe_citation(cited, page).items() >= {"page": 2, "link": "https://a.io/x.pdf#page=2"}.items()
+    assert describe_citation(cited, None)["link"] == "https://a.io/x.pdf#top:~:text=one%20two"
+
+
+def test_a_line_means_a_sentence_that_has_most_of_its_words():
+    """Half of them are not most."""
+    pages = {"https://a.io": "The trial lasts 21 days and needs no card."}
+    for line, count in (("The trial lasts a month.", 1), ("The trial starts tomorrow.", 0)):
+        assert len(read_text_notes(line, pages=pages, most=3)["notes"]) == count

@@ -270,3 +270,9 @@ def test_any_request_is_read_or_refused(goal: Any, context: Any) -> None:
     verdict = outcome(parse_self_critique_request, goal, context)
     assert "value" in verdict or verdict["stop"].startswith("invalid_request:")
     assert outcome(parse_self_critique_request, "goal", "no object")["stop"] == "invalid_request:incident_context"
+
+
+def test_a_context_that_json_cannot_say_is_refused():
+    """It could not be kept as it was given."""
+    stop = stop_of(parse_self_critique_request, "goal", {"eta_minutes": math.nan})
+    assert stop.evidence["details"]["allowed"] == "plain JSON, without NaN and infinite numbers"

@@ -24,8 +24,10 @@ from guardgraph.guards.tools import (
     show_results,
 )
 from guardgraph.guards.tools.schemas import check_arguments, find_schema_problem
+from guardgraph.guards.tools.values import read_outcome
 from guardgraph.plain.json import is_plain_json
-from guardgraph.state.tools import Given, MadeCall, ToolCard, ToolPolicy, ToolRule
+from guardgraph.state.outcome import Outcome
+from guardgraph.state.tools import REPORTED, Given, MadeCall, ToolCard, ToolPolicy, ToolRule
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -248,10 +250,13 @@ def test_patterns_are_those_of_json_schema():
         ({"properties": {"a": {"$ref": "#nope"}}}, "'#nope'"),
         ({"properties": {"a": {"$ref": "#/required/0"}}, "required": ["a"]}, "'#/required/0'"),
         ("object", "a schema of an object is required"),
+        ({"type": "string"}, "a schema of an object is required; given: type 'string'"),
+        ({"properties": {"a": {"$ref": "https://a.b/c.json"}}}, "references within the schema are required"),
+        ({"properties": {"a": {"type": "text"}}}, "a JSON Schema is required: 'text' is not valid"),
     ],
 )
-def test_references_that_lead_nowhere_are_found(schema, said):
-    """A reference to nothing or to itself is said when the agent is built, not when a call is judged."""
+def test_what_is_no_schema_of_arguments_is_said(schema, said):
+    """A reference to nothing or to itself, too, is said when the agent is built, not when a call is judged."""
     assert said in (find_schema_problem(schema) or "none")
 
 
@@ -264,3 +269,14 @@ def test_references_that_end_are_none():
     check_arguments("look", {"a": {"sons": [{"sons": []}]}}, schema)
     twice = {f"a{at}": {"anyOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(20)}
     assert "at most" in (find_schema_problem({"$defs": {**twice, "a20": {"type": "string"}}}) or "")
+
+
+def test_what_a_tool_brought_is_a_value_or_a_failure_that_it_reports():
+    """Blocks of text alone stay as they are; a failure of another kind brings nothing."""
+    texts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    assert read_outcome(Outcome("value", texts, {})) == (texts, False)
+    said = {"reason": REPORTED, "details": {"message": "no record a"}}
+    reported = {"reason": "tool_error", "details": {"type": "ToolException", "expected": said}}
+    assert read_outcome(Outcome("failure", reported, {})) == ("no record a", True)
+    other = {**reported, "details": {"type": "X", "expected": {**said, "reason": "away"}}}
+    assert read_outcome(Outcome("failure", other, {})) == (None, False)

@@ -13,7 +13,7 @@ from tables import each_row
 from guardgraph.graphs.running.licensing import keep_recorded
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import check_approval, check_licence, complete_call
-from guardgraph.guards.tools.licence import find_broken_rule, list_shown_tools
+from guardgraph.guards.tools.licence import find_broken_rule, list_shown_tools, offer_delegation
 from guardgraph.guards.tools.values import is_single_value, list_leading_parts
 from guardgraph.state.review import hash_licence
 from guardgraph.state.settings import Settings
@@ -324,6 +324,19 @@ def test_an_unsupported_value_says_where_it_was_seen_and_what_else_it_might_be()
     [value] = licence.unsupported
     assert value["seen"] == [{"call": "r1", "tool": "read_bill", "path": ""}]
     assert value["instead"] == ["bob@corp.org"]
+
+
+def test_one_question_for_a_document_is_offered_where_two_calls_wait_for_it():
+    """The document is the result of a read that the task names; for one call alone there is nothing to save."""
+    read = made(path="bill.txt")
+    given = Given(task="Do what bill.txt says.", history=[])
+    calls = [("send_money", {"amount": 98.70}), ("send_mail", {"to": "refunds@evil.example.net"})]
+    waiting = [judge(tool, args, given["task"], before=[read]) for tool, args in calls]
+    told = {"cards": CARDS, "policy": POLICY, "given": given, "made": [read]}
+    offer = offer_delegation(waiting, **told)
+    assert [call["tool"] for call in offer["calls"]] == ["send_money", "send_mail"]
+    assert offer_delegation(waiting[:1], **told) is None
+    assert offer_delegation(waiting, **{**told, "given": Given(task="Do what it says.", history=[])}) is None
 
 
 def test_an_approval_holds_for_exactly_its_call():

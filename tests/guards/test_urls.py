@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.guards.urls import dedupe_found_urls, explain_url_denial, list_allowed_hosts
+from guardgraph.guards.urls import cut_found_urls, dedupe_found_urls, explain_url_denial, list_allowed_hosts
 from guardgraph.plain.urls import identify_url, normalise_host
 
 POLICY = ["vendor.example.com", "münchen.example", "[2001:db8::1]", "regulator.example.org"]
@@ -168,3 +168,9 @@ def test_a_hostile_url_costs_little(url):
     begin = thread_time()
     explain_url_denial(identify_url(url) or url, policy=POLICY, execution=EXECUTION)
     assert thread_time() - begin < 5
+
+
+def test_hits_are_kept_up_to_the_last_that_was_asked_for():
+    """What does not count takes no place."""
+    assert cut_found_urls(["a", "b", "c"], max_hits=2) == ["a", "b"]
+    assert cut_found_urls(["a", 5, "b", "c"], max_hits=2, is_counted=lambda url: isinstance(url, str)) == ["a", 5, "b"]

@@ -147,3 +147,13 @@ def test_what_is_no_embedding_is_refused_by_name():
     """The error names the argument, what was given and what is allowed."""
     with pytest.raises(ConfigurationError, match="embedding: an Embeddings of LangChain's is required; given: str"):
         agent(embedding="text-embedding")
+
+
+def test_a_run_makes_a_revision_mention_what_is_required():
+    """A revision that does not mention it is asked for again; one that does, in its own words, is accepted."""
+    required = 'MUST_MENTION "next update"'
+    critique = {**REVISE, "required_changes": [required]}
+    silent, said = f"{DRAFT} Thank you.", f"{DRAFT} Updates come next."
+    result = checked(agent(DRAFT, critique, (silent, said)).invoke(GIVEN))
+    assert (result["status"], result["answer"]) == ("ok", said)
+    assert result["trace"][2]["attempts_used"] == 2
