@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from guard_cases import DATA, json_values, outcome, reference_cases, stop_of
+from guard_cases import json_values, outcome, reference_cases, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
@@ -21,7 +21,6 @@ from guardgraph.state.research import ResearchPolicy
 DEMO = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
 PAGES = json.loads((DEMO / "research_pages.json").read_text(encoding="utf-8"))
 NOTES = json.loads((DEMO / "research_notes.json").read_text(encoding="utf-8"))
-SAMPLE = json.loads((DATA / "research_sample_output.json").read_text(encoding="utf-8"))
 CHECKS = {"check_values": True, "check_quotes": True}
 KEYS = ["id", "url", "claim", "quote", "title", "published_at", "body"]
 ANY_JSON = json_values(KEYS, ["n1", *PAGES, "q" * 25, "P1 at 3.4%", "45 minutes in the US, 12k"])

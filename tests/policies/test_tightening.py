@@ -17,8 +17,6 @@ from guardgraph.grammar import Allowlist, Budget, Context, MaxInt, Pass, Setting
 from guardgraph.plain.errors import make_configuration_error
 
 ORDER = ("low", "medium", "high")
-KEPT = Tightens("kept", lambda ours, theirs: ours, lambda value: value)
-"""A kind of a user's own that checks nothing."""
 
 
 class Prices(Settings):
