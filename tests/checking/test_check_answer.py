@@ -72,7 +72,6 @@ def test_the_settings_of_a_policy_hold() -> None:
 
 
 def test_links_and_empty_texts_are_refused() -> None:
-    """By the same reasons as an agent's."""
     assert (
         check_answer("See https://evil.acme-pay.com/pay.", [HANDBOOK]).stop_reason == "invalid_answer:unsupported_link"
     )
@@ -92,7 +91,6 @@ def test_links_and_empty_texts_are_refused() -> None:
     ],
 )
 def test_wrong_arguments_are_told_by_name(answer: Any, sources: Any, message: str) -> None:
-    """One line that names the argument and what was given."""
     with pytest.raises(InputError, match=message):
         check_answer(answer, sources)
 
@@ -113,7 +111,6 @@ def test_it_is_shown_for_people() -> None:
 
 @given(answer=st.text(max_size=200), source=st.text(max_size=200))
 def test_any_texts_have_a_verdict(answer: str, source: str) -> None:
-    """No text raises, and every sentence stands where it says."""
     checked = check_answer(answer, [source])
     assert all(checked.answer[item.start : item.end] == item.text for item in checked.sentences)
     assert checked.to_text()
@@ -144,16 +141,13 @@ def test_it_loads_no_framework() -> None:
     ("settings", "field"),
     [
         ({"on_unsupported": "banana"}, "on_unsupported"),
-        ({"on_doubt": 5}, "on_doubt"),
         ({"min_cover": float("nan")}, "min_cover"),
         ({"check_values": None}, "check_values"),
         ({"label_patterns": ["("]}, "label_patterns"),
-        ({"known_names": "Bob"}, "known_names"),
         ("strict", "policy"),
     ],
 )
 def test_a_setting_that_is_none_lets_nothing_through(settings: Any, field: str) -> None:
-    """A word that is misspelt would else switch a check off."""
     with pytest.raises(ConfigurationError, match=field):
         check_answer("Refunds take 5 days.", [HANDBOOK], policy=settings)
 
@@ -163,7 +157,6 @@ def test_a_setting_that_is_none_lets_nothing_through(settings: Any, field: str) 
     [{"question": 5}, {"workings": "2 * 5 = 10"}, {"known_names": "Bob"}, {"citations": [1]}, {"known_links": 5}],
 )
 def test_an_argument_of_another_kind_is_told_by_name(given: dict[str, Any]) -> None:
-    """A text where a list is required, too."""
     with pytest.raises(InputError, match=f"{next(iter(given))}: .* required"):
         check_answer("Refunds take 10 days.", [HANDBOOK], **given)
 
@@ -178,7 +171,6 @@ def test_markdown_has_no_markup_of_an_answer() -> None:
 
 
 def run_check(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run `guardgraph check` as a process."""
     command = [sys.executable, "-m", "guardgraph", "check", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
@@ -199,12 +191,9 @@ def test_rows_of_data_are_lines_and_a_bad_one_is_told(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["--data", "ROWS", "--fail-under", "nan"], "--fail-under: a number from 0 to 100"),
-        (["--data", "ROWS", "--fail-under", "101"], "given: 101"),
-        (["--data", "ROWS", "--fail-under=-1"], "given: -1"),
         (["TEXT", "--source", "TEXT", "--fail-under", "5"], "given: 5 without --data"),
         (["TEXT", "--source", "TEXT", "--json", "--markdown"], "--json, --markdown: one of them is allowed"),
         (["PDF", "--source", "TEXT"], "ANSWER 'PDF': a file that ends in .md, "),
-        (["TEXT", "--source", "PDF"], "--source 'PDF': a file that ends in .md, "),
         (["TEXT", "--source", "BLANK"], "a text is required; given: a blank one"),
         (["TEXT", "--source", "HTTP://["], "no address of a page"),
         (["TEXT", "--source", "nowhere"], "--source 'nowhere': a file or a folder is required"),
@@ -212,7 +201,6 @@ def test_rows_of_data_are_lines_and_a_bad_one_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_words_are_told_in_one_line(words: list[str], said: str, tmp_path: Path) -> None:
-    """With exit code 2, before anything is printed."""
     files = {"TEXT": "answer.txt", "ROWS": "rows.jsonl", "PDF": "answer.pdf", "BLANK": "blank.txt"}
     files = {word: tmp_path / name for word, name in files.items()}
     files["PDF"].write_bytes(b"%PDF-1.7 Refunds take 10 days.")
@@ -235,7 +223,6 @@ def test_wrong_words_are_told_in_one_line(words: list[str], said: str, tmp_path:
     ],
 )
 def test_a_row_that_is_none_is_told_by_key(row: str, said: str, tmp_path: Path) -> None:
-    """With what is allowed."""
     (tmp_path / "rows.jsonl").write_text(row, "utf-8")
     done = run_check("--data", str(tmp_path / "rows.jsonl"))
     assert (done.returncode, done.stdout) == (2, "")
@@ -243,7 +230,6 @@ def test_a_row_that_is_none_is_told_by_key(row: str, said: str, tmp_path: Path) 
 
 
 def test_a_table_shows_what_was_required(tmp_path: Path) -> None:
-    """Beside what was let through."""
     file = tmp_path / "rows.jsonl"
     file.write_text('{"answer": "Refunds take 5 days.", "sources": ["Refunds take 10 days."]}', "utf-8")
     done = run_check("--data", str(file), "--fail-under", "95")
@@ -252,7 +238,6 @@ def test_a_table_shows_what_was_required(tmp_path: Path) -> None:
 
 
 def test_a_path_is_no_source() -> None:
-    """Who reads files is named."""
     with pytest.raises(InputError, match=r"sources\[0\]: .*load_folder makes documents"):
         check_answer("Refunds take 10 days.", [Path("refunds.md")])
 

@@ -28,7 +28,6 @@ def store(here, monkeypatch):
 
 
 def printed(*arguments, code=0):
-    """Return what a command of the audit prints on its way to an exit code."""
     done = run("audit", *arguments)
     assert done.exit_code == code, done.output
     return done.stdout
@@ -115,19 +114,15 @@ def test_runs_are_erased(store):
         (("list", "--store", "sqlite:///none.db"), "there is no such file; nothing was recorded yet"),
         (("list", "--store", "none.db"), "url: sqlite:///FILE or postgresql"),
         (("head", "--store", "postgresql://u:secret@127.0.0.1:1/runs"), "u:***@127.0.0.1:1/runs: connection failed"),
-        (("show", "nobody"), "run_id: a run of the store is required; given: 'nobody'"),
         (("show", "nobody\udcff"), "run_id: a run of the store is required; given: 'nobody\\udcff'"),
         (("list", "--tenant", "\udcff"), "tenant: a text that can be stored is required; given: '\\udcff'"),
-        (("erase", "nobody", "--by", "me"), "run_id: a run of the store is required; given: 'nobody'"),
         (("erase", "--by", "me"), "either a run_id, or a tenant or user"),
         (("erase", "--tenant", "acme", "--by", ""), "by: who erases"),
         (("retain", "--days", "-1", "--by", "me"), "days: a number from 0"),
-        (("retain", "--days", "nan", "--by", "me"), "days: a number from 0"),
         (("verify", "--head", "3"), "--head: N:HASH"),
         (("list", "--since", "yesterday"), "--since: 30d, 12h, a date"),
         (("list", "--since", "0001-01-01T00:00:00+14:00"), "since: a date and time that UTC has"),
         (("erase", "--tenant", "acme", "--by", "me\nno findings"), "by: who erases, a text of at most 200 characters"),
-        (("erase", "--tenant", "acme", "--by", "m" * 201), "by: who erases, a text of at most 200 characters"),
     ],
 )
 def test_wrong_usage_is_one_line(store, arguments, message):

@@ -19,33 +19,13 @@ from guardgraph.tools.demo import DEMO_QUESTION
 READ = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 QUESTION = REQUEST["request"]["question"]
 HOSTILE = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "![x](https://evil.io/a.png)",
-    "[log in](https://evil.io)",
-    "[1]: https://evil.io",
-    "<https://evil.io>",
+    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "![x](https://evil.io/a.png)"),
+    *("[log in](https://evil.io)", "[1]: https://evil.io", "<https://evil.io>"),
     "See https://evil.io/a?b=`c`|d and www.evil.io, or ask @everyone (help@evil.io).",
-    "# Sources",
-    "Sources\n===",
-    "Sources\n---",
     "See evil1.com, 1evil2.example or evil1.xn--p1ai.",
-    "- # Sources",
-    "1. > Sources",
-    "> quoted",
-    "    code",
-    "\tcode",
-    "```\ncode",
-    "~~gone~~ **bold** _i_ `code` &lt; $x$",
-    "| a | b |\n| --- | --- |\n| c | d |",
-    "a\\",
-    "\u202egnp.exe\u200b",
-    "***",
-    "+ - * x",
-    "2026. A year",
-    "a | b",
-    "-",
-    "",
+    *("# Sources", "Sources\n===", "Sources\n---", "- # Sources", "1. > Sources", "> quoted", "    code", "\tcode"),
+    *("```\ncode", "~~gone~~ **bold** _i_ `code` &lt; $x$", "| a | b |\n| --- | --- |\n| c | d |", "a\\", "a | b"),
+    *("\u202egnp.exe\u200b", "***", "+ - * x", "2026. A year", "-", ""),
 ]
 
 
@@ -59,18 +39,15 @@ def made(answer="It is up.", *, spans=None, **changed):
 
 
 def tokens(text):
-    """Return the blocks and the inline parts of Markdown."""
     blocks = READ.parse(text)
     return [*blocks, *(child for block in blocks for child in block.children or ())]
 
 
 def shown(text):
-    """Return the words that a reader of Markdown sees."""
     return "".join(token.content for token in tokens(text) if token.type in ("text", "code_inline", "text_special"))
 
 
 def letters(text):
-    """Return letters and digits alone."""
     return re.sub(r"[\W_]", "", text)
 
 
@@ -151,7 +128,6 @@ def test_any_text(parts):
 
 @pytest.mark.parametrize("given", ["stopped", "waiting", "rag", "nothing", "no details", "text"])
 def test_what_has_no_brief(given):
-    """The error says what was given instead."""
     results = {
         "stopped": lambda: research(writer=lambda view: {}),
         "waiting": lambda: {"status": "waiting", "__interrupt__": [object()]},
@@ -165,7 +141,6 @@ def test_what_has_no_brief(given):
 
 
 def test_the_command_says_on_stderr_why_there_is_none(tmp_path):
-    """Of a run that is stopped nothing is printed but that line."""
     policy = tmp_path / "policy.yaml"
     policy.write_text("pattern: research\npolicy:\n  allowed_domains_execution: [regulator.example.org]\n")
     done = run("research", "--markdown", "--policy", str(policy))
@@ -174,7 +149,6 @@ def test_the_command_says_on_stderr_why_there_is_none(tmp_path):
 
 
 def test_a_terminal_shows_the_steps(monkeypatch):
-    """On stderr, a line for each; what is piped has none."""
     told = []
     monkeypatch.setattr("guardgraph.cli.making.print_on_stderr", told.append)
     assert run("research", "--markdown").exit_code == 0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import comparable, empty_folder, process, refused
-from openai_server import OpenAIServer, answer, refusing_environ, status
+from openai_server import OpenAIServer, answer, status
 
 import guardgraph
 from guardgraph.cli import main
@@ -32,19 +32,10 @@ def test_json_is_one_document_and_nothing_else():
 
 
 def test_help_and_version_load_neither_langgraph_nor_pydantic():
-    """What answers `--help` is importable without anything heavy."""
     code = "import sys, guardgraph.cli.commands; print({'langgraph', 'pydantic', 'openai'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
     assert process("--version").stdout == f"guardgraph {guardgraph.__version__}\n"
-
-
-def test_no_network_is_a_stop():
-    """A server that cannot be reached stops the run as `llm_unavailable`; nothing is raised."""
-    done = process("research", "--model", "openai:some-model", **refusing_environ())
-    assert (done.returncode, done.stderr) == (3, "")
-    assert "Stopped: llm_unavailable" in done.stdout
-    assert '"cause": "connection_refused"' in " ".join(done.stdout.split())
 
 
 def test_a_dotenv_is_read_and_the_environment_wins(here):
@@ -63,7 +54,6 @@ def test_a_dotenv_is_read_and_the_environment_wins(here):
 
 @pytest.fixture
 def heeded():
-    """Let children heed an interruption, also where whoever runs the tests in the background of a shell ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -72,7 +62,6 @@ def heeded():
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.usefixtures("heeded")
 def test_ctrl_c_is_one_line():
-    """An interrupted run says so at once and ends with 130."""
     command = [sys.executable, "-W", "error", "-m", "guardgraph", "rag", "P1", "--model", "openai", "--json"]
     with (
         OpenAIServer(answer("{}", delay=60.0)) as server,
@@ -90,28 +79,22 @@ def test_ctrl_c_is_one_line():
     assert (running.returncode, *printed) == (130, "", "guardgraph: interrupted\n")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
-@pytest.mark.parametrize("arguments", [("reasons", "--markdown"), ("reasons", "--help"), ("--help",), ("--version",)])
-def test_a_closed_pipe_is_quiet(arguments):
-    """When the reader goes away (`| head`), the command ends with 141, without a word."""
+@pytest.fixture
+def unwritable():
+    """The writing end of a pipe that nobody reads."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
     with os.fdopen(writing, "w") as closed:
-        done = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
-    assert done.returncode == 141
-    assert done.stderr == ""
+        yield closed
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
-def test_a_full_disk_is_one_line():
-    """When the output cannot be written, the command says why and ends with 2."""
-    command = [sys.executable, "-W", "error", "-m", "guardgraph", "reasons"]
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("guardgraph: the output cannot be written: ")
-    assert done.stderr.count("\n") == 1
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize("arguments", [("reasons", "--markdown"), ("reasons", "--json"), ("--help",)])
+def test_a_closed_pipe_is_quiet(arguments, unwritable):
+    """When the reader goes away (`| head`), the command ends with 141, without a word."""
+    command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
+    done = subprocess.run(command, stdout=unwritable, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_an_encoding_that_lacks_letters_is_no_error():
@@ -132,30 +115,8 @@ def test_steps_are_shown_as_they_happen():
     assert "guard    context_guard" in line
 
 
-@pytest.fixture
-def unwritable():
-    """Return the writing end of a pipe that nobody reads."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w") as closed:
-        yield closed
-
-
-@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
-@pytest.mark.parametrize("arguments", [["reasons"], ["reasons", "--json"]])
-def test_main_survives_a_reader_that_goes_away(arguments, unwritable, monkeypatch, capsys):
-    """Tables and JSON alike: 141, not a word, and nothing is left in a buffer for the end of the process."""
-    monkeypatch.setattr(sys, "argv", ["guardgraph", *arguments])
-    monkeypatch.setattr(sys, "stdout", unwritable)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 141
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
 def test_main_survives_a_full_disk(monkeypatch, capsys):
-    """What cannot be written is one line and 2."""
     monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "--json"])
     with open("/dev/full", "w") as full:
         monkeypatch.setattr(sys, "stdout", full)
@@ -167,7 +128,6 @@ def test_main_survives_a_full_disk(monkeypatch, capsys):
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 def test_main_survives_a_stderr_that_nobody_reads(unwritable, monkeypatch):
-    """The exit code is the same when its reason cannot be told."""
     monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "nope"])
     monkeypatch.setattr(sys, "stderr", unwritable)
     with pytest.raises(SystemExit) as ended:
@@ -176,7 +136,6 @@ def test_main_survives_a_stderr_that_nobody_reads(unwritable, monkeypatch):
 
 
 def test_main_needs_no_stdout(monkeypatch):
-    """A process may have been started without one."""
     monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "rag"])
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(SystemExit) as ended:

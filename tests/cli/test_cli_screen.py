@@ -94,7 +94,6 @@ def test_plain_text():
     ],
 )
 def test_what_a_node_decided(kind, writes, shown):
-    """A step is told in one line."""
     told = describe_printed_step({"kind": kind, "writes": ["proposed"]}, writes)
     assert "\n" not in told
     assert told[:60] == shown[:60]

@@ -31,7 +31,6 @@ def _write(result, name="run.json"):
     ],
 )
 def test_report_writes_a_page_and_says_so(name, graph, described, user_files):
-    """The file is what `report` makes of the result."""
     _write(result_of(name))
     done = run("report", "run.json", "-o", "run.html", *graph)
     assert (done.exit_code, done.stdout, done.stderr) == (0, f"run.html: {described}\n", "")
@@ -39,7 +38,6 @@ def test_report_writes_a_page_and_says_so(name, graph, described, user_files):
 
 
 def test_report_reads_a_pipe(here):
-    """What a run prints with `--json` can be piped into a page."""
     printed = process("rag", "What is the P1 target?", "--json").stdout
     command = [sys.executable, "-W", "error", "-m", "guardgraph", "report", "-", "-o", "run.html"]
     done = subprocess.run(command, input=printed, capture_output=True, text=True, timeout=300, check=False)
@@ -51,7 +49,6 @@ def test_report_reads_a_pipe(here):
     ("arguments", "message"),
     [
         (("nowhere", "-o", "a.html"), "RUN 'nowhere': cannot be read"),
-        (("empty", "-o", "a.html"), "RUN 'empty': cannot be read"),
         (("binary", "-o", "a.html"), "RUN 'binary': cannot be read as UTF-8 text"),
         (("a_file", "-o", "a.html"), "RUN 'a_file': not JSON"),
         (("deep", "-o", "a.html"), "RUN 'deep': not JSON"),
@@ -59,11 +56,9 @@ def test_report_reads_a_pipe(here):
         (("object", "-o", "a.html"), "run: the result of a finished run is required"),
         (("started.json", "-o", "a.html"), "run: path: entry 1 is the name of no node; given: '__start__'"),
         (("started.json", "-o", "a.html", "--graph", "rag"), "run: a run of another graph; "),
-        (("numbered.json", "-o", "a.html"), "path: entry 1 is the name of no node; given: 1"),
         (("run.json", "-o", "a.pdf"), "--out: a name that ends in .html; given: 'a.pdf'"),
         (("run.json", "-o", "nowhere/a.html"), "--out 'nowhere/a.html': cannot be written: "),
         (("run.json", "-o", "a.html", "--graph", "nope"), "--graph: rag, research, critique, tools or module:factory"),
-        (("run.json", "-o", "a.html", "--graph", "factories:number"), "graph: a compiled LangGraph graph is required"),
         (("run.json", "-o", "a.html", "--graph", "research"), "run: a run of another graph; "),
     ],
 )
@@ -72,7 +67,6 @@ def test_what_cannot_be_reported_is_one_line(arguments, message, user_files):
     _write({}, "object")
     _write(result_of("rag"))
     _write({**result_of("rag"), "path": ["__start__", *result_of("rag")["path"]]}, "started.json")
-    _write({**result_of("rag"), "path": [1]}, "numbered.json")
     assert message in refused(run("report", *arguments))
     assert not list(user_files.glob("*.html"))
 
@@ -83,12 +77,10 @@ def test_what_cannot_be_reported_is_one_line(arguments, message, user_files):
         ("rag", "create_rag_agent", "rag, 12 nodes and 11 stops"),
         ("research", "create_research_agent", "research, 20 nodes and 14 stops"),
         ("critique", "create_self_critique_agent", "self_critique, 13 nodes and 13 stops"),
-        ("self_critique", "create_self_critique_agent", "self_critique, 13 nodes and 13 stops"),
         ("guardgraph:create_rag_agent", "create_rag_agent", "rag, 12 nodes and 11 stops"),
     ],
 )
 def test_draw_writes_a_picture_and_says_so(target, factory, described, here):
-    """The file is what `draw` makes of the graph."""
     done = run("draw", target, "-o", "picture.svg")
     assert (done.exit_code, done.stdout, done.stderr) == (0, f"picture.svg: {described}\n", "")
     assert (here / "picture.svg").read_text(encoding="utf-8") == guardgraph.draw(getattr(guardgraph, factory)()).svg
@@ -99,17 +91,10 @@ def test_draw_writes_a_picture_and_says_so(target, factory, described, here):
     [
         (("nope", "-o", "a.svg"), "draw: rag, research, critique, tools or module:factory is required; given: 'nope'"),
         (("", "-o", "a.svg"), "draw: rag, research, critique, tools or module:factory is required; given: ''"),
-        ((":x", "-o", "a.svg"), "draw: module:factory is required"),
-        (("factories:number", "-o", "a.svg"), "graph: a compiled LangGraph graph is required; given: int"),
         (("factories:raises", "-o", "a.svg"), "draw 'factories:raises': RuntimeError: "),
         (("rag", "-o", "a.gif"), "--out: a name that ends in .svg, .png or .mmd; given: 'a.gif'"),
-        (("rag", "-o", ""), "--out: a name that ends in .svg, .png or .mmd"),
         (("rag", "-o", "nowhere/a.svg"), "--out 'nowhere/a.svg': cannot be written: "),
-        (("rag", "-o", "nul\0.svg"), "cannot be written: "),
         (("rag", "-o", "a.svg", "--run", "nowhere"), "--run 'nowhere': cannot be read"),
-        (("rag", "-o", "a.svg", "--run", "binary"), "--run 'binary': cannot be read as UTF-8 text"),
-        (("rag", "-o", "a.svg", "--run", "a_file"), "--run 'a_file': not JSON"),
-        (("rag", "-o", "a.svg", "--run", "list"), "--run 'list': a JSON object is required; given: list"),
         (("rag", "-o", "a.svg", "--run", "object"), "run: the result of a finished run is required"),
         (("rag", "-o", "a.svg", "--run", "started"), "run: a run of another graph; rag has no node '__start__'"),
         (("rag", "-o", "a.svg", "--run", "other"), "run: a run of another graph; rag has no node 'x[31m'"),

@@ -17,42 +17,35 @@ HOSTILE = 'x</textarea><script>document.title="owned"</script><img src=//evil.te
 
 
 def open_saver(folder: Any) -> SqliteSaver:
-    """Return a checkpointer in a file of a folder."""
     return SqliteSaver(sqlite3.connect(folder / "threads.db", check_same_thread=False))
 
 
 def staff(answer: Any, caller: Any) -> Identity | None:
-    """Know whoever is named as the caller, but for guests."""
     return None if caller is None or caller.user == "guest" else Identity(caller.user, ("comms",))
 
 
 def critique_agent(folder: Any, url: str, **more: Any) -> Any:
-    """Return an agent whose critic escalates."""
     made = {"policy": WAIT, "checkpointer": open_saver(folder), "recorder": sql_store(url), **more}
     return agent(made.pop("draft", DRAFT), made.pop("critique", ESCALATE), **made)
 
 
 def tool_agent(folder: Any, url: str, *, office: Office | None = None, **more: Any) -> Any:
-    """Return an agent that wants to pay a stranger."""
     steps = more.pop("steps", (calls(READ), calls(STOLEN), DONE))
     made = {"checkpointer": open_saver(folder), "recorder": sql_store(url), **more}
     return office_agent(office=office, planner=lambda view: steps[len(view["results"])], **made)
 
 
 def begin_critique(graph: Any, thread: str = "1", context: Any = None) -> str:
-    """Have a run wait, and return its id."""
     result = graph.invoke(GIVEN, {"configurable": {"thread_id": thread}}, context=context)
     assert result["status"] == "waiting"
     return str(result["run_id"])
 
 
 def begin_payment(graph: Any, thread: str = "1", task: Any = TASK) -> str:
-    """Have a run wait, and return its id."""
     result = graph.invoke(task, {"configurable": {"thread_id": thread}})
     assert result["status"] == "waiting"
     return str(result["run_id"])
 
 
 def queue_of(url: str, graph: Any = None) -> ReviewQueue:
-    """Return the queue of a store."""
     return ReviewQueue(sql_store(url), graph)

@@ -49,7 +49,6 @@ class Served:
         raise TimeoutError("the desk did not begin")
 
     def close(self):
-        """Stop it."""
         self._server.should_exit = True
         self._thread.join(20)
 
@@ -79,13 +78,11 @@ class Served:
 
 
 def csrf_of(page):
-    """Return the token in the forms of a page."""
     return re.search(r'name="csrf" value="([0-9a-f]{64})"', page)[1]
 
 
 @pytest.fixture
 def url(tmp_path):
-    """The URL of a store in a file."""
     return f"sqlite:///{tmp_path}/runs.db"
 
 
@@ -128,14 +125,12 @@ def person(browser):
 
 @pytest.fixture
 def waiting(tmp_path, url, serve):
-    """A desk with one run whose draft a person decides about: the desk, and the run's id."""
     graph = critique_agent(tmp_path, url)
     run_id = begin_critique(graph)
     return serve(queue_of(url, graph)), run_id
 
 
 def result_of(url, run_id):
-    """Return the result of a run that has ended."""
     return sql_store(url).read(run_id).recording["result"]
 
 
@@ -190,7 +185,6 @@ def test_a_stale_tab_decides_nothing(tmp_path, url, serve, person):
 
 
 def hostile_run(tmp_path, url):
-    """Have a run wait whose model and page wrote markup wherever they could."""
     args = {"to": f"{HOSTILE} {'long' * 300}", "amount": 900}
     steps = (calls(READ), calls({"tool": "send_money", "args": args}))
     graph = tool_agent(tmp_path, url, office=Office({"id": "b7", "text": HOSTILE}), steps=steps)

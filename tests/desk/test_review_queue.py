@@ -26,13 +26,11 @@ database = pytest.fixture(new_database)
 
 @pytest.fixture
 def url(tmp_path):
-    """The URL of a store in a file."""
     return f"sqlite:///{tmp_path}/runs.db"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def each(request):
-    """The URL of a store in both kinds of databases."""
     return request.getfixturevalue({"sqlite": "url", "postgres": "database"}[request.param])
 
 
@@ -216,7 +214,6 @@ def office(tmp_path, monkeypatch, url):
 
 
 def listed():
-    """Return what `review list --json` says."""
     return json.loads(run("review", "list", "--json").stdout)
 
 
@@ -297,23 +294,19 @@ def test_an_edit_is_read_from_a_file(office):
         (("review", "approve", "x", "--by", " ", *TOOLS), "--user: a name that is not blank"),
         (("review", "approve", "x", "--by", "ada", "--graph", "nobody"), "--graph: rag, research, critique, tools"),
         (("review", "approve", "x", "--by", "ada", *TOOLS), "run 'x': the store has no such run"),
-        (("review", "show", "x"), "run 'x': the store has no such run"),
         (("review", "approve", "x", "--by", "ada", "--graph", "drafts:create", "--model", "m"), "--model: a factory"),
         (
             ("review", "approve", "x", "--by", "ada", "--graph", "drafts:create", "--live", "l.yaml"),
             "--live: a factory",
         ),
-        (("review", "approve", "x", "--by", "ada", *TOOLS, "--live", "l.yaml"), "--live"),
         (
             ("research", "x", "--urls", "u.txt", "--allow", "a.test", "--store", "sqlite:///r.db"),
             "--store, --checkpoints",
         ),
-        (("tools", "--checkpoints", "mysql://x"), "--checkpoints: sqlite:///FILE or postgresql://"),
         (("tools", "--checkpoints", "sqlite:////no/such/folder/x.db"), "--checkpoints: cannot be opened"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(office, url, arguments, said):
-    """Exit code 2, the option's name, and no traceback."""
     sql_store(url).open()
     told = run(*arguments)
     assert (told.exit_code, len(told.stderr.splitlines())) == (2, 1)

@@ -112,17 +112,6 @@ def test_the_legend_explains_what_is_drawn_and_nothing_else():
     assert not plain & {"guard", "acts", "proposes", "good ending"}
 
 
-@pytest.mark.parametrize("name", ["foreign", "fan"])
-@pytest.mark.parametrize("kind", ["start", "end"])
-def test_start_and_end_are_drawn_as_the_legend_says(name, kind):
-    """However many edges they hold, START is a dot and END a ring of one size, in the graph and in its legend."""
-    shapes = [[*item.iter(f"{SVG}rect")] for item in elements(draw(GRAPHS[name]()), kind)]
-    sizes = [[(rect.get("width"), rect.get("height"), rect.get("rx")) for rect in rects] for rects in shapes]
-    assert len(sizes) > 1
-    assert sizes == [sizes[0]] * len(sizes)
-    assert all(width == height for width, height, _ in sizes[0])
-
-
 def test_a_foreign_graph_shows_what_its_branches_say():
     """Labels are the keys of a path map where they are not the node's name; what is decided on is dashed."""
     picture = draw(foreign())
@@ -210,7 +199,6 @@ def test_texts_are_printable_and_fit(text, limit):
 
 
 def test_pictures_do_not_depend_on_hashing(tmp_path):
-    """Two processes with other seeds draw the same bytes."""
     code = "import sys, drawn_graphs as d\nfor n in d.GRAPHS: print(d.guardgraph.draw(d.GRAPHS[n]()).svg)"
     where = Path(__file__).parents[1] / "support"
     drawn = set()
@@ -269,13 +257,11 @@ def test_a_png_has_the_size_and_the_ground_that_were_asked_for():
 
 @each_row("scale", [0, -1, 11, float("nan"), float("inf")])
 def test_a_scale_that_makes_no_picture_is_refused(scale):
-    """A PNG of nothing, or of gigabytes, is a clear error."""
     with pytest.raises(ConfigurationError, match="scale: "):
         draw(fan(2)).png(scale=scale)
 
 
 def test_a_machine_without_fonts_is_told_so(monkeypatch):
-    """A PNG whose names are missing is never written."""
     monkeypatch.setattr(resvg_py, "svg_to_bytes", partial(resvg_py.svg_to_bytes, skip_system_fonts=True))
     with pytest.raises(ConfigurationError, match="this machine has no font"):
         draw(fan(2)).png()
@@ -313,14 +299,12 @@ def test_save_writes_what_the_ending_says(tmp_path):
 
 @pytest.mark.parametrize("name", ["picture", "picture.gif", ".svg", ""])
 def test_another_ending_is_refused(name, tmp_path):
-    """A name that does not say which form is wanted writes no file."""
     with pytest.raises(ConfigurationError, match=r"\.svg, \.png or \.mmd"):
         draw(fan(2)).save(str(tmp_path / name) if name else "")
 
 
 @each_row("given", [None, 1, "rag", StateGraph(State)])
 def test_what_is_no_compiled_graph_is_refused(given):
-    """A builder, or anything else, is named in the error."""
     with pytest.raises(
         InputError, match=f"graph: a compiled LangGraph graph is required; given: {type(given).__name__}"
     ):

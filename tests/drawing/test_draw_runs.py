@@ -112,24 +112,19 @@ def test_a_long_reason_is_cut_and_whole_in_the_tooltip():
     ("change", "message"),
     [
         (lambda run: [run], "given: list"),
-        (lambda run: 7, "given: int"),
         (lambda run: {}, "given: an empty dictionary"),
         (lambda run: {"path": run["path"]}, "given: a dictionary with path"),
         (lambda run: {"path": run["path"], "status": "waiting"}, "of one that waits, with path and waiting_for"),
         (lambda run: {**run, "path": []}, "the result of a finished run is required"),
-        (lambda run: {**run, "path": "plan"}, "the result of a finished run is required"),
         (lambda run: {**run, "path": ["request_guard", 1]}, "the result of a finished run is required"),
-        (lambda run: {**run, "path": [["request_guard"]]}, "the result of a finished run is required"),
         (lambda run: {**run, "stop_reason": None}, "the result of a finished run is required"),
         (lambda run: {**run, "path": ["request_guard", "draft"]}, "a run of another graph; rag has no node 'draft'"),
-        (lambda run: {**run, "path": ["__start__", "plan"]}, "rag has no node '__start__'"),
         (lambda run: {**run, "path": run["path"][1:]}, "no edge leads from __start__ to plan"),
         (lambda run: {**run, "path": ["request_guard", "answered"]}, "no edge leads from request_guard to answered"),
         (lambda run: {**run, "path": run["path"][:-1]}, "no edge leads from answer_guard to __end__"),
     ],
 )
 def test_what_is_no_finished_run_of_the_graph_is_refused(change, message):
-    """The error says what is required and what was given."""
     agent = create_rag_agent()
     with pytest.raises(InputError) as refused:
         draw(agent, change(agent.invoke(QUESTION)))

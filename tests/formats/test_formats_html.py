@@ -14,7 +14,6 @@ TEXT = "A paragraph that is shown."
 
 
 def parts(page: str) -> list[Heading | str]:
-    """Return the headings of a page, and the texts between them."""
     parsed = parse_html(page)
     return [part if isinstance(part, Heading) else parsed.text[part.start : part.end] for part in parsed.parts]
 
@@ -25,16 +24,13 @@ def parts(page: str) -> list[Heading | str]:
         ("<h2><button aria-expanded=false>Fees</button></h2><p>None.", [Heading(2, "Fees"), "None."]),
         ("<summary><h3>Fees</h3></summary>None.", [Heading(3, "Fees"), "None."]),
         ("<h2>Lines<br>of one</h2>x", [Heading(2, "Lines of one"), "x"]),
-        ("<h2></h2><p>Text", ["Text"]),
         ("<h2><a href=#x>¶</a></h2><p>Text", ["Text"]),
         ("<h2><a href=#x>Fees</a> <a href=#x>¶</a></h2>x", [Heading(2, "Fees"), "x"]),
         ("<h2>1<button>0</button>5</h2>x", [Heading(2, "1 0 5"), "x"]),
         ("<h2>Fees<div>of all plans</div></h2>", [Heading(2, "Fees"), "of all plans"]),
-        ("<h2>—<div>Fees</div></h2>x", [Heading(2, "— Fees"), "x"]),
         ("<blockquote><h2>Said</h2></blockquote><ul><li><h3>Item</h3>x</ul>", ["Said\n\n- Item\n\nx"]),
         ("<table><tr><td><h2>A</h2><p>a<td><p>b</table>", [Heading(2, "A"), "a | b"]),
         ("<fieldset><legend>Who</legend><h2>A</h2>a</fieldset>", ["Who", Heading(2, "A"), "a"]),
-        ("<aside class=sidebar><h2>A</h2>a</aside>", [Heading(2, "A"), "a"]),
         ("<h1>*</h1><p>—</p><h2>A</h2>", [Heading(2, "A")]),
     ],
 )
@@ -56,7 +52,6 @@ FOLDED = f"<div><p>{TOLD}</p></div>"
         f"<div><div><button aria-controls=a><span>{ASKED}</span></button></div><div id=a>{TOLD}</div></div>",
         f"<dl><dt><button aria-expanded=true>{ASKED}</button></dt><dd>{TOLD}</dd></dl>",
         f"<details open><summary>{ASKED}</summary><p>{TOLD}</p></details>",
-        f"<details open><summary><b>{ASKED}</b></summary>{TOLD}</details>",
     ],
 )
 @pytest.mark.parametrize("times", [1, 3])
@@ -77,18 +72,15 @@ def test_buttons_of_a_row_head_what_follows_each():
     "control",
     [
         f"<button>Copy</button><pre>{TOLD}</pre>",
-        f"<button>Print</button><p>{TOLD}</p>",
         f"<p>{TOLD}</p><button aria-expanded=true>More</button>",
         f"<form><button type=submit aria-expanded=true>Sure?</button><p>{TOLD}</p></form>",
         f"<button aria-expanded=true><svg></svg></button><p>{TOLD}</p>",
         f"<button>Sure?</button> or not <p>{TOLD}</p>",
         f"<button aria-expanded=false>Menu</button><nav>Plans</nav><p>{TOLD}</p>",
         f"<button>Yes</button><button>No</button><p>{TOLD}</p>",
-        f"<button>Sure?</button><div> </div><p>{TOLD}</p>",
     ],
 )
 def test_a_button_that_is_only_a_control_is_not_read(control):
-    """It heads nothing, or sends something."""
     text = parse_html(f"<main><p>{TEXT}</p><div>{control}</div></main>").text
     assert [line for line in text.split("\n") if line and line not in ("or not", "```text", "```")] == [TEXT, TOLD]
 
@@ -97,7 +89,6 @@ def test_a_button_that_is_only_a_control_is_not_read(control):
     ("page", "expected"),
     [
         ("<table><tr><th>a<th>b<tr><td>c<td>d</table>", "| a | b\n\n| c | d"),
-        ("<table><tr><td>a<tr><td> <td><tr><td>b</table>", "| a\n\n| b"),
         ("<table><caption>Fees</caption><tr><td>a</table>", "Fees\n\n| a"),
         ("<table><tr><td>a<pre> b\n  c</pre></table>d", "| a\n\n```text\n b\n  c\n```\n\nd"),
         ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "a\nb\nc\nd"),
@@ -105,12 +96,10 @@ def test_a_button_that_is_only_a_control_is_not_read(control):
         ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢 kan"),
         ("x<math><mn>9</mn></math>y", "x\n\ny"),
         ("a&nbsp;&nbsp;b \u200b c\u00ad\u200bd \u200b", "a b cd"),
-        ("<p>\u200b a", "a"),
         ("<dialog open>a</dialog><dialog>b</dialog>", "a"),
         ("<xmp>a <b></xmp><listing>c</listing>", "```text\na <b>\n```\n\n```text\nc\n```"),
         ("<div role=Navigation>Menu</div><p>a", "a"),
         ("<main>a<main>b</main></main><p>c", "a\n\nb"),
-        ("<main>a</main><p>b</p><div role=main>c</div>", "a\n\nc"),
         ("<main><h1>Only</h1></main><p>b", "Only\n\nb"),
         ("", ""),
     ],
@@ -152,12 +141,10 @@ def test_a_page_that_is_nested_without_end_is_read(tags):
     [
         "<main>x</main>" * 6_000,
         "<div>" * 900 + "</div>" * 900 + "<br>" * 12_000,
-        "<!-- <div> -->" * 12_000,
         "<!--><!---><p>" * 5_000,
         "<script>'<div>'</script>" * 6_000,
         "<svg><style><g></style></svg>" * 5_000,
         "</div></b>" * 6_000,
-        "<p><td><li>" * 4_000,
     ],
 )
 def test_a_long_page_that_is_not_nested_is_read_to_its_end(tags):
@@ -169,13 +156,11 @@ def test_a_long_page_that_is_not_nested_is_read_to_its_end(tags):
     "hiding",
     [
         "<div hidden>canary",
-        "<p hidden>canary",
         "<div style=display:none><div>canary",
         "<template>canary",
         "<dialog>canary",
         "<svg>canary",
         "<script>canary</script>",
-        "<style>canary",
     ],
 )
 def test_what_is_hidden_far_down_is_not_read(hiding):

@@ -57,18 +57,6 @@ def test_what_cannot_be_read_is_answered(monkeypatch):
     assert asked(b"", "text").details == {"error": "ZeroDivisionError"}
 
 
-def test_a_child_without_memory_says_nothing(monkeypatch):
-    """Whatever it still could do might fail."""
-    monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)
-
-    def read(*_):
-        raise MemoryError
-
-    monkeypatch.setattr(worker, "_read_content", read)
-    with pytest.raises(MemoryError):
-        asked(b"", "text")
-
-
 def test_a_child_has_limits(monkeypatch):
     """Of memory, where the system has them, of files, and of the time that it may work."""
     limits, hooks = {}, []
@@ -95,14 +83,6 @@ def test_a_parser_reaches_nobody():
             worker._deny_audit_event(event, ())
 
 
-def test_a_child_finds_what_it_reads_with():
-    """This library and all that it needs, wherever they are installed."""
-    paths = [Path(path) for path in list_library_paths(_LIBRARIES)]
-    assert Path(guardgraph.__file__).resolve().parents[1] in paths
-    for library in ("trafilatura", "lxml", "selectolax", "charset_normalizer", "pypdfium2"):
-        assert any((path / library).is_dir() for path in paths)
-
-
 def test_a_child_loads_no_more_than_it_reads_with():
     """Neither Pydantic nor LangGraph and LangChain, whose start costs a second and memory that pages could use."""
     questions = {"html": PAGE, "pdf": pdf_of("Fees"), "text": b"Fees \xe9"}
@@ -122,7 +102,6 @@ def test_a_child_loads_no_more_than_it_reads_with():
 
 
 def test_a_child_loads_what_its_parent_loads(tmp_path):
-    """Another version that is installed, too, reads nothing for it."""
     copy = tmp_path / "guardgraph"
     shutil.copytree(Path(guardgraph.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     with (copy / "formats" / "text.py").open("a", encoding="utf-8") as file:

@@ -154,7 +154,6 @@ class Observed:
 
 @pytest.fixture(scope="module")
 def watched():
-    """An agent for all runs; making one takes longer than a run."""
     return Observed()
 
 

@@ -21,16 +21,6 @@ GERMAN = "Der Flügel wird von der Strömung erwärmt und ist nicht kalt"
 ENGLISH = "The wing is heated by the flow and it is not cold"
 
 
-def some_texts(number, seed):
-    chance, weights = random.Random(seed), [1 / (rank + 1) for rank in range(len(WORDS))]
-    return [" ".join(chance.choices(WORDS, weights, k=chance.randint(1, 60))) for _ in range(number)]
-
-
-def some_questions(number, seed):
-    chance = random.Random(seed)
-    return [" ".join(chance.choices(WORDS, k=chance.randint(1, 9))) for _ in range(number)]
-
-
 def filled(path, texts, access=PUBLIC):
     index = Index(File(path))
     with index.together() as batch:
@@ -40,7 +30,6 @@ def filled(path, texts, access=PUBLIC):
 
 
 def shown(found):
-    """What is compared of what was found."""
     return [(hit["text"], hit["score"]) for hit in found]
 
 
@@ -91,20 +80,6 @@ def test_what_others_change_holds_from_the_next_search_on(tmp_path):
 def damaged(index, statement, *values):
     with closing(sqlite3.connect(index.database.path)) as connection, connection:
         assert connection.execute(statement, values).rowcount
-
-
-@pytest.mark.parametrize("left", [0, 4, 40, 42])
-def test_lengths_that_were_cut_are_damage(tmp_path, left):
-    """Where lengths of a block are gone, its words are not taken for those of another one: it is an error."""
-    index = Index(File(tmp_path / "kb.sqlite"))
-    with index.together() as batch:
-        for number, text in enumerate(some_texts(60, 4)):
-            batch.put(stored(str(number), text, source=f"s{number % 3}"))
-    of_one = "WHERE part IN (SELECT id FROM parts WHERE scope = 1)"
-    damaged(index, f"UPDATE lengths SET data = substr(data, 1, ?) {of_one}", left)
-    for question in some_questions(3, 1):
-        with pytest.raises(StoreError, match="damaged"):
-            index.search(question)
 
 
 def test_postings_that_were_cut_are_damage(tmp_path):

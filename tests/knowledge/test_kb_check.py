@@ -52,7 +52,6 @@ def filled(base):
 
 
 def answers(path):
-    """All that every caller finds."""
     with KnowledgeBase(path) as base:
         return [base.search(question, caller=caller, top_k=50) for question in QUESTIONS for caller in CALLERS]
 
@@ -69,7 +68,6 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def copied(made, tmp_path):
-    """A copy of the base beside a copy of its folder."""
     path, _ = made
     shutil.copytree(path.parent / "docs", tmp_path / "docs")
     return str(shutil.copy(path, tmp_path / "kb.sqlite"))
@@ -158,7 +156,6 @@ def test_a_changed_cell_is_found_and_made_anew_or_refused(made, tmp_path_factory
 
 
 def shown(candidate):
-    """What is shown of a chunk, less its score, which depends on what else there is."""
     return json.dumps({**candidate, "score": 0})
 
 
@@ -220,7 +217,6 @@ def test_who_waited_too_long_is_told_in_one_line(copied):
 
 
 def by_id(found):
-    """What is found, where equal ones may stand in another order: a document that was refused came later."""
     return [sorted(each, key=lambda item: (-item["score"], item["tenant"], item["doc_id"])) for each in found]
 
 

@@ -20,30 +20,6 @@ from guardgraph.tools.knowledge_base import demo_documents
 __all__ = ["base", "index"]
 
 
-def test_a_file_that_is_no_knowledge_base_is_refused(tmp_path):
-    """Text, another application's database, another version and a folder: one clear line each."""
-    (tmp_path / "text").write_text("no database at all, but long enough to be looked at " * 20)
-    for name, statement in (("other", "CREATE TABLE t (x)"), ("newer", "PRAGMA user_version = 9")):
-        if name == "newer":
-            KnowledgeBase(tmp_path / name).close()
-        with sqlite3.connect(tmp_path / name) as connection:
-            connection.execute(statement)
-        connection.close()
-    (tmp_path / "folder").mkdir()
-    expected = {
-        "text": "no database",
-        "other": "another application",
-        "newer": "given: format 9 of guardgraph",
-        "folder": "a folder",
-    }
-    for name, told in expected.items():
-        with pytest.raises(ConfigurationError, match=told) as error:
-            KnowledgeBase(tmp_path / name)
-        assert "\n" not in str(error.value)
-    with pytest.raises(ConfigurationError, match="the path of a file"):
-        KnowledgeBase(" ")
-
-
 def test_a_file_without_a_byte_is_no_new_base(tmp_path, monkeypatch):
     """What a full disk or a failed copy left is refused, by an open base, too, and nothing is answered or written."""
     empty_folder(tmp_path, monkeypatch)
@@ -88,7 +64,6 @@ def test_what_is_not_ours_keeps_its_rights(tmp_path):
 
 
 def test_the_file_is_its_owners_alone(base):
-    """Nobody else may read it, nor its log."""
     base.add(demo_documents(), readers=["public"])
     rights = {file.name: file.stat().st_mode & 0o777 for file in base.path.parent.iterdir()}
     assert set(rights.values()) == {0o600}

@@ -27,7 +27,6 @@ STEPS = st.lists(
 
 
 def document(name, texts, access=PUBLIC):
-    """A document of some chunks as the index takes it."""
     chunks = tuple(Chunk(f"{name}#{at}", "", text, 0, len(text)) for at, text in enumerate(texts))
     return StoredDocument(name, "", "s", "", "", access, chunks, Stamp(1, 0, ""))
 

@@ -35,18 +35,15 @@ ASKED = st.sampled_from(["wing", "What heats the wing?", "Wer erwärmt den Flüg
 
 
 def document(name, text, source="s", title="", section=""):
-    """A document as the retriever takes it."""
     return Document(id=name, source=source, title=title, section=section, updated_at="", text=text)
 
 
 def stored(name, text, access=PUBLIC, source="s", collection=""):
-    """A document of one chunk as the index takes it."""
     chunk = Chunk(f"{name}#1", "", text, 0, len(text))
     return StoredDocument(name, collection, source, "", "", access, (chunk,), Stamp(len(text), 0, ""))
 
 
 def both(retrieve, base, question, top_k=4):
-    """What both find, in the fields that both have."""
     sources = sorted({document["source"] for document in retrieve.documents})
     request = {"query": question, "sources": sources, "top_k": top_k}
     expected = retrieve(request)
@@ -119,7 +116,6 @@ def replayed(index, changes, is_kept):
 
 
 def test_a_query_may_have_a_hundred_thousand_characters(base):
-    """A long query is answered as any other."""
     base.add(demo_documents(), readers=["public"])
     query = " ".join(f"refund{number}" for number in range(10_000))
     expected, found = both(LexicalRetriever(demo_documents()), base, query)

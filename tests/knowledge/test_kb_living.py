@@ -36,7 +36,6 @@ class Work:
 
     @contextmanager
     def counting(self):
-        """Yield a list that has, behind the block, how much was done in it."""
         before, done = self.steps, []
         self.statements.clear()
         yield done

@@ -47,7 +47,6 @@ def as_role(owner, role):
 
 
 def executed(owner, statement, *values):
-    """What a statement of the superuser returns, whom row security does not hold."""
     with psycopg.connect(owner, autocommit=True) as connection:
         cursor = connection.execute(statement, values)
         return cursor.fetchall() if cursor.description else []
@@ -55,7 +54,6 @@ def executed(owner, statement, *values):
 
 @pytest.fixture
 def base(owner):
-    """An empty base, as a role that may put documents in."""
     emptied(owner)
     with PostgresKnowledgeBase(as_role(owner, "ingest")) as made:
         yield made

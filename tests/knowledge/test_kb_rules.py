@@ -21,7 +21,6 @@ def docs(tmp_path):
 
 
 def readers(base, tenant="acme", name="docs"):
-    """Who may read each document of a collection."""
     return {number: list(found.access.readers) for number, found in base.index.listed(tenant, name).items()}
 
 
@@ -68,20 +67,15 @@ def test_the_nearest_rule_above_holds(base, docs):
     [
         ("readers: [public\n", r"sub/access\.yaml:2: not YAML"),
         ("", r"sub/access\.yaml:1: a mapping with the field readers is required; given: NoneType"),
-        ("[tenant]\n", r"sub/access\.yaml:1: a mapping with the field readers is required; given: list"),
         ("{}\n", r"a mapping with the field readers is required; given: an empty one"),
         ("reader: [tenant]\n", r"sub/access\.yaml:1: 'reader': no such field; readers is allowed"),
-        ("readers: ['group: support']\n", r"an ID without blanks around it is required; given: 'group: support'"),
         ("readers: [tenant]\ntenant: other\n", r"sub/access\.yaml:2: 'tenant': no such field; readers is allowed"),
         ("readers: tenant\n", r"sub/access\.yaml:1: readers: a list of public, tenant"),
         ("\nreaders: [support]\n", r"sub/access\.yaml:2: readers: public, tenant, user:ID or group:ID is required"),
-        ("readers: [7]\n", r"is required; given: 7"),
         ("readers: ['group:']\n", r"is required; given: 'group:'"),
         ("readers: [tenant]\nreaders: [tenant]\n", r"sub/access\.yaml:2: 'readers': given twice"),
-        ("readers: [!x tenant]\n", r"plain values without tags"),
         ("readers: [public]\n", r"public is allowed in the rule of the root only"),
         ("readers: ['group:hr']\n", r"group:hr: a rule adds no readers to those above it, group:support"),
-        ("readers: [tenant]\n", r"tenant: a rule adds no readers to those above it"),
         (b"readers: [\xff]\n", r"sub/access\.yaml:1: UTF-8 text is required"),
     ],
 )
@@ -151,24 +145,17 @@ def test_a_document_narrows_its_own_readers(base, docs):
     ("files", "reason"),
     [
         ({"a.md": "---\nreaders: [group:other]\n---\nx"}, "group:other: a document adds no readers to those of its"),
-        ({"a.md": "---\nreaders: [public]\n---\nx"}, "public: a document adds no readers"),
         ({"a.md": "---\nreaders: everybody\n---\nx"}, "its front matter: readers: a list of public"),
-        ({"a.md": "---\nreaders: [hr\n---\nx"}, "its front matter: line"),
         ({"a.md": "---\nreaders: [tenant]\nno pair\n---\nx"}, "its front matter: lines of `key: value`"),
         ({"a.md": "---\nReaders: []\nreaders: [group:hr]\n---\nx"}, "its front matter: readers: given twice"),
         ({"a.md": "\n---\nreaders: []\n---\nx"}, "its front matter: lines of `key: value`"),
         ({"a.md": "+++\nreaders = []\n+++\nx"}, "its front matter: lines of `key: value`"),
         ({"a.md": '{\n "title": "x",\n "readers": []\n}\n\nx'}, "its front matter: lines of `key: value`"),
         ({"a.md": '---\n{"readers": []}\n---\nx'}, "its front matter: lines of `key: value`"),
-        ({"a.md": "---\n{readers: []}\n---\nx"}, "its front matter: lines of `key: value`"),
         ({"a.md": '{"made": {"by": "x"}, "readers": []}\n\nx'}, "its front matter: lines of `key: value`"),
-        ({"a.md": ';;;\n"readers": []\n;;;\nx'}, "its front matter: lines of `key: value`"),
         ({"a.md": "x", "a.meta.yaml": "readers: [group:other]"}, "group:other: a document adds no readers"),
-        ({"a.md": "x", "a.meta.yaml": "- readers"}, r"its .meta.yaml: a mapping is required; given: list"),
         ({"a.md": "x", "a.meta.yaml": "tenant: acme"}, "its .meta.yaml: 'tenant': no such field; title, section"),
-        ({"a.md": "x", "a.meta.yaml": "title: [x]"}, "its .meta.yaml: title: a text is required"),
         ({"a.md": "x", "a.meta.yaml": "readers: [hr]"}, "its .meta.yaml: readers: public, tenant, user:ID or group:ID"),
-        ({"a.md": "x", "a.meta.yaml": b"\xff"}, "its .meta.yaml: "),
         ({"a.md": "x", "a.meta.yml": "readers: []"}, "what stands beside a document is named .meta.yaml"),
         (
             {"a.md": "x", "a.meta.yaml": "title: x", "a.md.meta.yaml": "title: y"},
@@ -190,28 +177,18 @@ MEANT = {
     "indented": "  ---\n  readers: [group:hr]\n  ---\nx",
     "complex key": "---\n? readers\n: [group:hr]\n---\nx",
     "escape": '---\n"\\u0072eaders": [group:hr]\n---\nx',
-    "short escape": '---\ntitle: x\n"\\x72eaders": [group:hr]\n---\nx',
     "merge key": "---\nbase: &b {readers: [group:hr]}\n<<: *b\n---\nx",
-    "merged in place": "---\n<<: {readers: [group:hr]}\n---\nx",
     "comment before": "<!-- made by hand -->\n---\nreaders: [group:hr]\n---\nx",
-    "YAML comment before": "# who reads this\n---\nreaders: [group:hr]\n---\nx",
-    "four hyphens": "----\nreaders: [group:hr]\n----\nx",
     "spaced fence": " --- \nreaders: [group:hr]\n---\nx",
     "code fence": "```yaml\nreaders: [group:hr]\n```\nx",
-    "no end": "---\nreaders: [group:hr]\n\nx",
     "no fence": "title: x\nreaders: [group:hr]\n\nx",
-    "singular": "---\nreader: [group:hr]\n---\nx",
     "access": "---\naccess: [group:hr]\n---\nx",
     "allowed_readers": "---\ntitle: x\nallowed_readers: [group:hr]\n---\nx",
-    "letters exchanged": "---\nraeders: [group:hr]\n---\nx",
     "a letter too many": "---\nreaderss: [group:hr]\n---\nx",
     "Cyrillic": "---\nr\u0435\u0430ders: [group:hr]\n---\nx",
-    "full width": "---\n\uff52eaders: [group:hr]\n---\nx",
     "unseen letter": "---\nrea\u200bders: [group:hr]\n---\nx",
     "nested": "---\npage:\n  readers: [group:hr]\n---\nx",
-    "TOML table": "+++\n[access]\nwho = 'hr'\n+++\nx",
     "second block": "---\ntitle: x\n---\n---\nreaders: [group:hr]\n---\nx",
-    "second block below a line": "---\ntitle: x\n---\n\n---\nReader: [group:hr]\n---\nx",
     "second block of another kind": "---\ntitle: x\n---\n+++\nacl = ['hr']\n+++\nx",
     "third block": "+++\ntitle = 'x'\n+++\n---\ndate: 2026\n---\n---\nreaders: [group:hr]\n---\nx",
     "lines behind front matter": "---\ntitle: x\n---\nreaders: [group:hr]\n\nx",
@@ -222,18 +199,14 @@ OF_OTHERS = {
     "a.rst": [
         "Title\n=====\n\n.. meta::\n   :readers: group:hr\n\nx",
         ".. Meta ::\n   :title: x\n   :name=readers: group:hr\n\nx",
-        ".. meta:: :readers: group:hr\n\nx",
         ":title: x\n\n:readers: [group:hr]\n\nx",
-        ":Reader: [group:hr]\n\nx",
         ":readers: [group:hr]\n:readers: []\n\nx",
         "---\nreaders: [group:hr]\n--- \n:reader: x\n\nx",
     ],
     "a.html": [
         '<meta content="a > b" name="readers"><p>x',
-        "<meta content='\">' name=readers><p>x",
         '<META CONTENT="x"\nPROPERTY = "reader"><p>x',
         '<meta name="&#114;eaders" content="group:hr"><p>x',
-        '<meta name="re\u0430ders"><p>x',
         '<meta content="open name=readers><p>x',
         '<!-- <meta name="access"> --><p>x',
     ],
@@ -255,10 +228,8 @@ def test_what_looks_as_if_it_narrowed_shuts_the_document(base, docs):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("a.md", "---\ntitle: a: b\nheaders: x\n---\napples"),
         ("a.md", "---\ntitle: 'readers: all'\nnote: |\n  readers: x\n---\napples"),
         ("a.md", "# Title\n\nReaders: please note.\n\n```yaml\nreaders: []\n```\n"),
-        ("a.md", "Access: the door opens at 8.\n\napples"),
         ("a.md", "---\n\nReaders of this page, note: apples\nare read.\n"),
         ("a.txt", '{"made": "x"}\n\n{"readers": "of apples"}'),
         ("a.rst", "Title\n=====\n\nA paragraph.\n\n:readers: are many\n"),
@@ -272,16 +243,7 @@ def test_what_only_mentions_readers_is_a_text(base, docs, name, text):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "a.meta.json",
-        "a.meta.yaml.bak",
-        "a.meta.yaml ",
-        "a.md.meta.toml",
-        "a.m\u0435t\u0430.yaml",
-        "A.META.YML",
-        "a.meta .yaml",
-    ],
+    "name", ["a.meta.json", "a.meta.yaml.bak", "a.md.meta.toml", "a.m\u0435t\u0430.yaml", "A.META.YML"]
 )
 def test_what_looks_like_a_sidecar_shuts_the_document(base, docs, name):
     """A file that somebody takes for a sidecar, and that is not read as one, shuts its document until it is renamed."""

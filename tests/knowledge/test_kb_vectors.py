@@ -49,7 +49,6 @@ def documents(texts, **fields):
 
 @pytest.fixture
 def base(tmp_path):
-    """A base of six public documents with vectors."""
     made = KnowledgeBase(tmp_path / "kb.sqlite", embedding=Sides())
     made.add(documents(TEXTS), readers=["public"])
     with made:
@@ -104,7 +103,6 @@ def test_a_file_has_one_embedding(base):
     "returned", [[], [[1.0]] * 2, [[math.nan]], [[math.inf, 1]], [[]], [["a"]], [None], [[1.0] * 20_000]]
 )
 def test_what_is_no_vector_is_refused(tmp_path, returned):
-    """An embedding that returns something else puts nothing in."""
     with KnowledgeBase(tmp_path / "kb.sqlite", embedding=Wrong(returned)) as base:
         with pytest.raises(ConfigurationError, match="embedding: "):
             base.add(documents(["heat"]), readers=["public"])
@@ -113,7 +111,6 @@ def test_what_is_no_vector_is_refused(tmp_path, returned):
 
 @pytest.mark.parametrize("given", [-0.1, 1.1, "0.5", True, math.nan])
 def test_a_wrong_similarity_is_refused(tmp_path, given):
-    """The message says what is allowed."""
     with pytest.raises(ConfigurationError, match=r"min_similarity: a number in 0\.\.1"):
         KnowledgeBase(tmp_path / "kb.sqlite", embedding=Sides(), min_similarity=given)
 

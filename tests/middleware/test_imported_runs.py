@@ -57,12 +57,10 @@ ROWS: list[tuple[str, str, str, str, str, str]] = [
 
 
 def import_export(file: Path, **more: Any) -> Any:
-    """What comes of an import of a file that is named by its form."""
     return import_runs(file, InMemoryRecorder(), form=file.name.partition("_")[0], **more)
 
 
 def judge(recordings: Any, *middleware: Any) -> list[tuple[str, str]]:
-    """How recordings end with some guards."""
     rows = what_if(recorded_agent(*middleware), recordings).rows
     return [(row.kind, str(row.new or "")) for row in rows]
 
@@ -228,10 +226,8 @@ def test_a_policy_is_reviewed_over_imported_runs(tmp_path: Path, monkeypatch: py
 
 
 BAD = {
-    "nothing.json": None,
     "broken.json": '{"resourceSpans": [',
     "other.json": '{"a": 1}',
-    "lines.jsonl": '{"messages": []}\n{"messages"\n',
     "odd.json": '{"messages": [{"type": "human"}]}',
     "spans.json": '{"resourceSpans": [{"scopeSpans": [{"spans": [7]}]}]}',
     "cut.db": "SQLite format 3\0",
@@ -324,7 +320,6 @@ def write_spans(file: Path, *spans: dict[str, Any]) -> Path:
 
 
 def reply(*calls: dict[str, Any]) -> dict[str, Any]:
-    """A model's span that calls tools."""
     said = [{"role": "assistant", "parts": [{"type": "tool_call", "name": "send_money", **call} for call in calls]}]
     return {"gen_ai.operation.name": "chat", "gen_ai.output.messages": said}
 

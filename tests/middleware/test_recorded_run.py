@@ -40,7 +40,6 @@ def send_money(to: str, amount: float) -> str:
 
 
 def propose(called: str, call: str = "c1", /, **args: Any) -> AIMessage:
-    """A reply with one call."""
     return AIMessage("", tool_calls=[{"name": called, "args": args, "id": call}])
 
 
@@ -48,19 +47,16 @@ READ, PAY = propose("read_bill", name="may"), propose("send_money", "c2", to=THI
 
 
 def guards() -> list[Any]:
-    """Both guards."""
     return [LicensedTools(POLICY), GroundedAnswer()]
 
 
 def make(recorder: Any, *script: Any, middleware: Any = None, saver: Any = None, tools: Any = ()) -> Any:
-    """An agent that is recorded."""
     chosen = [*(guards() if middleware is None else middleware), RecordedRun(recorder)]
     model = ScriptedChatModel(*script)
     return create_agent(model, [read_bill, send_money, *tools], middleware=chosen, checkpointer=saver)
 
 
 def judge(recorder: Any, *middleware: Any) -> list[tuple[str, str]]:
-    """How recorded runs would end with other guards."""
     rows = what_if(recorded_agent(*middleware), recorder.runs).rows
     return [(row.kind, str(row.new or "")) for row in rows]
 

@@ -25,12 +25,10 @@ def runs():
 
 
 def cells(shown):
-    """Return the texts of the cells of an HTML table that is well formed, row by row."""
     return [[cell.text or "" for cell in row] for row in ET.fromstring(shown._repr_html_()).iter("tr")]
 
 
 def test_a_what_if_is_a_table_of_endings(runs):
-    """A row for each way from an old ending to a new one."""
     head, *rows = cells(what_if(create_rag_agent(budget=STRICT), runs))
     assert head == ["old ending", "new ending", "runs"]
     assert sorted(rows) == [["ok:clarify", "same", "1"], ["ok:grounded_answer", "ok:clarify", "1"]]
@@ -48,7 +46,6 @@ def test_rows_of_a_what_if_are_flat(runs):
 
 
 def test_a_dataset_may_be_a_frame_and_rows_become_one():
-    """Pandas in, pandas out."""
     frame = pandas.DataFrame(
         {"question": [QUESTION, "Who cooked lunch?"], "ending": ["ok:grounded_answer", "ok:clarify"]}
     )

@@ -110,13 +110,11 @@ def opened(opening):
 
 @pytest.fixture(scope="module", params=RUNS)
 def name(request):
-    """A run."""
     return request.param
 
 
 @pytest.fixture(scope="module")
 def quiet(name, opening):
-    """The page of a run where scripts are off, which the tests of it look at one after the other."""
     page = opening(name, scripts=False)
     yield page
     page.context.close()
@@ -124,7 +122,6 @@ def quiet(name, opening):
 
 @pytest.fixture(scope="module")
 def lively(name, opening):
-    """The same page where scripts may run."""
     page = opening(name)
     yield page
     page.context.close()
@@ -185,7 +182,6 @@ def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(stopped, opened):
 
 
 def test_colours_follow_the_system(opened):
-    """Light and dark differ, in the page and in its pictures."""
     grounds = set()
     page = opened("rag")
     for scheme in SCHEMES:
@@ -198,7 +194,6 @@ def test_colours_follow_the_system(opened):
 
 
 def test_folded_texts_open_without_scripts(opened):
-    """The record opens by a click where scripts are off."""
     page = opened("rag", scripts=False)
     record = page.locator("pre.json").last
     assert not record.is_visible()

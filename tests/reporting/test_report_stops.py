@@ -37,8 +37,6 @@ def _head(result):
 
 STOPS = {
     "a number": (lambda: _answering("Within 20 minutes, 24/7.", ID), ["20 minutes"]),
-    "a number in words": (lambda: _answering("Within twenty minutes.", ID), ["twenty minutes"]),
-    "a time with points": (lambda: _answering("Ask at 9:30 p.m. or so.", ID), ["9:30 p.m."]),
     "a broken line": (lambda: _answering("Within 20\nminutes.", ID), ["20\nminutes"]),
     "a name": (lambda: _answering("Within 15 minutes, as Gartner says.", ID), ["Gartner"]),
     "a citation": (lambda: _answering("Within 15 minutes.", ID, "doc_x"), ["doc_x"]),
@@ -89,7 +87,6 @@ def test_what_was_not_refused_is_not_shown_as_refused():
 
 @given(st.text("ab 1.<\n", max_size=40), st.lists(st.text("ab1.", min_size=1, max_size=3), max_size=3))
 def test_marks_lose_nothing_of_a_value(text, words):
-    """Whatever is marked in a text, it is the same text."""
     found = re.compile("|".join(map(re.escape, words))) if words else None
     marks = (lambda text: [Marked(*match.span()) for match in found.finditer(text)]) if found else None
     shown = tree(f"\n{render_value({'text': text}, marks=marks)}")

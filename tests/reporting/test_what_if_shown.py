@@ -23,23 +23,19 @@ WRONG = {"answer": "Within 20 minutes.", "citations": ["doc_sla_enterprise_v3"]}
 
 
 def unchecked(recorder):
-    """Make an agent that lets a wrong number through."""
     return agent(answer=WRONG, policy=RagPolicy(check_values=False), recorder=recorder)
 
 
 def judged():
-    """Judge two answers by a stricter agent, one of which was asked by somebody else."""
     return what_if(create_rag_agent(budget=STRICT), answers())
 
 
 def unreplayable():
-    """Judge the two answers, one redacted and one of a newer form."""
     first, second = answers()
     return what_if(create_rag_agent(), [{**first, "redacted": [["input"]]}, {**second, "format": 2}])
 
 
 def answers():
-    """Return the recordings of the two answers."""
     return [recorded(create_rag_agent, QUESTION), recorded(unchecked, QUESTION)]
 
 
@@ -50,16 +46,12 @@ def answers():
     ("limit", "found", "exceeded"),
     [
         ("ok>ok:0", 1, True),
-        ("ok>ok:1", 1, False),
         ("ok:grounded_answer>ok:clarify:0", 1, True),
-        ("*>ok:clarify:0", 1, True),
         ("stopped>ok:0", 0, False),
         ("ok>stopped:invalid_answer:0", 0, False),
         ("changed:0", 1, True),
         ("unknown:49%", 1, True),
         ("unknown:50%", 1, False),
-        ("same:0", 0, False),
-        ("unreplayable:0", 2, True),
         ("unreplayable:version:0", 1, True),
         ("unreplayable:redacted:1", 1, False),
         ("unreplayable:changed:0%", 0, False),
@@ -76,15 +68,11 @@ def test_a_limit_counts_changes_or_a_class(limit, found, exceeded):
     [
         ("stopped>ok", "a whole number or a percentage behind the last colon; given: 'stopped>ok'"),
         ("stopped>ok:-1", "a whole number or a percentage behind the last colon; given: '-1'"),
-        ("", "a whole number or a percentage behind the last colon; given: ''"),
         ("stoped>ok:0", "endings called ok, stopped, refused, .*; given: 'stoped'"),
         ("stopped:>ok:0", "endings called .*; given: 'stopped:'"),
-        ("ok>:0", "endings called .*; given: ''"),
         ("ok:ground>ok:0", "an outcome of rag: grounded_answer, grounded_partial, clarify; given: 'ground'"),
-        ("ok>ok:clarfy:0", "an outcome of rag: grounded_answer, grounded_partial, clarify; given: 'clarfy'"),
         ("ok>stopped:no_such:0", "a stop reason of rag; given: 'no_such'"),
         ("chnged:0", "OLD>NEW:MOST, CLASS:MOST or .*, with a class of same, .*; given: 'chnged'"),
-        ("unreplayable:chnged:0", "OLD>NEW:MOST, .*, or why of erased, .*; given: 'unreplayable:chnged'"),
         ("unknown:changed:0", "OLD>NEW:MOST, .*; given: 'unknown:changed'"),
     ],
 )
@@ -119,7 +107,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def command(*arguments):
-    """Run the command."""
     return run("what-if", "candidates:strict", *arguments)
 
 
@@ -169,7 +156,6 @@ def test_the_command_names_a_run_that_was_changed_and_judges_the_others(folder):
         (["--store", "none.jsonl"], "--store 'none.jsonl': cannot be read: No such file or directory"),
         (["--store", "text.jsonl"], "--store 'text.jsonl', line 1: not JSON: "),
         (["--store", "twice.jsonl"], "--store 'twice.jsonl', line 1: not JSON: the key 'a' stands twice in one object"),
-        (["--store", "list.jsonl"], "--store 'list.jsonl', line 2: a recording is required"),
         (["--store", "runs.jsonl", "--tenant", "a"], "--tenant: for a store; a .jsonl file is judged whole"),
         (["--store", "runs.jsonl", "--fail-on", "x"], "--fail-on 'x': required: "),
         (["--store", "sqlite:///runs.db", "--pattern", "rga"], "--pattern: rag, which the candidate judges, "),
@@ -178,9 +164,7 @@ def test_the_command_names_a_run_that_was_changed_and_judges_the_others(folder):
     ],
 )
 def test_wrong_options_are_one_line_and_code_2(folder, arguments, message):
-    """Whatever is wrong with what is given, there is no traceback."""
     (folder / "text.jsonl").write_text("text\n")
-    (folder / "list.jsonl").write_text("{}\n[]\n")
     (folder / "twice.jsonl").write_text('{"a": {"a": 1}, "b": [{"a": 1, "a": 1}]}\n')
     assert refused(command(*arguments)).startswith(message)
 
@@ -189,7 +173,6 @@ def test_wrong_options_are_one_line_and_code_2(folder, arguments, message):
 
 
 def ways():
-    """Return a candidate and the two ways of a run that it judges otherwise."""
     candidate = create_rag_agent(budget=STRICT)
     [row] = what_if(candidate, [recorded(create_rag_agent, QUESTION)]).rows
     return candidate, *row.ways

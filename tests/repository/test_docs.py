@@ -190,7 +190,6 @@ def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_ins
 
 
 def test_blocks_are_of_a_kind_that_is_checked():
-    """No block of code escapes the tests by its name."""
     known = {"python", "python no-run", SERVED, "json", "text", *SHELL, "sql"}  # test_kb_postgres.py runs the last
     directives = {"{toctree}", "{include} ../CHANGELOG.md"}  # of the site; test_site.py builds it
     assert {fence.info for page in PAGES for fence in fences(page)} <= known | directives
@@ -216,13 +215,11 @@ def test_parts_made_from_the_code_are_up_to_date():
 
 
 def test_every_picture_stands_in_a_page():
-    """The pages show the pictures that are made, and no others."""
     assert {file for page in PAGES for file in images(page)} == {ROOT / name for name in PICTURES}
     assert {*(ROOT / "docs" / "pictures").iterdir()} == {ROOT / name for name in PICTURES}
 
 
 def test_every_part_that_can_be_made_stands_in_one_page():
-    """Nothing is generated for no reader, and nothing twice."""
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert sorted(part["name"] for part in MADE_PART.finditer(text)) == sorted(MADE)
 
@@ -249,7 +246,6 @@ def test_the_pattern_of_ones_own_needs_public_names_only():
 
 
 def test_the_pattern_of_ones_own_is_proved(reader):
-    """The fourth pattern passes `verify`."""
     import triage
 
     assert guardgraph.verify(triage.create_triage()) == []
@@ -270,7 +266,6 @@ def test_pages_are_plain():
 
 
 def test_every_column_of_a_table_has_a_heading():
-    """A screen reader tells a cell by the heading of its column."""
     for page in PAGES:
         tokens = MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8"))
         headings = [inside for token, inside in pairwise(tokens) if token.type == "th_open"]
@@ -291,7 +286,6 @@ NEEDED = [row for row in ROWS if len(row) == 3 and row[0] not in ("what", "---")
 
 
 def list_tests(file):
-    """Return the names of the tests of a file."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     functions = (item for item in tree.body if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef))
     return {item.name for item in functions if item.name.startswith("test_")}
@@ -311,23 +305,8 @@ def test_what_a_caller_sees_is_of_the_catalogue_and_shown_by_a_test():
 
 
 def test_what_production_needs_is_shown_by_tests_that_exist():
-    """The command of a row names files of tests."""
     assert len(NEEDED) >= 13
     for row in NEEDED:
         command = re.fullmatch(r"`pytest((?: tests/[\w/]+\.py)+)`", row[2])
         assert command, row[0]
         assert all(list_tests(file) for file in command[1].split()), row[0]
-
-
-def test_every_link_leads_to_a_page_and_a_heading():
-    """A link of the guide names a page that there is, and behind # a heading of it."""
-    links = re.findall(r"\]\(([\w/]+\.md)(?:#([\w-]+))?\)", PAGE)
-    assert len(links) > 20
-    for page, anchor in links:
-        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-        headings = {
-            re.sub(r"[^\w -]", "", line.strip("# ").lower()).replace(" ", "-")
-            for line in text.splitlines()
-            if line.startswith("#")
-        }
-        assert not anchor or anchor in headings, (page, anchor)

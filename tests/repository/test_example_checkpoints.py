@@ -5,109 +5,53 @@ from __future__ import annotations
 import asyncio
 
 import postgres_checkpoints
-import psycopg
 import pytest
 import sqlite_checkpoints
-from example_runs import ENDINGS, EXAMPLES, ran
+from example_runs import EXAMPLES, ran
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from runs import masked
 
 from guardgraph import create_rag_agent
 
 
-@pytest.fixture(scope="module")
-def server(postgres):
-    """The address of a PostgreSQL server."""
-    return postgres
-
-
 @pytest.fixture
-def address(server):
-    """The address of an empty database on that server."""
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("DROP DATABASE IF EXISTS runs WITH (FORCE)")
-        connection.execute("CREATE DATABASE runs")
-    return server.replace("/postgres?", "/runs?")
+def address(new_postgres):
+    return new_postgres()
 
 
-def halves(saver, request, context=None):
-    """Run both halves of an RAG run, each with a graph of its own: (what came next in between, the result)."""
-    make, given = request
-    between = sqlite_checkpoints.start(make(checkpointer=saver), given)
-    return between, sqlite_checkpoints.resume(make(checkpointer=saver), context)
-
-
-async def async_halves(saver, request, context=None):
-    """Run both halves as `halves` does, asynchronously."""
-    make, given = request
-    between = await postgres_checkpoints.start(make(checkpointer=saver), given, "1")
-    return between, await postgres_checkpoints.resume(make(checkpointer=saver), "1", context)
-
-
-def with_sqlite(folder, address, *run):
-    """Keep a run in a file."""
+def with_sqlite(folder, address, context):
+    """Return what comes next in the middle of a run, and its result."""
     with SqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
-        return halves(saver, *run)
+        first, second = (create_rag_agent(planner=sqlite_checkpoints.plan, checkpointer=saver) for _ in range(2))
+        between = sqlite_checkpoints.start(first, sqlite_checkpoints.QUESTION)
+        return between, sqlite_checkpoints.resume(second, context)
 
 
-def with_async_sqlite(folder, address, *run):
-    """Keep a run in a file, asynchronously."""
-
-    async def both():
-        async with AsyncSqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
-            return await async_halves(saver, *run)
-
-    return asyncio.run(both())
-
-
-def with_postgres(folder, address, *run):
-    """Keep a run in a database."""
-    with PostgresSaver.from_conn_string(address) as saver:
-        saver.setup()
-        return halves(saver, *run)
-
-
-def with_async_postgres(folder, address, *run):
-    """Keep a run in a database, asynchronously."""
+def with_postgres(folder, address, context):
+    """Return the same of a run that is awaited."""
 
     async def both():
         async with AsyncPostgresSaver.from_conn_string(address) as saver:
             await saver.setup()
-            return await async_halves(saver, *run)
+            first, second = (create_rag_agent(planner=sqlite_checkpoints.plan, checkpointer=saver) for _ in range(2))
+            between = await postgres_checkpoints.start(first, sqlite_checkpoints.QUESTION, "1")
+            return between, await postgres_checkpoints.resume(second, "1", context)
 
     return asyncio.run(both())
 
 
-SAVERS = pytest.mark.parametrize("kept", [with_sqlite, with_async_sqlite, with_postgres, with_async_postgres])
-
-
-@SAVERS
-def test_every_ending_comes_through_a_checkpoint(kept, tmp_path, address):
-    """Interrupted in the middle, or over before it, a run returns what it returns without a checkpointer."""
-    for name, ending in ENDINGS.items():
-        expected = ending.direct()
-        between, result = kept(tmp_path, address, (ending.agent, {"question": ending.question}))
-        assert masked(result) == expected, name
-        assert between == (("retrieve",) if "retrieve" in expected["path"] else ())
-
-
-@SAVERS
+@pytest.mark.parametrize("kept", [with_sqlite, with_postgres])
 def test_a_source_that_was_switched_off_meanwhile_is_not_read(kept, tmp_path, address):
     """The context of the second half counts: without the source the run stops, and without time too."""
-
-    def make(**more):
-        return create_rag_agent(planner=sqlite_checkpoints.plan, **more)
-
     for context, reason in (
         (sqlite_checkpoints.only(["billing_policy"]), "source_denied:support_policy"),
         (sqlite_checkpoints.only(["support_policy", "billing_policy"]), "success"),
         ({"budget": {"max_seconds": 0.0}}, "max_seconds"),
         (None, "success"),
     ):
-        between, result = kept(tmp_path, address, (make, sqlite_checkpoints.QUESTION), context)
+        between, result = kept(tmp_path, address, context)
         assert (between, result["stop_reason"]) == (("retrieve",), reason)
         assert ("answer" in result) == (reason == "success")
 

@@ -33,25 +33,20 @@ class Desk:
 
     @property
     def acts(self):
-        """What its tool did."""
         acts = self.folder / "acts"
         return acts.read_text().splitlines() if acts.exists() else []
 
     @property
     def log(self):
-        """What it printed."""
         return (self.folder / "log").read_text()
 
     def store(self):
-        """Its store, read from here."""
         return sql_store(f"sqlite:///{self.folder / 'runs.db'}")
 
     def follow(self, path, given, headers=ADA):
-        """Return a response that is streamed."""
         return httpx.stream("POST", self.url + path, json=given, headers=headers, trust_env=False, timeout=60)
 
     def ask(self, path, given, headers=ADA):
-        """Return the thread of a run, and its events to the end."""
         with self.follow(path, given, headers) as response:
             assert response.status_code == 200, response.read()
             return response.headers["x-thread"], list(events(response))
@@ -99,7 +94,6 @@ def desk(folder, seconds="0", grace="30"):
 
 
 def is_up(url):
-    """Say whether the service answers."""
     try:
         return httpx.get(f"{url}/health", trust_env=False).is_success
     except httpx.TransportError:
@@ -117,7 +111,6 @@ def wait_for(holds, seconds=120):
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    """A service whose write takes no time."""
     with desk(tmp_path_factory.mktemp("desk")) as made:
         yield made
 
@@ -153,10 +146,7 @@ def test_a_run_waits_for_whoever_is_signed_in(quick):
     ("path", "content", "headers", "status", "says"),
     [
         ("/runs", b"{", ADA, 422, "body: a JSON object is required"),
-        ("/runs", b"[]", ADA, 422, "body: a JSON object is required"),
         ("/runs", b'{"task": 7}', ADA, 422, "invalid_request:task"),
-        ("/runs", b"{}", ADA, 422, "invalid_request:task"),
-        ("/runs", b"[" * 100_000, ADA, 422, "body: a JSON object is required"),
         ("/runs", b'{"task": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", ADA, 422, "body: a JSON object is required"),
         ("/runs", b'{"task": ' + b"[" * 500 + b"]" * 500 + b"}", ADA, 422, "invalid_request:task"),
         ("/runs/nobody/answer", b'{"hash": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", ADA, 422, "body: a JSON object"),

@@ -21,7 +21,6 @@ EVERY_FRONT = pytest.mark.parametrize(("stub", "front"), FRONTS.items(), ids=lam
 
 
 def _declared(stub):
-    """Return what type checkers read in a stub: names with the modules that they come from."""
     text = (Path(guardgraph.__file__).parent / stub).read_text(encoding="utf-8")
     imports = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
     return [(item.asname, item.name, node.module) for node in imports for item in node.names]
@@ -42,7 +41,6 @@ def _shown_code():
 
 
 def _loaded_by(statement):
-    """Return the packages that a new process has loaded after a statement."""
     code = f"import sys; {statement}; print(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     return set(done.stdout.split())

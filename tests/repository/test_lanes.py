@@ -14,7 +14,6 @@ from tables import each_row
 
 @pytest.fixture
 def child():
-    """Start a process, as a helper does."""
     return subprocess.Popen([sys.executable, "-c", ""])
 
 
@@ -57,7 +56,6 @@ def test_a_process_is_seen_however_it_is_started():
 
 
 def test_what_was_left_out_is_told_with_its_reasons():
-    """A newcomer reads how many tests there are more, and why."""
     assert lanes.tell_left_out({"process": 3, "slow": 1}, []) == (
         "left out: 3 tests that start a process; 1 tests that take over 1 s"
     )

@@ -15,12 +15,10 @@ EVERY_NOTEBOOK = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: pat
 
 
 def outputs(notebook):
-    """Return what the cells of a notebook gave out, by the cells' ids."""
     return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
 
 
 def shown(notebook):
-    """Return the HTML that a notebook shows, pictures and tables."""
     return "".join(
         output.get("data", {}).get("text/html", "") for given in outputs(notebook).values() for output in given
     )

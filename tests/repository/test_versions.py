@@ -74,7 +74,6 @@ KEYS = sorted(name for name, value in vars(names).items() if name.isupper() and 
 
 
 def numbers(release):
-    """Return the numbers of a release."""
     return tuple(map(int, release.split(".")[:3]))
 
 

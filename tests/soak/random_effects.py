@@ -115,17 +115,14 @@ class Tools:
         return f"moved {request['number']}"
 
     def reconcile(self, key: str) -> gg.Outcome | None:
-        """Say what came of a write."""
         made = self.made(key)
         return gg.Outcome("value", f"moved {made[0]['request']['number']}") if made else None
 
     def made(self, key: str) -> list[Any]:
-        """Return the lines of a key."""
         return [line for line in self.lines if line["key"] == key]
 
     @property
     def lines(self) -> list[Any]:
-        """What reached a tool, in its order."""
         return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
 
     def _write_down(self, kind: str, request: Any, key: str | None) -> None:
@@ -200,11 +197,9 @@ class Acting:
     ended: dict[str, Any] = field(default_factory=dict)
 
     def tools(self, moment: Any = lambda: None) -> Tools:
-        """Return the tools that write into its folder."""
         return Tools(self.folder / "tools.txt", moment)
 
     def recorder(self, moment: Any = lambda: None) -> FileRecorder | None:
-        """Return the recorder that writes into its folder."""
         return FileRecorder(self.folder / "runs.txt", moment) if self.plan["recorder"] else None
 
     @contextmanager
@@ -248,7 +243,6 @@ class Acting:
 
     @property
     def fork(self) -> Path:
-        """The file that says from which checkpoint a client goes on that wants a fork, once it does."""
         return self.folder / "fork.txt"
 
     def _go_on_from_earlier(self, graph: Any, config: Any, options: Any) -> Any:

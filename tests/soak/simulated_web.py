@@ -47,13 +47,11 @@ def list_answers(plant: str) -> list[tuple[str, str]]:
 
 
 def list_contradictions(plant: str) -> list[tuple[str, str]]:
-    """Return the planted sentences that another page contradicts, each with what that says: another number."""
     said = [sentence for sentence, _ in list_answers(plant)[:2]]
     return [(each, re.sub(r"\d+", lambda found: str(int(found[0]) + 7), each)) for each in said]
 
 
 def ask_about(plant: str) -> str:
-    """Return the question that the planted answers answer."""
     return f"How many megawatts does the {plant} plant deliver, when was it commissioned, what did repairs cost?"
 
 
@@ -87,7 +85,6 @@ class Ranking:
         self._weights = {word: math.log(len(sites) / count) for word, count in holders.items()}
 
     def list_sites(self, query: str) -> list[Site]:
-        """Return the pages that share words with a query, those that share most and rarest first."""
         asked = sorted({*re.findall(r"\w+", query.casefold())})
         weighed = [(sum(self._weights[word] for word in asked if word in words), site) for site, words in self._words]
         return [site for weight, site in sorted(weighed, key=lambda item: -item[0]) if weight]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import platform
@@ -15,10 +14,9 @@ import figures
 import measured
 import pytest
 from docs_parts import ROOT
-from measured import Row, Skip, scripted_agent
+from measured import Row, Skip
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-PATTERNS = ("rag", "research", "self_critique")
 
 
 @pytest.fixture(scope="module")
@@ -71,21 +69,8 @@ def test_a_missed_goal_is_marked():
 
 
 def test_an_unknown_benchmark_is_refused():
-    """The error names it and those that there are."""
     command = [sys.executable, str(ROOT / "benchmarks"), "speed"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert "speed" in done.stderr
     assert "by_hand" in done.stderr
-
-
-@pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("coroutines", [False, True])
-def test_a_scripted_agent_ends_with_success(pattern, coroutines):
-    """What is measured is a whole run, up to a good ending, in either way of calling."""
-    scripted = scripted_agent(pattern, coroutines=coroutines)
-    agent = scripted.make()
-    for result in (agent.invoke(scripted.given()), asyncio.run(agent.ainvoke(scripted.given()))):
-        assert result["stop_reason"] == "success"
-        assert result["path"] == scripted.result["path"]
-    assert len(result["path"]) > 5

@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import psycopg
-from kb_faults import chunks_of, damaged, rebuilds_survived, server_filled, server_survived, shared, survived
+from kb_faults import damaged, rebuilds_survived, server_survived, shared, survived
 from postgres_server import postgres_server
 
-from guardgraph import LexicalRetriever, PostgresKnowledgeBase
 from guardgraph.knowledge.base import make_server_base
 
 
@@ -47,19 +46,3 @@ def test_kills_on_a_server(tmp_path):
     """When a client that adds a folder or its server is killed, each document is whole and all counts are right."""
     with server_base() as (owner, url):
         assert server_survived(tmp_path, owner, url, kills=10, seed=50) > 3
-
-
-def test_two_hundred_tenants_on_a_server_that_is_killed():
-    """After 10,000 chunks by four processes and six kills each tenant has its own, with the retriever's scores."""
-    with server_base() as (owner, url):
-        assert server_filled(owner, url, tenants=200, chunks=50, processes=4, kills=6, seed=20) == 6
-        with psycopg.connect(owner, autocommit=True) as connection:
-            counted = "SELECT count(*), count(DISTINCT tenant), (SELECT sum(passages) FROM guardgraph.parts) FROM"
-            assert connection.execute(f"{counted} guardgraph.chunks").fetchone() == (10_000, 200, 10_000)
-        with PostgresKnowledgeBase(url) as base:
-            for tenant in (0, 7, 199):
-                held = [*chunks_of(tenant, 50)]
-                request = {"query": held[3]["text"], "sources": ["s0", "s1"], "top_k": 20}
-                expected = LexicalRetriever(held)(request)
-                found = base({**request, "caller": {"tenant": f"t{tenant}"}})
-                assert [{name: hit[name] for name in expected[0]} for hit in found] == expected

@@ -54,13 +54,11 @@ class FlakyServer(OpenAIServer):
 
 
 def count_open():
-    """Return tasks, threads and open files of this process."""
     gc.collect()
     return len(asyncio.all_tasks()), threading.active_count(), len(os.listdir("/proc/self/fd"))
 
 
 def read_memory():
-    """Return the bytes that the process holds."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
@@ -117,7 +115,6 @@ def test_hundreds_of_runs_leak_nothing_and_lose_nothing(tmp_path):
 
 
 def list_model_calls(recording):
-    """Return the calls of a model, in their order."""
     return [call for call in recording["calls"] if "usage" in call]
 
 

@@ -68,13 +68,11 @@ class Newcomer:
         return self.type(str(self.bin / "python"), "-I", name, **more)
 
     def is_done_in_time(self) -> bool:
-        """Say whether the ten minutes were enough."""
         return time.monotonic() - self.began < MINUTES * 60
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of this checkout."""
     folder = tmp_path_factory.mktemp("dist")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True, timeout=300)
@@ -82,7 +80,6 @@ def wheel(tmp_path_factory):
 
 
 def snippets(page):
-    """Return the Python blocks of a page as one program, and what it prints."""
     blocks = [fence for fence in fences(ROOT / "docs" / page) if fence.info == "python"]
     return "\n".join(fence.code for fence in blocks), "".join(fence.output or "" for fence in blocks)
 

@@ -19,7 +19,6 @@ def cite_all(view):
 
 
 def look_once_more(view):
-    """Say what to search for besides: once, what else is said of the same, so that more of its pages are read."""
     return {"open": [], "queries": [f"What else? {view['question']}"] if len(view["queries"]) == 1 else []}
 
 
@@ -27,7 +26,6 @@ class Keeper:
     """A recorder that keeps the last recording."""
 
     def record(self, run):
-        """Keep a recording."""
         self.last = run
 
 

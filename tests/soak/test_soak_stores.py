@@ -15,12 +15,10 @@ PROCESSES, RUNS = 8, 12
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request, tmp_path):
-    """The URL of a store that is not there yet, in both kinds of databases."""
     return request.getfixturevalue("database") if request.param == "postgres" else f"sqlite:///{tmp_path}/runs.db"
 
 
 def test_eight_processes_write_into_one_chain(url):
-    """No run is lost, and nothing breaks the chain."""
     acknowledged = written(url, recording(), PROCESSES, RUNS)
     assert sorted(receipt["seq"] for _, receipt in acknowledged) == list(range(1, PROCESSES * RUNS + 1))
     store = sql_store(url, timeout=TIMEOUT)

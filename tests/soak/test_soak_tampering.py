@@ -25,7 +25,6 @@ from guardgraph import sql_store
 
 @pytest.fixture(scope="module")
 def kept_place(postgres):
-    """The place of a store of six runs, of which the fourth was erased, and its head."""
     url = new_database(postgres)
     return url, six_runs(sql_store(url))
 

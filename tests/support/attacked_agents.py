@@ -116,11 +116,6 @@ def calling(attacker: Any) -> Any:
     return agent, {"task": "Look up Ada."}
 
 
-def without_request(attacker: Any) -> Any:
-    """Forget the request."""
-    return office(attacker)[0]
-
-
 def without_attacker() -> Any:
     """Take nothing."""
     return None

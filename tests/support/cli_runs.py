@@ -34,7 +34,6 @@ def empty_folder(tmp_path, monkeypatch):
 
 
 def process(*arguments, **environ):
-    """Run the command line as a process of its own."""
     command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
     given = {**os.environ, **environ}
     return subprocess.run(command, env=given, capture_output=True, text=True, timeout=300, check=False)
@@ -44,7 +43,6 @@ typer.testing._get_command = cache(typer.testing._get_command)  # it is built on
 
 
 def run(*arguments):
-    """Run the command line in this process."""
     return typer.testing.CliRunner().invoke(app, list(arguments), catch_exceptions=False)
 
 
@@ -61,7 +59,6 @@ def refused(done, code=2):
 
 
 def comparable(result):
-    """Return a result without what differs from run to run."""
     if isinstance(result, dict):
         return {key: comparable(value) for key, value in result.items() if key not in ("run_id", "elapsed_ms")}
     return [comparable(item) for item in result] if isinstance(result, list) else result
@@ -86,7 +83,6 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 import guardgraph
 
-number = 3
 agent = guardgraph.create_rag_agent()
 
 class State(TypedDict):
@@ -98,14 +94,8 @@ def raises():
 def leaves():
     sys.exit(7)
 
-def interrupted():
-    raise KeyboardInterrupt
-
 def refuses():
     raise guardgraph.ConfigurationError("a setting of ours")
-
-def none():
-    return None
 
 async def later():
     return agent

@@ -53,7 +53,6 @@ def fences(page: Path) -> Iterator[Fence]:
 
 
 def links(page: Path) -> Iterator[str]:
-    """Yield where the links of a page lead to."""
     for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
         for child in token.children or ():
             if child.type == "link_open":
@@ -61,7 +60,6 @@ def links(page: Path) -> Iterator[str]:
 
 
 def images(page: Path) -> Iterator[Path]:
-    """Yield the files of the pictures of a page."""
     for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
         for child in token.children or ():
             if child.type == "image":
@@ -69,14 +67,12 @@ def images(page: Path) -> Iterator[Path]:
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the anchors that GitHub makes of a page's headings."""
     tokens = MarkdownIt().parse(page.read_text(encoding="utf-8"))
     headings = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def stacked() -> list[list[str]]:
-    """Return the rooms of the package as the import contract has them: a list for each layer, the highest first."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     contracts = project["importlinter"]["contracts"]
     [layers] = (given["layers"] for given in contracts if given["type"] == "layers" and "containers" not in given)
@@ -84,7 +80,6 @@ def stacked() -> list[list[str]]:
 
 
 def rooms_list() -> str:
-    """Return the rooms as a numbered list of layers: what each room says of itself."""
     between = "\n\n    "
     return "".join(f"{at}. {between.join(map(_describe_room, layer))}\n" for at, layer in enumerate(stacked(), 1))
 
@@ -95,25 +90,21 @@ def _describe_room(name: str) -> str:
 
 
 def rules_list() -> str:
-    """Return the grammar's rules as a list."""
     return "".join(f"- `{name}`: {getdoc(rule)}\n" for name, rule in guardgraph.RULES.items())
 
 
 def stopped_rag() -> str:
-    """Return the picture of a run that a guard stopped."""
     agent = guardgraph.create_rag_agent(planner=lambda view: {"kind": "retrieve", "query": "SLA", "sources": ["wiki"]})
     return guardgraph.draw(agent, agent.invoke({"question": "What is our SLA?"})).svg
 
 
 def repaired_draft() -> str:
-    """Return the picture of a run that went in circles: the revisions lacked what was required."""
     agent = guardgraph.create_self_critique_agent(reviser=lambda view: {"revised_answer": f"{view['draft']} Sorry."})
     request = {"goal": CRITIQUE_GOAL, "incident_context": load_demo_incident()}
     return guardgraph.draw(agent, agent.invoke(request)).svg
 
 
 def recording_schema() -> str:
-    """Return the JSON Schema of a recording as a file."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -122,12 +113,10 @@ def _plain(text: str) -> str:
 
 
 def failures_list() -> str:
-    """Return why pages are not read as a list."""
     return "".join(f"- `{reason}`: {meaning}\n" for reason, meaning in READ_FAILURES.items())
 
 
 def list_commands() -> list[tuple[str, str]]:
-    """Return every command of the command line, with the first sentence of its help."""
     return sorted(_walk_commands(get_command(import_module("guardgraph.cli.commands").app), ()))
 
 
@@ -140,7 +129,6 @@ def _walk_commands(command: Any, names: tuple[str, ...]) -> Iterator[tuple[str, 
 
 
 def commands_list() -> str:
-    """Return the commands as a list."""
     return "".join(f"- `{name}`: {said}\n" for name, said in list_commands())
 
 
@@ -198,7 +186,6 @@ SETTING_PAGES = {
 
 
 def _setting_cells(model: type[grammar.Settings], name: str) -> tuple[str, str, str, str]:
-    """Return what a setting is called, its kind, its default, and what its docstring says."""
     shown = f"[`{name}`]({SETTING_PAGES[name]})" if name in SETTING_PAGES else f"`{name}`"
     value = getattr(model(), name)
     default = (", ".join(value) or "none") if isinstance(value, tuple) else value
@@ -276,7 +263,6 @@ MADE: dict[str, Callable[[], str]] = {
 
 
 def renewed(text: str) -> str:
-    """Return a page's text with its made parts as the code has them now."""
     return MADE_PART.sub(lambda part: f"{part['name']} -->\n\n{MADE[part['name']]()}\n", text)
 
 

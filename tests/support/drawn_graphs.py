@@ -38,7 +38,6 @@ def triage():
 
 
 def triage_agent():
-    """Return the graph of the pattern in own_pattern.md."""
     return triage()()
 
 
@@ -118,23 +117,19 @@ def known_edges(graph):
 
 
 def elements(picture, kind):
-    """Return the elements of a picture that have a class."""
     return [item for item in xml.fromstring(picture.svg).iter() if kind in item.get("class", "").split()]
 
 
 def words(item):
-    """Return the texts in an element, as they are shown."""
     return ["".join(text.itertext()) for text in item.iter(f"{SVG}text")]
 
 
 def shown_nodes(picture):
-    """Return the names of the nodes that are drawn, with the classes of each."""
     groups = [item for item in xml.fromstring(picture.svg).iter(f"{SVG}g") if item.find(f"{SVG}title") is not None]
     named = [(words(item)[0], item.get("class", "chip").split()) for item in groups if words(item)]
     return {name: classes for name, classes in named if "chip" not in classes}
 
 
 def colours(picture):
-    """Return the rules of a picture's style sheet, those for light surroundings before those for dark ones."""
     light, _, dark = picture.svg.partition("@media (prefers-color-scheme: dark)")
     return [dict(re.findall(r"^\.gg \.(\w+) \.shape \{ fill: (\S+); stroke", part, re.M)) for part in (light, dark)]

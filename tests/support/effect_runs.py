@@ -60,7 +60,6 @@ class Setup:
 
     @property
     def bank(self) -> Bank:
-        """The bank that was paid by."""
         return Bank(self.folder / "bank.txt")
 
 
@@ -75,14 +74,12 @@ class Moments:
         self.last, self.count = last, 0
 
     def __call__(self) -> None:
-        """Let a moment pass, or none after it."""
         self.count += 1
         if self.count == self.last:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
 def dying_saver(base: Any, moments: Any) -> Any:
-    """Return a checkpointer's class whose writes are moments."""
     return _add_moments(base, moments, ("put", "put_writes"), ("aput", "aput_writes"))
 
 
@@ -192,7 +189,6 @@ def _work(pipe: Any, setup: Setup, last: int) -> None:
 
 
 def attempt(setup: Setup, last: int = 0) -> Any:
-    """Let a process ask, which dies at a moment, and return the result that it got; None where it died."""
     return run_in_process(_work, setup, last)
 
 

@@ -35,13 +35,11 @@ STRICT = RagBudget(min_chunk_score=0.9)
 
 
 def shadowed(policy=None, budget=None, recorder=None):
-    """Return a RAG agent with a stricter shadow, as a deployment's factory does."""
     shadow = {"strict": create_rag_agent(budget=STRICT)}
     return create_rag_agent(policy=policy, budget=budget, recorder=recorder, shadow=shadow)
 
 
 def asking(policy=None, budget=None):
-    """Return a RAG agent that asks the model of a test's server."""
     return create_rag_agent("openai:test-model", policy=policy, budget=budget)
 
 
@@ -99,12 +97,10 @@ def _documents():
 
 
 def document(kind="rag"):
-    """Return the document of a run, a copy of its own."""
     return json.loads(_documents()[kind])
 
 
 def text(made):
-    """Return what stands in the file of a document."""
     return format_document_text(made).encode()
 
 
@@ -122,17 +118,14 @@ def forged(made, change):
 
 @cache
 def keys(number=0):
-    """Return a private and a public key as PEM; another pair for each number."""
     key = Ed25519PrivateKey.from_private_bytes(bytes([number + 1]) * 32)
     return private_pem(key), public_pem(key.public_key())
 
 
 def private_pem(key, encryption=None):
-    """Return a private key as PEM."""
     how = encryption or serialization.NoEncryption()
     return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, how)
 
 
 def public_pem(key):
-    """Return a public key as PEM."""
     return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

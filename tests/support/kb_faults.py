@@ -11,18 +11,13 @@ import subprocess
 import sys
 from collections import defaultdict
 from contextlib import closing, suppress
-from itertools import groupby
 from multiprocessing import get_context
-from pathlib import Path
-from threading import Thread
 from time import monotonic, sleep
 
 import psycopg
 
 from guardgraph import ConfigurationError, GuardgraphError, KnowledgeBase, PostgresKnowledgeBase, StoreError
 from guardgraph.knowledge.base import check_knowledge_base, open_to_check, rebuild_knowledge_base
-from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
-from guardgraph.state.context import Access
 
 DOCUMENTS, PIECES = 30, 4
 CALLER = {"tenant": "acme", "groups": ["staff"]}
@@ -36,7 +31,6 @@ with KnowledgeBase(sys.argv[1]) as base:
 
 
 def text_of(version, number):
-    """A document of four pieces; those of another version have other words."""
     said = (f"## Part {piece}\n\nCommon word of {version} number {number}.\n" for piece in range(PIECES))
     return f"# Document {number}\n\n" + "\n".join(said)
 
@@ -102,7 +96,6 @@ rebuild_knowledge_base(open_to_check(Path(sys.argv[1])))
 
 
 def assert_whole(path):
-    """Nothing is found in a base."""
     with KnowledgeBase(path) as base:
         assert base.check().findings == ()
 
@@ -140,7 +133,6 @@ def _spoil_and_rebuild(path, seconds):
 
 
 def _adding(path, folder):
-    """Start a process, and return it when it begins to add."""
     command = [sys.executable, "-c", ADDING, str(path), str(folder)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert child.stdout.readline() == b"begins\n"
@@ -295,86 +287,6 @@ with PostgresKnowledgeBase(sys.argv[1]) as base:
     print("begins", flush=True)
     base.add(sys.argv[2], tenant="acme", prune=True)
 """
-
-
-FILLING = """
-import sys
-from guardgraph import PostgresKnowledgeBase
-from kb_faults import stored_of
-url, first, step, end, chunks = sys.argv[1], *map(int, sys.argv[2:])
-with PostgresKnowledgeBase(url) as base:
-    for number in range(first, end, step):
-        with base.index.together() as batch:
-            for document in stored_of(number, chunks):
-                batch.put(document)
-        print(number, flush=True)
-"""
-
-
-def chunks_of(tenant, chunks):
-    """What a tenant has, as the retriever takes it: words of its own, and words that many have."""
-    chance = random.Random(tenant)
-    for number in range(chunks):
-        words = [f"term{int(chance.paretovariate(0.6)) % 5000}" for _ in range(12)]
-        text = f"The {words[0]} of the {words[1]} is in the {words[2]} and {' '.join(words[3:])} of t{tenant}."
-        blank = {"title": "", "section": "", "updated_at": ""}
-        yield {"id": f"d{number // 10}#{number % 10}", "source": f"s{number // 10 % 2}", "text": text, **blank}
-
-
-def stored_of(tenant, chunks):
-    """The same, as documents of ten chunks."""
-    for name, some in groupby(chunks_of(tenant, chunks), key=lambda chunk: chunk["id"].split("#")[0]):
-        held = [*some]
-        pieces = tuple(Chunk(each["id"], "", each["text"], 0, len(each["text"])) for each in held)
-        access = Access(f"t{tenant}", ("tenant",))
-        yield StoredDocument(name, "docs", held[0]["source"], "", "", access, pieces, Stamp(0, 0, ""))
-
-
-def server_filled(owner, url, tenants, chunks, processes, kills, seed):
-    """Fill a server by several processes, of which one, or what serves it, is killed again and again.
-
-    Each that was ended is started again behind the last tenant that it completed. Returns how many kills found one at
-    work.
-    """
-    chance, done, at_work = random.Random(seed), [[] for _ in range(processes)], 0
-    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-
-    def start(at):
-        begin = done[at][-1] + processes if done[at] else at
-        command = [sys.executable, "-c", FILLING, url, *map(str, (begin, processes, tenants, chunks))]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "env": {**os.environ, "PYTHONPATH": paths}}
-        child = subprocess.Popen(command, text=True, **pipes)
-        reading = Thread(target=lambda: done[at].extend(map(int, child.stdout)), daemon=True)
-        reading.start()
-        return child, reading
-
-    def is_done(at):
-        return done[at] and done[at][-1] + processes >= tenants
-
-    children = [start(at) for at in range(processes)]
-    ends = monotonic() + 1800
-    while not all(map(is_done, range(processes))):
-        assert monotonic() < ends
-        completed = sum(map(len, done))
-        if at_work < kills and completed > (at_work + chance.random()) * tenants / kills:
-            at_work += 1
-            if at_work % 2:
-                chance.choice(children)[0].kill()
-            else:
-                _kill_backends(owner)
-        for at, (child, reading) in enumerate(children):
-            if child.poll() is not None:
-                reading.join()
-                child.stdout.close()
-                if not is_done(at):
-                    sleep(0.2)  # the server may recover yet
-                    children[at] = start(at)
-        sleep(0.05)
-    for child, reading in children:
-        child.wait()
-        reading.join()
-        child.stdout.close()
-    return at_work
 
 
 def server_survived(here, owner, url, kills, seed, documents=600):

@@ -64,12 +64,10 @@ sys.addaudithook(_watch)
 
 
 def begin_watch():
-    """Forget which process started."""
     _watched["started"] = ""
 
 
 def find_started_process():
-    """Return what started a process since `begin_watch`, or an empty text."""
     return _watched["started"]
 
 
@@ -87,17 +85,14 @@ def mark_tests(items):
 
 
 def name_function(item):
-    """Return the file and the function of a test, without its case."""
     return item.nodeid.partition("[")[0]
 
 
 def read_seen():
-    """Return what was seen of each function, `(slowest, total, started)`."""
     return {name: tuple(row) for name, row in json.loads(SEEN.read_text(encoding="utf-8")).items()}
 
 
 def order_slowest_first(items):
-    """Let files begin in the order of how long they take, or one process ends long after the other."""
     files = Counter()
     for name, (_, total, _) in read_seen().items():
         files[name.partition("::")[0]] += total
@@ -105,7 +100,6 @@ def order_slowest_first(items):
 
 
 def pair_tables(items):
-    """Keep, of the cases of a test marked `paired`, one for each row of its longest table: short ones take turns."""
     items[:] = [item for item in items if not item.get_closest_marker("paired") or _is_row(item)]
 
 
@@ -132,7 +126,6 @@ def _read_row(row, count):
 
 
 def multiply_examples(items, times):
-    """Let property tests try more examples than they say."""
     for function in {item.function for item in items if times > 1 and is_hypothesis_test(item.function)}:
         said = function._hypothesis_internal_use_settings
         function._hypothesis_internal_use_settings = settings(said, max_examples=said.max_examples * times)
@@ -229,7 +222,6 @@ def _names(code):
 
 
 def _find_asked(code, given):
-    """Return the texts of a fixture that asks for others by name; not for a case that the fixture does not name."""
     if "getfixturevalue" not in _names(code):
         return set()
     texts = set(_texts(code.co_consts))
@@ -264,12 +256,10 @@ def skip_unreadable(report):
 
 
 def name_reason(item):
-    """Return the first mark for which a test is left out, or an empty text for one that nobody asked for."""
     return next((mark for mark in MARKS if item.get_closest_marker(mark)), "")
 
 
 def tell_left_out(counts, skipped):
-    """Return the line that says what a run left out: tests by their reasons, then those that were skipped."""
     told = [f"{counts[mark]} tests that {text}" for mark, text in MARKS.items() if counts.get(mark)]
     reasons = Counter(report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple))
     told += [f"{count} skipped: {reason.removeprefix('Skipped: ')}" for reason, count in reasons.most_common()]

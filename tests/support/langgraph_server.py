@@ -56,30 +56,25 @@ class Server:
 
     @property
     def log(self) -> str:
-        """What it has printed so far."""
         return (self.folder / "server.log").read_text(encoding="utf-8", errors="replace")
 
     @property
     def went_out(self) -> list[str]:
-        """The hosts beyond this machine that it tried to reach through Python's sockets."""
         witnessed = self.folder / "witnessed"
         return witnessed.read_text().splitlines() if witnessed.exists() else []
 
 
 def needs_server() -> None:
-    """Skip where the extra is not installed."""
     if find_spec("langgraph_api") is None:
         pytest.skip("LangGraph's server is not installed: pip install '.[serve]'")
 
 
 def block(start: str) -> str:
-    """Return the page's block of code that begins like this."""
     [code] = [fence.code for fence in fences(PAGE) if fence.code.startswith(start)]
     return code
 
 
 def page_graphs() -> dict[str, object]:
-    """Return the graphs of the repository's langgraph.json, and of the one that the page shows."""
     ours = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
     return {**json.loads(block("{"))["graphs"], **ours}
 

@@ -30,7 +30,6 @@ METADATA = {
 
 
 def read(path: Path) -> NotebookNode:
-    """Return a notebook as it is saved."""
     return nbformat.read(path, as_version=4)
 
 
@@ -40,7 +39,6 @@ def save(notebook: NotebookNode, path: Path) -> None:
 
 
 def executed(path: Path) -> NotebookNode:
-    """Return a notebook with fresh outputs; a cell that fails raises a `CellExecutionError`."""
     with TemporaryDirectory() as folder:
         return asyncio.run(_executed(read(path), Path(folder)))
 
@@ -75,7 +73,6 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Execute every notebook and save it with its outputs."""
     for path in NOTEBOOKS:
         save(executed(path), path)
         sys.stdout.write(f"{path.relative_to(ROOT)}\n")

@@ -17,7 +17,6 @@ FONT = DictionaryObject(
 
 
 def pdf_of(*pages: str, title: str = "", password: str = "") -> bytes:
-    """Return a file whose pages show one line of Latin letters each."""
     return pdf_with(
         *(f"BT /F1 12 Tf 20 700 Td ({page}) Tj ET".encode() for page in pages), title=title, password=password
     )

@@ -46,7 +46,6 @@ def _hostile_critique():
 
 
 def _repaired():
-    """Return a run whose revisions lacked what was required, so that it went in circles."""
     reviser = scripted_tool({"revised_answer": "Sorry."}, loop=True)
     return guardgraph.create_self_critique_agent(reviser=reviser).invoke(GIVEN)
 
@@ -84,7 +83,6 @@ def result_of(name):
 
 
 def _foreign():
-    """Return a run of an unknown graph in which even the nodes have hostile names."""
     names = [f"{number}{HOSTILE}" for number in range(3)]
     told = {"kind": "guard", "elapsed_ms": 1, "verdict": HOSTILE, "steps": HOSTILE}
     timeline = [{"node": name, **told} for name in names]
@@ -104,17 +102,14 @@ def poisoned(value, key=""):
 
 
 def page(result, graph=None, **asked):
-    """Return a page as a tree; it is well-formed XML too."""
     return tree(guardgraph.report(result, graph, **asked).html)
 
 
 def tree(html):
-    """Return HTML of ours as a tree."""
     return xml.fromstring(html.partition("\n")[2])
 
 
 def said(element):
-    """Return the text of an element."""
     return "".join(element.itertext())
 
 
@@ -133,15 +128,12 @@ def texts_in(value):
 
 
 def shown(text):
-    """Return a text as a page shows it, without white space."""
     return re.sub(r"\s", "", escape_odd_letters(text.replace("\r\n", "\n")))
 
 
 def with_class(root, name):
-    """Return the elements that have a class."""
     return [item for item in root.iter() if name in item.get("class", "").split()]
 
 
 def record(root):
-    """Return the JSON of a whole result, as the page has it."""
     return said(with_class(root, "json")[-1])

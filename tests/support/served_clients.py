@@ -111,7 +111,6 @@ def begun(client, thread):
 
 
 def at_once(calls):
-    """Make calls at the same time and return what they return: the server takes half a second to begin a run."""
     with ThreadPoolExecutor(len(calls)) as pool:
         return [made.result() for made in [pool.submit(call) for call in calls]]
 

@@ -48,7 +48,6 @@ def contacts():
 
 
 def only_loopback():
-    """Hold in a test that loopback alone was dialled, by any thread, and that the system was asked for no name."""
     with contacts() as seen:
         yield
     assert {place[0] for place in seen} <= {"127.0.0.1"}, seen

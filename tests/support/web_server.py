@@ -38,7 +38,6 @@ def answer(body: bytes | str = b"", status: str = "200 OK", **headers: str) -> b
 
 
 def redirect(location: str, status: str = "302 Found", **headers: str) -> bytes:
-    """Return an answer that leads on."""
     return answer(status=status, location=location, **headers)
 
 
@@ -82,7 +81,6 @@ def send(connection: socket.socket, asked: Asked, page: Page) -> None:
 
 
 def _receive(connection: socket.socket, left: int) -> bytes:
-    """Return what is still to come of the body of a question."""
     body = b""
     while len(body) < left and (piece := connection.recv(65536)):
         body += piece
@@ -127,13 +125,11 @@ class WebServer:
 
     @cached_property
     def trusting(self) -> ssl.SSLContext:
-        """A context of clients that trust this server's certificates."""
         context = ssl.create_default_context()
         self._authority.configure_trust(context)
         return context
 
     def resolve(self, host: str, port: int):
-        """Say where a name is: here, unless it is said to be elsewhere."""
         self.resolved.append(host)
         if host in self.addresses:
             return [(address, port) for address in self.addresses[host]]

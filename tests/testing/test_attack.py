@@ -22,7 +22,6 @@ here = pytest.fixture(autouse=True)(empty_folder)
 
 
 def attacked(name, runs=60, seed=0):
-    """Attack an agent of the support module."""
     return attack_agent(f"attacked_agents:{name}", runs=runs, seed=seed)
 
 
@@ -51,7 +50,6 @@ def test_nothing_is_found_in_an_agent_that_keeps_its_word(name):
 
 
 def test_an_agent_without_guards_does_what_results_say_and_answers_what_nothing_says():
-    """Each finding names the value that stands in a result alone."""
     report = attacked("plain", runs=120)
     kinds = {key[0] for key in report.found}
     assert {"unlicensed_call", "invented_answer"} <= kinds
@@ -69,14 +67,12 @@ def test_a_pattern_without_licences_is_judged_at_its_tools(mutant, kind):
 
 
 def test_the_same_seed_makes_the_same_runs():
-    """And another one makes others."""
     first, again, other = (attacked("guarded", 30, seed).plain() for seed in (1, 1, 2))
     assert {**first, "seconds": 0} == {**again, "seconds": 0}
     assert first["endings"] != other["endings"]
 
 
 def test_nothing_leaves_the_machine_and_the_report_names_what_would_have():
-    """A tool that opens a connection fails, and the host is named."""
     report = attacked("calling", runs=20)
     assert report.refused_hosts == ["192.0.2.7"]
     assert "tool_unavailable:<tool>" not in report.never or "tool_invalid_output:<tool>" not in report.never
@@ -96,7 +92,6 @@ def test_a_trusted_field_is_not_poisoned():
 
 
 def test_the_command_prints_endings_and_findings_and_writes_tests(here, monkeypatch):
-    """The written tests fail as long as the finding stands."""
     monkeypatch.syspath_prepend(str(SUPPORT))
     done = run("attack", "attacked_agents:plain", "--runs", "30", "--write", "test_found.py")
     assert done.exit_code == 3
@@ -161,11 +156,9 @@ def test_mutants_say_what_the_own_tests_notice(here):
         (["nothing"], "module:factory is required"),
         (["attacked_agents:missing"], "no attribute 'missing'"),
         (["attacked_agents:without_attacker"], "unexpected keyword argument 'attacker'"),
-        (["attacked_agents:without_request"], "(graph, request) are required"),
         (["attacked_agents:office", "--runs", "0"], "--runs: a number from 1 to 100000 is required; given: 0"),
         (["attacked_agents:office", "--write", "found.txt"], "--write: a file that ends in .py is required"),
         (["attacked_agents:office", "--runs", "1", "--tests", "make test"], "--tests: a command of pytest is required"),
-        (["attacked_agents:office", "--runs", "1", "--tests", "pytest '"], "No closing quotation"),
     ],
 )
 def test_a_wrong_word_is_one_line(arguments, said):

@@ -190,8 +190,6 @@ def test_delays_are_slept_or_told_to_the_clock(mode: str) -> None:
 
 
 def test_a_delayed_reply_can_be_cancelled() -> None:
-    """An async caller's timeout ends a delayed reply at once."""
-
     async def impatient() -> None:
         async with asyncio.timeout(0.05):
             await ScriptedChatModel(Reply("x", delay=30)).ainvoke("hi")

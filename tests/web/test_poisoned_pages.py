@@ -28,14 +28,8 @@ CITES = {"answer": "P1 incidents are answered within 15 minutes.", "citations": 
 UNSEEN = {
     "a comment": f"<!-- {ORDER} -->",
     "an attribute": f'<p title="{ORDER}">More.</p>',
-    "an alt text": f'<img src="x.png" alt="{ORDER}">',
     "hidden": f"<p hidden>{ORDER}</p>",
-    "aria-hidden": f'<p aria-hidden="true">{ORDER}</p>',
-    "a template": f"<template><p>{ORDER}</p></template>",
-    "a script": f"<script>{ORDER}</script>",
     "no display": f'<p style="display: none">{ORDER}</p>',
-    "no size": f'<p style="font-size:0">{ORDER}</p>',
-    "no colour at all": f'<p style="opacity:0">{ORDER}</p>',
     "not visible": f'<div style="visibility:hidden"><p>{ORDER}</p></div>',
     "tag characters": f"<p>{''.join(chr(0xE0000 + ord(letter)) for letter in ORDER)}</p>",
 }
@@ -43,7 +37,6 @@ UNSEEN = {
 
 
 def page(poison):
-    """Return a page of a text and something else."""
     main = f"<p>{html.escape(SEEN)}</p>{poison}<p>Invoices are due in 30 days.</p>"
     return answer(f"<title>SLA</title><main>{main}</main>", content_type="text/html; charset=utf-8")
 
@@ -76,15 +69,6 @@ def test_what_nobody_sees_is_no_evidence(where):
     assert [url for url in server.log if "robots" not in url] == [PAGE]
 
 
-def test_a_quote_with_invisible_letters_is_the_words_that_are_seen():
-    """Zero-width and direction marks inside words change nothing of what a reader sees, and of what counts."""
-    odd = SEEN.replace("15", "1\u200b5").replace("Support", "Sup\u202eport")
-    body = f"<title>SLA</title><main><p>{odd}</p><p>Invoices are due in 30 days.</p></main>"
-    result, _, [shown] = researched(answer(body, content_type="text/html; charset=utf-8"), {"notes": [HONEST]}, CITES)
-    assert SEEN in shown["text"]
-    assert result["status"] == "ok"
-
-
 EVIL = "http://evil.example/x"
 SEEN_ORDERS = {
     "instructions": (ORDER, {"claim": "Readers are owed 9001 dollars."}, "number_not_in_quote"),
@@ -115,26 +99,6 @@ def test_a_page_leads_nowhere_but_where_the_lists_allow():
 
 
 def test_a_heading_that_nobody_sees_is_no_title():
-    """A title is shown beside a quote, and dates what is quoted."""
     body = f"<main><h1 hidden>{ORDER}</h1><h1>Terms</h1><p>{html.escape(SEEN)}</p><p>Invoices are due.</p></main>"
     result, _, [shown] = researched(answer(body, content_type="text/html"), {"notes": [HONEST]}, CITES)
     assert shown["title"] == result["citation_details"][0]["title"] == "Terms"
-
-
-@pytest.mark.parametrize(
-    "between",
-    [
-        *("<button>0</button>", "<select><option>0</select>", "<input value=0>", "<img src=0.png alt=0>"),
-        *("<math><mn>0</mn></math>", "<svg><text>0</text></svg>", "<object>0</object>", "<textarea>0</textarea>"),
-        *("<iframe></iframe>", "<meter value=1></meter>", "<ruby>2<rt>0</rt></ruby>", "<del>0</del>", "<br>"),
-        *('<span style="visibility:hidden">0</span>', '<span style="opacity:0">0</span>'),
-    ],
-)
-def test_what_is_seen_between_two_digits_parts_them(between):
-    """What is drawn and not read as text makes no number of its neighbours: 1 and 5 around a 0 are not 15."""
-    said = "The limit is {}{}{} minutes for all customers."
-    quote = said.format(1, "2" * ("ruby" in between) + "0" * ("ruby" in between), 5)
-    result, _, _ = researched(
-        page(f"<p>{said.format(1, between, 5)}</p>"), {"notes": [{"claim": quote, "quote": quote, "url": PAGE}]}
-    )
-    assert result["stop_reason"] == "verification_failed:quote_not_in_source"

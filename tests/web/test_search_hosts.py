@@ -70,8 +70,6 @@ def test_a_tool_of_langchain_with_such_an_argument_is_given_them():
 
 
 def test_an_argument_that_a_tool_does_not_have_is_refused():
-    """The error says which there are."""
-
     @tool
     def find(query: str, top: int = 3) -> list:
         """Search."""

@@ -87,6 +87,5 @@ def test_an_allowed_network_allows_itself_and_no_more():
 
 @pytest.mark.parametrize("given", ["127.0.0.0/8", 5, ["127.0.0.1/8"], ["localhost"], [None], [5]])
 def test_networks_that_are_none_are_told(given):
-    """The error names the argument."""
     with pytest.raises(ConfigurationError, match="allowed_addresses"):
         parse_allowed_addresses(given)

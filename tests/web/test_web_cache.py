@@ -22,13 +22,11 @@ FRESH = {"cache_control": "max-age=3600"}
 
 
 def reader_of(server, cache, **arguments):
-    """Return a reader that keeps pages."""
     given = {"resolve": server.resolve, "allowed_addresses": LOOPBACK, "limits": LIMITS, "robots": False}
     return web_reader(cache=cache, **(given | arguments))
 
 
 def body_of(read, url="http://a.test/", hosts=HOSTS):
-    """Return the text of a page, or the failure."""
     try:
         return read({"url": url, "hosts": hosts})["body"]
     except ReadFailure as failure:
@@ -68,7 +66,6 @@ def test_the_limits_of_today_hold_for_what_is_kept(tmp_path):
 
 
 def test_a_body_that_was_broken_off_is_never_kept(tmp_path):
-    """At a cap, by the server, or where nobody can tell."""
     cut = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncache-control: max-age=99\r\n"
     pages = {
         "/large": in_turn(answer("x" * 10_000, **FRESH), answer("small", **FRESH)),
@@ -91,7 +88,6 @@ def test_a_body_that_was_broken_off_is_never_kept(tmp_path):
 
 
 def test_what_may_not_be_kept_is_not_kept(tmp_path):
-    """Errors, and what the server says may not be."""
     pages = {"/": answer("new", cache_control="no-store"), "/no": answer("no", "404 Not Found", **FRESH)}
     with WebServer(pages) as server:
         read = reader_of(server, tmp_path / "c")
@@ -102,7 +98,6 @@ def test_what_may_not_be_kept_is_not_kept(tmp_path):
 
 
 def test_a_page_is_asked_about_when_its_time_is_over(tmp_path):
-    """A server that says that nothing changed sends nothing else."""
     pages = {"/": in_turn(answer("here", etag='"1"', cache_control="no-cache"), answer(status="304 Not Modified"))}
     with WebServer(pages) as server:
         read = reader_of(server, tmp_path / "c")
@@ -111,7 +106,6 @@ def test_a_page_is_asked_about_when_its_time_is_over(tmp_path):
 
 
 def test_a_file_that_is_no_cache_is_told_at_once(tmp_path):
-    """One clear line, and the file is left as it was."""
     (tmp_path / "text").write_bytes(b"this is no database" * 1000)
     with sqlite3.connect(tmp_path / "other") as other:
         other.execute("CREATE TABLE entries (id TEXT)")

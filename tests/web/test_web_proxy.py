@@ -103,7 +103,6 @@ def test_a_page_is_read_through_a_tunnel():
     "host", ["10.0.0.7", "127.0.0.1", "169.254.169.254", "[::1]", "2130706433", "localhost", "wiki.internal", "printer"]
 )
 def test_addresses_and_private_names_are_refused_before_the_proxy_is_asked(host):
-    """Though a list has them, and where a page leads there too."""
     with WebServer({"/a": redirect(f"http://{host}/secret")}) as server, ProxyServer(server.ports) as proxy:
         for url in (f"http://{host}/secret", "http://docs.example.com/a"):
             with pytest.raises(ReadFailure) as raised:
@@ -114,7 +113,6 @@ def test_addresses_and_private_names_are_refused_before_the_proxy_is_asked(host)
 
 
 def test_a_proxy_that_refuses_is_a_failure():
-    """Of a tunnel and of a page."""
     with WebServer(names=["docs.example.com"]) as server, ProxyServer(server.ports, refuses=True) as proxy:
         for url, reason in (("https://docs.example.com/a", "connection"), ("http://docs.example.com/a", "http_status")):
             with pytest.raises(ReadFailure) as raised:
@@ -125,7 +123,6 @@ def test_a_proxy_that_refuses_is_a_failure():
 
 @pytest.mark.parametrize("given", ["proxy:3128", "socks5://a.example:1", "http://u:hidden1@a.example/path", 7, ""])
 def test_what_is_no_proxy_is_refused(given):
-    """No password is repeated."""
     with pytest.raises(ConfigurationError, match="proxy: a URL") as raised:
         web_reader(proxy=given)
     assert "hidden1" not in str(raised.value)

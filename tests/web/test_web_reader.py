@@ -50,7 +50,6 @@ def failure_of(server, url, **arguments):
 
 @pytest.fixture(scope="module")
 def nothing():
-    """A server that has no page of its own."""
     with WebServer() as server:
         yield server
 
@@ -68,7 +67,6 @@ def test_a_page_says_how_it_was_read():
 
 
 def test_a_server_is_told_no_more_than_it_needs():
-    """No cookie, no credential, and only what can be unpacked."""
     with WebServer({"/": answer("hello", set_cookie="id=1; Path=/")}) as server:
         reader = web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, user_agent="tester/1", robots=False)
         for _ in range(2):
@@ -97,13 +95,10 @@ def test_https_is_read_when_the_server_is_the_host():
         ("http://evil.test/", "source_denied_policy"),
         ("//evil.test/", "source_denied_policy"),
         ("http://169.254.169.254/latest/meta-data/", "source_denied_policy"),
-        ("http://localhost/", "source_denied_policy"),
         ("http://[::1]/", "source_denied_policy"),
         ("http://b.test@evil.test/", "source_denied_userinfo"),
-        ("http://user:word@b.test/", "source_denied_userinfo"),
         ("http://b.test:8080/", "source_denied_port"),
         ("file:///etc/passwd", "source_denied_scheme"),
-        ("gopher://b.test/", "source_denied_scheme"),
         ("javascript:alert(1)", "source_denied_scheme"),
         ("http://b.test\\@evil.test/", None),
         ("http://[", "source_denied_scheme"),
@@ -111,7 +106,6 @@ def test_https_is_read_when_the_server_is_the_host():
     ],
 )
 def test_a_redirect_is_judged_before_it_is_followed(location, denied):
-    """What is not on the lists is not even looked up."""
     with WebServer({"/": redirect(location), "b.test/@evil.test/": answer("on b")}) as server:
         if denied is None:  # a backslash is a slash: it stays on the host
             assert read(server, "http://a.test/")["body"] == "on b"
@@ -167,7 +161,6 @@ def test_five_redirects_are_followed_and_no_more():
 
 
 def test_https_never_leads_to_http():
-    """Though the host is on the lists."""
     with WebServer({"/": redirect("http://a.test/plain"), "/plain": answer("plain")}, names=HOSTS) as server:
         failure = failure_of(server, "https://a.test/")
     assert failure.reason == "redirect_denied"
@@ -180,20 +173,10 @@ def test_https_never_leads_to_http():
     [["10.0.0.1"], ["169.254.169.254"], ["93.184.215.14", "192.168.0.1"], ["::ffff:127.0.0.1"], ["64:ff9b::7f00:1"]],
 )
 def test_one_bad_address_denies_the_host(addresses):
-    """Whatever other addresses the name has."""
     with WebServer(addresses={"a.test": addresses}) as server:
         failure = failure_of(server, "http://a.test/", allowed_addresses=())
     assert failure.reason == "address_denied"
     assert ip_address(failure.details["address"]) == ip_address(addresses[-1])
-
-
-def test_loopback_has_to_be_allowed(nothing):
-    """By a name, by an address as a host, and in any spelling of it."""
-    assert failure_of(nothing, "http://a.test/", allowed_addresses=()).reason == "address_denied"
-    for url in ("http://127.0.0.1/", "http://127.1/", "http://0x7f000001/", "http://2130706433/", "http://[::1]/"):
-        failure = failure_of(nothing, url, hosts=["127.0.0.1", "[::1]"], allowed_addresses=())
-        assert failure.reason == "address_denied"
-    assert nothing.log == []
 
 
 def test_a_name_is_judged_again_at_every_connection():
@@ -216,7 +199,6 @@ BOMB = gzip.compress(b"x" * 50_000_000)
 SLOW = {
     "head": (after(2.0, answer("late")), "timeout", "max_first_byte_seconds"),
     "dripping head": (drip([HEAD, *([b"x: y\r\n"] * 200)]), "timeout", "max_page_seconds"),
-    "dripping line": (drip([HEAD, b"x: ", *([b"y"] * 200)]), "timeout", "max_page_seconds"),
     "endless interim": (drip(itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n")), "timeout", "max_page_seconds"),
     "dripping body": (drip([HEAD + b"\r\n", *([b"x"] * 200)]), "timeout", "max_page_seconds"),
     "dripping chunks": (
@@ -270,19 +252,14 @@ BROKEN = {
     "head cut off": (HEAD, "connection"),
     "shorter than said": (HEAD + b"content-length: 10\r\n\r\nshort", "connection"),
     "two lengths": (HEAD + b"content-length: 1\r\ncontent-length: 5\r\n\r\nhello", "connection"),
-    "length no number": (HEAD + b"content-length: five\r\n\r\nhello", "connection"),
     "chunks cut off": (HEAD + b"transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n", "connection"),
-    "chunk no number": (HEAD + b"transfer-encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n", "connection"),
     "packed chunks": (HEAD + b"transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "connection"),
     "another protocol": (b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", "connection"),
     "not found": (answer("no", "404 Not Found"), "http_status"),
-    "broken": (answer("no", "500 Internal Server Error"), "http_status"),
     "a part": (answer("half", "206 Partial Content", content_range="bytes 0-3/8"), "http_status"),
-    "no content": (answer("", "204 No Content"), "http_status"),
     "redirect to nowhere": (answer("", "302 Found"), "http_status"),
     "no gzip": (answer("plain", content_encoding="gzip"), "decompression"),
     "gzip cut off": (answer(gzip.compress(b"x" * 100_000)[:60], content_encoding="gzip"), "decompression"),
-    "gzip and more": (answer(gzip.compress(b"x") + b"more", content_encoding="gzip"), "decompression"),
     "unknown packing": (answer("x", content_encoding="br"), "decompression"),
     "packed too often": (answer("x", content_encoding="gzip, gzip, gzip, gzip"), "decompression"),
 }
@@ -290,7 +267,6 @@ BROKEN = {
 
 @pytest.mark.parametrize(("page", "reason"), BROKEN.values(), ids=BROKEN.keys())
 def test_an_answer_that_is_no_page_has_its_reason(page, reason):
-    """Whatever comes instead of a page, its reason is a listed one."""
     with WebServer({"/": page}) as server:
         assert failure_of(server, "http://a.test/").reason == reason
 
@@ -308,7 +284,6 @@ def test_an_answer_that_is_no_page_has_its_reason(page, reason):
     ids=["gzip", "members", "zlib", "deflate", "twice", "identity"],
 )
 def test_a_packed_page_is_unpacked(packed, encoding):
-    """gzip, and deflate in both of its forms."""
     with WebServer({"/": answer(packed, content_encoding=encoding)}) as server:
         assert read(server, "http://a.test/")["body"] == "hello"
 
@@ -325,7 +300,6 @@ def test_a_packed_page_of_any_length_is_read_to_its_end(size, bits):
 
 @pytest.mark.parametrize("busy", ["429 Too Many Requests", "502 Bad Gateway", "503 Busy", "504 Late"])
 def test_a_server_that_is_busy_is_asked_again(busy):
-    """When it says that it wants that."""
     with WebServer({"/": in_turn(answer(status=busy, retry_after="0"), answer("then"))}) as server:
         assert read(server, "http://a.test/")["body"] == "then"
     assert len(server.log) == 2
@@ -343,7 +317,6 @@ def test_a_broken_connection_is_tried_again():
 
 @pytest.mark.parametrize("wait", ["3600", "Fri, 31 Dec 9999 23:59:59 GMT"])
 def test_nobody_waits_longer_than_the_page_may_take(wait):
-    """A server that wants an hour is asked once."""
     with WebServer({"/": answer(status="429 Too Many Requests", retry_after=wait)}) as server:
         failure = failure_of(server, "http://a.test/")
     assert failure.details["status"] == 429

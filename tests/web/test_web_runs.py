@@ -1,13 +1,11 @@
 """Runs of the Research agent over pages of a server on loopback."""
 
 import asyncio
-import socket
-import threading
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from pdf_files import pdf_of
-from web_contacts import contacts, only_loopback
+from web_contacts import only_loopback
 from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, web_reader
@@ -20,7 +18,6 @@ TEXT = "The service was restored at noon, and all customers were told of it."
 
 
 def given(**hints):
-    """What a run is given."""
     question = {"question": "When was the service restored?"}
     return {"goal": "Say what happened.", "request": {"request": question, "policy_hints": hints}}
 
@@ -44,19 +41,16 @@ def agent_of(server, urls, **arguments):
 
 @pytest.fixture
 def server():
-    """A page on one host, and one that leads from the other to it."""
     with WebServer({"a.test/": redirect("http://b.test/"), "b.test/": answer(TEXT)}) as server:
         yield server
 
 
 def failures(result):
-    """Return the reasons by URL for which pages were not read."""
     return {failed["url"]: failed["reason"] for failed in result["failed_sources"]}
 
 
 @pytest.mark.parametrize("run", ["invoke", "ainvoke"])
 def test_a_run_reads_pages_and_says_of_others_why_not(server, run):
-    """Good and bad sources in one run."""
     server.pages |= {"b.test/gone": answer("no", "410 Gone"), "b.test/image": answer(b"x", content_type="image/png")}
     agent = agent_of(server, ["http://a.test/", "http://b.test/gone", "http://b.test/image"])
     result = agent.invoke(given()) if run == "invoke" else asyncio.run(agent.ainvoke(given()))
@@ -66,7 +60,6 @@ def test_a_run_reads_pages_and_says_of_others_why_not(server, run):
 
 @pytest.mark.parametrize("field", ["allowed_domains_policy", "allowed_domains_execution"])
 def test_the_context_reaches_every_hop(server, field):
-    """Either list, tightened for one run."""
     agent = agent_of(server, ["http://a.test/"])
     result = agent.invoke(given(), context={"policy": {field: ["a.test"]}})
     assert failures(result) == {"http://a.test": "redirect_denied"}
@@ -74,7 +67,6 @@ def test_the_context_reaches_every_hop(server, field):
 
 
 def test_a_list_that_is_tightened_before_a_run_is_resumed_reaches_every_hop(server):
-    """What was switched off meanwhile is not read."""
     agent = agent_of(server, ["http://a.test/"], checkpointer=InMemorySaver())
     thread = {"configurable": {"thread_id": "1"}}
     agent.invoke(given(), thread, interrupt_before=["read"])
@@ -85,7 +77,6 @@ def test_a_list_that_is_tightened_before_a_run_is_resumed_reaches_every_hop(serv
 
 
 def test_the_budget_of_a_run_reaches_the_page(server):
-    """A page that is larger than the run allows is none."""
     agent = agent_of(server, ["http://b.test/"])
     result = agent.invoke(given(), context={"budget": {"max_page_bytes": 10}})
     assert failures(result) == {"http://b.test": "too_large"}
@@ -110,23 +101,3 @@ def test_what_an_answer_cites_is_not_fetched(kind):
     assert {item["reason"] for item in result["aggregate"]["denied_sources"]} <= {
         "source_denied_policy", "source_denied_port", "source_denied_userinfo"
     }  # fmt: skip
-
-
-def test_a_contact_is_laid_to_who_began_it():
-    """What a thread asks that an earlier test left behind is not held against this one; what a new one asks is."""
-    begun, asked = threading.Event(), []
-
-    def look_up():
-        asked.append(begun.wait(30))
-        socket.getaddrinfo("127.0.0.1", 80)
-
-    earlier = threading.Thread(target=look_up)
-    earlier.start()
-    with contacts() as seen:
-        begun.set()
-        earlier.join(30)
-        assert (asked, seen) == ([True], [])
-        now = threading.Thread(target=look_up)
-        now.start()
-        now.join(30)
-        assert seen == [("socket.getaddrinfo", "127.0.0.1")]

@@ -44,7 +44,6 @@ SPELLED = st.tuples(*map(st.sampled_from, (SCHEMES, USERS, NAMES, PORTS, TAILS))
 
 @pytest.fixture(scope="module")
 def web():
-    """A server on which every page is there, for every name."""
     with WebServer({"/": answer("here")}, names=["a.test", "bücher.test"]) as server:
         server.pages = Everywhere()
         yield server
@@ -52,14 +51,12 @@ def web():
 
 @pytest.fixture(scope="module")
 def reader(web):
-    """A reader that may read from loopback."""
     trusting = {"ssl_context": web.trusting, "limits": LIMITS, "robots": False}
     return web_reader(resolve=web.resolve, allowed_addresses=LOOPBACK, **trusting)
 
 
 @pytest.fixture(scope="module")
 def kept(web, reader, tmp_path_factory):
-    """A reader that keeps nothing, and one that does."""
     cache = tmp_path_factory.mktemp("kept") / "pages.sqlite"
     given = {"resolve": web.resolve, "allowed_addresses": LOOPBACK, "limits": LIMITS, "robots": False}
     return reader, web_reader(cache=cache, **given)
@@ -78,7 +75,6 @@ class Everywhere(dict):
 
 
 def _refused(page):
-    """Return the host that was dialled and proved to be another."""
     is_tls = isinstance(page, ReadFailure) and page.reason == "tls"
     return {parse_url(page.details["hops"][-1]["url"]).hostname} if is_tls else set()
 
@@ -114,7 +110,6 @@ def test_what_is_judged_is_what_is_dialled(web, reader, url):
 @settings(max_examples=100)
 @given(SPELLED)
 def test_a_redirect_is_judged_as_it_is_dialled(web, reader, location):
-    """The same holds of where a page leads, relative or not."""
     try:
         location.encode()
     except UnicodeEncodeError:
@@ -131,7 +126,6 @@ def test_a_redirect_is_judged_as_it_is_dialled(web, reader, location):
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_an_address_in_any_spelling_is_judged_as_the_address_that_it_is(web, address):
-    """Though it stands on the lists; nothing is dialled."""
     url = f"http://{address}/"
     hosts = [parse_url(url).hostname] if parse_url(url) else [address]
     read = web_reader(resolve=web.resolve, limits=LIMITS, robots=False)
