@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runs import refused, run
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document
@@ -29,7 +30,6 @@ SHAPES: list[Any] = [
 
 @each_row("source", SHAPES)
 def test_every_shape_of_a_source_is_read(source: Any) -> None:
-    """A text, a dictionary, a passage, a document of LangChain's: the same verdicts."""
     assert check_answer("Refunds take 10 days.", [source]).ok
     checked = check_answer("Refunds take 5 days.", [source])
     assert (checked.ok, checked.stop_reason) == (False, "invalid_answer:contradicts_source")
@@ -37,14 +37,12 @@ def test_every_shape_of_a_source_is_read(source: Any) -> None:
 
 
 def test_a_sentence_is_held_against_what_it_cites() -> None:
-    """The value of another source does not bear out a sentence that cites this one."""
     sources = [{"id": "a", "text": "Plan A costs 10 EUR a month."}, {"id": "b", "text": "Plan B costs 20 EUR a month."}]
     assert check_answer("Plan B costs 20 EUR a month [b]. Plan A costs 10 EUR a month [a].", sources).ok
     assert not check_answer("Plan B costs 20 EUR a month [a].", sources).ok
 
 
 def test_marks_and_citations_that_name_nothing_are_refused() -> None:
-    """An id that no source has is told by name, in the text and in the list."""
     for checked in (
         check_answer("Refunds take 10 days [99].", [HANDBOOK]),
         check_answer("Refunds take 10 days.", [HANDBOOK], citations=["1", "99"]),
@@ -62,7 +60,6 @@ def test_a_working_bears_out_what_is_worked_out() -> None:
 
 
 def test_the_settings_of_a_policy_hold() -> None:
-    """A dictionary or an agent's policy; another key is told with what there is."""
     wrong = "Refunds take 5 days."
     assert check_answer(wrong, [HANDBOOK], policy={"on_unsupported": "mark"}).verdict == "contradicted"
     assert check_answer(wrong, [HANDBOOK], policy={"on_unsupported": "mark"}).ok
@@ -119,14 +116,12 @@ def test_any_texts_have_a_verdict(answer: str, source: str) -> None:
 
 
 def test_an_assertion_shows_the_marked_sentences() -> None:
-    """What a test prints names the sentence and what the source says."""
     assert assert_grounded("Refunds take 10 days.", [HANDBOOK]).ok
     with pytest.raises(AssertionError, match="10 days"):
         assert_grounded("Refunds take 5 days.", [HANDBOOK])
 
 
 def test_it_loads_no_framework() -> None:
-    """Neither LangGraph, LangChain nor Pydantic is loaded by importing and calling it."""
     code = (
         "import sys; from guardgraph import check_answer; "
         "check_answer('Refunds take 5 days.', ['Refunds take 10 days.']).to_html(); "
@@ -170,21 +165,13 @@ def test_markdown_has_no_markup_of_an_answer() -> None:
     assert "WWW\\.evil" in checked.to_markdown()
 
 
-def run_check(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "guardgraph", "check", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-
-
 def test_rows_of_data_are_lines_and_a_bad_one_is_told(tmp_path: Path) -> None:
     """A line separator inside a text ends no row; a row with a wrong question has its number in one line."""
     file = tmp_path / "rows.jsonl"
     file.write_text('{"answer": "Refunds\u2028take 10 days.", "sources": ["Refunds take 10 days."]}\r\n', "utf-8")
-    assert run_check("--data", str(file)).returncode == 0
+    assert run("check", "--data", str(file)).exit_code == 0
     file.write_text('{"answer": "x", "sources": ["y"], "question": ["q"]}', "utf-8")
-    done = run_check("--data", str(file))
-    assert done.returncode == 2
-    assert "line 1: question" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "line 1: question" in refused(run("check", "--data", str(file)))
 
 
 @pytest.mark.parametrize(
@@ -207,10 +194,8 @@ def test_wrong_words_are_told_in_one_line(words: list[str], said: str, tmp_path:
     files["BLANK"].write_text(" \n", "utf-8")
     files["TEXT"].write_text("Refunds take 10 days.", "utf-8")
     files["ROWS"].write_text('{"answer": "Refunds take 10 days.", "sources": ["Refunds take 10 days."]}', "utf-8")
-    done = run_check(*(str(files.get(word, word)) for word in words))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said.replace("PDF", str(files["PDF"])) in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    done = run("check", *(str(files.get(word, word)) for word in words))
+    assert said.replace("PDF", str(files["PDF"])) in refused(done)
 
 
 @pytest.mark.parametrize(
@@ -224,16 +209,14 @@ def test_wrong_words_are_told_in_one_line(words: list[str], said: str, tmp_path:
 )
 def test_a_row_that_is_none_is_told_by_key(row: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(row, "utf-8")
-    done = run_check("--data", str(tmp_path / "rows.jsonl"))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"line 1: {said}" in done.stderr
+    assert f"line 1: {said}" in refused(run("check", "--data", str(tmp_path / "rows.jsonl")))
 
 
 def test_a_table_shows_what_was_required(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text('{"answer": "Refunds take 5 days.", "sources": ["Refunds take 10 days."]}', "utf-8")
-    done = run_check("--data", str(file), "--fail-under", "95")
-    assert done.returncode == 3
+    done = run("check", "--data", str(file), "--fail-under", "95")
+    assert done.exit_code == 3
     assert re.search(r"required +95\.0 %", done.stdout)
 
 
@@ -243,7 +226,6 @@ def test_a_path_is_no_source() -> None:
 
 
 def test_sources_that_share_an_id_are_one() -> None:
-    """As pieces of a document do; each is seen, and shown where it says something else."""
     pieces = [{"id": "a", "text": "Refunds take 10 days."}, {"id": "a", "text": "A ticket costs 2 EUR."}]
     assert check_answer("A ticket costs 2 EUR. Refunds take 10 days [a].", pieces).ok
     assert "“Refunds take 10 days.”" in check_answer("Refunds take 5 days.", pieces).to_text()

@@ -50,7 +50,6 @@ def test_runs_are_listed(store):
 
 
 def test_a_run_is_shown(store):
-    """Where it stands and how it ended; as JSON its whole recording."""
     stored = store.read(recording(1)["run_id"])
     shown = printed("show", stored.run_id)
     assert stored.position.hash in shown
@@ -126,7 +125,6 @@ def test_runs_are_erased(store):
     ],
 )
 def test_wrong_usage_is_one_line(store, arguments, message):
-    """One line on stderr, nothing on stdout, exit code 2, and no password."""
     told = refused(run("audit", *arguments))
     assert message in told
     assert "secret" not in told

@@ -52,7 +52,6 @@ def letters(text):
 
 
 def test_the_demo():
-    """A title, the answer with numbers behind it, and a table of the sources."""
     text = format_brief(research(), asked={"goal": GOAL, "request": REQUEST})
     assert text.startswith(f"# {QUESTION}\n\nResearch brief: ")
     assert "may change. [1, 2]\n\n## Sources\n\n| no. | title | address | date |\n" in text

@@ -17,7 +17,6 @@ user_files = pytest.fixture(files_of_a_user)
 
 
 def test_help_lists_the_commands():
-    """Help is plain text and names every command, also when nothing is asked."""
     for done in (run("--help"), run("-h"), run()):
         assert all(name in done.output for name in ("rag", "research", "critique", "demo", "verify", "reasons"))
         assert not CONTROL.search(done.output)
@@ -63,7 +62,6 @@ def test_what_a_folder_leaves_out_is_said(here):
 
 
 def test_research_of_something_else_is_stopped():
-    """What the recordings do not have ends with 3, the reason, its meaning and what to do."""
     done = run("research", "Who won the chess olympiad?")
     assert done.exit_code == 3
     known = guardgraph.CATALOGUES["research"].find("no_sources_after_dedupe")
@@ -73,7 +71,6 @@ def test_research_of_something_else_is_stopped():
 
 
 def test_critique_shows_the_critique_and_the_change():
-    """The demo's incident is the default; decision, risk, change and difference are shown."""
     done = run("critique")
     assert done.exit_code == 0
     assert re.search(r"guard +critique_guard +risks \d, required_changes \d -> revise\n", done.stdout)
@@ -134,7 +131,6 @@ def test_verify_lists_findings(user_files):
 
 
 def test_reasons_are_listed():
-    """The table has every reason of a pattern; JSON has every reason of all."""
     done = run("reasons", "rag")
     assert done.exit_code == 0
     for item in guardgraph.CATALOGUES["rag"]:
@@ -173,7 +169,6 @@ def test_reasons_are_listed():
     ],
 )
 def test_wrong_usage_is_one_line(arguments, message, user_files):
-    """One line on stderr says what is wrong, nothing is on stdout, and the exit code is 2."""
     assert message in refused(run(*arguments))
 
 

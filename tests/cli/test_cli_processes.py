@@ -91,14 +91,12 @@ def unwritable():
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 @pytest.mark.parametrize("arguments", [("reasons", "--markdown"), ("reasons", "--json"), ("--help",)])
 def test_a_closed_pipe_is_quiet(arguments, unwritable):
-    """When the reader goes away (`| head`), the command ends with 141, without a word."""
     command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
     done = subprocess.run(command, stdout=unwritable, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_an_encoding_that_lacks_letters_is_no_error():
-    """On a terminal that knows ASCII alone, other letters are shown as escapes."""
     done = process("rag", "Qué P1 ✓", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert r"Qu\xe9 P1 \u2713" in done.stdout

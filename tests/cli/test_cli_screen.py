@@ -59,7 +59,6 @@ def test_a_terminal_gets_colours_and_no_sequence_of_others(here, monkeypatch):
 
 @pytest.mark.parametrize("columns", ["0", "1", "20", "40", "100000000", "many"])
 def test_any_width_is_fine(columns, monkeypatch):
-    """No line is wider than the terminal, down to 20 columns; odd widths are survived."""
     monkeypatch.setenv("COLUMNS", columns)
     done = run("demo")
     width = min(max(int(columns), 20), 120) if columns.isdigit() else 80

@@ -85,7 +85,6 @@ def test_each_call_of_a_question_of_several_is_shown_whole(capsys):
 
 @pytest.mark.parametrize("answer", ["approve", "reject"])
 def test_a_step_that_asked_a_person_says_the_decision(answer):
-    """The line of a review node says what the person decided, or why no answer counts."""
     graph, shown = begun()
     [writes] = [
         update["approve"]

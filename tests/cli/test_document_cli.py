@@ -73,7 +73,6 @@ def test_a_signed_run_is_checked_with_the_public_key(stored, here):
 
 
 def test_a_changed_document_ends_with_exit_code_3_and_names_what_differs(here):
-    """On the screen and as JSON; a forger who hashes anew is found by what is derived."""
     made = forged(document(), lambda run: run["result"].update(answer="5 minutes."))
     (here / "run.json").write_bytes(text(made))
     assert 'verdict: result.answer: recorded "5 minutes.", derived "' in ended(

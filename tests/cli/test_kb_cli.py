@@ -112,7 +112,6 @@ def test_searching_says_what_a_caller_finds_and_why_not_more(filled):
 
 
 def test_a_collection_of_another_tenant_is_told_by_its_option(filled):
-    """Whoever forgot the tenant, or mistook it, is told what there is."""
     run("kb", "add", "kb.sqlite", "docs")
     there = "there are docs (no tenant), docs (--tenant acme)"
     for command in (("list", "kb.sqlite", "--tenant", "acm", "--name", "docs"), ("remove", "kb.sqlite", "doc")):

@@ -62,7 +62,6 @@ def test_diff_says_of_every_field_what_it_is_beside_the_old_one(here):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_schema_is_valid_and_takes_what_the_file_takes(command, here):
-    """Every field is described; an unknown one, or a wrong type, is refused."""
     schema = json.loads(run("policy", "schema", command).stdout)
     Draft202012Validator.check_schema(schema)
     valid = Draft202012Validator(schema).is_valid
@@ -169,7 +168,6 @@ def test_a_served_agent_is_that_of_the_tenant(here, monkeypatch):
     ],
 )
 def test_a_server_without_its_tenant_has_no_agent(tenant, folder, message, here, monkeypatch):
-    """One line that names the variable; no overlay is left out in silence."""
     _file(here, "rag.yaml")
     for name, value in {"GUARDGRAPH_TENANT": tenant, "GUARDGRAPH_POLICY": str(here) if folder else None}.items():
         monkeypatch.delenv(name, raising=False)

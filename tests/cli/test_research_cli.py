@@ -72,7 +72,6 @@ def test_pages_of_a_file_are_researched(web):
 
 
 def test_pages_are_found_by_a_searxng_server(web):
-    """`--searx` asks the operator's server; --json prints one document and nothing else."""
     web.pages["/search"] = answer(json.dumps({"results": [{"url": "http://docs.example.com/sla"}]}))
     searx = f"http://127.0.0.1:{web.ports[80]}"
     done = run("research", QUESTION, "--searx", searx, "--reader", "my_web:reader", *HOSTS, "--json")
@@ -105,13 +104,11 @@ def test_a_run_keeps_the_texts_that_it_read(here, web):
     ],
 )
 def test_what_is_wrong_is_one_line(here, web, given, said):
-    """Exit code 2 and one line on stderr that names the option; nothing is asked."""
     assert said in refused(run(*given))
     assert web.log == []
 
 
 def test_a_report_searches_several_times(web):
-    """`--report` has the limits of a report, and the screen says what is still open."""
     done = researched("--report", "--json")
     result = json.loads(done.stdout)
     assert (len(result["queries"]), result["stopped_because"]) == (2, "enough")

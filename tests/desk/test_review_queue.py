@@ -264,7 +264,6 @@ def test_a_switch_holds_for_who_decides_by_a_command(office):
 
 
 def test_a_brief_of_high_risk_waits_for_another_command(office):
-    """`guardgraph research` keeps a run that waits, as the other commands do."""
     policy = "pattern: research\npolicy: {high_risk_terms: [payments]}\n"
     (office / "research.yaml").write_text(policy, encoding="utf-8")
     assert run("research", "--policy", "research.yaml").exit_code == 4

@@ -137,7 +137,6 @@ def test_destinations_of_a_command_and_error_handlers_are_drawn():
 
 
 def test_a_branch_that_can_lead_anywhere_says_so():
-    """Instead of an edge to every node stands one mark, which the legend explains."""
     builder = StateGraph(State)
     for name in ("a", "b", "c"):
         builder.add_node(name, node)
@@ -243,7 +242,6 @@ def test_an_agent_in_a_cell_is_mermaid_text_without_the_extra():
 
 @pytest.mark.usefixtures("fonts")
 def test_a_png_has_the_size_and_the_ground_that_were_asked_for():
-    """The scale is pixels for each CSS pixel, and a dark picture is another one."""
     picture = draw(fan(2))
     root = xml.fromstring(picture.svg)
     small, large = picture.png(scale=1), picture.png(scale=3)
@@ -269,7 +267,6 @@ def test_a_machine_without_fonts_is_told_so(monkeypatch):
 
 @pytest.mark.parametrize(("library", "form"), [("graphlay", "svg"), ("graphlay", "png"), ("resvg_py", "png")])
 def test_without_the_extra_the_error_names_it(library, form, monkeypatch, tmp_path):
-    """What the extra is needed for says how to get it; Mermaid text needs none."""
     monkeypatch.setitem(sys.modules, library, None)
     picture = draw(fan(2))
     with pytest.raises(ConfigurationError, match=r'extra `draw` is required: pip install "guardgraph\[draw\]"'):
@@ -288,7 +285,6 @@ def test_importing_guardgraph_loads_no_drawing():
 
 @pytest.mark.usefixtures("fonts")
 def test_save_writes_what_the_ending_says(tmp_path):
-    """The three forms are those of the properties, whatever the case of the ending."""
     picture = draw(fan(2))
     for name in ("a.svg", "a.PNG", "a.mmd"):
         picture.save(tmp_path / name)

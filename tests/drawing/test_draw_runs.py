@@ -27,7 +27,6 @@ def _classes(picture):
 
 
 def test_the_way_of_a_run_stands_out():
-    """What ran is marked, nodes and the edges between them; everything else fades."""
     agent = create_rag_agent()
     result = agent.invoke(QUESTION)
     picture = draw(agent, run=result)
@@ -53,7 +52,6 @@ def test_the_guard_that_stopped_a_run_is_marked_with_the_reason():
 
 
 def test_a_stop_that_every_guard_has_is_shown_at_the_one_that_made_it():
-    """A spent budget, named once in the legend, stands at the guard that found it."""
     agent = create_rag_agent(budget=RagBudget(max_seconds=1e-9))
     picture = draw(agent, agent.invoke(QUESTION))
     assert [words(item) for item in elements(picture, "stopping")] == [["request_guard"]]
@@ -74,7 +72,6 @@ def test_loops_are_counted():
 
 
 def test_an_ending_that_failed_is_marked_itself():
-    """A run that an ok terminal could not end well shows that terminal as where it stopped."""
     agent = create_rag_agent()
     result = {**agent.invoke(QUESTION), "status": "stopped", "stop_reason": "guard_error:answered"}
     del result["outcome"]
@@ -99,7 +96,6 @@ def test_the_way_of_a_run_that_waits_ends_where_it_waits(strip):
 
 
 def test_a_long_reason_is_cut_and_whole_in_the_tooltip():
-    """However much a model wrote into a name, the picture stays a picture."""
     agent = _asking_for(LONG)
     result = agent.invoke(QUESTION)
     picture = draw(agent, result)

@@ -113,7 +113,6 @@ class TestLimits:
 
     @pytest.mark.parametrize("rules", ["a{color:red;" * 20_000, "a{&&{" + "&&{color:red;" * 30])
     def test_rules_in_each_other_end(self, pool, rules):
-        """A page whose selectors double at each level is given up before they are written out."""
         page = f"<style>{rules}</style>".encode() + PARAGRAPH
         with pytest.raises(ExtractionFailed) as failure:
             pool.extract(page, "html", seconds=30, max_chars=1000)
@@ -128,7 +127,6 @@ class TestLimits:
         assert "somebody" in pool.extract(page, "html", seconds=60, max_chars=10_000).text
 
     def test_marks_without_end_take_linear_time(self, pool):
-        """Hundreds of thousands of marks on one letter are put in order in parts."""
         marked = "a" + "\u0301\u0316" * 50_000
         assert len(pool.extract(marked.encode(), "text", seconds=20, max_chars=200_000).text) >= 100_000
 

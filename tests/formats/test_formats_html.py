@@ -56,7 +56,6 @@ FOLDED = f"<div><p>{TOLD}</p></div>"
 )
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_button_that_heads_what_follows_is_read(item, times):
-    """The question of a FAQ is the title of what folds out below it."""
     text = parse_html(f"<main><p>{TEXT}</p>{item * times}</main>").text
     assert [line for line in text.split("\n") if line] == [TEXT, *[ASKED, TOLD] * times]
 
@@ -118,7 +117,6 @@ def test_a_page_is_laid_out_in_blocks(page, expected):
     ],
 )
 def test_the_day_of_a_page_is_its_authors(head, day):
-    """As it is written, of the last change before that of anything else."""
     assert parse_html(f"<head>{head}</head><p>x").updated_at == day
 
 
@@ -148,7 +146,6 @@ def test_a_page_that_is_nested_without_end_is_read(tags):
     ],
 )
 def test_a_long_page_that_is_not_nested_is_read_to_its_end(tags):
-    """However many tags nobody ended, and whatever stands in comments and scripts."""
     assert TEXT in parse_html(f"{tags}<section><p>x</p></section></main><main><p>{TEXT}</p>").text
 
 
@@ -164,7 +161,6 @@ def test_a_long_page_that_is_not_nested_is_read_to_its_end(tags):
     ],
 )
 def test_what_is_hidden_far_down_is_not_read(hiding):
-    """Where a page is too deep to be read as it is, nothing is read that could be hidden."""
     text = parse_html(f"<p>{TEXT}</p>{'<div>' * 30_000}{hiding}").text
     assert TEXT in text
     assert "canary" not in text

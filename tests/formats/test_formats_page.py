@@ -41,7 +41,6 @@ MAIN = "\n\n".join(SAYS)
 
 class TestPage:
     def test_a_page_has_title_text_and_parts(self):
-        """The title is that of its head, else its first heading; headings stand in the text."""
         found = read(f"<title> The\n page</title><h1>A bridge</h1>{BODY}")
         assert (found.title, found.parts) == ("The page", (Heading(1, "A bridge"), MAIN))
         assert found.text == f"A bridge\n\n{MAIN}"
@@ -77,7 +76,6 @@ class TestPage:
         ],
     )
     def test_days_are_declared_or_guessed(self, page, declared, guessed):
-        """What the page says itself is told from what only stands in its text."""
         found = read(page + BODY, url="https://docs.example.com/bridge")
         assert (found.declared_date, found.guessed_date) == (declared, guessed)
 

@@ -80,7 +80,6 @@ def test_every_label_has_an_encoding_of_python():
 
 
 def test_a_byte_that_no_letter_has_is_a_hole():
-    """The rest is read, as a browser does; a label that nobody knows is passed over."""
     assert decode_text(b"a\xffb", "utf-8", is_html=False) == "a\ufffdb"
     assert decode_text(TEXT.encode(), "klingon", is_html=False) == TEXT
     assert decode_text(b"<meta charset=windows-1252>\xe9", "klingon", is_html=True)[-1] == "\xe9"
@@ -110,7 +109,6 @@ def test_bytes_become_text(content, declared, is_html):
     ],
 )
 def test_bytes_that_are_no_text_are_refused(content, declared, why, monkeypatch):
-    """An encoding that browsers refuse or that nobody can tell, and what no text has."""
     import charset_normalizer
 
     monkeypatch.setattr(charset_normalizer.models.CharsetMatches, "best", lambda self: None)
@@ -118,7 +116,6 @@ def test_bytes_that_are_no_text_are_refused(content, declared, why, monkeypatch)
 
 
 def test_plain_text_is_what_is_seen():
-    """Without letters that are drawn as nothing, and no longer than it may be."""
     assert read_plain(" a\u200bb \n", 9) == ("", "ab", ("ab",), "", "", "", None)
     assert read_plain("\u200b", 9).parts == ()
     assert (clean_plain_text("e\u0301"), put_on_one_line(" a\n\u200bb ")) == ("é", "a b")
@@ -138,7 +135,6 @@ def test_a_file_may_say_when_it_was_made(created, day):
 
 
 def test_an_encoding_that_nobody_names_is_found():
-    """UTF-8 where the bytes are that, else what charset-normalizer takes them for."""
     cyrillic = "Съешь же ещё этих мягких французских булок, да выпей чаю. " * 5
     assert decode_text(cyrillic.encode("cp1251"), None, is_html=False) == cyrillic
 

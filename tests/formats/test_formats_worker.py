@@ -49,7 +49,6 @@ def send_both(pipe: int, head: dict, content: bytes) -> None:
 
 
 def test_what_cannot_be_read_is_answered(monkeypatch):
-    """With the reason, whatever a parser raises; a library that cannot be loaded is named."""
     monkeypatch.setattr(worker, "_limit_work", lambda seconds: None)
     assert asked(b"a\0", "text").reason == "binary"
     assert isinstance(asked(b"", "text", libraries=["no_such_library"]), ConfigurationError)
@@ -58,7 +57,6 @@ def test_what_cannot_be_read_is_answered(monkeypatch):
 
 
 def test_a_child_has_limits(monkeypatch):
-    """Of memory, where the system has them, of files, and of the time that it may work."""
     limits, hooks = {}, []
 
     def limit(kind, most):
@@ -76,7 +74,6 @@ def test_a_child_has_limits(monkeypatch):
 
 
 def test_a_parser_reaches_nobody():
-    """Connections and processes are refused; what it has to do is not."""
     worker._deny_audit_event("open", ())
     for event in ("socket.connect", "subprocess.Popen", "os.system"):
         with pytest.raises(PermissionError, match=event):

@@ -302,7 +302,6 @@ def test_the_words_behind_a_picture_of_a_page_are_unsure():
 
 
 def test_pages_say_where_they_begin():
-    """In characters of the text, so that a citation can name its page."""
     found = read_pdf(pdf_of("First page", "", "Third page"), 99)
     assert found.pages == [(1, 0), (3, 12)]
     assert found.text[12:] == "Third page"

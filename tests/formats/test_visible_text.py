@@ -153,7 +153,6 @@ def test_a_text_that_is_seen_is_read():
     ],
 )
 def test_what_stands_apart_is_no_part_of_a_number(written, read):
-    """A footnote, a box in a line, and what takes room though nobody sees it."""
     assert text_of(f"<p>{written}</p>").split("\n\n")[1] == read
 
 
@@ -242,7 +241,6 @@ def test_nothing_that_is_hidden_is_ever_read(body):
 @settings(max_examples=80, deadline=None)
 @given(st.text(st.sampled_from("display:none;font-size0\\/*'\"{}()urlx9! \n%,@"), max_size=60))
 def test_a_style_is_read_whatever_it_says(style):
-    """Nothing raises, and a declaration that hides does so behind any that is complete."""
     read_visibility("p", {"style": style})
     assert read_visibility("p", {"style": f"color:red;display:none;{style}"}).hides
 

@@ -83,7 +83,6 @@ def damaged(index, statement, *values):
 
 
 def test_postings_that_were_cut_are_damage(tmp_path):
-    """What is left of postings in the middle of a number is an error, and no other count."""
     index = filled(tmp_path / "kb.sqlite", ["wing"] * 4)
     damaged(index, "UPDATE postings SET data = substr(data, 2)")
     with pytest.raises(StoreError, match="damaged"):

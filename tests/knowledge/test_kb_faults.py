@@ -65,7 +65,6 @@ def test_damage_shows_nothing_that_was_not_put_in(tmp_path):
     ],
 )
 def test_a_folder_of_another_user_is_one_line(tmp_path, command):
-    """Who may not read or write is told so in one line, and nothing is made."""
     folder = folder_of(tmp_path / "docs", "old", documents=2)
     with TemporaryDirectory() as shared_place:
         here = Path(shared_place)

@@ -151,7 +151,6 @@ def test_no_two_chunks_are_shown_by_one_id(index, held, shown):
 
 
 def test_an_id_of_another_collection_is_refused(index):
-    """Two collections of a tenant cannot have a document of one id; nothing is changed."""
     index.put(stored("a", "wing flow", collection="one"))
     with pytest.raises(ConfigurationError, match="collection 'one'"):
         index.put(stored("a", "other text", collection="two"))
@@ -161,7 +160,6 @@ def test_an_id_of_another_collection_is_refused(index):
 
 @pytest.mark.parametrize("change", ["text = 'wing secret'", "hash = x'00'"])
 def test_a_changed_row_is_never_shown(index, change):
-    """A chunk that is not what was put in is an error, which has nothing of it."""
     index.put(stored("a", "wing flow"))
     with sqlite3.connect(index.database.path) as connection:
         connection.execute(f"UPDATE chunks SET {change}")

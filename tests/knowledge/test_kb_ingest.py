@@ -234,7 +234,6 @@ def test_a_link_publishes_nothing(base, tmp_path, target, reason):
 
 
 def test_a_rule_that_cannot_be_looked_at_refuses_the_folder(shut):
-    """Where a folder tells names and nothing else, a rule in it refuses the folder."""
     docs = shut.path.parent / "docs"
     write(docs, {"shut/access.yaml": "readers: []\n"})
     told = r"shut/access.yaml: cannot be read: Permission denied"
@@ -303,7 +302,6 @@ def test_what_a_given_document_says_wrongly_is_refused(base, wrong, message):
     ],
 )
 def test_wrong_arguments_change_nothing(base, docs, wrong, message):
-    """An argument that is none is refused with what is allowed, before anything is written."""
     with pytest.raises(ConfigurationError, match=message):
         base.add(docs, **wrong)
     assert base.index.collections() == {}

@@ -9,7 +9,6 @@ from cli_runs import ROOT, empty_folder, run
 from docs_parts import fences
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pooled_server import POOLER, pooled
 from postgres_server import postgres_server
 from test_kb_index import ASKED, CALLERS, CHANGES, document, replayed
 from test_kb_ingest import write
@@ -161,7 +160,6 @@ def test_a_role_sees_no_row_of_others_whatever_it_asks(base, owner):
 
 
 def test_damage_is_found_and_never_shown(base, owner):
-    """A row that is not what was put in ends a search in an error, and each check names it."""
     base.add([document("a", "The wing is heated by the flow"), document("b", "cold")], readers=["public"])
     executed(owner, "UPDATE guardgraph.chunks SET text = 'The wing is cold' WHERE name = 'a'")
     executed(owner, "DELETE FROM guardgraph.postings WHERE term = 'wcold'")
@@ -206,7 +204,6 @@ OTHER_KINDS = {
 
 @pytest.mark.parametrize("message", OTHER_KINDS)
 def test_a_database_of_another_kind_is_refused(owner, message):
-    """What is no knowledge base of this version gives an error, and never an empty result."""
     breaks, mends = OTHER_KINDS[message]
     executed(owner, breaks)
     try:
@@ -265,27 +262,6 @@ def test_settings_that_do_not_hold_in_a_transaction_are_refused(base, owner):
             PostgresKnowledgeBase(as_role(owner, "answers"))
     finally:
         executed(owner, "ALTER ROLE answers RESET search_path; DROP SCHEMA pooled CASCADE")
-
-
-@pytest.mark.skipif(POOLER is None, reason="PgBouncer is not installed")
-@pytest.mark.parametrize("mode", ["session", "transaction", "statement"])
-def test_behind_a_pooler_each_caller_gets_their_own_or_nothing_is_answered(base, owner, mode):
-    """Two callers in turn over one connection of a real pooler; by statement it is refused, not empty."""
-    for tenant in ("acme", "globex"):
-        base.add([document(tenant, f"wing of {tenant}")], tenant=tenant, readers=["tenant"])
-    with pooled(owner, mode, ["ingest", "answers"]) as address:
-        if mode == "statement":
-            with pytest.raises(ConfigurationError, match="a pooler by transaction or by session is required"):
-                PostgresKnowledgeBase(address("answers"))
-            return
-        for tenant in ("acme", "globex", "acme"):
-            with PostgresKnowledgeBase(address("answers")) as pooled_base:
-                found = pooled_base.search("wing", caller={"tenant": tenant})
-                assert [hit["doc_id"] for hit in found] == [tenant]
-                assert pooled_base.search("wing") == []
-        with PostgresKnowledgeBase(address("ingest")) as writing:
-            writing.add([document("more", "another wing")], tenant="acme", readers=["tenant"])
-        assert [hit["doc_id"] for hit in base.search("another", caller={"tenant": "acme"})] == ["more"]
 
 
 def test_an_agent_answers_what_its_caller_may_read_and_stops_where_its_server_went_away(base, owner):

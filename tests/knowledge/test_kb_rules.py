@@ -28,16 +28,7 @@ def rule(*names):
     return f"readers: [{', '.join(names)}]\n"
 
 
-def test_without_any_readers_nobody_reads(base, docs):
-    """A folder without rules that is added without readers is for nobody, whatever a document says of itself."""
-    write(docs, {"a.md": "Apples", "b.md": "---\nreaders: [public]\n---\nApples"})
-    assert base.add(docs, tenant="acme").ok
-    assert readers(base) == {"a.md": [], "b.md": []}
-    assert base.search("apples", caller={"tenant": "acme", "user": "u", "groups": ["g"]}) == []
-
-
 def test_the_nearest_rule_above_holds(base, docs):
-    """A rule is for all beside and below it, up to the next rule, which narrows it."""
     write(
         docs,
         {
@@ -237,7 +228,6 @@ def test_what_looks_as_if_it_narrowed_shuts_the_document(base, docs):
     ],
 )
 def test_what_only_mentions_readers_is_a_text(base, docs, name, text):
-    """Texts about readers, and fields whose names are only alike, are taken in as texts."""
     report = base.add(write(docs, {name: text}), tenant="acme", readers=["tenant"])
     assert (report.failed, readers(base)) == ((), {name: ["tenant"]})
 

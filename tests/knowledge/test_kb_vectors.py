@@ -4,8 +4,6 @@ import math
 import sqlite3
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langchain_core.embeddings import Embeddings
 
 from guardgraph import ConfigurationError, KnowledgeBase
@@ -124,25 +122,6 @@ def test_revocation_holds_for_vectors(base):
         assert near.search("Kelvin", caller={"user": "ada"})
     rows = sqlite3.connect(base.path).execute("SELECT count(vector) FROM chunks").fetchone()
     assert rows == (len(TEXTS),)
-
-
-@settings(max_examples=15, deadline=None)
-@given(
-    hidden=st.lists(st.sampled_from([*TEXTS, "Kelvin heat", "wing"]), max_size=5),
-    question=st.sampled_from(["heat", "wing in the flow", "shock", "plate Kelvin"]),
-    least=st.sampled_from([None, 0.3]),
-)
-def test_what_a_caller_may_not_read_changes_nothing(tmp_path_factory, hidden, question, least):
-    """With and without documents of others every candidate is the same, order and scores included."""
-    found = []
-    for others in ([], hidden):
-        path = tmp_path_factory.mktemp("kb") / "kb.sqlite"
-        with KnowledgeBase(path, embedding=Sides(), min_similarity=least) as base:
-            base.add(documents(others), tenant="other", readers=["tenant"])
-            base.add(documents(TEXTS), tenant="acme", readers=["tenant"])
-            base.add(documents(others), tenant="acme", readers=["group:none"], name="n")
-            found.append(base.search(question, caller={"tenant": "acme", "user": "u"}, top_k=10))
-    assert found[0] == found[1]
 
 
 FIRST = "WHERE name = 'd0'"

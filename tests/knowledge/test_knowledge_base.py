@@ -15,7 +15,6 @@ from guardgraph.tools.knowledge_base import load_folder
 
 
 def test_handbook_is_read_in_sections():
-    """First-level folders are sources, headings are sections, ids are readable and unique."""
     documents = load_folder(HANDBOOK)
     by_id = {found["id"]: found for found in documents}
     assert len(by_id) == len(documents)
@@ -150,14 +149,12 @@ def test_links_lead_nowhere_outside(tmp_path):
 
 
 def test_folders_without_end_are_refused(tmp_path):
-    """More than a hundred folders inside each other are a clear error."""
     (tmp_path / "/".join("a" * 103)).mkdir(parents=True)
     with pytest.raises(ConfigurationError, match="a' has more than 100 folders inside each other"):
         load_folder(tmp_path / "a")
 
 
 def test_limits_are_named(tmp_path):
-    """A folder above a limit is refused with the limit's name; at the limit, it is read."""
     write(tmp_path, {"a.md": "four", "x/b.md": "more", "c.pdf": "not counted in bytes"})
     assert len(load_folder(tmp_path, max_files=4, max_bytes=8)) == 2
     with pytest.raises(ConfigurationError, match=r"max_files: .* has more than 3 files and folders"):
@@ -170,7 +167,6 @@ def test_limits_are_named(tmp_path):
 
 
 def test_bad_folders_are_configuration_errors(tmp_path):
-    """What cannot be a knowledge base is refused with one line that names the folder."""
     write(tmp_path, {"file.txt": "x", "empty/a.adoc": "x"})
     for name, problem in (
         ("none", "No such file"),
@@ -195,7 +191,6 @@ def test_bad_folders_are_configuration_errors(tmp_path):
     ],
 )
 def test_bad_files_are_configuration_errors(tmp_path, name, content, problem):
-    """A file that is no UTF-8 text, by content or name, is refused and named."""
     Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_bytes(content)
     with pytest.raises(ConfigurationError, match=problem):
         load_folder(tmp_path)

@@ -72,7 +72,6 @@ CHANGED = [{**FOUND[0], "text": f"{FOUND[0]['text']} "}]
 
 @pytest.mark.parametrize("returned", [None, {}, ["night"], [{"doc_id": "night"}], NOT_GIVEN, CHANGED])
 def test_it_may_neither_add_nor_change(returned):
-    """A candidate that it was not given, or one with another text, stops the run."""
     result, ids = shown(lambda request: returned)
     assert (result["stop_reason"], ids) == ("tool_invalid_output:rerank", [])
     assert result["details"].keys() == {"allowed", "given"}

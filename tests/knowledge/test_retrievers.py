@@ -77,7 +77,6 @@ def test_a_request_by_hand_is_read_field_by_field(made):
 
 @pytest.mark.parametrize("caller", [7, [], {"tenant": 7}, {"groups": "support"}, {"name": "x"}])
 def test_a_wrong_caller_is_refused(caller):
-    """Somebody who is said in another form is no caller of whom nothing is known."""
     with pytest.raises(ConfigurationError, match=r"^caller[.:]"):
         in_a_file()({**ASKED, "caller": caller})
 

@@ -84,16 +84,6 @@ def test_faiss():
     assert_guarded(LangChainRetriever(store, sources=SOURCES, access=RECIPES["allowed"], relevance=RECIPES["cosine"]))
 
 
-def test_chroma():
-    """All that a caller may read is compared, whatever neighbours its index has; one of a filter alone is refused."""
-    chroma = pytest.importorskip("langchain_chroma")
-    store = chroma.Chroma("documents", SureEmbedding())
-    RECIPES["add_to_chroma"](store, documents())
-    assert_guarded(RECIPES["chroma_retriever"](store, SOURCES))
-    with pytest.raises(ValueError, match=r"\$or"):
-        store.similarity_search("P1", **RECIPES["allowed"](None, ["kb"]))
-
-
 def test_bm25_swallows_a_filter_and_the_run_stops():
     """What a caller may not read comes back from it, and is given to nobody."""
     from langchain_community.retrievers import BM25Retriever

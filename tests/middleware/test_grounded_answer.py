@@ -101,7 +101,6 @@ def test_what_an_answer_says_was_done_some_call_of_the_run_did(script: Any, reas
 
 
 def test_a_mail_of_an_earlier_run_is_none_of_this_one() -> None:
-    """Who asks for another mail is not told that it was sent."""
     agent = create_agent(ScriptedChatModel(SEND, SENT, SENT, SENT), [send_mail], middleware=[GroundedAnswer()])
     asked = [("user", "Mail ada@example.com.")]
     first = agent.invoke({"messages": asked})
@@ -112,7 +111,6 @@ def test_a_mail_of_an_earlier_run_is_none_of_this_one() -> None:
 
 @pytest.mark.parametrize("raised", [StopIteration(), KeyError("x")])
 def test_what_a_model_raises_comes_out(raised: Exception) -> None:
-    """A `StopIteration` as what Python makes of it elsewhere."""
     from langchain.agents.middleware import wrap_model_call
 
     @wrap_model_call  # type: ignore[arg-type]
@@ -185,19 +183,7 @@ def test_every_update_of_a_stream_is_a_dictionary(script: Any, order: int) -> No
     assert [name for name, update in steps if "messages" in update] == ["model", "tools", "model"]
 
 
-@pytest.mark.parametrize("order", [0, 1])
-def test_both_middlewares_work_together_in_either_order(order: int) -> None:
-    """Calls are licensed and the answer is judged."""
-    guards: list[Any] = [LicensedTools(ToolPolicy(rules={"read_bill": {"effect": "read"}})), GroundedAnswer()]
-    model = ScriptedChatModel(LOOK, WRONG, RIGHT)
-    agent = create_agent(model, [read_bill], middleware=guards[::-1] if order else guards)
-    result = agent.invoke(QUESTION)
-    assert result["messages"][-1].text == RIGHT
-    assert result["guardgraph"]["stop_reason"] == "success"
-
-
 def test_the_next_question_begins_anew() -> None:
-    """A stop of one run is none of the next on the same thread."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     model = ScriptedChatModel(WRONG, WRONG, LOOK, RIGHT)
@@ -218,13 +204,11 @@ def test_the_next_question_begins_anew() -> None:
     ],
 )
 def test_a_wrong_argument_is_told_by_name(settings: dict[str, Any], field: str) -> None:
-    """One line that names the argument."""
     with pytest.raises(ConfigurationError, match=field):
         GroundedAnswer(**settings)
 
 
 def test_documents_that_are_none_are_told() -> None:
-    """With the key of the state."""
     agent, _ = make_agent(RIGHT)
     with pytest.raises(InputError, match="documents: a list"):
         agent.invoke({**QUESTION, "documents": 5})
@@ -239,7 +223,6 @@ class Total:
 
 @pytest.mark.parametrize(("total", "is_given"), [("76.00 EUR", True), ("78.00 EUR", False)])
 def test_an_answer_in_a_dataclass_is_held_against_its_sources(total: str, is_given: bool) -> None:
-    """The fields are what it says."""
     call = AIMessage("", tool_calls=[{"name": "Total", "args": {"total": total}, "id": "s"}])
     agent = create_agent(
         ScriptedChatModel(LOOK, call, call), [read_bill], middleware=[GroundedAnswer()], response_format=Total
@@ -261,8 +244,6 @@ def test_a_summary_in_the_users_place_leaves_the_ending() -> None:
 
 
 def test_what_a_tool_returns_directly_ends_the_run_with_a_status() -> None:
-    """It is no answer of the model's, so it has no outcome."""
-
     @tool(return_direct=True)
     def show_bill(name: str) -> str:
         """Show a bill."""

@@ -82,7 +82,6 @@ def test_a_published_export_is_kept_as_far_as_it_goes(
 
 
 def test_all_exports_are_tried() -> None:
-    """There are 20 published exports."""
     assert sorted(file.name for file in EXPORTS.glob("*.json*")) == [name for name, *_ in ROWS]
     assert len(ROWS) == 20
 
@@ -191,7 +190,6 @@ def test_a_file_of_somebody_elses_builds_no_objects_but_messages(tmp_path: Path)
 
 
 def test_messages_that_were_removed_since_are_imported() -> None:
-    """What a summary took from the state stands in an earlier checkpoint."""
     saver = InMemorySaver()
     agent = converse(saver, "1", [READ, RIGHT], ["You are welcome."])
     thread = {"configurable": {"thread_id": "1"}}
@@ -238,7 +236,6 @@ BAD = {
 @pytest.mark.parametrize("form", ["langgraph", "otlp"])
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_no_export_is_said_in_one_line(tmp_path: Path, name: str, form: str) -> None:
-    """The line names the file."""
     if (text := BAD[name]) is not None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=name) as told:
@@ -247,7 +244,6 @@ def test_what_is_no_export_is_said_in_one_line(tmp_path: Path, name: str, form: 
 
 
 def test_wrong_arguments_are_said(tmp_path: Path) -> None:
-    """The form and the tools are named."""
     with pytest.raises(ConfigurationError, match=r"^form: langgraph or otlp is required; given: 'csv'$"):
         import_runs("a", InMemoryRecorder(), form="csv")
     with pytest.raises(ConfigurationError, match=r"^tools: a list"):
@@ -272,7 +268,6 @@ def change_somewhere(value: Any, chance: random.Random) -> Any:
 
 @pytest.mark.parametrize("name", [name for name, *_ in ROWS])
 def test_a_damaged_export_is_imported_or_refused_in_one_line(tmp_path: Path, name: str) -> None:
-    """Whatever stands in a field, nothing else is raised."""
     lines = (EXPORTS / name).read_text(encoding="utf-8").splitlines()
     chance = random.Random(name)
     for _ in range(25):

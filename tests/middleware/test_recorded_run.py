@@ -99,7 +99,6 @@ def test_what_was_refused_on_the_way_is_told(order: int, way: str) -> None:
 
 
 def test_an_act_that_was_not_done_is_refused_in_a_recording_too() -> None:
-    """What was called, and what its rules say of it, is known there."""
     kept = InMemoryRecorder()
     make(kept, "I have sent the money.", "I did not send money.").invoke(ASKED)
     make(kept, READ, "I have read the bill: 76.00 EUR.").invoke(ASKED)
@@ -109,7 +108,6 @@ def test_an_act_that_was_not_done_is_refused_in_a_recording_too() -> None:
 
 
 def test_a_run_is_kept_in_a_store_and_shown_like_ours(tmp_path: Any) -> None:
-    """``audit list``, ``show`` and ``verify`` read it, and so does the page."""
     url = f"sqlite:///{tmp_path}/runs.db"
     store = sql_store(url)
     result = make(store, READ, RIGHT).invoke(ASKED)
@@ -141,7 +139,6 @@ def test_a_person_who_is_asked_is_part_of_the_run(decision: str, ending: str) ->
 
 
 def test_a_run_that_fails_stays_open_and_may_go_on() -> None:
-    """What a model raised is noted, each time."""
     kept, saver = InMemoryRecorder(), InMemorySaver()
     with pytest.raises(ConnectionError):
         make(kept, READ, ConnectionError("no route"), saver=saver).invoke(ASKED, THREAD)
@@ -154,7 +151,6 @@ def test_a_run_that_fails_stays_open_and_may_go_on() -> None:
 
 
 def test_what_is_awaited_and_streamed_is_recorded_the_same() -> None:
-    """The whole run, and nothing of it in a stream."""
     kept = InMemoryRecorder()
 
     async def listen() -> str:
@@ -187,7 +183,6 @@ def test_an_agent_without_our_guards_is_recorded_and_judged_by_them() -> None:
 
 
 def test_a_sub_agent_has_a_recording_of_its_own() -> None:
-    """The outer run has one call of it."""
     kept = InMemoryRecorder()
     inner = make(kept, READ, RIGHT)
 
@@ -205,8 +200,6 @@ def test_a_sub_agent_has_a_recording_of_its_own() -> None:
 
 
 def test_a_recorder_that_fails_ends_no_run() -> None:
-    """The state says that the run was not recorded, and why."""
-
     class Full:
         def record(self, run: Any) -> None:
             raise OSError("no space left on device")
@@ -221,6 +214,5 @@ def test_a_recorder_that_fails_ends_no_run() -> None:
     [(lambda: RecordedRun(print), "recorder"), (lambda: recorded_agent(1), "middleware")],  # type: ignore[arg-type]
 )
 def test_a_wrong_argument_is_told_by_name(wrong: Any, field: str) -> None:
-    """One line that names the argument."""
     with pytest.raises(ConfigurationError, match=field):
         wrong()

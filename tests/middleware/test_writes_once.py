@@ -36,7 +36,6 @@ def test_a_process_that_dies_between_intent_and_receipt_does_not_pay_again(tmp_p
 
 
 def test_a_receipt_is_given_back_to_another_process(tmp_path: Path) -> None:
-    """The run goes on with what the call brought in the process before."""
     run(tmp_path, "begin", "behind_tool")
     assert run(tmp_path, "go_on") == "success | Paid."
     assert len(payments(tmp_path)) == 1

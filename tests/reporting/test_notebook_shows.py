@@ -35,7 +35,6 @@ def test_a_what_if_is_a_table_of_endings(runs):
 
 
 def test_rows_of_a_what_if_are_flat(runs):
-    """Every row is a record with the same keys, and no cell holds an object."""
     records = what_if(create_rag_agent(budget=STRICT), [*runs, {"format": "none"}]).records()
     frame = pandas.DataFrame(records)
     assert [*frame["kind"]] == ["changed", "same", "unreplayable"]

@@ -13,7 +13,6 @@ from rag_agents import CANDIDATE, QUESTION, agent_with
 from reported_runs import page, result_of, said, with_class
 from tables import each_row
 
-import guardgraph
 from guardgraph import ConfigurationError, InputError, create_rag_agent, report
 from guardgraph.testing import ScriptedChatModel
 
@@ -51,17 +50,6 @@ def test_the_head_of_a_good_run_says_what_came_of_it():
     assert said(root.find("head/title")) == "RAG run, ok: grounded_answer"
 
 
-@each_row("name", ["rag stopped", "rag refused", "research stopped"])
-def test_the_head_of_a_stopped_run_says_why_and_what_to_do(name):
-    """The stop reason, with its meaning and advice from the catalogue, and the phase."""
-    result = result_of(name)
-    head = said(page(result).find("body/header"))
-    pattern = "research" if "research" in name else "rag"
-    known = guardgraph.CATALOGUES[pattern].find(result["stop_reason"])
-    for told in ("✕ stopped", result["stop_reason"], known.meaning, known.advice, result["phase"]):
-        assert told in head
-
-
 @each_row("name", ["rag", "rag stopped", "research", "critique stopped"])
 def test_the_timeline_has_every_node_with_its_time(name):
     """A row for each node that ran, in order, with bars that begin where the one before ends."""
@@ -80,7 +68,6 @@ def test_the_timeline_has_every_node_with_its_time(name):
 
 
 def test_the_evidence_of_a_stop_stands_at_the_guard_that_made_it():
-    """The guard's card has the reason, what it means and the evidence, beside the proposal."""
     root = page(result_of("rag stopped"))
     [stop] = [item for item in root.iter() if item.get("id") == "stop"]
     assert re.search("policy_guard.*stop → stop_invalid_intent.*not on the policy list.*raw_intent.*wiki", said(stop))
@@ -118,7 +105,6 @@ def test_cited_sentences_and_their_evidence_are_marked():
     "spans", [None, 5, [5], [[0]], [[-1, 3]], [[0, 9_999]], [["0", "1"]], [[0, 9], [4, 12]], [[3, 3]], [[True, 5]]]
 )
 def test_places_that_are_none_mark_nothing(spans):
-    """Of spans that are no places in the answer's text none is marked, and the page stands."""
     result = deepcopy(_cited())
     for detail in result["citation_details"]:
         detail.update(answer_spans=spans, document_span=spans, passage_span=spans)
@@ -184,7 +170,6 @@ def test_a_pattern_that_is_none_of_ours_is_named_and_not_taken_for_one(named, ti
 
 
 def test_without_the_extra_the_page_says_what_is_missing(monkeypatch):
-    """Without the library that draws, a page has a word in place of each picture."""
     monkeypatch.setitem(sys.modules, "graphlay", None)
     root = page(result_of("rag"))
     assert not [*root.iter(f"{SVG}svg")]

@@ -202,7 +202,6 @@ def test_folded_texts_open_without_scripts(opened):
 
 
 def test_printed_everything_is_unfolded(opened):
-    """On paper nothing is folded, and ink is dark whatever the screen was."""
     page = opened("rag", scripts=False)
     page.emulate_media(media="print", color_scheme="dark")
     assert page.locator("pre.json").last.is_visible()

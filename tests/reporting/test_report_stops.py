@@ -63,10 +63,14 @@ def test_the_refused_words_are_marked_in_what_was_proposed(name):
 
 @each_row("name", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
 def test_a_stopped_run_begins_with_who_stopped_it_and_the_evidence(name):
-    """The guard, the phase and all evidence stand in the head, before what was asked."""
+    """The guard, the phase, what the catalogue says and all evidence stand in the head, before what was asked."""
     result = result_of(name)
     [why] = with_class(_head(result), "why")
     assert f"Stopped by {result['path'][-2]}, in the phase {result['phase']}." in said(why)
+    known = guardgraph.CATALOGUES[result["pattern"]].find(result["stop_reason"])
+    assert all(
+        told in said(_head(result)) for told in ("✕ stopped", result["stop_reason"], known.meaning, known.advice)
+    )
     for key in {*result} & {"details", "unsupported", "patch_similarity"}:
         assert key in said(why)
     told = [item.get("class") for item in _head(result)]

@@ -122,7 +122,6 @@ def test_the_command_prints_the_table_and_ends_with_3_above_a_limit(folder):
 
 
 def test_the_command_prints_run_by_run_and_makes_a_page(folder):
-    """`--json` is one document with the limits that are exceeded; `-o` writes the page."""
     done = command("--store", "sqlite:///runs.db", "--json", "--fail-on", "changed:0", "-o", "page.html")
     said = json.loads(done.stdout)
     assert (done.exit_code, said["exceeded"]) == (3, [{"limit": "changed:0", "found": 1}])
@@ -131,7 +130,6 @@ def test_the_command_prints_run_by_run_and_makes_a_page(folder):
 
 
 def test_the_command_names_a_run_that_was_changed_and_judges_the_others(folder):
-    """In the table, in `--json`, on the page and in the list; `--fail-on` can name why."""
     with opened(folder / "runs.db") as connection:
         connection.execute("UPDATE guardgraph_contents SET content = replace(content, '15', '16') WHERE seq = 2")
     given = ("--store", "sqlite:///runs.db")

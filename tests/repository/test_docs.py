@@ -161,7 +161,6 @@ def test_every_command_line_ends_with_the_exit_code_that_the_page_says(line, rea
 
 
 def test_every_test_that_a_page_names_exists():
-    """A promise names the test that shows it, and that test is there."""
     named = {
         name for page in PAGES for name in re.findall(r"(tests/[\w/]+\.py)::(\w+)", page.read_text(encoding="utf-8"))
     }
@@ -225,7 +224,6 @@ def test_every_part_that_can_be_made_stands_in_one_page():
 
 
 def test_the_readme_is_short_and_names_every_command():
-    """It has at most 200 lines, and the commands that `guardgraph --help` has."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 200
     named = set(re.findall(r"`([a-z-]+)`", text.partition("## The command line")[2].partition("\n## ")[0]))
@@ -292,7 +290,6 @@ def list_tests(file):
 
 
 def test_what_a_caller_sees_is_of_the_catalogue_and_shown_by_a_test():
-    """A stop reason of the table is one of a catalogue, and the test of the row exists."""
     reasons = {item.reason for catalogue in CATALOGUES.values() for item in catalogue}
     known = {reason.partition(":")[0] for reason in reasons}
     assert len(FAILING) >= 20

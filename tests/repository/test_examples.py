@@ -78,7 +78,6 @@ def test_an_example_runs(name, tmp_path):
 
 
 def test_every_example_is_run():
-    """No script of the folder is left out; `postgres_server` is a part of another."""
     assert SCRIPTS.keys() - {"postgres_server"} == OUTPUT.keys()
 
 
@@ -101,7 +100,6 @@ def test_an_import_does_nothing(tmp_path):
     ],
 )
 def test_wrong_usage_is_told(name, arguments, tmp_path):
-    """Arguments that an example does not know end it with its usage and the exit code 2."""
     done = ran_here(name, *arguments, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"python {name}.py " in done.stderr
@@ -112,7 +110,6 @@ APP = EXAMPLES / "app"
 
 
 def test_an_app_with_modules_of_the_same_names_runs():
-    """An app that has a `state.py` and a package `graphs` of its own runs in its folder."""
     lines = printed("main.py", folder=APP)
     assert "The refund is paid within 5 working days" in lines[0]
     assert [line.partition("? ")[2][:22] for line in lines[1:]] == ["I found nothing in the", ""]

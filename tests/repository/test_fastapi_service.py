@@ -155,7 +155,6 @@ def test_a_run_waits_for_whoever_is_signed_in(quick):
     ],
 )
 def test_bad_requests_are_refused_with_a_text(path, content, headers, status, says, quick):
-    """What is wrong is a 4xx whose body names it, and nobody is shown a traceback."""
     came = httpx.post(quick.url + path, content=content, headers=headers, trust_env=False)
     assert (came.status_code, says in came.text) == (status, True), came.text
     assert "Traceback" not in came.text + quick.log

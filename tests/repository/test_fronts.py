@@ -72,20 +72,17 @@ def test_a_front_offers_what_its_stub_declares(stub, front):
 
 
 def test_a_name_stands_in_one_front():
-    """Nothing is offered twice, so that there is one way to import it."""
     assert not {*guardgraph.__all__} & {*grammar.__all__}
 
 
 @pytest.mark.parametrize("front", [guardgraph, grammar, testing], ids=lambda item: item.__name__)
 def test_every_public_name_is_shown(front):
-    """Each name occurs, as code, in a page of the docs, an example or a notebook."""
     shown = "\n".join(_shown_code())
     assert [name for name in front.__all__ if not re.search(rf"(?<![\w\"'/]){name}(?![\w\"'/])", shown)] == []
 
 
 @EVERY_FRONT
 def test_a_front_behaves_like_a_module(stub, front):
-    """It lists its names, is imported whole by a star, and has nothing else."""
     assert {*front.__all__} <= {*dir(front)}
     everything = {}
     exec(f"from {front.__name__} import *", everything)
@@ -97,7 +94,6 @@ def test_a_front_behaves_like_a_module(stub, front):
 
 
 def test_a_part_is_imported_at_the_cost_of_that_part():
-    """Neither front loads LangGraph or Pydantic, nor does a guard that raises `Stop`."""
     heavy = {"langgraph", "langchain_core", "openai", "pydantic"}
     assert not heavy & _loaded_by("import guardgraph, guardgraph.grammar; guardgraph.__all__")
     assert not {"langgraph", "langchain_core", "openai"} & _loaded_by("from guardgraph.grammar import Stop, evidence")

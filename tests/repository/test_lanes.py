@@ -36,7 +36,6 @@ def _draw():
     [(_start_helper, {"process"}), (_ask_helper, {"process"}), (_draw, {"heavy"}), (os.getpid, set())],
 )
 def test_a_function_is_known_by_what_it_names_and_calls(function, marks):
-    """However many helpers lie between; what a library does is not looked at."""
     assert lanes.find_marks(function) == marks
 
 

@@ -26,7 +26,6 @@ def shown(notebook):
 
 @EVERY_NOTEBOOK
 def test_saved_outputs_are_fresh(path):
-    """Each cell runs without an error, and its texts and pictures are those that are saved."""
     fresh, saved = outputs(executed(path)), outputs(read(path))
     assert fresh == saved, "if the change is wanted: .venv/bin/python tests/support/notebook_runs.py"
 
@@ -45,7 +44,6 @@ def test_saved_notebook_is_complete(path):
 
 @EVERY_NOTEBOOK
 def test_saved_notebook_names_no_machine(path):
-    """Nothing in the file names a folder of the machine that it was run on."""
     text = path.read_text(encoding="utf-8")
     assert [text[max(0, found.start() - 40) : found.end() + 40] for found in MACHINE_PATH.finditer(text)] == []
     assert [name for name in {str(ROOT), str(Path.home()), sys.prefix} if len(name) > 1 and name + "/" in text] == []
@@ -63,6 +61,5 @@ def test_patterns_are_shown_at_work(name):
 
 @EVERY_NOTEBOOK
 def test_notebooks_are_found_and_small(path):
-    """The README leads to every notebook, and none is too large to be read in a browser."""
     assert f"](notebooks/{path.name})" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert path.stat().st_size < 300_000

@@ -38,7 +38,6 @@ def test_nothing_is_loaded_from_elsewhere(site):
 
 
 def test_every_page_is_in_the_contents(site):
-    """Each page of docs/ is reached from the contents, which stand on every page."""
     contents = (site / "index.html").read_text(encoding="utf-8")
     for page in Path(ROOT, "docs").glob("*.md"):
         assert page.stem == "index" or f'href="{page.stem}.html"' in contents, page.name
@@ -46,14 +45,12 @@ def test_every_page_is_in_the_contents(site):
 
 @pytest.mark.parametrize("front", [guardgraph, grammar, testing], ids=lambda front: front.__name__)
 def test_the_reference_has_every_public_name(site, front):
-    """The page of the Python API describes each name that users import."""
     page = (site / "api.html").read_text(encoding="utf-8")
     for name in front.__all__:
         assert f'id="{front.__name__}.{name}"' in page, name
 
 
 def test_search_finds_without_a_server(site):
-    """The index of the search is a file of the site, and knows words of the pages."""
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     assert "alltitles" in index
     assert "knowledge_bases" in index

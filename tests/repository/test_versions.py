@@ -42,7 +42,6 @@ def test_a_version_is_read_by_its_numbers(given, numbers):
     [(1, "0.12.0"), (1, "0.6"), (2, "1.5.0"), (0, None), (True, "1.0"), ("1", None), (None, None)],
 )
 def test_another_format_is_refused_in_one_line_that_names_both_versions(number, version):
-    """An older or a newer format, or an earlier version under the same number."""
     recorder = InMemoryRecorder()
     graph = agent(answer={"answer": "P1 within 15 minutes.", "citations": ["a"]}, recorder=recorder, policy=POLICY)
     graph.invoke(QUESTION)
@@ -55,7 +54,6 @@ def test_another_format_is_refused_in_one_line_that_names_both_versions(number, 
 
 
 def test_a_run_that_waits_in_another_format_is_refused():
-    """It is neither gone on with nor begun anew, and the line names both versions."""
     saver, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
     graph = agent(answer={"answer": "P1 within 15 minutes.", "citations": ["a"]}, checkpointer=saver, policy=POLICY)
     graph.invoke(QUESTION, thread, interrupt_before=["generate"])
@@ -100,7 +98,6 @@ def test_the_versions_are_named_in_which_the_names_were_seen():
 
 
 def test_private_names_stand_in_one_file():
-    """No other file of the package names what LangGraph keeps to itself."""
     home = Path(names.__file__)
     others = [path for path in (ROOT / "guardgraph").rglob("*.py") if path != home]
     private = ("__pregel_", "langgraph._", "langgraph.graph._", "langgraph.pregel._", "_serde_allowlist")

@@ -32,7 +32,6 @@ def test_kills_of_a_rebuild(tmp_path):
 
 
 def test_eight_readers_and_two_writers(tmp_path):
-    """No wrong answer, no file that is locked, and the next addition completes."""
     assert min(shared(tmp_path, readers=8, writers=2, seconds=10)) > 0
 
 

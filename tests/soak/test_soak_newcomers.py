@@ -1,4 +1,4 @@
-"""Three newcomers with nothing but the pages: from the wheel in an empty environment, in ten minutes each.
+"""Two newcomers with nothing but the pages: from the wheel in an empty environment, in ten minutes each.
 
 Each types what a page shows, in an empty folder, and sees what the page says. ``pytest -s`` prints their diaries: what
 was typed, what came, after how many seconds, the installation included.
@@ -33,34 +33,17 @@ class Newcomer:
     def type(self, *command: str, given: str = "", **environ: str) -> str:
         """Run a command and return what it printed; another exit code than 0 fails."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env={**kept, **environ},
-            input=given,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
+        options = {"cwd": self.folder, "env": {**kept, **environ}, "input": given, "timeout": 600}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
         print(f"[{time.monotonic() - self.began:5.1f} s] $ {' '.join(command)[:110]}\n{done.stdout[-400:]}")
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def install(self, extra: str = "") -> None:
         """Install the wheel as users of uv do."""
-        self.type(sys.executable, "-m", "uv", "venv", "--quiet", "--python", sys.executable, "venv")
-        self.type(
-            sys.executable,
-            "-m",
-            "uv",
-            "pip",
-            "install",
-            "--quiet",
-            "--python",
-            str(self.bin / "python"),
-            f"{self.wheel}{extra}",
-        )
+        uv = (sys.executable, "-m", "uv")
+        self.type(*uv, "venv", "--quiet", "--python", sys.executable, "venv")
+        self.type(*uv, "pip", "install", "--quiet", "--python", str(self.bin / "python"), f"{self.wheel}{extra}")
 
     def run(self, name: str, code: str, **more: str) -> str:
         """Write a file and run it."""
@@ -94,50 +77,10 @@ def test_a_guarded_answer_from_own_files(tmp_path, wheel):
     right = {**wrong, "answer": "Every employee has 30 days of leave a year."}
     intent = {"kind": "retrieve", "query": "days of leave"}
     with OpenAIServer(answer(intent), answer(wrong), answer(right)) as server:
-        said = newcomer.type(
-            str(newcomer.bin / "guardgraph"),
-            "rag",
-            QUESTION,
-            "--kb",
-            "files",
-            "--model",
-            "openai:m",
-            **server.environ(),
-        )
+        command = (str(newcomer.bin / "guardgraph"), "rag", QUESTION, "--kb", "files", "--model", "openai:m")
+        said = newcomer.type(*command, **server.environ())
     assert "30 days" in said
     assert len(server.requests) == 3
-    assert newcomer.is_done_in_time()
-
-
-OWN_GUARD = '''
-from guardgraph import create_rag_agent, verify
-from guardgraph.grammar import AnswerGuard, Stop, StopReason
-
-EMAIL = StopReason("private_data:email", "private_data", ("generate",), "It names an address.", "Look at details.")
-
-
-def check_no_email(answer, view):
-    """Refuse an answer that names an e-mail address."""
-    if found := [word for word in answer["answer"].split() if "@" in word]:
-        raise Stop(EMAIL.reason, details={"found": len(found)})
-
-
-def retriever(request):
-    return [{"doc_id": "staff", "source": "hr", "text": "Ask Ann at ann@example.com about leave.", "score": 0.9}]
-
-
-agent = create_rag_agent(retriever=retriever, sources=["hr"], guards=[AnswerGuard(check_no_email, [EMAIL])])
-print(verify(agent))
-result = agent.invoke({"question": "Whom do I ask about leave?"})
-print(result["stop_reason"], result["details"])
-'''
-
-
-def test_a_guard_of_ones_own(tmp_path, wheel):
-    """A check and its reason, as "Guards for the patterns" has them, stop a run, and the graph is proved."""
-    newcomer = Newcomer(tmp_path, wheel)
-    newcomer.install()
-    assert newcomer.run("own_guard.py", OWN_GUARD) == "[]\nprivate_data:email {'found': 1}\n"
     assert newcomer.is_done_in_time()
 
 

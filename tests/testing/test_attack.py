@@ -162,5 +162,4 @@ def test_mutants_say_what_the_own_tests_notice(here):
     ],
 )
 def test_a_wrong_word_is_one_line(arguments, said):
-    """It names what was given and what is required, before any run is made."""
     assert said in refused(run("attack", *arguments))

@@ -59,7 +59,6 @@ def test_replies_come_one_a_call(mode: str) -> None:
 
 @MODES
 def test_exceptions_are_raised(mode: str) -> None:
-    """An exception in the script is raised, and the next call goes on behind it."""
     model = ScriptedChatModel(TimeoutError("late"), "then")
     with pytest.raises(TimeoutError, match="late"):
         ask(model, mode)
@@ -84,7 +83,6 @@ def test_a_reply_says_what_a_real_one_can() -> None:
 
 
 def test_calls_are_recorded() -> None:
-    """Messages and what was bound to the call are kept, also for a call that raised."""
     model = ScriptedChatModel("one", ValueError())
     model.bind(seed=7).invoke([HumanMessage("hello")])
     with pytest.raises(ValueError):  # noqa: PT011 - it has no message
@@ -105,7 +103,6 @@ def test_an_exhausted_script(mode: str) -> None:
 
 
 def test_a_loop_repeats_the_last_item() -> None:
-    """With loop the last item is played for every further call, exceptions too."""
     model = ScriptedChatModel("one", "two", loop=True)
     assert [ask(model).text for _ in range(4)] == ["one", "two", "two", "two"]
     failing = ScriptedChatModel(ValueError("again"), loop=True)
@@ -151,7 +148,6 @@ def test_tools_can_be_bound(mode: str) -> None:
 @pytest.mark.parametrize("schema", [SCHEMA, Thing, ThingDict])
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_structured_output(schema: Any, mode: str) -> None:
-    """Structured output is parsed, and the call knows the schema, as with ChatOpenAI."""
     model = ScriptedChatModel({"a": 1}, {"a": 2})
     parsed = ask(model.with_structured_output(schema), mode)
     assert (parsed.a if schema is Thing else parsed["a"]) == 1
@@ -177,7 +173,6 @@ def test_include_raw_never_raises_on_a_bad_text(schema: Any, text: str) -> None:
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_delays_are_slept_or_told_to_the_clock(mode: str) -> None:
-    """A delay takes real time without a clock, and only the clock's time with one."""
     begun = time.monotonic()
     ask(ScriptedChatModel(Reply("x", delay=0.1)), mode)
     assert time.monotonic() - begun >= 0.1
@@ -201,7 +196,6 @@ def test_a_delayed_reply_can_be_cancelled() -> None:
 
 
 def test_the_clock_moves_by_its_script_only() -> None:
-    """Readings advance by the step, and by what is asked for; never backwards."""
     clock = ScriptedClock(start=10, step=0.5)
     assert [clock(), clock()] == [10.0, 10.5]
     clock.advance(4)

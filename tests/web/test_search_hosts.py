@@ -30,7 +30,6 @@ def make_search(**said):
 
 @pytest.mark.parametrize("said", [{}, {"takes_hosts": False}, {"takes_hosts": "yes"}])
 def test_a_search_that_does_not_ask_for_hosts_is_told_none(said):
-    """It sees what it always saw, and the recording says nothing of a scope."""
     recorder, (search, seen) = InMemoryRecorder(), make_search(**said)
     research(search=search, recorder=recorder)
     assert [request.keys() for request in seen] == [{"query", "max_results"}]

@@ -44,7 +44,6 @@ def test_a_page_that_is_kept_is_not_asked_for_again(tmp_path):
 
 
 def test_the_lists_of_today_hold_for_what_is_kept(tmp_path):
-    """Each hop of a redirect is judged again, though it comes from the file."""
     pages = {"a.test/": redirect("http://b.test/", **FRESH), "b.test/": answer("here", **FRESH)}
     with WebServer(pages) as server:
         read = reader_of(server, tmp_path / "c")
@@ -57,7 +56,6 @@ def test_the_lists_of_today_hold_for_what_is_kept(tmp_path):
 
 
 def test_the_limits_of_today_hold_for_what_is_kept(tmp_path):
-    """A page that was read under wider limits is too large under narrower ones."""
     with WebServer({"/": answer("x" * 10_000, **FRESH)}) as server:
         assert body_of(reader_of(server, tmp_path / "c")) == "x" * 10_000
         for limits in (WebLimits(max_wire_bytes=5_000), WebLimits(max_page_bytes=5_000)):
@@ -147,7 +145,6 @@ print(json.dumps([len(page["body"]) for page in pages]))
 
 
 def test_a_full_disk_costs_no_page(tmp_path):
-    """What cannot be kept is read all the same, without a word on the screen."""
     with WebServer({"/": answer("x" * 300_000, **FRESH)}) as server:
         command = [sys.executable, "-c", FULL, str(server.ports[80]), str(tmp_path / "c")]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ})

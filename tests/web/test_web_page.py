@@ -21,7 +21,6 @@ def read(body: bytes, content_type: str, seconds: float = 30) -> dict:
 
 @pytest.mark.parametrize("kind", ["text/html", "TEXT/HTML ; Charset=UTF-8", 'application/xhtml+xml;charset="utf-8"'])
 def test_a_page_has_title_text_and_day(kind):
-    """Types are compared as the web does, whatever their case and parameters."""
     page = {"title": "Targets", "published_at": "2026-05-01", "body": TEXT, "declared_date": "2026-05-01"}
     assert read(HTML.encode(), kind) == {**page, "linked_hosts": []}
 
@@ -39,7 +38,6 @@ def test_a_page_says_which_hosts_it_links_to():
 
 
 def test_of_a_page_with_too_many_links_and_of_other_kinds_nobody_knows_them():
-    """What cannot be told is left out, and so means that nobody knows."""
     many = "".join(f'<a href="https://h{at}.example.org/">{at}</a>' for at in range(1_001))
     assert "linked_hosts" not in read(HTML.replace("</p>", f"</p>{many}").encode(), "text/html")
     assert "linked_hosts" not in read(TEXT.encode(), "text/plain")

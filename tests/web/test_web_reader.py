@@ -55,7 +55,6 @@ def nothing():
 
 
 def test_a_page_says_how_it_was_read():
-    """Text, final URL, time, and the hashes of its bytes and its text."""
     with WebServer({"/terms": answer("Refunds take 14 days.")}) as server:
         page = read(server, "http://a.test/terms?x=1#part")
     assert page["body"] == "Refunds take 14 days."
@@ -130,7 +129,6 @@ def test_a_redirect_is_judged_by_wider_entries(entry, denied):
 
 
 def test_a_redirect_into_what_is_denied_is_not_followed():
-    """A denied host under a domain on the list is not even looked up."""
     with WebServer({"a.test/": redirect("http://sub.b.test/x")}) as server:
         failure = failure_of(server, "http://a.test/", hosts=["suffix:test"], denied=["sub.b.test"])
     assert failure.details["hops"][-1] == {"url": "http://sub.b.test/x", "denied": "source_denied_listed"}
@@ -138,7 +136,6 @@ def test_a_redirect_into_what_is_denied_is_not_followed():
 
 
 def test_redirects_are_followed_as_the_server_spelled_them():
-    """A relative path, a slash at the end, another allowed host, and from http to https."""
     pages = {
         "a.test/docs": redirect("/docs/"),
         "a.test/docs/": redirect("//b.test/Docs/?utm_source=a", "301 Moved Permanently"),
@@ -152,7 +149,6 @@ def test_redirects_are_followed_as_the_server_spelled_them():
 
 
 def test_five_redirects_are_followed_and_no_more():
-    """A page may lead elsewhere five times; one that leads to itself ends too."""
     pages = {f"/{number}": redirect(f"/{number + 1}") for number in range(10)}
     with WebServer(pages | {"/loop": redirect("/loop"), "/5": answer("five")}) as server:
         assert read(server, "http://a.test/0")["body"] == "five"
@@ -306,7 +302,6 @@ def test_a_server_that_is_busy_is_asked_again(busy):
 
 
 def test_a_broken_connection_is_tried_again():
-    """And a page that could not be made is not: another read finds it."""
     with WebServer(
         {"/": in_turn(drip([]), answer("then")), "/made": in_turn(answer(status="500 Broken"), answer("then"))}
     ) as server:
@@ -325,8 +320,6 @@ def test_nobody_waits_longer_than_the_page_may_take(wait):
 
 
 def test_a_host_that_cannot_be_reached(nothing):
-    """No name, no address, nobody there, nobody who answers the look-up."""
-
     def unknown(host, port):
         raise OSError("no such name")
 

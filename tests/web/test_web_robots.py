@@ -60,7 +60,6 @@ def test_a_site_says_what_may_be_read(robots, reason):
 
 
 def test_robots_txt_is_asked_for_once():
-    """By many pages at once, and again only a day later; each scheme and host has its own."""
     with WebServer({"/": answer("here")}, names=HOSTS) as server:
         read = reader_of(server, ssl_context=server.trusting)
         with ThreadPoolExecutor(8) as threads:
@@ -80,7 +79,6 @@ def test_each_hop_is_allowed_by_its_site():
 
 
 def test_a_failure_of_one_moment_is_not_kept_for_a_day():
-    """A robots.txt that took too long is asked for again by the next page."""
     slow = drip([b"HTTP/1.1 200 OK\r\n", *([b"x: y\r\n"] * 100)])
     with WebServer({"/page": answer("here"), "/robots.txt": in_turn(slow, answer(""))}) as server:
         read = reader_of(server, limits=WebLimits(max_page_seconds=1.0))
@@ -88,7 +86,6 @@ def test_a_failure_of_one_moment_is_not_kept_for_a_day():
 
 
 def test_what_the_lists_of_one_run_deny_is_not_kept_for_the_next():
-    """A robots.txt that leads to another host is read where the lists have that host."""
     pages = {"a.test/robots.txt": redirect("http://b.test/robots.txt"), "/page": answer("here")}
     with WebServer(pages) as server:
         read = reader_of(server)

@@ -154,7 +154,6 @@ ANSWERS = st.tuples(
 @settings(max_examples=100)
 @given(ANSWERS)
 def test_whatever_a_server_sends_is_a_page_or_a_listed_failure(web, kept, data):
-    """With and without a cache; no exception of a library comes through."""
     web.pages.start = data
     for read in kept:
         page, *_ = asked_by(web, read, {"url": "http://start.test/", "hosts": ["start.test"]})
