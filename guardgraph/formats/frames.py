@@ -32,16 +32,18 @@ def send(pipe: int, message: bytes, deadline: float) -> None:
 
 def receive(pipe: int, most: int, deadline: float) -> bytes:
     """Return the next message of a pipe that does not block."""
-    size = int.from_bytes(_read_pipe_in_time(pipe, _HEAD, deadline))
+    size = int.from_bytes(_read_pipe(pipe, _HEAD, deadline))
     if size > most:
         raise FrameTooLong
-    return _read_pipe_in_time(pipe, size, deadline)
+    return _read_pipe(pipe, size, deadline)
 
 
-def _read_pipe_in_time(pipe: int, size: int, deadline: float) -> bytes:
+def _read_pipe(pipe: int, size: int, deadline: float | None = None) -> bytes:
+    """Return so many bytes of a pipe, which blocks where there is no deadline."""
     read = bytearray()
     while len(read) < size:
-        _wait_for_pipe(pipe, select.POLLIN, deadline)
+        if deadline is not None:
+            _wait_for_pipe(pipe, select.POLLIN, deadline)
         try:
             piece = os.read(pipe, min(size - len(read), _PIECE))
         except BlockingIOError:
@@ -69,15 +71,7 @@ def send_all(pipe: int, message: bytes) -> None:
 
 def receive_all(pipe: int) -> bytes | None:
     """Return the next message of a pipe that blocks; None where nobody writes any more."""
-    head = _read_pipe_exactly(pipe, _HEAD)
-    return None if head is None else _read_pipe_exactly(pipe, int.from_bytes(head))
-
-
-def _read_pipe_exactly(pipe: int, size: int) -> bytes | None:
-    read = bytearray()
-    while len(read) < size:
-        piece = os.read(pipe, min(size - len(read), _PIECE))
-        if not piece:
-            return None
-        read += piece
-    return bytes(read)
+    try:
+        return _read_pipe(pipe, int.from_bytes(_read_pipe(pipe, _HEAD)))
+    except EOFError:
+        return None

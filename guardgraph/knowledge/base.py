@@ -34,11 +34,7 @@ if TYPE_CHECKING:
 
 
 class AnyKnowledgeBase:
-    """Documents of tenants, searched by those who may read them, while they change; in a file or on a server.
-
-    The order of what is found, and each score, are those of `LexicalRetriever` over what the caller may read. It is a
-    retriever, too: call it with ``{"query", "sources", "top_k"}`` and, of a run that has one, the ``"caller"``.
-    """
+    """Documents of tenants, searched by those who may read them, while they change; in a file or on a server."""
 
     def __init__(
         self, place: str | Path, database: KnowledgeDatabase, embedding: Embeddings | None, min_similarity: float | None

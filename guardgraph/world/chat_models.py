@@ -18,7 +18,7 @@ from langchain_core.runnables.retry import RunnableRetry
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue
-from guardgraph.world.deadline import deadline, get_replying_model, note_replying_model, output_tokens
+from guardgraph.world.deadline import deadline, get_reply_meter, output_tokens
 from guardgraph.world.prompts import inline_definitions
 
 if TYPE_CHECKING:
@@ -281,17 +281,17 @@ class _InTime(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         _check_call_deadline()
-        note_replying_model(None)
+        get_reply_meter().model = None
         return self._note_reply(self._model.invoke(input, config, **kwargs))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         _check_call_deadline()
-        note_replying_model(None)
+        get_reply_meter().model = None
         return self._note_reply(await self._model.ainvoke(input, config, **kwargs))
 
     def _note_reply(self, returned: Any) -> Any:
-        if get_replying_model() is None:  # else the model is itself one of several, and has said so
-            note_replying_model(self._name)
+        if get_reply_meter().model is None:  # else the model is itself one of several, and has said so
+            get_reply_meter().model = self._name
         return returned
 
 

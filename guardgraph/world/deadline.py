@@ -136,26 +136,9 @@ def note_read_bytes(size: int) -> None:
         known.reading.count_reply_bytes(size)
 
 
-def note_replying_model(name: str | None) -> None:
-    """Say which of several models replied; None before one of them is asked."""
-    if (known := _LIMITS.get()) is not None:
-        known.reading.model = name
-
-
-def get_replying_model() -> str | None:
-    """Return the name of the model that replied, None where only one could."""
-    return None if (known := _LIMITS.get()) is None else known.reading.model
-
-
-def note_reply_form(form: str) -> None:
-    """Say how a reply was asked for: ``calls``, ``json``, ``none``, ``text``; ``schema`` where tools were dropped."""
-    if (known := _LIMITS.get()) is not None:
-        known.reading.form = form
-
-
-def get_reply_form() -> str | None:
-    """Return how the reply was asked for, None where a schema held the model, or nobody said."""
-    return None if (known := _LIMITS.get()) is None else known.reading.form
+def get_reply_meter() -> ReplyMeter:
+    """Return what is read for the call that is at work, and who replied how; outside a call of a run one for nobody."""
+    return ReplyMeter() if (known := _LIMITS.get()) is None else known.reading
 
 
 class within:

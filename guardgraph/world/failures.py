@@ -66,60 +66,33 @@ _NO_FAILURES = (GraphBubbleUp, GuardgraphError, AssertionError, MemoryError)
 """Exceptions that no server can cause: LangGraph's control flow, our own, a failed test, a full machine."""
 
 _CLASSES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
-    (
-        "llm_timeout",
-        "timeout",
-        (
-            "langchain_core.exceptions:ModelTimeoutError",
-            "openai:APITimeoutError",
-            "httpx:TimeoutException",
-            "httpx2:TimeoutException",
-            "builtins:TimeoutError",
-        ),
-    ),
-    (
-        "llm_timeout",
-        "connection",
-        (
-            "langchain_core.exceptions:ModelConnectionError",
-            "openai:APIConnectionError",
-            "httpx:TransportError",
-            "httpx2:TransportError",
-            "builtins:ConnectionError",
-            "socket:gaierror",
-            "ssl:SSLError",
-        ),
-    ),
+    ("llm_timeout", "timeout", (
+        "langchain_core.exceptions:ModelTimeoutError", "openai:APITimeoutError", "httpx:TimeoutException",
+        "httpx2:TimeoutException", "builtins:TimeoutError",
+    )),
+    ("llm_timeout", "connection", (
+        "langchain_core.exceptions:ModelConnectionError", "openai:APIConnectionError", "httpx:TransportError",
+        "httpx2:TransportError", "builtins:ConnectionError", "socket:gaierror", "ssl:SSLError",
+    )),
     ("llm_rate_limited", None, ("langchain_core.exceptions:ModelRateLimitError",)),
-    (
-        "llm_auth",
-        None,
-        ("langchain_core.exceptions:ModelAuthenticationError", "langchain_core.exceptions:ModelPermissionDeniedError"),
-    ),
+    ("llm_auth", None, (
+        "langchain_core.exceptions:ModelAuthenticationError", "langchain_core.exceptions:ModelPermissionDeniedError",
+    )),
     ("llm_unavailable", None, ("langchain_core.exceptions:ModelAPIError",)),
     ("llm_truncated", None, ("openai:LengthFinishReasonError",)),
     ("llm_content_filter", None, ("openai:ContentFilterFinishReasonError",)),
     ("llm_refused", None, ("langchain_openai.chat_models.base:OpenAIRefusalError",)),
-)
+)  # fmt: skip
 """Reason, cause and the classes that mean it; the first match holds: a timeout is a connection error too."""
 
 _ENDINGS = {
-    "length": "llm_truncated",
-    "max_tokens": "llm_truncated",
-    "max_output_tokens": "llm_truncated",
-    "model_length": "llm_truncated",
-    "model_context_window_exceeded": "llm_truncated",
-    "content_filter": "llm_content_filter",
-    "content_filtered": "llm_content_filter",
-    "guardrail_intervened": "llm_content_filter",
-    "safety": "llm_content_filter",
-    "prohibited_content": "llm_content_filter",
-    "blocklist": "llm_content_filter",
-    "spii": "llm_content_filter",
-    "recitation": "llm_content_filter",
+    **dict.fromkeys(
+        ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"), "llm_truncated"
+    ),
+    **dict.fromkeys(("content_filter", "content_filtered", "guardrail_intervened", "safety"), "llm_content_filter"),
+    **dict.fromkeys(("prohibited_content", "blocklist", "spii", "recitation"), "llm_content_filter"),
     "refusal": "llm_refused",
-    "error": "llm_bad_response",
-    "malformed_function_call": "llm_bad_response",
+    **dict.fromkeys(("error", "malformed_function_call"), "llm_bad_response"),
 }
 """Words for an unfinished answer, in lower case: OpenAI (chat completions, responses), Anthropic, Google, Mistral,
 Amazon."""
@@ -337,13 +310,8 @@ def _parse_wait(said: str, each: float) -> float | None:
 
 def _read_completion_usage(error: Exception) -> dict[str, int] | None:
     usage = getattr(getattr(error, "completion", None), "usage", None)
-    return _keep_token_counts(
-        {
-            "input_tokens": getattr(usage, "prompt_tokens", None),
-            "output_tokens": getattr(usage, "completion_tokens", None),
-            "total_tokens": getattr(usage, "total_tokens", None),
-        }
-    )
+    names = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "total_tokens": "total_tokens"}
+    return _keep_token_counts({name: getattr(usage, theirs, None) for name, theirs in names.items()})
 
 
 def find_cut_off_message(error: Exception) -> AIMessage | None:
@@ -358,9 +326,8 @@ def find_cut_off_message(error: Exception) -> AIMessage | None:
 
 
 def _keep_token_counts(counts: dict[str, Any]) -> dict[str, int] | None:
-    return {
-        name: count for name, count in counts.items() if isinstance(count, int) and not isinstance(count, bool)
-    } or None
+    known = {name: it for name, it in counts.items() if isinstance(it, int) and not isinstance(it, bool)}
+    return known or None
 
 
 def _mask_error_message(error: Exception, said: str | None = None) -> str:

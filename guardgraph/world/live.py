@@ -44,8 +44,7 @@ from guardgraph.world.deadline import (
     await_in_task,
     await_in_thread,
     count_abandoned_work,
-    get_reply_form,
-    get_replying_model,
+    get_reply_meter,
     note_read_bytes,
     run_in_call_thread,
     start_thread_work,
@@ -290,9 +289,9 @@ def _build_refused_outcome(call: Call, error: Unreturnable) -> Outcome:
 
 def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
     about = call.about
-    if (name := get_replying_model()) is not None:
+    if (name := get_reply_meter().model) is not None:
         about = {**about, "proposer": name}
-    if (form := get_reply_form()) is not None:
+    if (form := get_reply_meter().form) is not None:
         about = {**about, "form": form}
     if (model := read_model_name(message)) not in (None, about.get("proposer")):
         about = {**about, "model": model}

@@ -33,7 +33,7 @@ from guardgraph.world.chat_models import (
     list_call_limits,
     may_stream,
 )
-from guardgraph.world.deadline import deadline, note_reply_form, output_tokens
+from guardgraph.world.deadline import deadline, get_reply_meter, output_tokens
 from guardgraph.world.failures import (
     classify_model_message,
     find_cut_off_message,
@@ -201,14 +201,14 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         if form == CALLS:
             if getattr(message, "tool_calls", None):
                 _known_to_call[self._asks] = True
-            note_reply_form(CALLS)
+            get_reply_meter().form = CALLS
         elif form != "schema":
             if self._asks not in _known_forms:
                 log_notice(f"{self.name} is asked without a JSON schema (OPENAI_STRUCTURED_OUTPUT={form})")
             _known_forms[self._asks] = form
-            note_reply_form("text" if form == "none" and self.prompt.as_text is not None else form)
+            get_reply_meter().form = "text" if form == "none" and self.prompt.as_text is not None else form
         if without_call is not None:
-            note_reply_form(form)
+            get_reply_meter().form = form
             if isinstance(message, AIMessage) and isinstance(without_call, AIMessage):
                 usage = add_usage(message.usage_metadata, without_call.usage_metadata)
                 message = message.model_copy(update={"usage_metadata": usage})
