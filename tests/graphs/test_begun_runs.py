@@ -66,9 +66,6 @@ def test_a_recorder_is_told_before_anything_is_called(mode):
     assert json.loads(json.dumps(begun, allow_nan=False)) == begun
 
 
-# Where a beginning cannot be kept
-
-
 FAILURES = {
     "no recorder": (lambda: None, "NoRecorder"),
     "endings only": (Kept, "NoBeginning"),
@@ -146,9 +143,6 @@ def test_a_recorder_keeps_open_runs_or_does_not(missing):
         triage(recorder=kept)
 
 
-# What is open
-
-
 def left(kept):
     return [begun["run_id"] for begun in kept.open]
 
@@ -180,9 +174,6 @@ def failing_from(put, number):
         return put(*args, **kwargs)
 
     return written
-
-
-# The id of what was asked
 
 
 @pytest.mark.parametrize(

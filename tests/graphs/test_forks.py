@@ -114,9 +114,6 @@ def test_what_a_run_kept_behind_the_checkpoint_is_not_the_forks(bank):
     assert forked["forked_from"]["run_id"] == lost["run_id"]
 
 
-# Checkpointers
-
-
 @SAVERS
 def test_every_checkpointer_keeps_a_fork(saver, bank, tmp_path):
     """In memory and in a file: the fork stands on the thread, and goes on there in another process."""
@@ -136,9 +133,6 @@ def check_fork(graph):
     assert second["payments"] == first["payments"]
     assert graph.get_state(at(checkpoint)).values == was
     assert graph.invoke(None, THREAD)["run_id"] == second["run_id"]
-
-
-# A person
 
 
 def refunds(**given):
@@ -172,9 +166,6 @@ def test_no_run_goes_on_from_behind_an_answer():
     assert len(paid) == 1
 
 
-# Where a fork may begin
-
-
 def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
     """One at which a run stood that had begun and not ended; what else is named is refused in one clear line."""
     graph = tickets().compile(checkpointer=InMemorySaver(), forks=True)
@@ -201,9 +192,6 @@ def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
     assert graph.invoke(None, {"configurable": {"thread_id": "1", **places}})["status"] == "ok"
 
 
-# Its beginning
-
-
 def test_a_client_that_asks_again_for_a_fork_goes_on_with_it(bank):
     """By the same request_key: the run that it began, and no second one; another key makes another fork."""
     kept = InMemoryRecorder()
@@ -217,9 +205,6 @@ def test_a_client_that_asks_again_for_a_fork_goes_on_with_it(bank):
     assert bank.amounts == [30, 40, 50, 50, 50]
     assert [begun["request"] for begun in kept.begun] == ["r1", f"r1|{checkpoint}", f"r2|{checkpoint}"]
     assert len({line["key"] for line in bank.lines}) == 5
-
-
-# Evidence
 
 
 def test_a_store_tells_a_fork_from_its_run(bank, tmp_path):

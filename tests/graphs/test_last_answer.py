@@ -162,9 +162,6 @@ def test_a_reserve_is_smaller_than_the_budget(budget: Any) -> None:
     assert Rooms().make(policy=ToolPolicy(rules=READS), **budget)
 
 
-# Research
-
-
 def research(
     gaps: Any, *, clock: ScriptedClock | None = None, texts: Any = TEXTS, policy: Any = None, **given: Any
 ) -> Any:

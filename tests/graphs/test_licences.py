@@ -170,9 +170,6 @@ def test_what_a_body_says_of_a_call_counts_for_nothing():
     assert (call["effect"], call["tool"], "scope" in call) == ("write", "send_money", False)
 
 
-# Several calls of one question
-
-
 def approve_each(state, run):
     outcome = yield gg.ask_person({"calls": state["accepted"]})
     return {"raw_review": outcome.packed()}
@@ -188,9 +185,6 @@ def test_a_question_of_several_calls_licenses_each_once():
     budget = ToolBudget(max_same_call=5)
     result, desk, _ = reviewed_run([READ], [STOLEN, eve], [STOLEN], bodies=bodies, budget=budget)
     assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ, STOLEN, eve])
-
-
-# Delegation
 
 
 def delegating(document=BILL, shown=()):
@@ -230,9 +224,6 @@ def test_an_approved_document_licenses_nothing_else(name):
     """It is for these calls, and for what a call of this run brought."""
     after, said = NOT_DELEGATED[name]
     assert delegated(after, **said) == (f"not_approved:{after['tool']}", False)
-
-
-# Bodies
 
 
 def holding(target):
@@ -302,9 +293,6 @@ def test_a_tool_is_no_proposer():
     assert [finding.nodes for finding in verify(p.builder().compile())] == [("plan",)]
 
 
-# Effects
-
-
 class Killed(KeyboardInterrupt):
     """Ends a run as the end of its process does."""
 
@@ -346,15 +334,6 @@ def test_a_licensed_write_is_made_once_whatever_ends_the_process():
     assert replay(graph, recording) == result
 
 
-def test_what_was_made_is_on_record_though_it_has_no_licence_any_more():
-    """After the tool was switched off, a resume makes nothing, and says what was made before."""
-    result, desk, recording, graph = killed(context={"policy": {"tools_execution": ["read_bill"]}})
-    assert (result["stop_reason"], desk.made) == ("tool_denied_execution:send_money", [PAY, FIVE])
-    calls = [call for call in recording["calls"] if call["kind"] == "tool"]
-    assert [(call["args"], call["unasked"]) for call in calls] == [(PAY["args"], True), (FIVE["args"], True)]
-    assert replay(graph, recording) == result
-
-
 def test_what_was_approved_and_made_before_a_kill_is_used_up():
     """The approval is on record with the write that used it, whether it is asked for again or not."""
     desk, recorder = Dying(), InMemoryRecorder()
@@ -366,11 +345,6 @@ def test_what_was_approved_and_made_before_a_kill_is_used_up():
     assert (result["stop_reason"], desk.made) == ("tool_denied_execution:send_money", [READ, STOLEN])
     assert len(recorder.runs[-1]["calls"][-1]["approval"]) == 64
 
-
-# What-ifs
-
-
-# Any proposals
 
 ASKING = ruled("send_money", approve="always")
 """A policy by which a person is asked for each payment."""

@@ -16,16 +16,7 @@ from runs import masked
 from test_licences import TRUSTING
 from tool_pattern import PAY, TASK, THREAD, Desk, pattern, planning
 
-from guardgraph import (
-    ConfigurationError,
-    RagPolicy,
-    ToolBudget,
-    create_rag_agent,
-    live_policy,
-    replay,
-    switch_live_policy,
-    what_if,
-)
+from guardgraph import ConfigurationError, RagPolicy, ToolBudget, create_rag_agent, live_policy, replay, what_if
 from guardgraph.grammar import Policy
 from guardgraph.testing import InMemoryRecorder
 
@@ -235,20 +226,3 @@ def test_the_command_keeps_what_else_the_file_says(folder):
     for wrong in (["on", name, "--why", "x"], ["maybe", name, "--why", "x"], ["on", "live.ini", "--why", "x"]):
         refused(run("policy", "switch", *wrong, "--by", "ada"))
     assert (folder / name).read_text(encoding="utf-8") == "- broken"
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"on": "yes"}, "on: True or False is required; given: 'yes'"),
-        ({"by": None}, "by: a text that is not blank"),
-        ({"file": 3}, "file: a file's name is required; given: 3"),
-        ({"file": "nowhere/live.yaml"}, "'nowhere/live.yaml': cannot be written: No such file or directory$"),
-    ],
-)
-def test_a_switch_that_is_wrong_writes_nothing(folder, given, said):
-    """An argument of the wrong type, or a folder that is not there, is named, and no file is made."""
-    arguments = {"file": "live.yaml", "on": False, "by": "ada", "why": "wrong prices", **given}
-    with pytest.raises(ConfigurationError, match=said):
-        switch_live_policy(arguments.pop("file"), **arguments)
-    assert [*folder.iterdir()] == []

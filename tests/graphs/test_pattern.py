@@ -15,7 +15,7 @@ from tables import each_row
 from ticket_pattern import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, triage
 from typing_extensions import TypedDict, get_type_hints
 
-from guardgraph import ConfigurationError, GrammarError, GuardedGraph, LiveWorld, create_rag_agent, verify
+from guardgraph import ConfigurationError, GrammarError, GuardedGraph, create_rag_agent, verify
 from guardgraph.grammar import (
     Budget,
     Catalogue,
@@ -160,21 +160,6 @@ def test_schemas_are_those_of_the_contract():
     assert set(graph.get_context_jsonschema()["properties"]) == {"policy", "budget", "caller"}
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"world": 3}, "world: an object with clock, calendar, new_run, perform, aperform is required; given: 3"),
-        ({"recorder": "x"}, "recorder: an object with record is required; given: 'x'"),
-        ({"checkpointer": "x"}, "checkpointer: a LangGraph checkpointer; given: str"),
-        ({"name": 7}, "name: a text that is not blank; given: 7"),
-        ({"name": " "}, "name: a text that is not blank; given: ' '"),
-    ],
-)
-def test_a_factory_names_the_argument_that_is_wrong(given, message):
-    with pytest.raises(ConfigurationError, match=f"^{message}$"):
-        create_rag_agent(**given)
-
-
 class Async:
     """A recorder that would have to be awaited."""
 
@@ -182,34 +167,10 @@ class Async:
         """Keep nothing."""
 
 
-class Wrapper:
-    """A world that hands on to the live one."""
-
-    def __init__(self, **own):
-        self.inner = LiveWorld()
-        vars(self).update(own)
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
-
-
-async def awaited(asked, seconds):
-    return []
-
-
-def waited_for(asked, seconds):
-    return []
-
-
 PLAIN = "a plain function is required; given: "
 WRONG = {
     "an async recorder": ({"recorder": Async()}, f"recorder.record: {PLAIN}Async.record is async"),
     "the class of a recorder": ({"recorder": Kept}, "recorder: an object is required, not its class; given: Kept"),
-    "an async perform": ({"world": Wrapper(perform=awaited)}, f"world.perform: {PLAIN}Wrapper.perform is async"),
-    "a plain aperform": (
-        {"world": Wrapper(aperform=waited_for)},
-        "world.aperform: a coroutine function is required; given: Wrapper.aperform is not async",
-    ),
 }
 
 

@@ -31,9 +31,6 @@ def prompted(name):
     return f"{name}@{load_prompt(name, LIMITS).hash}"
 
 
-# What an ok run returns
-
-
 def test_the_demo_question_offline():
     result = check_result(RAG_REASONS, create_rag_agent().invoke(QUESTION))
     assert result["outcome"] == "grounded_answer"
@@ -140,9 +137,6 @@ def test_clarify():
 def test_every_way_to_run_gives_the_same(question, mode):
     graph = create_rag_agent()
     assert masked(check_result(RAG_REASONS, run(graph, question, mode))) == masked(graph.invoke(question))
-
-
-# What the proposers and the retriever see
 
 
 def test_what_is_seen():

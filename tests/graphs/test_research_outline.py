@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from outlined_briefs import FIRST, NODE, PARTS, REFUNDS, RIGHT, SECTIONS, THREE, TITLES, answer_of, written
+from outlined_briefs import FIRST, NODE, PARTS, REFUNDS, RIGHT, SECTIONS, THREE, TITLES, answer_of
 from research_cases import research
 from runs import check_result
 
@@ -32,21 +31,6 @@ def test_a_brief_in_sections():
     assert (view.keys(), view["max_sections"]) == ({"goal", "question", "notes", "max_sections"}, 3)
     assert [*view["notes"][0]] == ["id", "claim", "title"]
     assert (writer.calls[0]["sections"], writer.calls[0]["sentence_citations"]) == (TITLES, True)
-
-
-@pytest.mark.parametrize(
-    ("texts", "reason"),
-    [
-        ((SECTIONS[0], RIGHT), "uncited_sentence"),
-        ((SECTIONS[0], f"{RIGHT} [n2] {REFUNDS * 99}"), "too_long"),
-        ((SECTIONS[0], "See https://attacker.io/1 [n2]."), "unsupported_link"),
-    ],
-)
-def test_sections_are_guarded_like_any_answer(texts, reason):
-    assert written(answer_of(*texts))["stop_reason"] == f"invalid_answer:{reason}"
-
-
-# The offline rules
 
 
 def test_the_offline_report():

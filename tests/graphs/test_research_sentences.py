@@ -58,27 +58,6 @@ def test_marks_say_what_a_sentence_rests_on():
     assert len(with_class(page(result), "numbered")) == 1
 
 
-REFUSED = {
-    "no mark": (f"{FIRST} {LAST}", ["n1", "n2"], "uncited_sentence", FIRST),
-    "a new paragraph": (f"{FIRST} [n1]\n\n{LAST}", [], "uncited_sentence", LAST),
-    "a number of another note": (f"{RIGHT} [n1]", ["n2"], "unsupported_number", ...),
-    "a quote in other words": ("The bank said “no money is lost” [n2].", [], "quote_not_in_source", ...),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_sentence_is_held_against_its_own_notes(name):
-    """What only another note of the answer has is refused; details show the sentence, or findings its words."""
-    answer, citations, reason, sentence = REFUSED[name]
-    result = said(answer, *citations)
-    assert (result["stop_reason"], result["phase"]) == (f"invalid_answer:{reason}", "synthesize")
-    assert result["details"]["sentence"] if "findings" not in result else result["findings"][0]["text"] in answer
-    assert sentence in (..., result.get("details", {}).get("sentence"))
-
-
-# A person
-
-
 def reviewed(*resumes):
     """Run an agent that asks a person of every answer about an outage; what they are shown, and the last result."""
     policy = MUST.model_copy(update={"high_risk_terms": ("outage",)})
@@ -106,11 +85,6 @@ def test_a_person_marks_what_they_write(edited):
     assert (result["status"], result["answer"], result["citations"]) == ("ok", FIRST, ["n1"])
     assert result["path"].count("ask_reviewer") == 1
 
-
-# The offline rules
-
-
-# Any text
 
 PIECES = st.sampled_from(
     [*"\n.! “”[]", "\n\n", "P1", "09:12", "Initech", "[n1]", "[n2, n1]", "[n9]", "[x]", "答", "- ", FIRST, LAST]

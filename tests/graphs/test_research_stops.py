@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-
 import pytest
 from guard_cases import stop_of
 from langchain_core.exceptions import ModelAPIError
@@ -37,24 +35,13 @@ from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_reader
 
 
-def late(clock, value=None):
-    return lambda request: clock.advance(30) or deepcopy(value)
-
-
-def timed(phase):
-    """Run an agent whose time is over before the next step of a phase begins."""
+def late():
+    """Make a run whose time is over once notes were taken."""
     clock = ScriptedClock()
-    parts = {
-        "plan": {},
-        "search": {"planner": late(clock, PLAN)},
-        "read_extract": {"search": late(clock, [{"url": SLA}])},
-        "verify": {"extractor": late(clock, [NOTES[0]]), "verifier": scripted_verifier()},
-        "synthesize": {"extractor": late(clock, [NOTES[0]])},
-    }
     return research(
+        extractor=lambda request: clock.advance(30) or [NOTES[0]],
         world=LiveWorld(clock=clock),
-        context={"budget": {"max_seconds": 0.0 if phase == "plan" else 20.0}},
-        **parts[phase],
+        context={"budget": {"max_seconds": 20.0}},
     )
 
 
@@ -125,7 +112,7 @@ STOPS = {
     "invalid_request:<field>": StopCase(
         "plan", lambda: research(input={"goal": " ", "request": REQUEST}), DETAILS, "invalid_request:goal"
     ),
-    "max_seconds": StopCase("synthesize", lambda: timed("synthesize"), DETAILS),
+    "max_seconds": StopCase("synthesize", late, DETAILS),
     "max_visits": StopCase("plan", lambda: research(context={"budget": {"max_visits": 1}}), DETAILS),
     "audit_unavailable": StopCase(
         "synthesize",

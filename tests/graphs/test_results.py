@@ -8,18 +8,14 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
-from rag_agents import QUESTION, agent
-from runs import ASKED_ONCE, BOTH, check_result, run
+from runs import BOTH, check_result, run
 from ticket_pattern import REASONS, TICKET, In, Policy, State, triage
 from typing_extensions import TypedDict
 
 import guardgraph
-import guardgraph.grammar as gg
 from guardgraph import (
     GrammarError,
     Progress,
-    RagBudget,
-    RagPolicy,
     create_rag_agent,
     create_research_agent,
     create_self_critique_agent,
@@ -27,7 +23,6 @@ from guardgraph import (
 )
 from guardgraph.grammar import Budget, Ok, Pattern, Waiting
 from guardgraph.graphs.patterns import PATTERNS
-from guardgraph.state.rag import RAG_REASONS, RagInput, RagResult, RagState
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
@@ -113,25 +108,6 @@ def test_every_pattern_returns_the_last_refused_answer(agent: Any, given: Any, t
     assert "answer" not in result
 
 
-def test_a_place_that_no_guard_writes_is_refused_as_the_pattern_is_made() -> None:
-    """Only channels that there are, and none that holds what nobody has judged."""
-    with pytest.raises(GrammarError, match="so_far: channels of the state are required; given: no_channel"):
-        gg.Pattern(
-            RAG_REASONS,
-            state=RagState,
-            input=RagInput,
-            output=RagResult,
-            policy=RagPolicy(),
-            budget=RagBudget(),
-            so_far={"a": "no_channel.b"},
-        )
-
-
-def at(result, node):
-    [entry] = [entry for entry in result["timeline"] if entry["node"] == node]
-    return {key: value for key, value in entry.items() if key != "elapsed_ms"}
-
-
 @pytest.mark.parametrize("mode", BOTH)
 def test_a_timeline_tells_the_whole_run(mode):
     """One entry a node, in order: proposals as they came, each guard's verdict and way, the steps it completed."""
@@ -146,28 +122,6 @@ def test_a_timeline_tells_the_whole_run(mode):
         {"node": "duty_guard", "kind": "guard", **lookup, "verdict": "pass", "to": "routed", "steps": [2]},
         {"node": "routed", "kind": "terminal", **lookup},
     ]
-
-
-@pytest.mark.parametrize(
-    ("reply", "shown"),
-    [
-        ('{"label": "bug"}', {"proposal": {"label": "bug"}}),
-        ("I think it is a bug", {"proposal": "I think it is a bug"}),
-        ('{"label": NaN}', {"proposal": {"label": "nan"}}),
-        (ConnectionError("gone"), {"failure": {"reason": "llm_timeout"}}),
-    ],
-)
-def test_proposals_are_shown_as_the_model_wrote_them(reply, shown):
-    """A text that is JSON is shown read, any other text as it is, and a failed call as its failure."""
-    model = ScriptedChatModel(reply, model_name="m-1")
-    entry = at(agent(planner=None, model=model).invoke(QUESTION, context=ASKED_ONCE), "plan")
-    assert entry["proposer"] == "m-1"
-    assert entry["prompt"].startswith("rag_plan@")
-    if "failure" in shown:
-        assert entry["failure"].items() >= shown["failure"].items()
-        assert "proposal" not in entry
-    else:
-        assert entry["proposal"] == shown["proposal"]
 
 
 TOLD_QUESTION = {"question": "What is the P1 first response target?"}

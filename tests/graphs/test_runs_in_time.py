@@ -12,7 +12,6 @@ import pytest
 from hanging import PROMPTLY, async_hang, hang, released, standing
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
-from research_cases import hits, quotes, research, vendor
 from runs import check_result, masked, run
 from ticket_pattern import REASONS, TICKET, triage
 
@@ -188,28 +187,6 @@ def test_calls_at_once_share_one_deadline(mode):
     assert [item.form for item in seen] == ["failure", "value", "value"]
     assert seen[0].content["reason"] == "max_seconds"
     assert (result["stop_reason"], result["phase"]) == ("max_seconds", "lookup")
-
-
-@MODES
-def test_research_reads_as_many_pages_at_once_as_are_still_wanted(mode):
-    """Three pages are wanted, so three are read together; the one that fails is replaced by the next in order."""
-    barrier, asked = threading.Barrier(3), []
-
-    def reader(request):
-        name = request["url"][-1]
-        asked.append(name)
-        if name in "abc":
-            barrier.wait(300)
-        if name == "b":
-            raise LookupError("gone")
-        return {"title": name, "body": f"This is what the page {name} says."}
-
-    result = research(
-        {"max_read_pages": 3}, mode=mode, search=hits(*vendor(*"abcde")), reader=reader, extractor=quotes()
-    )
-    assert sorted(asked) == ["a", "b", "c", "d"]
-    assert result["aggregate"]["pages_read"] == 3
-    assert [item["url"] for item in result["failed_sources"]] == vendor("b")
 
 
 @MODES

@@ -43,9 +43,6 @@ def evidence(result, texts=TEXTS):
     return {item["doc_id"]: texts[item["doc_id"]][slice(*item["document_span"])] for item in result["citation_details"]}
 
 
-# Marks
-
-
 def test_marks_say_what_a_sentence_rests_on():
     """Marks are taken out of the answer; its sentences and their evidence are found by their spans."""
     result = said("P1 is answered in 15 minutes [doc_a]. Uptime is 99.95 % [doc_b, doc_c].", "doc_c", "doc_a", "doc_b")
@@ -75,9 +72,6 @@ def test_a_sentence_inherits_in_its_paragraph():
         assert (result["stop_reason"], result["sentence"]) == ("invalid_answer:uncited_sentence", sentence)
 
 
-# What a sentence cites itself
-
-
 @pytest.mark.parametrize(
     ("answer", "reason", "unsupported"),
     [
@@ -98,12 +92,6 @@ def test_a_sentence_is_held_against_what_it_cites(answer, reason, unsupported):
     assert reason != "quote_not_in_source" or unsupported[0] in result["sentence"]
 
 
-# Without marks
-
-
-# Who is asked
-
-
 def test_the_view_and_the_prompt_ask_for_marks_when_the_policy_does():
     answerer = scripted_tool({"answer": "P1 is answered in 15 minutes [doc_a].", "citations": []}, loop=True)
     graph = agent_with(*FOUND, answerer=answerer)
@@ -111,8 +99,6 @@ def test_the_view_and_the_prompt_ask_for_marks_when_the_policy_does():
     assert graph.invoke(QUESTION, context={"policy": {"require_sentence_citations": True}})["status"] == "ok"
     assert [call.get("sentence_citations") for call in answerer.calls] == [None, True]
 
-
-# Any text
 
 PIECES = st.sampled_from(
     [*"\n.! \u3002\u201c\u201d\"'[]", "\n\n", "P1", "15", "[doc_a]", "[doc_b, doc_c]", "[doc_z]", "[x]", "\u7b54", "- "]
@@ -241,9 +227,6 @@ def test_links_markup_and_marks_that_name_nothing_always_stop(more, reason):
         assert answer(f"{SAID} {more}", policy=policy)["stop_reason"] == reason
 
 
-# Workings
-
-
 @pytest.mark.parametrize(
     ("working", "is_right"), [("15 * 2 = 30", True), ("15 * 3 = 30", False), ("7 * 6 = 42", False), ("", False)]
 )
@@ -252,9 +235,6 @@ def test_what_is_worked_out_needs_its_working(working, is_right):
     text = f"{FIRST} Twice that is 30 minutes."
     assert answer(text)["stop_reason"] in (NUMBER, OTHER)
     assert (answer(text, workings=[working])["status"] == "ok") is is_right
-
-
-# Asking again
 
 
 def ask_model(*said, most, policy=MARK):
@@ -290,9 +270,6 @@ def test_asking_again_makes_nothing_worse():
         assert [item["reason"] for item in result["attempts"]] == [DOUBT]
 
 
-# Decided again
-
-
 def test_a_marked_answer_is_decided_again_as_it_was():
     """By a replay and a what-if; under a tighter policy it is a stop, and the graph is proven as before."""
     kept = Kept()
@@ -303,7 +280,5 @@ def test_a_marked_answer_is_decided_again_as_it_was():
     assert replay(agents[1], kept.only)["stop_reason"] == OTHER
     assert verify(agents[0]) == []
 
-
-# Research
 
 # How it is shown

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import time
-from contextlib import closing, redirect_stdout
+from contextlib import redirect_stdout
 from functools import partial
 
 import httpx
@@ -195,31 +194,6 @@ def test_a_second_run_on_a_busy_thread_does_what_its_strategy_says(strategy, cli
     else:
         expected = "interrupted" if strategy == "interrupt" else "success"
         assert client.runs.get(thread, first)["status"] == expected
-
-
-@pytest.mark.parametrize("how", ["cancel", "disconnect"])
-def test_a_client_that_stops_a_run_goes_on_with_its_next_message(how, client, thread, server):
-    """Of an agent that changes nothing, an input takes the place of the run that was left: no word is needed for it."""
-    go = server.folder / "go"
-    go.unlink(missing_ok=True)
-    if how == "cancel":
-        client.runs.cancel(thread, begun(client, thread), wait=True)
-    else:
-        run = client.runs.stream(
-            thread,
-            "waiting",
-            input=QUESTION,
-            stream_mode="updates",
-            on_disconnect="cancel",
-            multitask_strategy="reject",
-        )
-        with closing(run) as updates:
-            next(part for part in updates if part.event == "updates")
-        while client.threads.get(thread)["status"] == "busy":
-            time.sleep(0.05)
-    go.touch()
-    assert client.threads.get_state(thread)["next"]  # it was left before its end
-    assert client.runs.wait(thread, "waiting", input=QUESTION)["stop_reason"] == "success"
 
 
 def test_the_server_asks_nobody_outside_the_machine(server):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from office_agents import BILL, READ, THREAD, Office, answer_question, calls, office_agent
@@ -98,24 +97,6 @@ def test_another_tool_is_not_licensed():
     assert (waiting["waiting_for"]["shown"]["call"], paid(office)) == (mail, PAYMENTS)
     agent, waiting, _ = asked(calls(KIM, mail), DONE)
     assert waiting["waiting_for"]["shown"]["delegation"]["tools"] == ["send_money", "send_mail"]
-
-
-@pytest.mark.parametrize(
-    ("steps", "given"),
-    [
-        ([calls(INES)], {}),
-        ([calls(INES, pay("Jon Falk", 421))], {}),
-        ([calls(pay("Ines Bra", 310), pay("Jon Fal", 420))], {}),
-        ([calls(INES, JON)], {"task": {"task": "Pay what is due."}}),
-        ([calls(INES, JON)], {"rules": {"send_money": ToolRule(approve="always")}}),
-        ([calls(MALLORY, INES, JON)], {}),
-    ],
-    ids=["one call", "another amount", "parts of words", "no document of the task", "always", "another first"],
-)
-def test_no_document_is_offered(steps, given):
-    """For one call, for values that are not in it, for one that the task does not name, and for tools always asked."""
-    _, waiting, _ = asked(*steps, DONE, **given)
-    assert offered(waiting) is None
 
 
 WORDS = ["Ines", "Ines Brand", "pay@falk.org", "310", "GB29NWBK60161331926819", "2024-05-13", "https://a.org/x"]

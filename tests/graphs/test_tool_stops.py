@@ -132,10 +132,10 @@ STOPS: dict[str, StopCase] = {
     "max_visits": StopCase("act", ended(*BILL, context={"budget": {"max_visits": 3}}), DETAILS),
     "switched_off": StopCase("act", ended(*BILL, live=switching(4)), OFF),
     "policy_unreadable": StopCase("approve", partial(switched, 6, OSError("disk")), DETAILS),
-    "guard_error:<guard> @ act": StopCase(
+    "guard_error:<guard>": StopCase(
         "act", partial(edited, "read", "action_guard", accepted_step=5), DETAILS, "guard_error:read"
     ),
-    "audit_unavailable @ answer": StopCase(
+    "audit_unavailable": StopCase(
         "answer",
         ended(FINE, context={"policy": {"audit_required": True}}, recorder=Failing()),
         {"details": {"type": "OSError", "stop_reason": "success"}, "audit": {"status": "unavailable"}},
@@ -144,7 +144,7 @@ STOPS: dict[str, StopCase] = {
         name: StopCase("plan", ended(model=ScriptedChatModel(reply, loop=True), context=ASKED_ONCE), DETAILS)
         for name, reply in MODEL_FAILURES.items()
     },
-    "llm_invalid_schema @ answer": StopCase("answer", verified({"claims": 5}), DETAILS),
+    "llm_invalid_schema": StopCase("answer", verified({"claims": 5}), DETAILS),
     "llm_circuit_open": StopCase(
         "plan",
         partial(shut_out, model=ScriptedChatModel(ModelAPIError("down"), loop=True)),
@@ -187,7 +187,7 @@ STOPS: dict[str, StopCase] = {
         )
         for name, policy in DENIED.items()
     },
-    "tool_changed:<tool> @ plan": StopCase(
+    "tool_changed:<tool>": StopCase(
         "plan", ended(*BILL, rules={"read_bill": ToolRule(pin="0" * 64)}), {**RAW, **DETAILS}, "tool_changed:read_bill"
     ),
     "argument_denied:<tool>.<argument> @ plan": StopCase(
@@ -207,19 +207,19 @@ STOPS: dict[str, StopCase] = {
         DETAILS,
         "argument_denied:send_money.amount",
     ),
-    "loop_detected:<tool> @ plan": StopCase(
+    "loop_detected:<tool>": StopCase(
         "plan", ended(calls(PAY), calls(PAY)), {**RAW, **DETAILS, **CALLED}, "loop_detected:send_money"
     ),
-    "max_calls:<tool> @ plan": StopCase(
+    "max_calls:<tool>": StopCase(
         "plan",
         ended(calls(PAY), calls(STOLEN), rules={"send_money": ToolRule(max_calls=1)}),
         {**RAW, **DETAILS, **CALLED},
         "max_calls:send_money",
     ),
-    "max_tool_calls @ plan": StopCase(
+    "max_tool_calls": StopCase(
         "plan", ended(calls(READ, PAY), budget=ToolBudget(max_tool_calls=1)), {**RAW, **DETAILS}
     ),
-    "unsupported_argument:<tool>.<argument> @ plan": StopCase(
+    "unsupported_argument:<tool>.<argument>": StopCase(
         "plan",
         ended(*BILL, calls(STOLEN), rules=NEVER),
         {**RAW, "unsupported": ..., **CALLED},
