@@ -57,7 +57,13 @@ class CheckedAnswer:
             width: columns.
             color: whether verdicts have the colours of a terminal.
         """
-        return show_answer_as_text(self, width=width, color=color)
+        lines = [describe_verdict(self), ""]
+        for sentence in self.sentences:
+            sign = f"{SIGNS[sentence.verdict]} {sentence.verdict}"
+            lines.append(f"\x1b[{_COLORS[sentence.verdict]}m{sign}\x1b[0m" if color else sign)
+            lines += textwrap.wrap(" ".join(sentence.text.split()), width, initial_indent="  ", subsequent_indent="  ")
+            lines += (line for note in _list_finding_notes(self, sentence) for line in _wrap_note(note, width))
+        return "\n".join(lines)
 
     def to_markdown(self) -> str:
         """Return it as Markdown: the marked sentences, and under them what the sources say."""
@@ -167,17 +173,6 @@ def describe_verdict(answer: CheckedAnswer) -> str:
         about = f": {', '.join(answer.unsupported)}" if answer.unsupported else ""
         return f"refused, {answer.stop_reason}{about}"
     return f"let through, {answer.verdict}"
-
-
-def show_answer_as_text(answer: CheckedAnswer, *, width: int, color: bool) -> str:
-    """Return a checked answer for a terminal of so many columns."""
-    lines = [describe_verdict(answer), ""]
-    for sentence in answer.sentences:
-        sign = f"{SIGNS[sentence.verdict]} {sentence.verdict}"
-        lines.append(f"\x1b[{_COLORS[sentence.verdict]}m{sign}\x1b[0m" if color else sign)
-        lines += textwrap.wrap(" ".join(sentence.text.split()), width, initial_indent="  ", subsequent_indent="  ")
-        lines += (line for note in _list_finding_notes(answer, sentence) for line in _wrap_note(note, width))
-    return "\n".join(lines)
 
 
 def _wrap_note(note: str, width: int) -> list[str]:

@@ -153,18 +153,6 @@ def _is_async_function(function: Any) -> bool:
     return any(check(item) for item in (function, called) for check in (iscoroutinefunction, isasyncgenfunction))
 
 
-def collect_result_keys(output: Any) -> dict[str, Any]:
-    """Return the keys of a result with their type hints."""
-    is_union = get_origin(output) in (Union, UnionType)
-    parts = [item for item in get_args(output) if item is not Waiting] if is_union else [output]
-    results = [get_type_hints(part, include_extras=True) for part in parts]
-    ours = get_type_hints(Result, include_extras=True)
-    for hints in results or [{}]:
-        if missing := sorted(ours.keys() - hints.keys()):
-            raise GrammarError(f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}")
-    return {**ours, **_join_result_hints(results, ours)} if is_union else results[0]
-
-
 def has_own_audit(keys: dict[str, Any]) -> bool:
     """Say whether the results of a pattern have an ``audit`` of their own, to which the grammar adds what it says."""
     return _strip_type_qualifiers(keys["audit"]) is not Audit
@@ -278,7 +266,16 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         fields = get_type_hints(input, include_extras=True)
         self._input = {name_input_channel(name): hint for name, hint in fields.items()}
         self._optional_inputs = frozenset(key for key, hint in self._input.items() if get_origin(hint) is NotRequired)
-        self._output = collect_result_keys(output)
+        is_union = get_origin(output) in (Union, UnionType)
+        parts = [item for item in get_args(output) if item is not Waiting] if is_union else [output]
+        results = [get_type_hints(part, include_extras=True) for part in parts]
+        ours = get_type_hints(Result, include_extras=True)
+        for hints in results or [{}]:
+            if missing := sorted(ours.keys() - hints.keys()):
+                raise GrammarError(
+                    f"output: a TypedDict derived from Result is required; missing: {', '.join(missing)}"
+                )
+        self._output = {**ours, **_join_result_hints(results, ours)} if is_union else results[0]
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, Declaration] = {}
         check_channels(state=self._state, input=self._input, output=self._output)
@@ -520,7 +517,19 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             reads = build_state_schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
             node = frame.nodes[item.name] = GrammarNode(item, self._bodies.get(item.name), frame)
             graph.add_node(item.name, node, metadata=item.build_node_metadata(), input_schema=reads)
-            _connect_node(graph, item)
+            if item.entry:
+                graph.add_edge(START, item.name)
+            if item.kind == "terminal":
+                if item.endings:
+                    graph.add_conditional_edges(item.name, EndingRouter(), {way: way for way in (END, *item.endings)})
+                else:
+                    graph.add_edge(item.name, END)
+            elif item.kind == "guard":
+                ways = [*item.ways, *(f"stop_{family}" for family in item.families)]
+                graph.add_conditional_edges(item.name, Router(), {way: way for way in ways})
+            else:
+                for way in item.to:
+                    graph.add_edge(item.name, way)
         graph.seal = Seal(frame.nodes, frame)
         return graph
 
@@ -584,22 +593,6 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             outputs=[name for name in self._output if name not in kept],
         )
         return declarations
-
-
-def _connect_node(graph: PatternGraph, item: Declaration) -> None:
-    if item.entry:
-        graph.add_edge(START, item.name)
-    if item.kind == "terminal":
-        if item.endings:
-            graph.add_conditional_edges(item.name, EndingRouter(), {way: way for way in (END, *item.endings)})
-        else:
-            graph.add_edge(item.name, END)
-    elif item.kind == "guard":
-        ways = [*item.ways, *(f"stop_{family}" for family in item.families)]
-        graph.add_conditional_edges(item.name, Router(), {way: way for way in ways})
-    else:
-        for way in item.to:
-            graph.add_edge(item.name, way)
 
 
 def _make_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording], Shadow]]:

@@ -228,7 +228,12 @@ def _declare_answer(
         verifier=verifier,
     )
     if asks_person:
-        _declare_review(p, ask_reviewer)
+        p.guard(answering.RISK_GUARD, answering.run_risk_guard_node, to=["answered", "ask_reviewer"])
+        p.review("ask_reviewer", ask_reviewer, to="brief_review_guard")
+        p.guard("brief_review_guard", answering.run_brief_review_guard_node, to=[answering.RISK_GUARD, "edit_brief"])
+        p.propose("edit_brief", answering.run_edit_brief_node, to="answer_guard")
+        body = answering.tell_approval(answering.run_answered_node)
+        p.terminal("answered", body, behind=["answer_guard", answering.RISK_GUARD], held=_HELD)
     else:
         p.terminal("answered", answering.run_answered_node, behind="answer_guard", held=_HELD)
 
@@ -239,16 +244,6 @@ _HELD: Final[Mapping[str, str | tuple[str, ...]]] = {
     "outcome": ("grounded_research_answer", "grounded_partial"),
 }
 """What of the ending is what the answer guard accepted."""
-
-
-def _declare_review(p: Pattern[Any, Any, Any], ask_reviewer: Body) -> None:
-    """Declare how a person lets an answer through on a topic of high risk, as it is or in their own words."""
-    p.guard(answering.RISK_GUARD, answering.run_risk_guard_node, to=["answered", "ask_reviewer"])
-    p.review("ask_reviewer", ask_reviewer, to="brief_review_guard")
-    p.guard("brief_review_guard", answering.run_brief_review_guard_node, to=[answering.RISK_GUARD, "edit_brief"])
-    p.propose("edit_brief", answering.run_edit_brief_node, to="answer_guard")
-    body = answering.tell_approval(answering.run_answered_node)
-    p.terminal("answered", body, behind=["answer_guard", answering.RISK_GUARD], held=_HELD)
 
 
 def _choose_note_extractor(

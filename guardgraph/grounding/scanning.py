@@ -314,7 +314,7 @@ class _Scanner:
         for match in _LABEL.finditer(self.rest):
             glued = re.fullmatch(r"\d+([A-Za-z]+)", match[0])
             if not (glued and (glued[1].lower() in self.units or glued[1] in ("K", "M", "B", "T"))):
-                yield self._make("label", match, (0.0,), fold_label(match[0]))
+                yield self._make("label", match, (0.0,), re.sub(r"[\W_]", "", match[0]).lower())
 
     # ---- numbers
 
@@ -573,11 +573,6 @@ class _Scanner:
         if before is None or stem(before[1].lower(), self.language) in self.no_labels:
             return frozenset()
         return frozenset([f"{before[1].lower()} #"])
-
-
-def fold_label(label: str) -> str:
-    """Return what is compared of a label: its letters and digits in lower case, "co2" of "CO-2"."""
-    return re.sub(r"[\W_]", "", label).lower()
 
 
 def parse_digits(text: str, decimal: str) -> tuple[float, float]:

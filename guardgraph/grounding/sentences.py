@@ -133,14 +133,9 @@ def _is_continued_line(line: str, following: str, width: int) -> bool:
     if (
         not line.strip()
         or not following.strip()
-        or is_block_start(following)
+        or _BLOCK.match(following) is not None
         or line.lstrip().startswith(("|", "#", *_FENCES))
     ):
         return False
     first = following.split(maxsplit=1)[0]
     return first[0].islower() or (width >= _LEAST_WIDTH and len(line.rstrip()) + 1 + len(first) > width)
-
-
-def is_block_start(line: str) -> bool:
-    """Say whether a line goes on with no line before it."""
-    return _BLOCK.match(line) is not None

@@ -83,7 +83,12 @@ def supports(value: Value, source: Value) -> bool:
     if value.kind == "date" or source.kind == "date":
         return any(_is_date_within(said, told) for said in _list_dates(value) for told in _list_dates(source))
     if "score" in (value.kind, source.kind) and value.kind != source.kind:
-        return _is_share(value, source)
+        pair, other = (value, source) if value.kind == "score" else (source, value)
+        if pair.unit != "of":
+            return False
+        if other.kind == "percent":
+            return abs(100 * pair.amounts[0] / pair.amounts[1] - other.amounts[0]) <= other.step / 2 * (1 + 1e-9)
+        return other is value and other.kind == "number" and other.amounts[0] in pair.amounts
     if value.kind in ("time", "label", "score") or source.kind in ("time", "label", "score"):
         return value.kind == source.kind and _is_same_sign(value, source)
     if not is_same_kind(value, source):
@@ -99,16 +104,6 @@ def supports(value: Value, source: Value) -> bool:
             return False
         told = tuple(amount * value.per[1] / source.per[1] for amount in told)
     return any(_is_near(value, a, source, b, steps) for a in said for b in told)
-
-
-def _is_share(value: Value, source: Value) -> bool:
-    """Say whether "27 out of 100" and 27 per cent are compared, or one of its numbers with it."""
-    pair, other = (value, source) if value.kind == "score" else (source, value)
-    if pair.unit != "of":
-        return False
-    if other.kind == "percent":
-        return abs(100 * pair.amounts[0] / pair.amounts[1] - other.amounts[0]) <= other.step / 2 * (1 + 1e-9)
-    return other is value and other.kind == "number" and other.amounts[0] in pair.amounts
 
 
 def _is_same_sign(value: Value, source: Value) -> bool:

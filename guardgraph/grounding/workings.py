@@ -47,7 +47,14 @@ def _evaluate_sum(working: str, told: Sequence[Value]) -> list[Value]:
     left = left if sign else working
     result = scan_text(right.strip(), "en") if sign else ()
     try:
-        amount, rest = _add(_split_sum(left), 0, told)
+        text, parts, at = _UNITS.sub(" ", left).translate(_SIGNS).strip(), list[str](), 0
+        while at < len(text):
+            match = _PART.match(text, at)
+            if match is None:
+                raise _Unreadable(left)
+            parts.append(match[1] or match[2])
+            at = match.end()
+        amount, rest = _add([*parts, ""], 0, told)
         if rest != "" or (sign and len(result) != 1):
             return []
     except (_Unreadable, ZeroDivisionError, OverflowError):
@@ -66,17 +73,6 @@ def _evaluate_sum(working: str, told: Sequence[Value]) -> list[Value]:
     )
     as_shares = (amount, amount * 100) if said.kind == "percent" else (amount,)
     return [said] if any(abs(abs(each) - stated) <= off for each in as_shares) else []
-
-
-def _split_sum(said: str) -> list[str]:
-    text, parts, at = _UNITS.sub(" ", said).translate(_SIGNS).strip(), list[str](), 0
-    while at < len(text):
-        match = _PART.match(text, at)
-        if match is None:
-            raise _Unreadable(said)
-        parts.append(match[1] or match[2])
-        at = match.end()
-    return [*parts, ""]
 
 
 def _add(parts: list[str], depth: int, told: Sequence[Value]) -> tuple[float, str]:

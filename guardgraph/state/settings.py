@@ -411,7 +411,9 @@ class TightensByName(Tightens):
 
     def compared(self, ours: Any, theirs: Any) -> Compared:
         """Say what another table is beside ours: all of its fields count, said or not."""
-        return unite_compared(each.compared for each in self.list_compared(ours, theirs))
+        said = (each.compared for each in self.list_compared(ours, theirs))
+        kinds = {*said} - {"equal"}
+        return kinds.pop() if len(kinds) == 1 else "other" if kinds else "equal"
 
     def list_compared(self, ours: Any, theirs: Any) -> Iterator[NamedDifference]:
         """Yield what every field of every name is beside ours."""
@@ -431,12 +433,6 @@ class TightensByName(Tightens):
         """Return what was asked for and does not hold, by name and field; None if all of it holds."""
         missing = {name: said for name, each in asked.items() if (said := each.list_missing(holds[name]))}
         return missing or None
-
-
-def unite_compared(said: Iterable[Compared]) -> Compared:
-    """Return what several comparisons come to together."""
-    kinds = {*said} - {"equal"}
-    return kinds.pop() if len(kinds) == 1 else "other" if kinds else "equal"
 
 
 def _validate_setting_table(value: Any) -> Any:

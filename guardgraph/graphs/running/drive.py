@@ -31,7 +31,7 @@ from guardgraph.graphs.running.frame import (
 from guardgraph.graphs.running.judge import describe_refusal, hash_proposal
 from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile, check_call_meanwhile, license_calls
-from guardgraph.graphs.running.recorder import Steps, note_open_run
+from guardgraph.graphs.running.recorder import note_open_run
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment, run_node_body
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.spending import check_budget_outcomes, check_spending
@@ -91,7 +91,13 @@ def drive_calling_node(part: Part, state: JsonObject, run: Run[Any, Any] | Excep
         update = validate_body_writes(item, writes)
     except GraphInterrupt as interrupt:
         if visit.session.resumable:
-            yield from wait_for_answer(part, interrupt, run, visit)
+            session = visit.session
+            session.waiting = session.waiting or describe_waiting_run(part, interrupt, visit)
+            with session.pause_clock():
+                told = yield from note_open_run(part.frame.recorder, session, "waiting", session.waiting)
+            if told is not None and told.error is not None and is_recording_required(part.frame, run):
+                bare = withhold_steps(build_timeline(visit.log, {}), "history")
+                session.waiting = {**session.waiting, **bare, "path": session.waiting["path"]}
             raise
         breach = GrammarBreach("interrupted the run, which nobody can resume without a checkpointer")
         update = _write_node_refusal(part, breach, visit)
@@ -474,17 +480,6 @@ def _find_run_starter(log: list[LogEntry]) -> str | None:
     starter = context.get("caller") or opening["caller"] or {}
     user = starter.get("user") if isinstance(starter, dict) else None
     return user if isinstance(user, str) else None
-
-
-def wait_for_answer(part: Part, interrupt: GraphInterrupt, run: Run[Any, Any] | Exception, visit: Visit) -> Steps[None]:
-    """Let a run wait: what it shows meanwhile is in its session, and noted by the recorder."""
-    session = visit.session
-    session.waiting = session.waiting or describe_waiting_run(part, interrupt, visit)
-    with session.pause_clock():
-        told = yield from note_open_run(part.frame.recorder, session, "waiting", session.waiting)
-    if told is not None and told.error is not None and is_recording_required(part.frame, run):
-        bare = withhold_steps(build_timeline(visit.log, {}), "history")
-        session.waiting = {**session.waiting, **bare, "path": session.waiting["path"]}
 
 
 def describe_waiting_run(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bool = False) -> JsonObject:

@@ -117,15 +117,10 @@ def locate_node_checkpoint(config: Any) -> KeptPlace | None:
     return None if here is None else KeptPlace(saver, here, tuple(places.values()))
 
 
-def compute_effect_key(request: str, asked: Asked) -> str:
-    """Return the key by which a tool knows a write again: SHA-256 of the id of what was asked and the call's place."""
-    place = {"node": asked.node, "visit": asked.visit, "number": asked.number}
-    return digest({"request": request, **place, "hash": asked.request})
-
-
 def perform_write(asked: Asked, seconds: float, recorder: Recorder | None, session: Session) -> Needs[Performed]:
     """Make a write once, and return what it brought, now or when it was made."""
-    key, began = compute_effect_key(session.request, asked), session.world.clock()
+    place = {"node": asked.node, "visit": asked.visit, "number": asked.number}
+    key, began = digest({"request": session.request, **place, "hash": asked.request}), session.world.clock()
     if seconds <= 0:  # the world says that it is too late, and calls nobody
         [told] = yield [asked], seconds
         unmade: Performed = told._replace(key=key)

@@ -188,11 +188,6 @@ Watch: TypeAlias = Callable[[Frame, Recording], None]  # what is given every rec
 _watching: list[Watch] = []
 
 
-def list_recording_watchers() -> list[Watch]:
-    """Return who is given the recordings beside the graph's own recorder."""
-    return _watching
-
-
 @contextmanager
 def watch_recordings(watch: Watch) -> Iterator[None]:
     """Give every recording of this process to `watch` while the block lasts; for tests."""
@@ -421,7 +416,7 @@ def _read_asker(opening: Opening) -> tuple[str | None, str | None, frozenset[str
 
 def _hand_out_recording(over: Conclusion) -> Steps[Audit | None]:
     """Hand out the recording of a run, where there is a recorder, with what the shadows make of it."""
-    frame, watching = over.part.frame, list_recording_watchers()
+    frame, watching = over.part.frame, _watching
     if frame.recorder is None and not watching:
         return None
     made = build_recording(over)

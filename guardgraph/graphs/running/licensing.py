@@ -54,7 +54,12 @@ def license_calls(
     records = [*_list_recorded_calls(state), *made]
     calls = list(_read_made_calls(records))
     approvals = _find_unused_approvals(records)
-    given = _read_given(table, state, run, records)
+    written = Given(task=state[table.task], history=[] if table.history is None else state.get(table.history) or [])
+    given = keep_recorded(written, state.get(INPUT) or {})
+    if run.caller is not None:
+        given["caller"] = run.caller.model_dump(mode="json")
+    if delegated := [about["delegation"] for about in _list_approvals(records) if "delegation" in about]:
+        given["delegated"] = delegated
     licensed: list[LicensedCall] = []
     for call in group:
         named = _read_named_call(part, call)
@@ -207,16 +212,6 @@ def keep_recorded(written: Given, recorded: JsonObject) -> Given:
     told = [turn if turn in turns else Turn(role="assistant", content=turn["content"]) for turn in written["history"]]
     left = [turn for turn in turns if turn["role"] != "user" and turn not in told]
     return Given(task=task, history=[*told, *left])
-
-
-def _read_given(table: ToolTable, state: JsonObject, run: Run[Any, Any], records: Iterable[RecordedCall]) -> Given:
-    written = Given(task=state[table.task], history=[] if table.history is None else state.get(table.history) or [])
-    given = keep_recorded(written, state.get(INPUT) or {})
-    if run.caller is not None:
-        given["caller"] = run.caller.model_dump(mode="json")
-    if delegated := [about["delegation"] for about in _list_approvals(records) if "delegation" in about]:
-        given["delegated"] = delegated
-    return given
 
 
 def _refuse_call(part: Part, tool: str, refused: Stop) -> Stop:

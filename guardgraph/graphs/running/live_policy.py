@@ -83,7 +83,12 @@ class LivePolicy:
         with self._lock:
             now = time.monotonic()
             if self._is_due(now):
-                self._read_source()
+                given, error = self._await_source()
+                if error is None:
+                    self._given = given
+                else:
+                    LOGGER.warning("%r cannot be read: %s: %s", self, type(error).__name__, format_error_message(error))
+                self._error, self._read_at = error, time.monotonic()
             return self._judge_reading(policy, now)
 
     async def aread(self, policy: Settings) -> PolicyLook:
@@ -94,15 +99,6 @@ class LivePolicy:
 
     def _is_due(self, now: float) -> bool:
         return self._read_at is None or now - self._read_at >= self.every
-
-    def _read_source(self) -> None:
-        """Read the source in a thread of its own, which is left behind when it takes too long."""
-        given, error = self._await_source()
-        if error is None:
-            self._given = given
-        else:
-            LOGGER.warning("%r cannot be read: %s: %s", self, type(error).__name__, format_error_message(error))
-        self._error, self._read_at = error, time.monotonic()
 
     def _await_source(self) -> tuple[Any, BaseException | None]:
         if self._reading is not None and not self._reading.done():

@@ -388,7 +388,18 @@ class Heard(Runnable[Any, Any]):
         """Run the node and its writers asynchronously."""
         callbacks = (config or {}).get("callbacks")
         if not getattr(callbacks, "handlers", callbacks):
-            return await self._arun_node_sequence(input, config)
+            given = input
+            node, *writers = self.plain.steps
+            token = var_child_runnable_config.set(config)
+            try:
+                work = aperform_driven_node(node.work(given, config), node.frame.world)
+                given = await (asyncio.create_task(work) if node.declaration.is_calling_node else work)
+            finally:
+                with suppress(ValueError):  # ended by somebody else's task: there is nothing to put back in its context
+                    var_child_runnable_config.reset(token)
+            for writer in writers:
+                writer.func(given, config, **writer.kwargs)
+            return given
         return await self._build_heard_sequence(input).ainvoke(
             copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
         )
@@ -405,20 +416,6 @@ class Heard(Runnable[Any, Any]):
             copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
         ):
             yield chunk
-
-    async def _arun_node_sequence(self, given: Any, config: Any) -> Any:
-        """Do what `invoke` does; a node that calls out gets a task, and so a context, of its own."""
-        node, *writers = self.plain.steps
-        token = var_child_runnable_config.set(config)
-        try:
-            work = aperform_driven_node(node.work(given, config), node.frame.world)
-            given = await (asyncio.create_task(work) if node.declaration.is_calling_node else work)
-        finally:
-            with suppress(ValueError):  # ended by somebody else's task: there is nothing to put back in its context
-                var_child_runnable_config.reset(token)
-        for writer in writers:
-            writer.func(given, config, **writer.kwargs)
-        return given
 
     def _tell_stop_phase(self, input: Any, config: Any) -> Any:
         """Return the configuration in which handlers are told the phase of a stop, which no stop terminal declares."""

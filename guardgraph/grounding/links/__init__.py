@@ -109,7 +109,7 @@ def find_link_problem(
     missing = [link for link in links if not known.has_link(link)]
     for read in (read_link_support, read_laid_out_support):  # most links stand in a source as they are
         if missing:
-            support = _unite_support(map(read, sources))
+            support = LinkSupport(*starmap(frozenset.union, zip(LinkSupport(), *map(read, sources), strict=True)))
             missing = [link for link in missing if not support.has_link(link)]
     if missing or misleading:
         return LinkProblem("unsupported_link", _show([*(link.shown for link in missing), *misleading]))
@@ -177,10 +177,6 @@ def _find_misleading_labels(label: str, leads: Collection[Link]) -> list[str]:
         for link in find_links(reading)
         if (link.host not in hosts if link.kind == "host" else urls.isdisjoint(link.identities))
     ]
-
-
-def _unite_support(supports: Iterable[LinkSupport]) -> LinkSupport:
-    return LinkSupport(*starmap(frozenset.union, zip(LinkSupport(), *supports, strict=True)))
 
 
 @remember_by_text(texts=256, chars=50_000)

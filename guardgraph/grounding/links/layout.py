@@ -70,7 +70,17 @@ def lay_out_text(text: str) -> Layout:
             first, end = token.map
             lines[first:end] = [""] * (end - first)
         if token.children:
-            targets += _list_targets(token.children)
+            found, opened = list[LinkTarget](), list[tuple[str, int]]()
+            words = [_read_words(item) for item in token.children]
+            for at, item in enumerate(token.children):
+                if item.type == "link_open":
+                    opened.append((str(item.attrs.get("href", "")), at))
+                elif item.type == "link_close" and opened:
+                    address, start = opened.pop()
+                    found.append(LinkTarget("".join(words[start:at]), address, False))
+                elif item.type == "image":
+                    found.append(LinkTarget(item.content, str(item.attrs.get("src", "")), True))
+            targets += found
             joined.append("".join(map(_read_words, token.children)))
     prose, spans = _cut_code_spans("\n".join(lines))
     return Layout(tuple(targets), "\n".join(joined), "\n".join([*code, *spans]), prose)
@@ -87,21 +97,6 @@ def _find_tangle(text: str) -> str:
 
 def _read_words(item: Token) -> str:
     return "\n" if item.type in {"softbreak", "hardbreak"} else item.content
-
-
-def _list_targets(items: list[Token]) -> list[LinkTarget]:
-    """Return the links and images of a paragraph; a label has what stands between a link's ends."""
-    found, opened = list[LinkTarget](), list[tuple[str, int]]()
-    words = [_read_words(item) for item in items]
-    for at, item in enumerate(items):
-        if item.type == "link_open":
-            opened.append((str(item.attrs.get("href", "")), at))
-        elif item.type == "link_close" and opened:
-            address, start = opened.pop()
-            found.append(LinkTarget("".join(words[start:at]), address, False))
-        elif item.type == "image":
-            found.append(LinkTarget(item.content, str(item.attrs.get("src", "")), True))
-    return found
 
 
 def _cut_code_spans(text: str) -> tuple[str, list[str]]:
