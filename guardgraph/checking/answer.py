@@ -101,7 +101,13 @@ def judge_answer_text(
     results: Sequence[Source] = (),
 ) -> CheckedAnswer:
     """Hold an answer against sources that were read; a number of the results of tools may be all that it says."""
-    read = _unite_sources(read)
+    united = dict[str, Source]()
+    for source in read:
+        before = united.setdefault(source.id, source)
+        if source.text != before.text:
+            about = tuple(dict.fromkeys((*before.about, *source.about)))
+            united[source.id] = Source(source.id, f"{before.text}\n\n{source.text}", about)
+    read = [*united.values()]
     ids = {source.id for source in read}
     text, marks, unknown = read_marks(answer, ids, [source.text for source in read])
     unknown = [*dict.fromkeys([*unknown, *(name for name in citations or () if name not in ids)])]
@@ -136,17 +142,6 @@ def judge_answer_text(
     return CheckedAnswer(
         text, checked.verdict, reason, checked.sentences, unsupported, tuple(unknown), decision.marked, tuple(read)
     )
-
-
-def _unite_sources(read: Sequence[Source]) -> list[Source]:
-    """Return sources of which each has an id of its own: those that share one are pieces of one text."""
-    united = dict[str, Source]()
-    for source in read:
-        before = united.setdefault(source.id, source)
-        if source.text != before.text:
-            about = tuple(dict.fromkeys((*before.about, *source.about)))
-            united[source.id] = Source(source.id, f"{before.text}\n\n{source.text}", about)
-    return [*united.values()]
 
 
 def read_source(item: object, number: int) -> Source:

@@ -67,7 +67,21 @@ class CheckedAnswer:
 
     def to_markdown(self) -> str:
         """Return it as Markdown: the marked sentences, and under them what the sources say."""
-        return show_answer_as_markdown(self)
+        parts, notes, at = list[str](), list[str](), 0
+        for sentence in self.sentences:
+            said = _escape_answer_text(self.answer[sentence.start : sentence.end])
+            parts.append(_escape_answer_text(self.answer[at : sentence.start]))
+            at = sentence.end
+            found = [*_list_finding_notes(self, sentence)]
+            if not found:
+                parts.append(said)
+                continue
+            notes.append(f"{len(notes) + 1}. {sentence.verdict}: " + "; ".join(map(_escape_answer_text, found)))
+            parts.append(f"**{said}** ({len(notes)}: {sentence.verdict})")
+        parts.append(_escape_answer_text(self.answer[at:]))
+        return "\n\n".join(
+            filter(None, (f"**{_escape_answer_text(describe_verdict(self))}**", "".join(parts), "\n".join(notes)))
+        )
 
     def to_html(self, *, title: str = "A checked answer") -> str:
         """Return it as one page of HTML, without scripts and without anything from elsewhere."""
@@ -185,25 +199,6 @@ def _list_finding_notes(answer: CheckedAnswer, sentence: CheckedSentence) -> Ite
     yield from dict.fromkeys(map(explain_finding, sentence.findings))
     if shown := find_shown_source(answer, sentence):
         yield f"source {shown[0]}: “{shown[1]}”"
-
-
-def show_answer_as_markdown(answer: CheckedAnswer) -> str:
-    """Return a checked answer as Markdown: marked sentences in bold with a number, and under them the findings."""
-    parts, notes, at = list[str](), list[str](), 0
-    for sentence in answer.sentences:
-        said = _escape_answer_text(answer.answer[sentence.start : sentence.end])
-        parts.append(_escape_answer_text(answer.answer[at : sentence.start]))
-        at = sentence.end
-        found = [*_list_finding_notes(answer, sentence)]
-        if not found:
-            parts.append(said)
-            continue
-        notes.append(f"{len(notes) + 1}. {sentence.verdict}: " + "; ".join(map(_escape_answer_text, found)))
-        parts.append(f"**{said}** ({len(notes)}: {sentence.verdict})")
-    parts.append(_escape_answer_text(answer.answer[at:]))
-    return "\n\n".join(
-        filter(None, (f"**{_escape_answer_text(describe_verdict(answer))}**", "".join(parts), "\n".join(notes)))
-    )
 
 
 def _escape_answer_text(text: str) -> str:

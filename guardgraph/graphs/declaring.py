@@ -457,7 +457,12 @@ def check_declarations(
         own = [name for name in item.stops if not (item.entry and name == AUDIT_UNAVAILABLE)]
         _require_declared_names(item, "stops", own, (name for name in catalogue.families if name != AUDIT_UNAVAILABLE))
         _require_declared_names(item, "phase", [item.phase], catalogue.phases)
-        for reason, family in _list_grammar_reasons(item).items():
+        spent = {"max_seconds": "budget"} if item.is_calling_node else {}
+        spent |= {f"{name}:{tool}": EFFECT for tool in item.effects for name in (EFFECT_UNKNOWN, EFFECT_UNRECORDABLE)}
+        licence = [entry.reason.replace("<argument>", "argument") for entry in licence_reasons((), [item.phase])]
+        spent |= {reason.replace("<tool>", tool): LICENCE for tool in item.tools for reason in licence}
+        request = {"invalid_request:field": "invalid_request"} if item.entry else {}
+        for reason, family in {**spent, **request, f"guard_error:{item.name}": "guard_error"}.items():
             entry = catalogue.find(reason)
             _require_declared_names(item, f"phase of {reason}", [item.phase], entry.phases if entry is not None else ())
             _require_declared_names(item, f"family of {reason}", [entry.family] if entry is not None else (), [family])
@@ -473,16 +478,6 @@ def _check_unrecorded_stop(catalogue: Catalogue) -> None:
             f"catalogue {catalogue.pattern!r}: a run that had to be recorded and was not stops with the reason and the "
             f"family {AUDIT_UNAVAILABLE} in every phase (`common_reasons` has it); missing: {', '.join(missing)}"
         )
-
-
-def _list_grammar_reasons(item: Declaration) -> dict[str, str]:
-    """Return the reasons that the grammar itself may stop a run with on account of a node, with their families."""
-    spent = {"max_seconds": "budget"} if item.is_calling_node else {}
-    spent |= {f"{name}:{tool}": EFFECT for tool in item.effects for name in (EFFECT_UNKNOWN, EFFECT_UNRECORDABLE)}
-    licence = [entry.reason.replace("<argument>", "argument") for entry in licence_reasons((), [item.phase])]
-    spent |= {reason.replace("<tool>", tool): LICENCE for tool in item.tools for reason in licence}
-    request = {"invalid_request:field": "invalid_request"} if item.entry else {}
-    return {**spent, **request, f"guard_error:{item.name}": "guard_error"}
 
 
 def _require_declared_names(item: Declaration, what: str, given: Iterable[str], allowed: Iterable[str]) -> None:

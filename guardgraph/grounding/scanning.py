@@ -128,7 +128,22 @@ class _Scanner:
         self.behind: Mapping[str, str] = hand.get("bounds_behind", {})
         self.parts: dict[str, float] = {**hand.get("mixed", {}), **_MIXED_SIGNS}
         self._compile_words()
-        self._read_number_words()
+        hand = load_hand_table(self.language)
+        self.words: dict[tuple[str, ...], tuple[float, str]] = {}
+        for kind, names in (
+            ("share", hand.get("shares", {})),
+            ("times", hand.get("times", {})),
+            ("ordinal", load_names(self.language, "ordinals")),
+            ("number", load_names(self.language, "numbers")),
+        ):
+            self.words |= {tuple(name.split()): (float(amount), kind) for name, amount in names.items()}
+        self.first = {words[0] for words in self.words}
+        self.digits: Mapping[str, int] = hand.get("digits", {})
+        self.places: Mapping[str, int] = hand.get("places", {})
+        endings = "|".join(map(re.escape, sorted(list_hand_words(self.language, "ordinal_endings"), key=len)))
+        self.ordinal_ending = re.compile(rf"-?(?:{endings or '(?!)'})(?!\w)")
+        signs = "".join(map(re.escape, (*self.digits, *self.places)))
+        self.numerals = re.compile(rf"[{signs}]{{2,}}|[{signs}](?=[{''.join(self.scales)}])") if signs else None
         self._compile_dates()
 
     def _compile_words(self) -> None:
@@ -147,24 +162,6 @@ class _Scanner:
             rf"[ -](?:{joining})[ -](?:(?:{one}|one)[ -])?({words})\b|[ -](?:(?:{joining})[ -])?([1-9])/([2-9])(?!\d)"
             rf"|([{''.join(_MIXED_SIGNS)}])"
         )
-
-    def _read_number_words(self) -> None:
-        hand = load_hand_table(self.language)
-        self.words: dict[tuple[str, ...], tuple[float, str]] = {}
-        for kind, names in (
-            ("share", hand.get("shares", {})),
-            ("times", hand.get("times", {})),
-            ("ordinal", load_names(self.language, "ordinals")),
-            ("number", load_names(self.language, "numbers")),
-        ):
-            self.words |= {tuple(name.split()): (float(amount), kind) for name, amount in names.items()}
-        self.first = {words[0] for words in self.words}
-        self.digits: Mapping[str, int] = hand.get("digits", {})
-        self.places: Mapping[str, int] = hand.get("places", {})
-        endings = "|".join(map(re.escape, sorted(list_hand_words(self.language, "ordinal_endings"), key=len)))
-        self.ordinal_ending = re.compile(rf"-?(?:{endings or '(?!)'})(?!\w)")
-        signs = "".join(map(re.escape, (*self.digits, *self.places)))
-        self.numerals = re.compile(rf"[{signs}]{{2,}}|[{signs}](?=[{''.join(self.scales)}])") if signs else None
 
     def _compile_dates(self) -> None:
         months = self.months = {name: number for name, number in load_names(self.language, "months").items() if name}
@@ -413,7 +410,14 @@ class _Scanner:
         if kind != "money" and (hit := self._match_unit(end)):
             kind, unit, factor, offset, end = hit
             if ordinal and unit == "calendar":
-                return self._make_ordinal_date(number, end, factor)
+                start, _, amount = number[:3]
+                made = Value("date", (0.0,), "", 0.0, start, end, self.source[start:end])
+                if factor == 1200:
+                    first = int(amount - 1) * 100 + 1
+                    return made._replace(dates=((first, first + 99, 0, 0), (first - 1, first + 98, 0, 0)))
+                if factor == 3 and amount <= 4:
+                    return made._replace(dates=((0, 0, _QUARTERS + int(amount), 0),))
+                return self._finish("ordinal", number, (amount,), "", end=end, mark="")
             if ordinal:
                 kind, unit, factor, offset = "ordinal", "", 1.0, 0.0
             amount, step = amount * factor + offset, step * factor
@@ -435,17 +439,6 @@ class _Scanner:
     def _list_stems(self, start: int, end: int) -> frozenset[str]:
         """Return the stems of the words of a unit, so that a bare number of the same noun is known for the same."""
         return frozenset(stem(word.lower(), self.language) for word in _WORD.findall(self.text[start:end]))
-
-    def _make_ordinal_date(self, number: _Number, end: int, factor: float) -> Value:
-        """Return the date of "19th century" or "third quarter"; another ordinal of a unit counts."""
-        start, _, amount = number[:3]
-        made = Value("date", (0.0,), "", 0.0, start, end, self.source[start:end])
-        if factor == 1200:
-            first = int(amount - 1) * 100 + 1
-            return made._replace(dates=((first, first + 99, 0, 0), (first - 1, first + 98, 0, 0)))
-        if factor == 3 and amount <= 4:
-            return made._replace(dates=((0, 0, _QUARTERS + int(amount), 0),))
-        return self._finish("ordinal", number, (amount,), "", end=end, mark="")
 
     def _find_currency(self, start: int) -> tuple[str, int] | None:
         match = _CURRENCY_BEFORE.search(self.text, max(0, start - 7), start)

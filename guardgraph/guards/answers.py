@@ -36,20 +36,6 @@ def is_partial(unverified: Iterable[Mapping[str, Any]]) -> bool:
     return any(item["verdict"] != "doubtful" for item in unverified)
 
 
-def make_checks(policy: GroundedPolicy) -> Checks:
-    """Return which checks a policy has made."""
-    return Checks(
-        values=policy.check_values,
-        names=policy.check_names,
-        opposites=policy.check_opposites,
-        cover=policy.check_cover,
-        min_cover=policy.min_cover,
-        known_links=tuple(policy.known_links),
-        markup=tuple(policy.markup),
-        label_patterns=tuple(policy.label_patterns),
-    )
-
-
 def read_workings(proposed: JsonValue) -> list[str]:
     """Return how an answer comes to what it works out; none where the proposal has no ``workings``."""
     given = proposed.get("workings") if isinstance(proposed, dict) else None
@@ -93,7 +79,16 @@ def check_answer(
         turns=turns,
         known_names=[*policy.known_names, *known_names],
         workings=workings,
-        checks=make_checks(policy),
+        checks=Checks(
+            values=policy.check_values,
+            names=policy.check_names,
+            opposites=policy.check_opposites,
+            cover=policy.check_cover,
+            min_cover=policy.min_cover,
+            known_links=tuple(policy.known_links),
+            markup=tuple(policy.markup),
+            label_patterns=tuple(policy.label_patterns),
+        ),
         sentences=sentences,
     )
 

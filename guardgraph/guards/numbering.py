@@ -59,17 +59,13 @@ def _read_numbered_answer(given: Proposal, texts: Mapping[str, str]) -> JsonValu
     if isinstance(sections := named.get("sections"), list):
         named["sections"] = [_name_section(item, ids, found) for item in sections]
     if text is not None and not found:
-        found += _find_nearest(named["answer"], texts)
+        answer = named["answer"]
+        language, ids = detect_language("\n".join(texts.values())), [*texts]
+        nearest = find_nearest_texts(split_sentences(answer), [*texts.values()], language=language, terms=read_terms)
+        found += list(dict.fromkeys(ids[at] for places in nearest for at in places[:1]))
     if all(isinstance(item, str) for item in named["citations"]):
         named["citations"] = [*dict.fromkeys([*named["citations"], *found])]
     return named
-
-
-def _find_nearest(answer: str, texts: Mapping[str, str]) -> list[str]:
-    """Return the ids of what the sentences of an answer share most words with."""
-    language, ids = detect_language("\n".join(texts.values())), [*texts]
-    nearest = find_nearest_texts(split_sentences(answer), [*texts.values()], language=language, terms=read_terms)
-    return list(dict.fromkeys(ids[at] for places in nearest for at in places[:1]))
 
 
 def _name_section(item: JsonValue, ids: Sequence[str], found: list[str]) -> JsonValue:

@@ -93,28 +93,12 @@ def _parse_proposal_json(text: str, is_lenient: bool) -> JsonValue:
     raise problem
 
 
-def skip_thinking(text: str) -> str:
-    """Return a model's text without what it thought in front of it, and without the marks that end it."""
-    return _THOUGHT.split(_ENDS.sub("", text))[-1].strip()
-
-
 def read_text_reply(given: Proposal) -> str | None:
     """Return the text of a model that was asked for one in place of JSON, None of any other proposal."""
     if given.text is None or given.about.get("form") != AS_TEXT or isinstance(given.value, dict):
         return None
-    text = skip_thinking(given.text)
-    return _drop_repetitions(_unwrap_proposal_fence(text) or text)
-
-
-_LISTED = re.compile(r"\W*\d{1,3}[.)\]]\s+")  # what stands in front of an item of a list
-
-
-_ASKED = "Question:"
-"""What the line with the question begins with in what a model is asked; it may go on with that line."""
-
-
-def _drop_repetitions(text: str) -> str:
-    """Return a text without the line that it was asked, and what stands in it before: small models go in circles."""
+    text = _THOUGHT.split(_ENDS.sub("", given.text))[-1].strip()
+    text = _unwrap_proposal_fence(text) or text
     lines, known = list[str](), set[str]()
     for line in text.splitlines():
         item = line[mark.end() :] if (mark := _LISTED.match(line)) else line
@@ -122,6 +106,13 @@ def _drop_repetitions(text: str) -> str:
             lines.append(line[: len(line) - len(item)].lstrip("[").replace("]", ".") + _drop_sentences(item))
     kept = "\n".join(lines).strip()
     return kept or text.replace(_ASKED, "", 1).strip()
+
+
+_LISTED = re.compile(r"\W*\d{1,3}[.)\]]\s+")  # what stands in front of an item of a list
+
+
+_ASKED = "Question:"
+"""What the line with the question begins with in what a model is asked; it may go on with that line."""
 
 
 def _drop_sentences(line: str) -> str:

@@ -96,17 +96,11 @@ def import_runs(source: Any, recorder: Recorder, *, form: str, tools: Sequence[B
             imported.skipped.append(item)
             continue
         item.tools = cards or item.tools
-        recording = write_recording(item, form)
+        recording = TrailPlayer(item.name).play(_write_trail(item, form), is_guarded=False)
+        assert recording is not None  # nothing else decides an unguarded run
         imported.receipts.append(recorder.record(recording))
         imported.recordings.append(recording)
     return imported
-
-
-def write_recording(run: ExportedRun, form: str) -> Recording:
-    """Return the recording of an exported run."""
-    recording = TrailPlayer(run.name).play(_write_trail(run, form), is_guarded=False)
-    assert recording is not None  # nothing else decides an unguarded run
-    return recording
 
 
 def list_lacking(recording: Recording) -> list[str]:

@@ -235,7 +235,12 @@ def _judge_reply(state: Any, run: Any) -> Pass:
     reply: Any = proposed_object(state["raw_reply"]).value
     policy, tries = run.policy, state.get("accepted_tries") or {}
     if "ended" in reply:
-        return _end_elsewhere(reply["ended"], policy)
+        ended = reply["ended"]
+        if ended["stop_reason"] == ENDING_UNKNOWN and policy.order:
+            return Lacking(["ending"]).ask()
+        if ended["status"] == "stopped" and REASONS.find(ended["stop_reason"]) is not None:
+            raise Stop(ended["stop_reason"], details={"ended_by": "outside"})
+        return Pass({"accepted_answer": {"answer": ended["text"], "outcome": "ended"}}, "answered")
     if "failed" in reply:
         return Pass({}, "model", (Step({"phase": "agent"}, {"action": "fail", **reply["failed"]}),))
     judged = JsonObject()
@@ -372,15 +377,6 @@ def _show(evidence: Mapping[str, Any]) -> JsonObject:
         details = shown.get("details")
         shown["details"] = {**(details if isinstance(details, dict) else {}), **other}
     return cast(JsonObject, make_storable_json(shown))
-
-
-def _end_elsewhere(ended: JsonObject, policy: AgentPolicy) -> Pass:
-    """End as another middleware, or a guard where the call is made, ended the run."""
-    if ended["stop_reason"] == ENDING_UNKNOWN and policy.order:
-        return Lacking(["ending"]).ask()
-    if ended["status"] == "stopped" and REASONS.find(ended["stop_reason"]) is not None:
-        raise Stop(ended["stop_reason"], details={"ended_by": "outside"})
-    return Pass({"accepted_answer": {"answer": ended["text"], "outcome": "ended"}}, "answered")
 
 
 @declares(phase="agent", reads=["accepted_waiting"], writes=["raw_decisions"], calls=[PERSON])

@@ -190,7 +190,10 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
     def _call_tool(self, request: ToolCallRequest, handler: Any) -> Doing:
         began = time.monotonic()
         brought = yield _AgentStep(handler, request)
-        yield from self._note(request.state, _describe_result(request, brought, began))
+        call, parts = request.tool_call, list_parts(brought)
+        message: ToolMessage | None = find_message(parts, call["id"])
+        said = {"id": call["id"], **read_brought(parts, call["id"]), "text": "" if message is None else message.text}
+        yield from self._note(request.state, {"tool": make_storable_json(said), "seconds": time.monotonic() - began})
         return brought
 
     def _tell_beginning(self, trail: list[JsonObject], config: Any) -> None:
@@ -265,10 +268,3 @@ def _describe_reply(request: ModelRequest[Any], response: ModelResponse[Any], be
         "answers": not message.tool_calls or response.structured_response is not None,
     }
     return {"model": make_storable_json(said), "seconds": time.monotonic() - began}
-
-
-def _describe_result(request: ToolCallRequest, brought: Any, began: float) -> JsonObject:
-    call, parts = request.tool_call, list_parts(brought)
-    message: ToolMessage | None = find_message(parts, call["id"])
-    said = {"id": call["id"], **read_brought(parts, call["id"]), "text": "" if message is None else message.text}
-    return {"tool": make_storable_json(said), "seconds": time.monotonic() - began}

@@ -466,24 +466,20 @@ def make_answer_guard_node(clarification: str) -> Body:
         if guards.is_abstaining_answer(given.value):
             nearest = state["nearest_score"]
             return pass_to_clarified_node(clarification, "answerer_abstained", nearest, about=given.about)
-        return _pass_proposed_answer(given, state, run)
+        check_proposed_text(given.value, "answer", ("citations",))
+        workings = read_workings(given.value)
+        task, policy, chunks = state["task"], run.policy, _list_usable_chunks(state, run)
+        must_cite = policy.require_sentence_citations
+        read = guards.read_answer(given.value["answer"], given.value["citations"], chunks, must_cite=must_cite)
+        asked = guards.read_user_words(task)
+        echoes = [asked, *(chunk[key] for chunk in chunks for key in ("doc_id", "source"))]
+        check_text_is_said(read.text, "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
+        checked = guards.check_answer_sentences(read, task=task, workings=workings, policy=policy)
+        judged = judge_answer(checked, policy, read.text)
+        accepted = _accept_answer(read, guards.add_citation_spans(read, checked), judged, given)
+        return accepted if judged.refusal is None else refuse_judged_answer(judged, judged.refusal, accepted)
 
     return run_answer_guard_node
-
-
-def _pass_proposed_answer(given: Proposal, state: RagState, run: RagRun) -> Pass:
-    check_proposed_text(given.value, "answer", ("citations",))
-    workings = read_workings(given.value)
-    task, policy, chunks = state["task"], run.policy, _list_usable_chunks(state, run)
-    must_cite = policy.require_sentence_citations
-    read = guards.read_answer(given.value["answer"], given.value["citations"], chunks, must_cite=must_cite)
-    asked = guards.read_user_words(task)
-    echoes = [asked, *(chunk[key] for chunk in chunks for key in ("doc_id", "source"))]
-    check_text_is_said(read.text, "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
-    checked = guards.check_answer_sentences(read, task=task, workings=workings, policy=policy)
-    judged = judge_answer(checked, policy, read.text)
-    accepted = _accept_answer(read, guards.add_citation_spans(read, checked), judged, given)
-    return accepted if judged.refusal is None else refuse_judged_answer(judged, judged.refusal, accepted)
 
 
 def _accept_answer(read: guards.ReadAnswer, details: list[CitationDetail], judged: Judged, given: Proposal) -> Pass:

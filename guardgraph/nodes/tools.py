@@ -180,27 +180,23 @@ def make_approve_node(cards: Mapping[str, ToolCard]) -> Body:
 
         is_one = len(state["accepted_step"]["now"]) == 1  # of several calls a person edits none
         edits, refuse = (EDITED_ARGUMENTS, refuse_edit) if is_one else ((), None)
-        outcome = yield ask_person(_make_approval_question(state), edits=edits, refuse_edit=refuse)
+        calls = state["accepted_step"]["now"]
+        shown: JsonObject = {"task": state["accepted_task"]}
+        if len(calls) == 1:
+            [call] = calls
+            shown |= {"call": {"tool": call["tool"], "args": call["args"]}, "effect": call["effect"]}
+            shown |= {"unsupported": call["unsupported"], "supported_by": call["supported_by"]}
+        else:
+            shown["calls"] = [{**call} for call in calls]
+        if (offer := state["accepted_step"].get("offer")) is not None:
+            shown["delegation"] = offer
+        outcome = yield ask_person(shown, edits=edits, refuse_edit=refuse)
         return {"raw_review": outcome.packed()}
 
     return run_approve_node
 
 
 EDITED_ARGUMENTS = ("call", "args")  # the way to the arguments in what a person is shown of a call
-
-
-def _make_approval_question(state: ToolState) -> JsonObject:
-    calls = state["accepted_step"]["now"]
-    shown: JsonObject = {"task": state["accepted_task"]}
-    if len(calls) == 1:
-        [call] = calls
-        shown |= {"call": {"tool": call["tool"], "args": call["args"]}, "effect": call["effect"]}
-        shown |= {"unsupported": call["unsupported"], "supported_by": call["supported_by"]}
-    else:
-        shown["calls"] = [{**call} for call in calls]
-    if (offer := state["accepted_step"].get("offer")) is not None:
-        shown["delegation"] = offer
-    return shown
 
 
 @declares(

@@ -75,7 +75,9 @@ class Topology:
         """What these declare."""
         self.frame: Frame | None = next((node.frame for node in self.made.values()), None)
         """What the nodes of the pattern share, None where the grammar made no node."""
-        self._static = self._list_static_edges()
+        joins = {(start, end) for starts, end in self.builder.waiting_edges for start in starts}
+        ends = {(name, end) for name, spec in self.builder.nodes.items() for end in spec.ends or ()}
+        self._static = frozenset(self.builder.edges) | joins | ends
         self._branched = {name: self._list_branch_targets(name) for name in [START, *self.nodes]}
         self.raw_channels = frozenset(
             channel for item in self.items.values() if item.kind in CALLING for channel in item.writes
@@ -262,11 +264,6 @@ class Topology:
         if added := [setting for setting in _SETTINGS if getattr(spec, setting)]:
             return f"carries what the grammar does not give to nodes: {', '.join(added)}"
         return None
-
-    def _list_static_edges(self) -> frozenset[tuple[str, str]]:
-        joins = {(start, end) for starts, end in self.builder.waiting_edges for start in starts}
-        ends = {(name, end) for name, spec in self.builder.nodes.items() for end in spec.ends or ()}
-        return frozenset(self.builder.edges) | joins | ends
 
     def _list_branch_targets(self, name: str) -> frozenset[str]:
         targets: set[str] = set()

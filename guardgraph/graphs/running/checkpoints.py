@@ -165,7 +165,10 @@ def _build_stray_ending(graph: Graph, stored: CheckpointTuple) -> list[list[Stat
     [entry] = [end for start, end in graph.builder.edges if start == START]
     phases = {name: (spec.metadata or {}).get("phase") for name, spec in graph.builder.nodes.items()}
     phase = (values.get("log") or [{}])[-1].get("phase")
-    following = _find_strange_next_node(graph, stored)
+    versions = stored.checkpoint["channel_versions"]
+    written = [name for name in stored.checkpoint["channel_values"] if name.startswith(TRIGGER)]
+    strange = [name for name in written if name not in graph.channels and name in versions]
+    following = max(strange, key=versions.__getitem__).removeprefix(TRIGGER) if strange else None
     details = {
         "type": "StrayRun",
         "message": f"the run's next node is {following or 'unknown'}, which is not of this graph",
@@ -178,14 +181,6 @@ def _build_stray_ending(graph: Graph, stored: CheckpointTuple) -> list[list[Stat
     }
     update = {"run": values.get("run") or str(uuid4()), "route": "stop_guard_error", "verdict": verdict}
     return [[StateUpdate(None, END)], [StateUpdate(update, entry)]]
-
-
-def _find_strange_next_node(graph: Graph, stored: CheckpointTuple) -> str | None:
-    """Name the node that a checkpoint would go on with, the one that the graph does not have and that is newest."""
-    versions = stored.checkpoint["channel_versions"]
-    written = [name for name in stored.checkpoint["channel_values"] if name.startswith(TRIGGER)]
-    strange = [name for name in written if name not in graph.channels and name in versions]
-    return max(strange, key=versions.__getitem__).removeprefix(TRIGGER) if strange else None
 
 
 def name_no_checkpoint(config: Any, *, is_inside: bool) -> Any:

@@ -89,7 +89,21 @@ class LivePolicy:
                 else:
                     LOGGER.warning("%r cannot be read: %s: %s", self, type(error).__name__, format_error_message(error))
                 self._error, self._read_at = error, time.monotonic()
-            return self._judge_reading(policy, now)
+            kind, error = type(policy), self._error
+            if error is None:
+                try:
+                    known = self._parsed.get(kind)
+                    if known is None or known[0] is not self._given:
+                        known = self._parsed[kind] = (self._given, parse_live_policy(self._given, policy))
+                    self._last_good[kind] = (known[1], now if self._read_at is None else self._read_at)
+                    return known[1]
+                except ConfigurationError as wrong:
+                    error = wrong
+            said = describe_run_error(error)
+            look, read_at = self._last_good.get(kind, (None, 0.0))
+            if look is not None and now - read_at < self.stale_for:
+                return PolicyLook({**look.reading, "unreadable": cast(Any, said)}, look.overlay)
+            return PolicyLook({"unreadable": cast(Any, said)}, None)
 
     async def aread(self, policy: Settings) -> PolicyLook:
         """Return what it says, like `read`; where it is read again, a thread does it."""
@@ -124,24 +138,6 @@ class LivePolicy:
             raise ConfigurationError(f"plain JSON is required, not {problem}")
         copied: JsonObject = copy_json(dict(given))
         return copied
-
-    def _judge_reading(self, policy: Settings, now: float) -> PolicyLook:
-        """Return what was read, as it holds now."""
-        kind, error = type(policy), self._error
-        if error is None:
-            try:
-                known = self._parsed.get(kind)
-                if known is None or known[0] is not self._given:
-                    known = self._parsed[kind] = (self._given, parse_live_policy(self._given, policy))
-                self._last_good[kind] = (known[1], now if self._read_at is None else self._read_at)
-                return known[1]
-            except ConfigurationError as wrong:
-                error = wrong
-        said = describe_run_error(error)
-        look, read_at = self._last_good.get(kind, (None, 0.0))
-        if look is not None and now - read_at < self.stale_for:
-            return PolicyLook({**look.reading, "unreadable": cast(Any, said)}, look.overlay)
-        return PolicyLook({"unreadable": cast(Any, said)}, None)
 
 
 def live_policy(

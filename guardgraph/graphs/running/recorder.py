@@ -193,7 +193,11 @@ def tell_run_beginning(
     if error is None:
         return update
     if required:
-        return _refuse_beginning(part, update, error)
+        [line] = update["log"]
+        said = {**line, "verdict": "stop", "to": UNRECORDED_ENDING, "reason": AUDIT_UNAVAILABLE}
+        said.pop("steps", None)
+        verdict = build_stop_verdict(AUDIT_UNAVAILABLE, part.declaration.phase, {"details": error})
+        return {"route": UNRECORDED_ENDING, "verdict": verdict, "log": [said]}
     [line] = update["log"]
     return {**update, "log": [{**line, "unbegun": make_storable_json(error)}]}
 
@@ -235,12 +239,3 @@ def describe_run(frame: Frame, run_id: str, given: JsonObject) -> JsonObject:
         "budget": budget,
         **({"nameless": nameless} if nameless else {}),
     }
-
-
-def _refuse_beginning(part: Part, update: JsonObject, error: JsonObject) -> JsonObject:
-    """Return the way to the stop of a run that had to be recorded and was not, with nothing of what was let in."""
-    [line] = update["log"]
-    said = {**line, "verdict": "stop", "to": UNRECORDED_ENDING, "reason": AUDIT_UNAVAILABLE}
-    said.pop("steps", None)
-    verdict = build_stop_verdict(AUDIT_UNAVAILABLE, part.declaration.phase, {"details": error})
-    return {"route": UNRECORDED_ENDING, "verdict": verdict, "log": [said]}

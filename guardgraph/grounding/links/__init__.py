@@ -150,21 +150,17 @@ def _read_target(address: str) -> list[Link]:
     if path.startswith("//"):
         return [make_url(f"https:{path}", address)]
     if written.casefold().startswith(_MAILTO):
-        return _read_mail_target(written[len(_MAILTO) :], address)
+        written = written[len(_MAILTO) :]
+        mails = list[Link]()
+        for piece in re.split(r"[,;?&=\s]+", written):
+            name, sign, host = piece.rpartition("@")
+            if sign and name and (link := make_mail(name, host)) is not None:
+                mails.append(link)
+        links = [link for link in find_links(written) if link.kind != "mail"]
+        return [*mails, *links] or [Link("target", (address,), "", address)]
     if _SCHEME.match(written) and (parse_url_target(path) is not None or "//" in path):
         return [make_url(path, address)]
     return [Link("target", tuple(dict.fromkeys((address, written))), "", address)]
-
-
-def _read_mail_target(written: str, address: str) -> list[Link]:
-    """Return every address that a letter would go to, or name, and every link that it would have."""
-    mails = list[Link]()
-    for piece in re.split(r"[,;?&=\s]+", written):
-        name, sign, host = piece.rpartition("@")
-        if sign and name and (link := make_mail(name, host)) is not None:
-            mails.append(link)
-    links = [link for link in find_links(written) if link.kind != "mail"]
-    return [*mails, *links] or [Link("target", (address,), "", address)]
 
 
 def _find_misleading_labels(label: str, leads: Collection[Link]) -> list[str]:

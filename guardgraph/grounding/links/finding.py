@@ -65,16 +65,13 @@ def _scan_reading(reading: str, *, generous: bool) -> Iterator[Link]:
     for scan in (_scan_urls, _scan_mails):
         found = [*scan(rest)]
         yield from (link for link, _, _ in found)
-        rest = _blank_spans(rest, [(start, end) for _, start, end in found])
+        spans = [(start, end) for _, start, end in found]
+        parts, at = [], 0
+        for start, end in spans:
+            parts += [rest[at:start], _SPACE * (end - max(start, at))]
+            at = end
+        rest = "".join([*parts, rest[at:]])
     yield from _scan_dotted_words(rest, generous=generous)
-
-
-def _blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
-    parts, at = [], 0
-    for start, end in spans:
-        parts += [text[at:start], _SPACE * (end - max(start, at))]
-        at = end
-    return "".join([*parts, text[at:]])
 
 
 def _scan_urls(text: str) -> Iterator[tuple[Link, int, int]]:

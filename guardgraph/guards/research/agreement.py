@@ -101,7 +101,13 @@ def compare_notes(notes: Sequence[Note], sources: Mapping[str, SourceText]) -> l
 def _describe_agreement(
     notes: Sequence[Note], at: int, agreed: Sequence[int], conflicts: list[NoteConflict], independence: Independence
 ) -> NoteAgreement:
-    count = independence.count_sources([notes[each]["url"] for each in (at, *agreed)])
+    urls = [notes[each]["url"] for each in (at, *agreed)]
+    groups: list[set[str]] = []
+    for url in dict.fromkeys(urls):
+        joined = [group for group in groups if any(independence.explain_dependence(url, member) for member in group)]
+        groups = [group for group in groups if group not in joined]
+        groups.append({url}.union(*joined))
+    count = len(groups)
     return NoteAgreement(
         id=notes[at]["id"],
         claim=notes[at]["claim"],
@@ -119,15 +125,6 @@ class Independence:
         self._sources = sources
         self._shingles: dict[str, frozenset[tuple[str, ...]]] = {}
 
-    def count_sources(self, urls: Iterable[str]) -> int:
-        """Return how many independent sources some pages are; one that hangs together with another is the same."""
-        groups: list[set[str]] = []
-        for url in dict.fromkeys(urls):
-            joined = [group for group in groups if any(self.explain_dependence(url, member) for member in group)]
-            groups = [group for group in groups if group not in joined]
-            groups.append({url}.union(*joined))
-        return len(groups)
-
     def explain_dependence(self, one: str, other: str) -> str | None:
         """Say why two pages are one source: a word for it, None where they are independent."""
         if one == other:
@@ -143,11 +140,8 @@ class Independence:
             return "unknown_links"
         if _links_to(ours.linked_hosts, theirs.host) or _links_to(theirs.linked_hosts, ours.host):
             return "linked"
-        return "copied" if self._is_copied(one, other) else None
-
-    def _is_copied(self, one: str, other: str) -> bool:
         fewer, more = sorted((self._read_shingles(one), self._read_shingles(other)), key=len)
-        return len(fewer & more) > LEAST_COPIED * len(fewer)
+        return "copied" if len(fewer & more) > LEAST_COPIED * len(fewer) else None
 
     def _read_shingles(self, url: str) -> frozenset[tuple[str, ...]]:
         if url not in self._shingles:

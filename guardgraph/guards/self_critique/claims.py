@@ -78,19 +78,14 @@ def forbidden_claims(
 def is_licensed(pack: Pack, context: JsonObject, *, avoid_absolute_guarantees: bool) -> bool:
     """Say whether a context licenses the claims of a pack."""
     read = _get_pack(pack)
-    if read_incident_status(context) in read.statuses:
+    incident = context.get("incident")
+    status = incident.get("status") if isinstance(incident, dict) else None
+    if (" ".join(list_word_keys(status)) if isinstance(status, str) else "") in read.statuses:
         return True
     if avoid_absolute_guarantees or not read.by_context:
         return False
     said = [value for key, value in context.items() if key != "policy_hints"]
     return any(_find_claims(text, (pack,)) for text in list_context_texts(said))
-
-
-def read_incident_status(context: JsonObject) -> str:
-    """Return the status of a context's incident, its words folded; blank where it has none."""
-    incident = context.get("incident")
-    status = incident.get("status") if isinstance(incident, dict) else None
-    return " ".join(list_word_keys(status)) if isinstance(status, str) else ""
 
 
 def list_context_texts(values: Iterable[JsonValue]) -> Iterator[str]:
@@ -178,7 +173,14 @@ def _split_clauses(text: str) -> Iterator[_Clause]:
         is_conditional = False
         for part in _BREAK.split(read_as_latin(sentence)):
             words = _spell_out([word.key for word in split_words(part)])
-            yield from _split_at_conjunctions(words, is_conditional)
+            sets, start, is_waiting = _load_reading().sets, 0, False
+            for at, word in enumerate(words):
+                joins = word in sets["joins"] and at + 1 < len(words) and words[at + 1] in sets["starters"]
+                if joins or word in sets["splits"]:
+                    yield _Clause(tuple(words[start:at]), is_waiting, is_conditional)
+                    is_waiting = joins and (is_waiting or not sets["conditions"].isdisjoint(words[start:at]))
+                    start = at + 1
+            yield _Clause(tuple(words[start:]), is_waiting, is_conditional)
             is_conditional = is_conditional or not _load_reading().sets["conditions"].isdisjoint(words[:1])
 
 
@@ -213,18 +215,6 @@ def _load_reading() -> _Reading:
         given["aim_reach"],
         given["condition_reach"],
     )
-
-
-def _split_at_conjunctions(words: list[str], is_conditional: bool) -> Iterator[_Clause]:
-    """Yield what stands between words that begin a statement of their own."""
-    sets, start, is_waiting = _load_reading().sets, 0, False
-    for at, word in enumerate(words):
-        joins = word in sets["joins"] and at + 1 < len(words) and words[at + 1] in sets["starters"]
-        if joins or word in sets["splits"]:
-            yield _Clause(tuple(words[start:at]), is_waiting, is_conditional)
-            is_waiting = joins and (is_waiting or not sets["conditions"].isdisjoint(words[start:at]))
-            start = at + 1
-    yield _Clause(tuple(words[start:]), is_waiting, is_conditional)
 
 
 @lru_cache(maxsize=4096)

@@ -38,15 +38,34 @@ def parse_critique(
     if not isinstance(raw, dict):
         raise _build_critique_stop("not_object", raw, "an object")
     decision = _parse_critique_decision(raw.get("decision"), policy.allowed_decisions_policy)
-    severity = _parse_critique_severity(raw.get("severity", "medium"))
-    risks = _parse_critique_risks(raw.get("risks", []), policy.allowed_risk_types_policy, max_risks)
-    changes = _parse_required_changes(raw.get("required_changes", []), max_required_changes)
+    given = raw.get("severity", "medium")
+    severity = given.strip().lower() if isinstance(given, str) else None
+    if severity not in _SEVERITIES:
+        raise _build_critique_stop("severity", given, "low, medium or high")
+    given = raw.get("risks", [])
+    if not isinstance(given, list):
+        raise _build_critique_stop("risks", given, "a list")
+    if len(given) > max_risks:
+        raise _build_critique_stop("too_many_risks", len(given), f"at most {max_risks}")
+    risks = [_parse_critique_risk(item, policy.allowed_risk_types_policy) for item in given]
+    given = raw.get("required_changes", [])
+    if not isinstance(given, list):
+        raise _build_critique_stop("required_changes", given, "a list")
+    if len(given) > max_required_changes:
+        raise _build_critique_stop("too_many_required_changes", len(given), f"at most {max_required_changes}")
+    for item in given:
+        if not isinstance(item, str) or not item.strip():
+            raise _build_critique_stop("required_change_item", item, "a text that is not blank")
+    changes = [item.strip() for item in given]
+    given = raw.get("reason")
+    if given is not None and not isinstance(given, str):
+        raise _build_critique_stop("reason", given, "a text")
     critique = Critique(
         decision=decision,
         severity=severity,
         risks=risks,
         required_changes=changes,
-        reason=_parse_critique_reason(raw.get("reason")),
+        reason=(given or "").strip(),
         high_risk=severity == "high" or any(risk["type"] in policy.high_risk_types for risk in risks),
     )
     _check_critique_consistency(critique, policy)
@@ -95,21 +114,6 @@ def _parse_critique_decision(given: JsonValue, allowed: Collection[str]) -> Any:
     return decision
 
 
-def _parse_critique_severity(given: JsonValue) -> Severity:
-    severity = given.strip().lower() if isinstance(given, str) else None
-    if severity not in _SEVERITIES:
-        raise _build_critique_stop("severity", given, "low, medium or high")
-    return severity
-
-
-def _parse_critique_risks(given: JsonValue, allowed: Collection[str], most: int) -> list[Risk]:
-    if not isinstance(given, list):
-        raise _build_critique_stop("risks", given, "a list")
-    if len(given) > most:
-        raise _build_critique_stop("too_many_risks", len(given), f"at most {most}")
-    return [_parse_critique_risk(item, allowed) for item in given]
-
-
 def _parse_critique_risk(item: JsonValue, allowed: Collection[str]) -> Risk:
     if not isinstance(item, dict):
         raise _build_critique_stop("risk_item", item, "an object")
@@ -121,23 +125,6 @@ def _parse_critique_risk(item: JsonValue, allowed: Collection[str]) -> Risk:
     if not isinstance(note, str) or not note.strip():
         raise _build_critique_stop("risk_note", note, "a text that is not blank")
     return Risk(type=kind.strip(), note=note.strip())
-
-
-def _parse_required_changes(given: JsonValue, most: int) -> list[str]:
-    if not isinstance(given, list):
-        raise _build_critique_stop("required_changes", given, "a list")
-    if len(given) > most:
-        raise _build_critique_stop("too_many_required_changes", len(given), f"at most {most}")
-    for item in given:
-        if not isinstance(item, str) or not item.strip():
-            raise _build_critique_stop("required_change_item", item, "a text that is not blank")
-    return [item.strip() for item in given]
-
-
-def _parse_critique_reason(given: JsonValue) -> str:
-    if given is not None and not isinstance(given, str):
-        raise _build_critique_stop("reason", given, "a text")
-    return (given or "").strip()
 
 
 def _check_critique_consistency(critique: Critique, policy: SelfCritiquePolicy) -> None:
@@ -225,21 +212,16 @@ def is_change_applied(change: Change, text: str) -> bool:
     """Say whether a text obeys a change."""
     language = detect_language(text) or DEFAULT_LANGUAGE if change.kind in BY_STEMS else ""
     if change.kind == "mention":
-        return _mentions_phrase(text, change.phrase, language)
+        wanted = set(stem_words(list_content_words(change.phrase, language), language))
+        if not wanted:
+            return has_phrase(text, change.phrase)
+        return any(
+            wanted <= set(stem_words(list_content_words(sentence, language), language))
+            for sentence in split_sentences(text)
+        )
     if change.kind == "soften":
         return not any(_states_phrase(sentence, change.phrase, language) for sentence in split_sentences(text))
     return has_phrase(text, change.phrase) == (change.kind == "include")
-
-
-def _mentions_phrase(text: str, phrase: str, language: str) -> bool:
-    """Say whether one sentence has all content words of a phrase, by their stems: *timing of refunds*."""
-    wanted = set(stem_words(list_content_words(phrase, language), language))
-    if not wanted:
-        return has_phrase(text, phrase)
-    return any(
-        wanted <= set(stem_words(list_content_words(sentence, language), language))
-        for sentence in split_sentences(text)
-    )
 
 
 def is_hedged(sentence: str) -> bool:

@@ -45,7 +45,17 @@ def apply_required_changes(
 
 def _remove_phrases(text: str, to_remove: list[Change]) -> str:
     found = split_words(text)
-    kept = _find_words_to_keep([word.key for word in found], to_remove)
+    keys = [word.key for word in found]
+    phrases = [[word.key for word in split_words(change.phrase)] for change in to_remove]
+    places: list[int] = []
+    stack: list[str] = []
+    for place, key in enumerate(keys):
+        places.append(place)
+        stack.append(key)
+        done = next((len(phrase) for phrase in phrases if stack[-len(phrase) :] == phrase), 0)
+        if done:
+            del places[-done:], stack[-done:]
+    kept = places
     if len(kept) == len(found):
         return text
     starts, ends = [word.start for word in found], [word.end for word in found]
@@ -57,20 +67,6 @@ def _remove_phrases(text: str, to_remove: list[Change]) -> str:
         gap = before if right == left + 1 else _close_word_gap(before, after, first=left < 0, last=right == len(found))
         pieces += word, gap
     return "".join(pieces).strip()
-
-
-def _find_words_to_keep(keys: list[str], to_remove: list[Change]) -> list[int]:
-    """Return the places of the words that stay: no phrase is left, not even where a gap has closed."""
-    phrases = [[word.key for word in split_words(change.phrase)] for change in to_remove]
-    places: list[int] = []
-    stack: list[str] = []
-    for place, key in enumerate(keys):
-        places.append(place)
-        stack.append(key)
-        done = next((len(phrase) for phrase in phrases if stack[-len(phrase) :] == phrase), 0)
-        if done:
-            del places[-done:], stack[-done:]
-    return places
 
 
 def _split_word_gap(gap: str) -> tuple[str, str, str]:

@@ -23,10 +23,13 @@ def parse_self_critique_request(goal: JsonValue, incident_context: JsonValue) ->
     hints = incident_context.get("policy_hints", {})
     if not isinstance(hints, dict):
         raise build_request_stop(HINTS, hints, "an object")
+    hint = hints.get("avoid_absolute_guarantees", False)
+    if not isinstance(hint, bool):
+        raise build_request_stop(f"{HINTS}.avoid_absolute_guarantees", hint, "true or false")
     task = SelfCritiqueTask(
         goal=asked,
         incident_context=incident_context,
-        avoid_absolute_guarantees=_read_guarantees_hint(hints),
+        avoid_absolute_guarantees=hint,
         max_length_increase_pct=_read_length_hint(hints),
     )
     if make_storable_json(incident_context) != incident_context:
@@ -48,13 +51,6 @@ def _has_incident_facts(context: JsonObject) -> bool:
         elif value is not None and not (isinstance(value, str) and not list_word_keys(value)):
             return True
     return False
-
-
-def _read_guarantees_hint(hints: JsonObject) -> bool:
-    hint = hints.get("avoid_absolute_guarantees", False)
-    if not isinstance(hint, bool):
-        raise build_request_stop(f"{HINTS}.avoid_absolute_guarantees", hint, "true or false")
-    return hint
 
 
 def _read_length_hint(hints: JsonObject) -> float | None:

@@ -183,21 +183,17 @@ def _read_labels(text: str, policy: SelfCritiquePolicy) -> tuple[str, dict[Label
     text = _DOTTED.sub(lambda match: "".join(filter(None, match.groups())), text)
     found: dict[LabelKind, dict[str, str]] = {kind: {} for kind in _LABEL_STOPS}
     for kind in _LABEL_STOPS:
-        for number, pattern in enumerate(_compile_labels(kind, policy)):
+        patterns = [
+            re.compile(said, 0 if kind == "region" else re.IGNORECASE) for said in policy.label_patterns.get(kind, ())
+        ]
+        if kind == "region" and policy.known_regions:
+            patterns.append(re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, policy.known_regions))})(?!\w)"))
+        for number, pattern in enumerate(patterns):
             for match in pattern.finditer(text):
                 key = _SIGNS.sub("", match[match.lastindex or 0]).casefold()
                 found[kind].setdefault(f"{number} {key}", match[0])
             text = pattern.sub(" ; ", text) if kind != "region" else text
     return text, found
-
-
-def _compile_labels(kind: LabelKind, policy: SelfCritiquePolicy) -> list[re.Pattern[str]]:
-    patterns = [
-        re.compile(said, 0 if kind == "region" else re.IGNORECASE) for said in policy.label_patterns.get(kind, ())
-    ]
-    if kind == "region" and policy.known_regions:
-        patterns.append(re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, policy.known_regions))})(?!\w)"))
-    return patterns
 
 
 def _check_draft_claims(text: str, context: JsonObject, policy: SelfCritiquePolicy, hard: bool, family: str) -> None:
