@@ -20,21 +20,7 @@ from langgraph.graph import END, START, StateGraph
 from pydantic_core import PydanticSerializationError
 from typing_extensions import ReadOnly, TypedDict, Unpack, get_type_hints
 
-from guardgraph.graphs.declaring import (
-    CALLED,
-    KINDS,
-    RECORD,
-    Declaration,
-    build_declaration,
-    build_state_schema,
-    check_channels,
-    check_declarations,
-    check_node_name,
-    complete_declarations,
-    make_ephemeral_channel,
-    name_input_channel,
-    name_record_channel,
-)
+from guardgraph.graphs import declaring
 from guardgraph.graphs.proof.verify import verify_new_graph
 from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
 from guardgraph.graphs.running.frame import Frame
@@ -264,7 +250,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self.budget: Budget = budget
         self._state = get_type_hints(state, include_extras=True)
         fields = get_type_hints(input, include_extras=True)
-        self._input = {name_input_channel(name): hint for name, hint in fields.items()}
+        self._input = {declaring.name_input_channel(name): hint for name, hint in fields.items()}
         self._optional_inputs = frozenset(key for key, hint in self._input.items() if get_origin(hint) is NotRequired)
         is_union = get_origin(output) in (Union, UnionType)
         parts = [item for item in get_args(output) if item is not Waiting] if is_union else [output]
@@ -277,9 +263,9 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
                 )
         self._output = {**ours, **_join_result_hints(results, ours)} if is_union else results[0]
         self._bodies: dict[str, Body | None] = {}
-        self.declarations: dict[str, Declaration] = {}
-        check_channels(state=self._state, input=self._input, output=self._output)
-        channels = [*self._state, *self._input, *self._output, *RECORD]
+        self.declarations: dict[str, declaring.Declaration] = {}
+        declaring.check_channels(state=self._state, input=self._input, output=self._output)
+        channels = [*self._state, *self._input, *self._output, *declaring.RECORD]
         if shared := sorted({name for name in channels if channels.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
         if unknown := sorted({where.partition(".")[0] for where in self._so_far.values()} - self._state.keys()):
@@ -477,10 +463,13 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             raise ConfigurationError(f"live: what live_policy returns is required; given: {type(live).__name__}")
         declarations = self._complete_pattern()
         calling = [item for item in declarations.values() if item.is_calling_node]
-        raw = {channel for item in calling if KINDS[item.kind].writes_raw for channel in item.writes}
-        records = tuple(name_record_channel(item.name) for item in calling)
-        kept = {**RECORD, **dict.fromkeys(records, CALLED)}
-        channels = {**kept, **{k: make_ephemeral_channel(v) if k in raw else v for k, v in self._state.items()}}
+        raw = {channel for item in calling if declaring.KINDS[item.kind].writes_raw for channel in item.writes}
+        records = tuple(declaring.name_record_channel(item.name) for item in calling)
+        kept = {**declaring.RECORD, **dict.fromkeys(records, declaring.CALLED)}
+        channels = {
+            **kept,
+            **{k: declaring.make_ephemeral_channel(v) if k in raw else v for k, v in self._state.items()},
+        }
         context: Any = Context.__class_getitem__((type(self.policy), type(self.budget)))
         frame = Frame(
             name=self.catalogue.pattern if name is None else str(name),
@@ -505,16 +494,19 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             nodes={},
         )
         graph = PatternGraph(
-            build_state_schema("State", channels),
+            declaring.build_state_schema("State", channels),
             context_schema=context,
-            input_schema=build_state_schema("Input", {k: make_ephemeral_channel(v) for k, v in self._input.items()}),
-            output_schema=build_state_schema(
-                "Output", {k: make_ephemeral_channel(self._output[k]) for k in order_result_keys(self._output)}
+            input_schema=declaring.build_state_schema(
+                "Input", {k: declaring.make_ephemeral_channel(v) for k, v in self._input.items()}
+            ),
+            output_schema=declaring.build_state_schema(
+                "Output",
+                {k: declaring.make_ephemeral_channel(self._output[k]) for k in order_result_keys(self._output)},
             ),
         )
-        everything = {**channels, **{k: make_ephemeral_channel(v) for k, v in self._input.items()}}
+        everything = {**channels, **{k: declaring.make_ephemeral_channel(v) for k, v in self._input.items()}}
         for item in declarations.values():
-            reads = build_state_schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
+            reads = declaring.build_state_schema(f"{item.name}_reads", {key: everything[key] for key in item.channels})
             node = frame.nodes[item.name] = GrammarNode(item, self._bodies.get(item.name), frame)
             graph.add_node(item.name, node, metadata=item.build_node_metadata(), input_schema=reads)
             if item.entry:
@@ -548,7 +540,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         calls: Sequence[Any] | None = None,
         **given: Names,
     ) -> None:
-        check_node_name(name, self.declarations)
+        declaring.check_node_name(name, self.declarations)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
         names = {field: check_declared_names(f"node {name!r}, {field}", value) for field, value in given.items()}
@@ -556,7 +548,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         made = check_declared_rounds(f"node {name!r}, rounds", rounds)
         said = Declares(phase, **names, rounds=made, calls=called)
         ways, asked = ((given,) if isinstance(given, str) else given for given in (to, again))
-        self.declarations[name] = build_declaration(
+        self.declarations[name] = declaring.build_declaration(
             kind, name, body, said, to=ways, again=asked, attempts=attempts, entry=entry
         )
         self._bodies[name] = body
@@ -573,19 +565,19 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         if unknown := [channel for channel in table.given if channel not in self._state]:
             raise GrammarError(f"tools: channels of the state are required; given: {', '.join(unknown)}")
 
-    def _complete_pattern(self) -> dict[str, Declaration]:
+    def _complete_pattern(self) -> dict[str, declaring.Declaration]:
         if sum(item.entry for item in self.declarations.values()) != 1:
             raise GrammarError("entry: a pattern has one guard that every run begins with")
         kept = {*RECORDED, *(() if has_own_audit(self._output) else ("audit",))}
         given = () if self.table is None else self.table.given
-        declarations = complete_declarations(
+        declarations = declaring.complete_declarations(
             self.declarations,
             catalogue=self.catalogue,
             outputs=self._output,
             given=given,
             so_far=dict.fromkeys(where.partition(".")[0] for where in self._so_far.values()),
         )
-        check_declarations(
+        declaring.check_declarations(
             declarations,
             self.catalogue,
             channels=self._state,

@@ -9,15 +9,8 @@ from langchain_core.runnables import Runnable
 
 from guardgraph.graphs.grammar import Pattern
 from guardgraph.guards.support import share_evidence
+from guardgraph.nodes import own_guards
 from guardgraph.nodes.body import Body
-from guardgraph.nodes.own_guards import (
-    AnswerGuard,
-    GuardedAnswer,
-    lead_guard,
-    make_own_guard_node,
-    make_support_guard_node,
-    make_verify_node,
-)
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.tools.langchain.judges import LangChainVerifier, is_cross_encoder
 from guardgraph.world.call import Outside
@@ -57,11 +50,11 @@ def declare_answer_guard(
     p: Pattern[Any, Any, Any],
     name: str,
     body: Body,
-    answer: GuardedAnswer,
+    answer: own_guards.GuardedAnswer,
     *,
     to: Sequence[str],
     again: Sequence[str] = (),
-    guards: Sequence[AnswerGuard] = (),
+    guards: Sequence[own_guards.AnswerGuard] = (),
     verifier: Proposer | None = None,
 ) -> None:
     """Declare the guard of an answer, and what an application adds between it and the good endings."""
@@ -70,14 +63,16 @@ def declare_answer_guard(
     _check_guard_names(p, chain, {name, *to, *ends, *judged})
     behind = [*chain, *judged[:1]]
     ways = dict.fromkeys(ends, behind[0]) if behind else {}
-    p.guard(name, lead_guard(body, ways), to=list(dict.fromkeys(ways.get(way, way) for way in to)), again=again)
+    p.guard(
+        name, own_guards.lead_guard(body, ways), to=list(dict.fromkeys(ways.get(way, way) for way in to)), again=again
+    )
     for at, guard in enumerate(guards, 1):
         asked = answer.proposer if any(reason.again for reason in guard.reasons) else ()
-        judge = make_own_guard_node(guard, answer, is_last=not behind[at:])
+        judge = own_guards.make_own_guard_node(guard, answer, is_last=not behind[at:])
         p.guard(guard.node_name, judge, to=behind[at : at + 1] or ends, again=asked)
     if verifier is not None:
-        p.propose(VERIFY, make_verify_node(verifier, answer), to=SUPPORT_GUARD)
-        p.guard(SUPPORT_GUARD, make_support_guard_node(answer), to=ends, again=VERIFY)
+        p.propose(VERIFY, own_guards.make_verify_node(verifier, answer), to=SUPPORT_GUARD)
+        p.guard(SUPPORT_GUARD, own_guards.make_support_guard_node(answer), to=ends, again=VERIFY)
 
 
 def _check_guard_names(p: Pattern[Any, Any, Any], chain: Sequence[str], taken: set[str]) -> None:

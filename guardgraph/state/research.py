@@ -11,25 +11,12 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.scopes import EVERYWHERE
+from guardgraph.state import settings
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons, list_review_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.grounding import AnswerPolicy, FoundIssue, UnverifiedSentence
 from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Ok, Stopped
-from guardgraph.state.settings import (
-    LIVE,
-    Check,
-    DeniedScopes,
-    MaxFloat,
-    MaxInt,
-    MinFloat,
-    Names,
-    OnLimit,
-    ReservingBudget,
-    Scopes,
-    UnsureText,
-    Vocabulary,
-)
 from guardgraph.state.tightening import Compared, Problem, Tightens
 from guardgraph.state.trust import TIERS, UNRATED, TrustEntries
 
@@ -385,34 +372,41 @@ DOMAIN_LISTS: Final = ("allowed_domains_policy", "allowed_domains_execution")  #
 class ResearchPolicy(AnswerPolicy, ReviewPolicy):
     """Which hosts the model may name, which the runtime will read now, and which checks run."""
 
-    allowed_domains_policy: Scopes = ("official-status.example.com", "vendor.example.com", "regulator.example.org")
+    allowed_domains_policy: settings.Scopes = (
+        "official-status.example.com",
+        "vendor.example.com",
+        "regulator.example.org",
+    )
     """Hosts that may be asked for: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``."""
-    allowed_domains_execution: Annotated[Scopes, LIVE] = ("official-status.example.com", "vendor.example.com")
+    allowed_domains_execution: Annotated[settings.Scopes, settings.LIVE] = (
+        "official-status.example.com",
+        "vendor.example.com",
+    )
     """Hosts that the runtime will read now, in the same spellings."""
-    denied_domains: Annotated[DeniedScopes, LIVE] = ()
+    denied_domains: Annotated[settings.DeniedScopes, settings.LIVE] = ()
     """Hosts that are never read, in the same spellings, even if the lists name them."""
     open: Annotated[bool, Tightens.both] = False
     """Whether every host is allowed that is not denied; both lists are left out then, and `trust` is declared."""
-    check_quotes: Check = True
+    check_quotes: settings.Check = True
     """A note's quote must stand in its page, word for word."""
-    require_sentence_citations: Check = False
+    require_sentence_citations: settings.Check = False
     """Every sentence of the answer must cite, and it and its quotes are held against the notes that it cites itself."""
-    unsure_text: UnsureText = "allow"
+    unsure_text: settings.UnsureText = "allow"
     """Whether a page may be read whose reader is unsure that its text is what somebody sees: "allow" or "refuse"."""
     trust: TrustEntries = ()
     """How far hosts are trusted, ``{scope, tier, owner?, source?, date?}``; `load_trust` reads them from a file."""
-    min_trust: Annotated[MinFloat, Field(le=1)] = 0.0
+    min_trust: Annotated[settings.MinFloat, Field(le=1)] = 0.0
     """The least trust, 0 to 1, of a page that is read and used."""
     corroboration: Corroboration = "none"
     """Whether notes are held against each other: "none"; "mark" says which agree, stand alone and conflict; "require"
     stops where some conflict, or too few independent sources say one of them."""
     min_independent: Annotated[int, Field(ge=1, le=100), Tightens.largest] = 2
     """Independent sources that have to say a note, where corroboration is required."""
-    high_risk_terms: Vocabulary = ()
+    high_risk_terms: settings.Vocabulary = ()
     """Words and phrases: a run that has one in its question, goal or answer waits for a person before it ends."""
-    high_risk_scopes: DeniedScopes = ()
+    high_risk_scopes: settings.DeniedScopes = ()
     """Hosts, in the spellings of the lists: a run whose answer cites one of them waits for a person."""
-    high_risk_tiers: Annotated[Names, Tightens.denied_among(*TIERS, UNRATED)] = ()
+    high_risk_tiers: Annotated[settings.Names, Tightens.denied_among(*TIERS, UNRATED)] = ()
     """Tiers: a run whose answer cites a source of one of them waits for a person."""
 
     def list_allowed(self, name: Literal["allowed_domains_policy", "allowed_domains_execution"]) -> tuple[str, ...]:
@@ -459,39 +453,39 @@ class ResearchPolicy(AnswerPolicy, ReviewPolicy):
                 if getattr(overlay, name):
                     yield name, "the deployment names topics of high risk too: without any, its agent asks nobody"
 
-    on_limit: OnLimit = "stop"
+    on_limit: settings.OnLimit = "stop"
     """What becomes of a run whose time, calls or tokens end. "stop" ends it, "partial" has one last answer written from
     the notes that were verified, within the budget's reserve."""
-    denied_query_terms: Vocabulary = ()
+    denied_query_terms: settings.Vocabulary = ()
     """Words that no query but the plan's may say, such as names of projects; values of the caller are none either."""
 
 
-class ResearchBudget(ReservingBudget):
+class ResearchBudget(settings.ReservingBudget):
     """How much one run may take."""
 
-    max_seconds: MaxFloat = 25.0
+    max_seconds: settings.MaxFloat = 25.0
     """Seconds that a run may be active, summed over resumes."""
-    max_steps: MaxInt = 8
+    max_steps: settings.MaxInt = 8
     """Steps of a plan."""
-    max_queries: Annotated[MaxInt, Field(ge=1)] = 1
+    max_queries: Annotated[settings.MaxInt, Field(ge=1)] = 1
     """Queries that are searched for; with more than one, a proposer says after each what is still missing."""
-    max_urls: MaxInt = 6
+    max_urls: settings.MaxInt = 6
     """URLs that are kept after duplicates are dropped; those that a list denies do not count."""
-    max_read_pages: MaxInt = 3
+    max_read_pages: settings.MaxInt = 3
     """Pages that are read."""
-    max_page_seconds: MaxFloat = 10.0
+    max_page_seconds: settings.MaxFloat = 10.0
     """Seconds that one page may take, redirects and robots.txt included."""
-    max_wire_bytes: MaxInt = 10_000_000
+    max_wire_bytes: settings.MaxInt = 10_000_000
     """Bytes of one page as they come over the wire."""
-    max_page_bytes: MaxInt = 20_000_000
+    max_page_bytes: settings.MaxInt = 20_000_000
     """Bytes of one page once they are unpacked."""
-    max_page_chars: MaxInt = 20_000
+    max_page_chars: settings.MaxInt = 20_000
     """Characters of a page that a model is shown when it takes notes."""
-    max_notes: MaxInt = 6
+    max_notes: settings.MaxInt = 6
     """Notes that are taken."""
-    max_answer_chars: MaxInt = 850
+    max_answer_chars: settings.MaxInt = 850
     """Characters of the answer."""
-    max_sections: MaxInt = 0
+    max_sections: settings.MaxInt = 0
     """Sections of the answer, whose titles are proposed before it is written; with 0 it has none."""
 
     def compared(self, other: Self) -> dict[str, Compared]:

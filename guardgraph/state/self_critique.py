@@ -10,23 +10,11 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state import settings
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons, list_review_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Audit, Ok, Stopped, Waiting
-from guardgraph.state.settings import (
-    LIVE,
-    Allowlist,
-    Budget,
-    Check,
-    MaxFloat,
-    MaxInt,
-    MinFloat,
-    Names,
-    OptionalMaxInt,
-    TextPolicy,
-    Vocabulary,
-)
 from guardgraph.state.tightening import Tightens, explain_unknown_name
 
 SHIPPED_PACKS: Final = ("guarantees", "closures")
@@ -100,10 +88,10 @@ Reviewed = Literal["approve", "edit"]
 Escalation: TypeAlias = Annotated[Literal["stop", "wait"], Tightens.ordered("wait", "stop")]
 """What becomes of a run whose critic hands the draft to a person; "stop" holds if either says so."""
 
-Decisions: TypeAlias = Annotated[Names, Tightens.among(*get_args(Decision))]
+Decisions: TypeAlias = Annotated[settings.Names, Tightens.among(*get_args(Decision))]
 """Decisions that are allowed; only those on both lists hold."""
 
-DeniedDecisions: TypeAlias = Annotated[Names, Tightens.denied_among(*get_args(Decision))]
+DeniedDecisions: TypeAlias = Annotated[settings.Names, Tightens.denied_among(*get_args(Decision))]
 """Decisions that are denied; those on either list hold."""
 
 RISK_TYPES = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
@@ -155,7 +143,7 @@ Markers: TypeAlias = Annotated[
     dict[str, ChangeKind], Tightens("fixed", lambda ours, theirs: ours, _validate_markers, is_fixed=True)
 ]
 LabelPatterns: TypeAlias = Annotated[
-    dict[LabelKind, Names], Tightens("fixed", lambda ours, theirs: ours, _validate_patterns, is_fixed=True)
+    dict[LabelKind, settings.Names], Tightens("fixed", lambda ours, theirs: ours, _validate_patterns, is_fixed=True)
 ]
 
 
@@ -277,28 +265,28 @@ SelfCritiqueResult: TypeAlias = SelfCritiqueOk | SelfCritiqueStopped | Waiting
 """What a run returns; `status` says which."""
 
 
-class SelfCritiquePolicy(TextPolicy, ReviewPolicy):
+class SelfCritiquePolicy(settings.TextPolicy, ReviewPolicy):
     """What a critic may decide and name, what the runtime will carry out now, and which checks run."""
 
     allowed_decisions_policy: Decisions = get_args(Decision)
     """Decisions that a critic may ask for."""
-    allowed_decisions_execution: Annotated[Decisions, LIVE] = get_args(Decision)
+    allowed_decisions_execution: Annotated[Decisions, settings.LIVE] = get_args(Decision)
     """Decisions that the runtime will carry out now."""
-    denied_decisions: Annotated[DeniedDecisions, LIVE] = ()
+    denied_decisions: Annotated[DeniedDecisions, settings.LIVE] = ()
     """Decisions that are never carried out, even if the lists name them."""
-    allowed_risk_types_policy: Allowlist = RISK_TYPES
+    allowed_risk_types_policy: settings.Allowlist = RISK_TYPES
     """Risks that a critic may name, in words of your own if you like."""
-    high_risk_types: Vocabulary = ("legal_risk", "policy_violation")
+    high_risk_types: settings.Vocabulary = ("legal_risk", "policy_violation")
     """Risks that only a person may accept."""
     markers: Markers = MARKERS
     """Words by which a critic requires changes, and what each asks for. One with an underscore may stand anywhere in its
     item, any other only at the beginning."""
-    check_facts: Check = True
+    check_facts: settings.Check = True
     """Facts of a draft must stand in the context, those of a revision in the context or the draft."""
     label_patterns: LabelPatterns = LABEL_PATTERNS
     """Regular expressions of labels, which a draft may only name as the context does, in any case, regions as they are
     written; what is in a group is compared, else all."""
-    known_regions: Vocabulary = ()
+    known_regions: settings.Vocabulary = ()
     """Region names to watch for beside those of `label_patterns`."""
     claims: ClaimPacks = SHIPPED_PACKS
     """Claims that a revision and the final text may not make lightly: packs by name, or packs of your own,
@@ -308,31 +296,31 @@ class SelfCritiquePolicy(TextPolicy, ReviewPolicy):
     who approves the draft, edits or rejects it."""
 
 
-class SelfCritiqueBudget(Budget):
+class SelfCritiqueBudget(settings.Budget):
     """How much one run may take."""
 
-    max_seconds: MaxFloat = 120.0
+    max_seconds: settings.MaxFloat = 120.0
     """Seconds that a run may be active, summed over resumes."""
-    max_input_bytes: MaxInt = 2**18
+    max_input_bytes: settings.MaxInt = 2**18
     """As of every budget; every fact of a context is read, which takes some seconds for so many bytes."""
-    max_draft_chars: MaxInt = 900
+    max_draft_chars: settings.MaxInt = 900
     """Characters of a draft; a longer one is shortened once."""
-    max_risks: MaxInt = 5
+    max_risks: settings.MaxInt = 5
     """Risks that a critique may name."""
-    max_required_changes: MaxInt = 5
+    max_required_changes: settings.MaxInt = 5
     """Changes that a critique may require."""
-    max_answer_chars: MaxInt = 980
+    max_answer_chars: settings.MaxInt = 980
     """Characters of a revision and of the answer."""
-    max_length_increase_pct: MaxFloat = 20.0
+    max_length_increase_pct: settings.MaxFloat = 20.0
     """Growth of a revision over its draft, in per cent."""
-    min_patch_similarity: MinFloat = 0.4
+    min_patch_similarity: settings.MinFloat = 0.4
     """What a revision must have in common with its draft, from 0 to 1."""
-    min_mention_similarity: MinFloat = 0.8
+    min_mention_similarity: settings.MinFloat = 0.8
     """From which similarity on a sentence mentions a phrase, where an `embedding` measures it."""
-    max_soften_similarity: MaxFloat = 0.8
+    max_soften_similarity: settings.MaxFloat = 0.8
     """How similar a sentence that is not hedged may be to a phrase that is to be softened, where an `embedding` measures
     it."""
-    severity_budget: OptionalMaxInt = None
+    severity_budget: settings.OptionalMaxInt = None
     """Critiques of high severity that the caller's tenant may have in a day (UTC), over all its runs; the agent needs a
     `ledger` to count them. None for no limit."""
 

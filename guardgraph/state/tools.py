@@ -12,24 +12,11 @@ from typing_extensions import TypedDict
 
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue
+from guardgraph.state import settings
 from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Ok, Stopped, Turn, Waiting
-from guardgraph.state.settings import (
-    LIVE,
-    Allowlist,
-    Check,
-    MaxFloat,
-    MaxInt,
-    Names,
-    OnLimit,
-    ReservingBudget,
-    Settings,
-    TextPolicy,
-    TightensByName,
-    Vocabulary,
-)
 from guardgraph.state.tightening import Tightens
 
 Effect: TypeAlias = Literal["read", "write"]  # whether a tool changes something outside
@@ -88,12 +75,12 @@ def is_under_folder(path: str, folder: str) -> bool:
 
 
 _Listed: TypeAlias = Annotated[
-    Names | None, Tightens("intersection_if_listed", _intersect_if_listed, _validate_if_listed)
+    settings.Names | None, Tightens("intersection_if_listed", _intersect_if_listed, _validate_if_listed)
 ]
-_Folders: TypeAlias = Annotated[Names | None, Tightens("folders", _intersect_folders, _validate_folders)]
+_Folders: TypeAlias = Annotated[settings.Names | None, Tightens("folders", _intersect_folders, _validate_folders)]
 
 
-class ArgumentRule(Settings):
+class ArgumentRule(settings.Settings):
     """What a tool's argument may be. What is not named here is not limited."""
 
     allowed: _Listed = None
@@ -118,22 +105,22 @@ class ArgumentRule(Settings):
         return tight.model_copy(update={"licenses": False}) if is_new else tight
 
 
-class ToolRule(Settings):
+class ToolRule(settings.Settings):
     """What a deployment says of one tool. Nothing is said of most: then it writes, and nothing of it is trusted."""
 
     effect: Annotated[Effect, Tightens.ordered("read", "write")] = "write"
     """Whether it changes something outside: ``read`` | ``write``."""
-    sends: Check = False
+    sends: settings.Check = False
     """Of a tool that reads: its arguments leave the house, as a search query does; they are judged like a write's."""
-    destructive: Check = False
+    destructive: settings.Check = False
     """It deletes, removes, cancels or changes access; then `approve` is ``always`` unless it says something else than
     ``unsupported``: that an id exists is no authority to delete it."""
-    trusted: Allowlist = ()
+    trusted: settings.Allowlist = ()
     """Fields of its results that may license arguments, by path (``contacts.email``; ``*`` is any one key, at the end
     all below; items of lists have no name). Only what the tool's owner sets, such as ids, never names and texts."""
-    authority: Vocabulary = (DECIDING,)
+    authority: settings.Vocabulary = (DECIDING,)
     """Arguments that decide what happens, of a tool that writes or sends; ``*``: all but free texts."""
-    arguments: Annotated[dict[str, ArgumentRule], TightensByName(ArgumentRule())] = {}  # noqa: RUF012 - copied by Pydantic
+    arguments: Annotated[dict[str, ArgumentRule], settings.TightensByName(ArgumentRule())] = {}  # noqa: RUF012 - copied by Pydantic
     """What arguments may be, by name."""
     forced: Annotated[dict[str, Any], Tightens.fixed] = {}  # noqa: RUF012
     """Arguments that the deployment sets, whatever is proposed, by name."""
@@ -170,25 +157,25 @@ class ToolRule(Settings):
 _UNRULED: Final = ToolRule()  # the rule of a tool of which a deployment says nothing
 
 
-class ToolPolicy(TextPolicy, ReviewPolicy):
+class ToolPolicy(settings.TextPolicy, ReviewPolicy):
     """Which tools the model may ask for, which are called now, the rule of each, and which checks run."""
 
-    tools_policy: Allowlist = ()
+    tools_policy: settings.Allowlist = ()
     """Tools that may be asked for."""
-    tools_execution: Annotated[Allowlist, LIVE] = ()
+    tools_execution: Annotated[settings.Allowlist, settings.LIVE] = ()
     """Tools that are called now."""
-    denied_tools: Annotated[Vocabulary, LIVE] = ()
+    denied_tools: Annotated[settings.Vocabulary, settings.LIVE] = ()
     """Tools that are never called, even if the lists name them."""
-    rules: Annotated[dict[str, ToolRule], TightensByName(ToolRule())] = {}  # noqa: RUF012
+    rules: Annotated[dict[str, ToolRule], settings.TightensByName(ToolRule())] = {}  # noqa: RUF012
     """The rule of each tool, by its name; a tool without one writes, and nothing of it is trusted."""
-    check_values: Check = True
+    check_values: settings.Check = True
     """Numbers, dates, prices and other values of the answer must stand in results, the task or the history, or come of
     a working."""
-    check_names: Check = True
+    check_names: settings.Check = True
     """Names of the answer must stand in results, the task or the history, or be known."""
-    known_names: Allowlist = ()
+    known_names: settings.Allowlist = ()
     """Names that any answer may say, such as the deployment's own."""
-    on_limit: OnLimit = "stop"
+    on_limit: settings.OnLimit = "stop"
     """What becomes of a run whose time, calls or tokens end. "stop" ends it, "partial" has one last answer written from
     what the tools brought, within the budget's reserve."""
 
@@ -199,22 +186,22 @@ class ToolPolicy(TextPolicy, ReviewPolicy):
         return self.rules.get(tool, _UNRULED)
 
 
-class ToolBudget(ReservingBudget):
+class ToolBudget(settings.ReservingBudget):
     """How much one run may take."""
 
-    max_seconds: MaxFloat = 60.0
+    max_seconds: settings.MaxFloat = 60.0
     """Seconds that a run may be active, summed over resumes."""
-    max_tool_calls: MaxInt = 20
+    max_tool_calls: settings.MaxInt = 20
     """Calls of tools."""
-    max_same_call: MaxInt = 1
+    max_same_call: settings.MaxInt = 1
     """Calls that write with the same tool and arguments."""
-    max_same_read: MaxInt = 2
+    max_same_read: settings.MaxInt = 2
     """Calls that read with the same tool and arguments; counted again after a call that writes."""
-    max_asked_calls: Annotated[MaxInt, Field(ge=1)] = 10
+    max_asked_calls: Annotated[settings.MaxInt, Field(ge=1)] = 10
     """Calls of one step that one question shows a person."""
-    max_result_chars: MaxInt = 20_000
+    max_result_chars: settings.MaxInt = 20_000
     """Characters of one result that the model is shown; the record keeps it whole."""
-    max_answer_chars: MaxInt = 4000
+    max_answer_chars: settings.MaxInt = 4000
     """Characters of the answer."""
 
 

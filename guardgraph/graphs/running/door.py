@@ -23,29 +23,7 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict, TypeVar, Unpack
 
 from guardgraph.graphs.declaring import INPUT_FIELDS
-from guardgraph.graphs.running.checkpoints import (
-    admit_durability,
-    admit_resume_command,
-    admit_run_config,
-    choose_checkpoint,
-    close_stray_run,
-    find_saver,
-    is_asked_again,
-    is_inside_graph,
-    is_thread_id,
-    keep_unwritten_seconds,
-    list_given_answers,
-    locate_checkpoint,
-    merge_graph_config,
-    name_no_checkpoint,
-    read_unwritten_seconds,
-    read_waiting_question,
-    refuse_forged_config,
-    refuse_halting,
-    refuse_other_caller,
-    refuse_other_format,
-    validate_config,
-)
+from guardgraph.graphs.running import checkpoints
 from guardgraph.graphs.running.effects import Errand, Needs
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import DURABILITY, INTERRUPT, RESUMING, STREAM, copy_langgraph_value
@@ -121,7 +99,7 @@ class GraphRunnable(CompiledStateGraph[Any, Any, Any, Any], Generic[InputT, Cont
     def batch(self, inputs: list[Any], config: Any = None, *, return_exceptions: bool = False, **kwargs: Any) -> Any:
         """Make several runs and return their results; see LangChain's `batch`."""
         for given in config if isinstance(config, list) else [config]:
-            validate_config(given)
+            checkpoints.validate_config(given)
         return super().batch(inputs, config, return_exceptions=return_exceptions, **kwargs)
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
@@ -151,7 +129,7 @@ class GraphRunnable(CompiledStateGraph[Any, Any, Any, Any], Generic[InputT, Cont
     ) -> Any:
         """Make several runs asynchronously; see `batch`."""
         for given in config if isinstance(config, list) else [config]:
-            validate_config(given)
+            checkpoints.validate_config(given)
         return await super().abatch(inputs, config, return_exceptions=return_exceptions, **kwargs)
 
     def transform(self, input: Iterator[Any], config: Any = None, **kwargs: Any) -> Iterator[Any]:
@@ -283,7 +261,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             InputError: as `stream`.
             ConfigurationError: as `stream`.
         """
-        validate_config(config)
+        checkpoints.validate_config(config)
         session = Session(self.frame.world, by_code=is_context_by_code(config, context))
         config = session.put_in_config(config)
         if kwargs.keys() & _FORMS:
@@ -304,7 +282,7 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
 
     async def ainvoke(self, input: Any, config: Any = None, *, context: Any = None, **kwargs: Any) -> Any:
         """Make a run asynchronously and return its result; see `invoke`."""
-        validate_config(config)
+        checkpoints.validate_config(config)
         session = Session(self.frame.world, by_code=is_context_by_code(config, context))
         config = session.put_in_config(config)
         if kwargs.keys() & _FORMS:
@@ -371,15 +349,19 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         """Let a call in, or refuse it: one walk for sync and async, before anything of the run is called."""
         frame = self.frame
         hand: Callable[[Any], Any] | None = None  # what `invoke` takes needs no copy
-        validate_config(config)
-        asked = merge_graph_config(self, config)
-        refuse_forged_config(asked)
+        checkpoints.validate_config(config)
+        asked = checkpoints.merge_graph_config(self, config)
+        checkpoints.refuse_forged_config(asked)
         session = find_session(config)
         if session is None or not session.take_graph_call():
             session, hand = Session(frame.world, by_code=is_context_by_code(config, context)), copy_langgraph_value
             session.take_graph_call()
             config = session.put_in_config(config)
-        is_inside, saver, acts = is_inside_graph(asked), find_saver(self, asked), frame.has_effects
+        is_inside, saver, acts = (
+            checkpoints.is_inside_graph(asked),
+            checkpoints.find_saver(self, asked),
+            frame.has_effects,
+        )
         config = _copy_outer_stream(asked.get(STREAM), config) or {}
         config = {**config, "tags": [*(config.get("tags") or ()), TAG_NOSTREAM]}  # no guard has judged a token yet
         admitted, context = self._admit_input(given, frame), self._parse_context(context)
@@ -390,49 +372,56 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
             if context.caller is not None and not session.by_code:
                 raise ConfigurationError(CALLER_REFUSED)
         if frame.recorder is not None and not is_inside:
-            refuse_halting(self, options, asked)
+            checkpoints.refuse_halting(self, options, asked)
 
         # An input that is sent again goes on with the run that it began.
         begins = isinstance(given, Mapping)
-        if saver is not None and begins and not is_inside and is_thread_id(asked.get("thread_id")):
-            earlier = yield Errand(saver, "get_tuple", (locate_checkpoint(self, asked),))
-            if is_asked_again(earlier, admitted, asked, has_effects=acts):
+        if saver is not None and begins and not is_inside and checkpoints.is_thread_id(asked.get("thread_id")):
+            earlier = yield Errand(saver, "get_tuple", (checkpoints.locate_checkpoint(self, asked),))
+            if checkpoints.is_asked_again(earlier, admitted, asked, has_effects=acts):
                 given = admitted = None
                 begins = False
         session.outer_durability = asked.get(DURABILITY) if is_inside else None
         session.outer_visit = name_outer_visit(config)
         session.is_followed = is_inside or "custom" in (options.get("stream_mode") or self.stream_mode)
-        config = admit_run_config(given, config, asked, is_kept=saver is not None, has_effects=acts)
-        held = merge_graph_config(self, config)
+        config = checkpoints.admit_run_config(given, config, asked, is_kept=saver is not None, has_effects=acts)
+        held = checkpoints.merge_graph_config(self, config)
 
         # What goes on does so from where it stood, for whom it was made, and in the format of this version.
         stored: CheckpointTuple | None = None
         if saver is not None and (not begins or held.get(RESUMING) is True):
-            stored = yield Errand(saver, "get_tuple", (locate_checkpoint(self, held, named=is_inside),))
+            stored = yield Errand(saver, "get_tuple", (checkpoints.locate_checkpoint(self, held, named=is_inside),))
         if stored is not None:
-            refuse_other_format(stored)
-            refuse_other_caller(stored, context, held)
+            checkpoints.refuse_other_format(stored)
+            checkpoints.refuse_other_caller(stored, context, held)
             if not is_inside:
                 assert saver is not None
-                choosing = choose_checkpoint(self, stored, held, saver=saver, session=session, context=context)
+                choosing = checkpoints.choose_checkpoint(
+                    self, stored, held, saver=saver, session=session, context=context
+                )
                 stored = yield from choosing
-                config = name_no_checkpoint(config, is_inside=False)
-        session.carried, session.question = read_unwritten_seconds(stored), read_waiting_question(stored)
-        session.answers = list_given_answers(given, is_inside=is_inside)
-        if (yield from close_stray_run(self, stored, held, named=is_inside)):
-            config = name_no_checkpoint(config, is_inside=is_inside)
-        return _Entered(frame, session, hand, admitted, context, config, admit_durability(options, acts), held, saver)
+                config = checkpoints.name_no_checkpoint(config, is_inside=False)
+        session.carried, session.question = (
+            checkpoints.read_unwritten_seconds(stored),
+            checkpoints.read_waiting_question(stored),
+        )
+        session.answers = checkpoints.list_given_answers(given, is_inside=is_inside)
+        if (yield from checkpoints.close_stray_run(self, stored, held, named=is_inside)):
+            config = checkpoints.name_no_checkpoint(config, is_inside=is_inside)
+        return _Entered(
+            frame, session, hand, admitted, context, config, checkpoints.admit_durability(options, acts), held, saver
+        )
 
     def _leave(self, entered: _Entered) -> Needs[None]:
         """Keep what an attempt took that could not write anything."""
         seconds = entered.session.count_unwritten_seconds()
-        return keep_unwritten_seconds(self, entered.saver, entered.configurable, seconds)
+        return checkpoints.keep_unwritten_seconds(self, entered.saver, entered.configurable, seconds)
 
     def _admit_input(self, given: Any, frame: Frame) -> Any:
         if given is None:
             return None
         if isinstance(given, Command):
-            return admit_resume_command(given, frame.budget.max_input_bytes)
+            return checkpoints.admit_resume_command(given, frame.budget.max_input_bytes)
         if not isinstance(given, Mapping):
             raise InputError(
                 f"input: a dictionary with {self._list_input_fields()} is required; given: {type(given).__name__}"

@@ -52,23 +52,12 @@ from guardgraph.state.recording import RecordedCall, VisitRecord
 from guardgraph.state.review import Identity, Reviewers, ReviewPolicy, find_identity_problem, parse_identity
 from guardgraph.state.run import LogEntry
 from guardgraph.state.spending import NOTHING, count_recorded_calls, find_near_limits, list_limits
+from guardgraph.world import reviews
 from guardgraph.world.call import Asked, Call, Performed, hash_call_value
 from guardgraph.world.failures import record_raised_exception
 from guardgraph.world.live import identify_target
 from guardgraph.world.proposers import tell_call_refusal
 from guardgraph.world.replaying import ReplayingWorld
-from guardgraph.world.reviews import (
-    bind_recorded_decision,
-    build_beside_question,
-    build_decision,
-    build_expired_review,
-    build_unavailable_review,
-    find_answer_problem,
-    is_answer_of_session,
-    is_review_unanswered,
-    read_asked_answer,
-    read_question,
-)
 from guardgraph.world.spending import record_call, reserve_call
 
 MOST_AT_ONCE = 1000  # calls that a body may yield at once
@@ -372,33 +361,33 @@ def ask_for_decision(asked: Asked, left: float, part: Part, run: Run[Any, Any], 
     """Ask a person until a decision counts."""
     session = visit.session
     if not session.resumable:
-        return Performed(build_unavailable_review(), 0.0)
+        return Performed(reviews.build_unavailable_review(), 0.0)
     if session.is_replay:
         [performed] = yield [asked], left
-        outcome = bind_recorded_decision(performed.outcome, asked)
+        outcome = reviews.bind_recorded_decision(performed.outcome, asked)
         return performed if outcome is performed.outcome else performed._replace(outcome=outcome, packed=None)
-    before = read_question(session.question, asked.node)
+    before = reviews.read_question(session.question, asked.node)
     asked_at, expired = _time_question(asked, before, run, session)
     if expired is not None:
         return Performed(expired, 0.0)
-    asked = replace(asked, beside=build_beside_question(asked, before, asked_at))
+    asked = replace(asked, beside=reviews.build_beside_question(asked, before, asked_at))
     kept, given = _list_session_answers(session)
     for _ in [*kept, None]:  # each is handed over once; then the run waits
         [performed] = yield [asked], left
-        if is_review_unanswered(performed.outcome):
+        if reviews.is_review_unanswered(performed.outcome):
             return performed
-        answer = read_asked_answer(performed.outcome)
-        is_kept = is_answer_of_session(answer, kept)
-        if is_kept and not is_answer_of_session(answer, given):
+        answer = reviews.read_asked_answer(performed.outcome)
+        is_kept = reviews.is_answer_of_session(answer, kept)
+        if is_kept and not reviews.is_answer_of_session(answer, given):
             continue
-        problem = find_answer_problem(answer, asked)
+        problem = reviews.find_answer_problem(answer, asked)
         if problem is None:
             reviewer = yield from _identify_reviewer(answer, asked, left, part.frame.reviewers, run)
             refusal = _find_refusal(reviewer, run, visit)
             if refusal is None:
                 assert not isinstance(reviewer, str)  # which is a refusal
                 session.question = None  # it is answered: what the next visit asks is a question of its own
-                return performed._replace(outcome=build_decision(answer, asked, reviewer), packed=None)
+                return performed._replace(outcome=reviews.build_decision(answer, asked, reviewer), packed=None)
             problem = {"problem": f"answer: {refusal}"}
         asked = replace(asked, beside={**asked.beside, **problem})
         if not is_kept:
@@ -415,14 +404,14 @@ def _list_session_answers(session: Session) -> tuple[list[Any], list[Any]]:
     pending = None if pad is None else pad.get_null_resume(False)
     if pending is not None:
         before, last = kept, [pending]
-    elif kept and is_answer_of_session(kept[-1], [*(session.resume_map or {}).values()]):
+    elif kept and reviews.is_answer_of_session(kept[-1], [*(session.resume_map or {}).values()]):
         before, last = kept[:-1], kept[-1:]
     else:
         before, last = kept, []
     everything = [*kept, *last]
     if session.answers is not None:
         return everything, session.answers
-    return everything, [item for item in last if not is_answer_of_session(item, before)]
+    return everything, [item for item in last if not reviews.is_answer_of_session(item, before)]
 
 
 def _time_question(
@@ -435,7 +424,7 @@ def _time_question(
     now = datetime.fromisoformat(format_utc_moment(session.world.calendar()))
     said = (before or {}).get("asked_at")
     since = now if said is None else datetime.fromisoformat(said)
-    if (expired := build_expired_review(since, now, most)) is not None:
+    if (expired := reviews.build_expired_review(since, now, most)) is not None:
         return {}, expired
     if before is not None and before["hash"] != asked.request:
         since = now  # it is another question

@@ -7,12 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from guardgraph.grounding.words import split_words
-from guardgraph.guards.self_critique.critique import (
-    Change,
-    find_unapplied_changes,
-    is_change_applied,
-    list_enforceable_changes,
-)
+from guardgraph.guards.self_critique import critique
 from guardgraph.state.self_critique import MARKERS, ChangeKind
 
 _ENDS = ".!?…。！？"
@@ -30,20 +25,20 @@ def apply_required_changes(
     last_attempt: str, required_changes: Iterable[str], markers: Mapping[str, ChangeKind] = MARKERS
 ) -> str:
     """Make the required changes in a text."""
-    changes = list_enforceable_changes(required_changes, markers)
+    changes = critique.list_enforceable_changes(required_changes, markers)
     to_remove = [change for change in changes if change.kind == "remove"]
     to_soften = [
-        change for change in changes if change.kind == "soften" and not is_change_applied(change, last_attempt)
+        change for change in changes if change.kind == "soften" and not critique.is_change_applied(change, last_attempt)
     ]
     to_remove += to_soften  # no rule can soften it, but what is not said is not stated
     text = _remove_phrases(last_attempt, to_remove)
     for change in changes:
-        if change.kind in ("include", "mention") and not is_change_applied(change, text):
+        if change.kind in ("include", "mention") and not critique.is_change_applied(change, text):
             text = _add_required_sentence(text, change.phrase, to_remove)
     return text
 
 
-def _remove_phrases(text: str, to_remove: list[Change]) -> str:
+def _remove_phrases(text: str, to_remove: list[critique.Change]) -> str:
     found = split_words(text)
     keys = [word.key for word in found]
     phrases = [[word.key for word in split_words(change.phrase)] for change in to_remove]
@@ -55,13 +50,12 @@ def _remove_phrases(text: str, to_remove: list[Change]) -> str:
         done = next((len(phrase) for phrase in phrases if stack[-len(phrase) :] == phrase), 0)
         if done:
             del places[-done:], stack[-done:]
-    kept = places
-    if len(kept) == len(found):
+    if len(places) == len(found):
         return text
     starts, ends = [word.start for word in found], [word.end for word in found]
     gaps = [text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True)]
     pieces: list[str] = []
-    for left, right in pairwise([-1, *kept, len(found)]):
+    for left, right in pairwise([-1, *places, len(found)]):
         word = "" if left < 0 else text[starts[left] : ends[left]]
         before, after = gaps[left + 1], gaps[right]
         gap = before if right == left + 1 else _close_word_gap(before, after, first=left < 0, last=right == len(found))
@@ -91,13 +85,13 @@ def _close_word_gap(before: str, after: str, *, first: bool, last: bool) -> str:
     return close + space + (next_open if opened.strip() == next_open.strip() else opened + next_open)
 
 
-def _add_required_sentence(text: str, phrase: str, to_remove: list[Change]) -> str:
+def _add_required_sentence(text: str, phrase: str, to_remove: list[critique.Change]) -> str:
     start = text.rstrip().rstrip(_LOOSE)
     if start and start.rstrip("\"')]”’")[-1:] not in _ENDS:
         start += "."
     sentence = phrase if phrase.endswith(tuple(_ENDS)) else f"{phrase}."
     for lead_in in _LEAD_INS:
         extended = f"{start} {lead_in}{sentence}".strip()
-        if not find_unapplied_changes(to_remove, extended):
+        if not critique.find_unapplied_changes(to_remove, extended):
             return extended
     return text

@@ -14,14 +14,8 @@ from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.values import find_unsupported_values
 from guardgraph.grounding.words import hash_normalised_text, list_word_keys, normalise_spaces
 from guardgraph.guards.links import check_links
+from guardgraph.guards.self_critique import critique
 from guardgraph.guards.self_critique.claims import forbidden_claims, list_context_texts
-from guardgraph.guards.self_critique.critique import (
-    BY_STEMS,
-    Change,
-    find_unapplied_changes,
-    list_enforceable_changes,
-    strip_added_phrases,
-)
 from guardgraph.guards.self_critique.request import IGNORED_KEYS
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
@@ -60,13 +54,13 @@ def check_revision_patch(
 ) -> Patch:
     """Read a revision and check it against the draft; the evidence of a stop is what was measured or found."""
     text = _parse_draft_text(revised, "invalid_revised", budget.max_answer_chars)
-    changes = list_enforceable_changes(required_changes, policy.markers)
+    changes = critique.list_enforceable_changes(required_changes, policy.markers)
     limit = min(budget.max_length_increase_pct, math.inf if (hint := hinted_length_increase_pct) is None else hint)
-    rest = strip_added_phrases(changes, draft, text)
+    rest = critique.strip_added_phrases(changes, draft, text)
     patch = _measure_small_edit(draft, text, rest, budget.min_patch_similarity, limit)
     _check_support(text, context, draft, "patch_violation", policy)
     _check_draft_claims(text, context, policy, avoid_absolute_guarantees, "patch_violation")
-    _check_required_changes(text, [item for item in changes if not (by_meaning and item.kind in BY_STEMS)])
+    _check_required_changes(text, [item for item in changes if not (by_meaning and item.kind in critique.BY_STEMS)])
     return patch
 
 
@@ -201,6 +195,6 @@ def _check_draft_claims(text: str, context: JsonObject, policy: SelfCritiquePoli
         raise Stop(f"{family}:restricted_claims", claims=claims)
 
 
-def _check_required_changes(text: str, changes: Iterable[Change]) -> None:
-    if missed := find_unapplied_changes(changes, text):
+def _check_required_changes(text: str, changes: Iterable[critique.Change]) -> None:
+    if missed := critique.find_unapplied_changes(changes, text):
         raise Stop("patch_violation:required_changes_not_applied", unapplied=[str(change) for change in missed])

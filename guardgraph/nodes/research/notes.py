@@ -17,16 +17,8 @@ from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import check_note_support, list_note_claims, read_unsupported_claims
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declares, read_body_declaration
 from guardgraph.nodes.own_guards import ask_verifier
+from guardgraph.nodes.research import searching
 from guardgraph.nodes.research.scope import ResearchRun, list_usable_notes, list_usable_urls, order_notes
-from guardgraph.nodes.research.searching import (
-    NOTES_BEFORE,
-    choose_way_behind_notes,
-    leave_search,
-    list_new_notes,
-    list_new_pages,
-    list_notes_before,
-    read_note_limit,
-)
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import parse_url_target
 from guardgraph.state.research import DroppedNote, Note, NoteAgreement, NotesVerification, ResearchState
@@ -40,11 +32,11 @@ def make_extract_node(extractor: Outside) -> Body:
 
     @declares(
         phase="read_extract",
-        reads=["task", "accepted_sources", "accepted_pages", *NOTES_BEFORE],
+        reads=["task", "accepted_sources", "accepted_pages", *searching.NOTES_BEFORE],
         writes=["found_notes"],
     )
     def run_extract_node(state: ResearchState, run: ResearchRun) -> Steps:
-        pages = list_new_pages(state)
+        pages = searching.list_new_pages(state)
         usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
         outcome = yield Call(
             "tool", extractor, _make_extractor_view(state, run, pages={url: pages[url] for url in usable})
@@ -59,12 +51,12 @@ def make_propose_notes_node(extractor: Proposer) -> Body:
 
     @declares(
         phase="read_extract",
-        reads=["task", "accepted_sources", "accepted_pages", *NOTES_BEFORE],
+        reads=["task", "accepted_sources", "accepted_pages", *searching.NOTES_BEFORE],
         writes=["proposed_notes"],
         calls=[extractor],
     )
     def run_propose_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
-        pages = list_new_pages(state)
+        pages = searching.list_new_pages(state)
         usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
         shown = [guards.show_source_page(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
         outcome = yield extractor.call(_make_extractor_view(state, run, pages=shown))
@@ -76,12 +68,12 @@ def make_propose_notes_node(extractor: Proposer) -> Body:
 def _make_extractor_view(state: ResearchState, run: ResearchRun, *, pages: JsonValue) -> JsonObject:
     task = state["task"]
     asked = {"goal": task["goal"], "question": task["question"]}
-    return {**asked, "pages": pages, "max_notes": read_note_limit(state, run)}
+    return {**asked, "pages": pages, "max_notes": searching.read_note_limit(state, run)}
 
 
 @declares(
     phase="read_extract",
-    reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *NOTES_BEFORE, "found_notes"],
+    reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *searching.NOTES_BEFORE, "found_notes"],
     writes=["accepted_notes", "accepted_sources", "accepted_searches"],
     stops=["tool", "no_sources", "invalid_notes", "budget"],
 )
@@ -92,22 +84,22 @@ def run_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 
 @declares(
     phase="read_extract",
-    reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *NOTES_BEFORE, "proposed_notes"],
+    reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *searching.NOTES_BEFORE, "proposed_notes"],
     writes=["accepted_notes", "accepted_sources", "accepted_searches"],
     stops=["llm", "no_sources", "invalid_notes", "budget"],
 )
 def run_proposed_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that a model proposed."""
-    pages = list_new_pages(state)
+    pages = searching.list_new_pages(state)
     usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
-    bodies, most = {url: pages[url]["body"] for url in usable}, read_note_limit(state, run)
+    bodies, most = {url: pages[url]["body"] for url in usable}, searching.read_note_limit(state, run)
     given = proposed_object(state["proposed_notes"], partial(guards.read_text_notes, pages=bodies, most=most))
     value = name_numbered_pages(given.value, usable) if is_by_number(given) else given.value
     return _accept_notes(guards.read_proposed_notes(value), state, run, given.about)
 
 
 def _accept_notes(taken: JsonValue, state: ResearchState, run: ResearchRun, about: JsonObject) -> Pass:
-    pages, new, before = state["accepted_pages"], list_new_pages(state), list_notes_before(state)
+    pages, new, before = state["accepted_pages"], searching.list_new_pages(state), searching.list_notes_before(state)
     ids = {*(note["id"] for note in before), *(note["id"] for note in state.get("unverified_notes") or [])}
     raw = guards.number_notes(taken, before=ids)
     try:
@@ -115,8 +107,8 @@ def _accept_notes(taken: JsonValue, state: ResearchState, run: ResearchRun, abou
         if not raw:
             raise guards.build_sources_stop(sources)
     except Stop as refused:  # notes that were refused and asked again for are no longer among those accepted
-        return leave_search(refused, state, run, accepted_notes=before)
-    notes = guards.place_notes(guards.parse_notes(raw, max_notes=read_note_limit(state, run)), pages=pages)
+        return searching.leave_search(refused, state, run, accepted_notes=before)
+    notes = guards.place_notes(guards.parse_notes(raw, max_notes=searching.read_note_limit(state, run)), pages=pages)
     notes = order_notes(notes, state["task"], run)
     for note in notes:
         echoes = [state["task"]["question"], note["url"]]
@@ -135,13 +127,13 @@ def make_verify_guard(following: str) -> Body:
 
     @declares(
         phase="verify",
-        reads=["accepted_pages", *NOTES_BEFORE],
+        reads=["accepted_pages", *searching.NOTES_BEFORE],
         writes=["accepted_notes", "unverified_notes", "verified_notes"],
         stops=["tool", "verification_failed"],
     )
     def run_verify_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
-        notes = list_new_notes(state)
-        way = choose_way_behind_notes(following, state, run)
+        notes = searching.list_new_notes(state)
+        way = searching.choose_way_behind_notes(following, state, run)
         try:
             verification = guards.verify_notes(
                 notes,
@@ -170,7 +162,7 @@ def _drop_failed_notes(
     is_last: bool = True,
 ) -> PartialRefusal:
     """Return the refusal of notes with what the run goes on with, if that is anything."""
-    before = list_notes_before(state)
+    before = searching.list_notes_before(state)
     kept, dropped = guards.drop_unverified_notes(notes, refused.evidence["verification"])
     if not kept and not before:
         raise refused
@@ -204,7 +196,7 @@ def make_verify_notes_node(verifier: Proposer) -> Body:
         calls=[verifier],
     )
     def run_verify_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
-        notes, _ = list_usable_notes({**state, "accepted_notes": list_new_notes(state)}, run)
+        notes, _ = list_usable_notes({**state, "accepted_notes": searching.list_new_notes(state)}, run)
         return {"proposed_support": (yield from ask_verifier(verifier, list_note_claims(notes)))}
 
     return run_verify_notes_node
@@ -212,15 +204,15 @@ def make_verify_notes_node(verifier: Proposer) -> Body:
 
 @declares(
     phase="verify",
-    reads=["task", "accepted_sources", *NOTES_BEFORE, "proposed_support"],
+    reads=["task", "accepted_sources", *searching.NOTES_BEFORE, "proposed_support"],
     writes=["accepted_notes", "unverified_notes", "verified_notes"],
     stops=["llm", "no_sources", "verification_failed"],
 )
 def run_note_support_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Refuse notes that a verifier finds unsupported; the policy may have the run go on without them."""
-    notes, _ = list_usable_notes({**state, "accepted_notes": list_new_notes(state)}, run)
+    notes, _ = list_usable_notes({**state, "accepted_notes": searching.list_new_notes(state)}, run)
     unsupported, about = read_unsupported_claims(state["proposed_support"], list_note_claims(notes))
-    way = choose_way_behind_notes("synthesize", state, run)
+    way = searching.choose_way_behind_notes("synthesize", state, run)
     try:
         verification = check_note_support(unsupported, notes)
     except Stop as refused:
