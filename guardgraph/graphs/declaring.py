@@ -6,7 +6,7 @@ what is written to ``__start__`` begins the run again. A channel of the same nam
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from inspect import isclass
@@ -329,6 +329,18 @@ def _choose_said_once(where: str, by_body: T | None, by_pattern: T | None) -> T 
     return by_pattern if by_body is None else by_body
 
 
+def walk_ways(start: str, list_ways: Callable[[str], Iterable[str]]) -> Iterator[tuple[str, ...]]:
+    """Yield a shortest path to every node that the ways from a node lead to, those of few steps first."""
+    paths: dict[str, tuple[str, ...]] = {start: (start,)}
+    waiting = [start]
+    for name in waiting:
+        for following in list_ways(name):
+            if following not in paths:
+                paths[following] = (*paths[name], following)
+                waiting.append(following)
+                yield paths[following]
+
+
 def complete_declarations(
     declared: Mapping[str, Declaration],
     *,
@@ -376,9 +388,12 @@ def _complete_declaration(
 
 def _spends_time(item: Declaration, declared: Mapping[str, Declaration]) -> bool:
     """Say whether a guard stands beside a node that calls out, or in a cycle, among these nodes."""
-    following = [declared[way] for way in item.ways if way in declared]
-    before = [other for other in declared.values() if item.name in other.to]
-    return any(other.is_calling_node for other in [*following, *before]) or _is_in_cycle(item, declared)
+    following = [way for way in item.ways if way in declared]
+    beside = [*(declared[way] for way in following), *(other for other in declared.values() if item.name in other.to)]
+    behind = {*following}
+    for way in following:
+        behind.update(path[-1] for path in walk_ways(way, lambda name: declared[name].ways if name in declared else ()))
+    return item.name in behind or any(other.is_calling_node for other in beside)
 
 
 def _list_inherited_families(
@@ -397,42 +412,19 @@ def _lead_to_last_answer(declared: Mapping[str, Declaration], catalogue: Catalog
     limit = next((name for name, item in declared.items() if item.is_limit_guard), None)
     if limit is None:
         return dict(declared)
-    first, last = (_find_following(start, declared) - {limit} for start in (entry, limit))
+    ways = {name: [way for way in item.to if way in declared] for name, item in declared.items()}
+    first, last = ({start, *(path[-1] for path in walk_ways(start, ways.__getitem__))} for start in (entry, limit))
     known = (catalogue.find(reason) for reason in ENDING_LIMITS)
     families = deduplicate_names([entry.family for entry in known if entry is not None])
 
     def lead(name: str, item: Declaration) -> Declaration:
         if item.kind != "guard":
             return item
-        limits = (limit,) if name in first and not item.entry and "budget" in item.stops else ()
+        limits = (limit,) if name in first - {limit} and not item.entry and "budget" in item.stops else ()
         missing = [family for family in families if family not in item.families]
-        return replace(item, limits=limits, inherits=(*item.inherits, *(missing if name in last | {limit} else ())))
+        return replace(item, limits=limits, inherits=(*item.inherits, *(missing if name in last else ())))
 
     return {name: lead(name, item) for name, item in declared.items()}
-
-
-def _find_following(start: str, declared: Mapping[str, Declaration]) -> set[str]:
-    """Return the nodes that a run can reach from one, itself among them, with nobody asked again."""
-    seen, waiting = {start}, [start]
-    while waiting:
-        ways = {way for way in declared[waiting.pop()].to if way in declared} - seen
-        seen |= ways
-        waiting += ways
-    return seen
-
-
-def _is_in_cycle(item: Declaration, declared: Mapping[str, Declaration]) -> bool:
-    """Say whether a run that leaves a node may come back to it."""
-    seen: set[str] = set()
-    waiting = list(item.ways)
-    while waiting:
-        name = waiting.pop()
-        if name == item.name:
-            return True
-        if name in declared and name not in seen:
-            seen.add(name)
-            waiting.extend(declared[name].ways)
-    return False
 
 
 def check_declarations(

@@ -6,7 +6,6 @@ A graph that the grammar did not make declares less. Where a node may go that no
 from __future__ import annotations
 
 import ast
-from collections import deque
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
 from inspect import getattr_static, getsource
@@ -20,6 +19,7 @@ from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph, StateGraph
 from langgraph.types import Command, Send, interrupt
 
+from guardgraph.graphs.declaring import walk_ways
 from guardgraph.graphs.proof.topology import Finding
 from guardgraph.plain.errors import InputError
 
@@ -316,24 +316,11 @@ def _list_names(code: CodeType) -> Iterator[str]:
 
 def _find_way_around(ways: Mapping[str, set[str]], begin: str, guard: str, targets: set[str]) -> tuple[str, ...]:
     """Return the shortest way from a node to a target that does not pass the guard; empty where there is none."""
-    queue, seen = deque[tuple[str, ...]]([(begin,)]), {begin, guard}
-    while queue:
-        path = queue.popleft()
-        for name in sorted(ways.get(path[-1], ())):
-            if name in targets and name != guard:
-                return (*path, name)
-            if name not in seen:
-                seen.add(name)
-                queue.append((*path, name))
-    return ()
+    walked = [(begin,), *walk_ways(begin, lambda name: sorted(ways.get(name, set()) - {guard}))]
+    around = ((*path, name) for path in walked for name in sorted(ways.get(path[-1], ())) if name in targets - {guard})
+    return next(around, ())
 
 
 def _list_reached(ways: Mapping[str, set[str]], begin: str, guard: str) -> list[str]:
     """Return the nodes that are reached from a node without passing the guard, and itself."""
-    seen, rest = [begin], [begin]
-    while rest:
-        for name in sorted(ways.get(rest.pop(), ())):
-            if name not in seen and name != guard:
-                seen.append(name)
-                rest.append(name)
-    return seen
+    return [begin, *(path[-1] for path in walk_ways(begin, lambda name: sorted(ways.get(name, set()) - {guard})))]

@@ -14,7 +14,7 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.declaring import CALLING, Declaration
+from guardgraph.graphs.declaring import CALLING, Declaration, walk_ways
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.langgraph import BranchSpec
 from guardgraph.graphs.running.node import (
@@ -138,49 +138,21 @@ class Topology:
 
     def find_reachable_nodes(self, start: str) -> frozenset[str]:
         """Return the nodes that a run can reach from here, the start included."""
-        seen, waiting = {start}, [start]
-        while waiting:
-            for name in self.list_following_nodes(waiting.pop()) - seen:
-                seen.add(name)
-                waiting.append(name)
-        return frozenset(seen)
+        return frozenset({start, *(path[-1] for path in walk_ways(start, self.list_following_nodes))})
 
     def is_judged_by(self, proposer: str, guard: str) -> bool:
         """Say whether what a node proposes reaches a guard over guards alone, by the ways on that they declare."""
-        seen: set[str] = set()
-        waiting = [proposer]
-        while waiting:
-            item = self.items.get(waiting.pop())
-            for name in item.to if item is not None else ():
-                if name == guard:
-                    return True
-                if name not in seen and self.get_kind(name) == "guard":
-                    seen.add(name)
-                    waiting.append(name)
-        return False
+        judged = {name: [way for way in item.to if self.get_kind(way) == "guard"] for name, item in self.items.items()}
+        return any(path[-1] == guard for path in walk_ways(proposer, lambda name: judged.get(name, ())))
 
     def find_unguarded_paths(self, start: str) -> Iterator[tuple[str, ...]]:
-        """Yield a shortest path to every node that can be reached without passing a guard."""
-        paths: dict[str, tuple[str, ...]] = {start: (start,)}
-        waiting = [start]
-        for name in waiting:
-            for following in sorted(self.list_following_nodes(name) & self.nodes):
-                if following not in paths and self.get_kind(following) != "guard":
-                    paths[following] = (*paths[name], following)
-                    waiting.append(following)
-                    yield paths[following]
+        """Return a shortest path to every node that can be reached without passing a guard."""
+        unguarded = {name for name in self.nodes if self.get_kind(name) != "guard"}
+        return walk_ways(start, lambda name: sorted(self.list_following_nodes(name) & unguarded))
 
     def find_onward_paths(self, start: str) -> Iterator[tuple[str, ...]]:
-        """Yield a shortest path to every node that a run can reach from here with nobody asked again."""
-        paths: dict[str, tuple[str, ...]] = {start: (start,)}
-        waiting = [start]
-        for name in waiting:
-            item = self.items.get(name)
-            for following in item.to if item is not None else ():
-                if following not in paths:
-                    paths[following] = (*paths[name], following)
-                    waiting.append(following)
-                    yield paths[following]
+        """Return a shortest path to every node that a run can reach from here with nobody asked again."""
+        return walk_ways(start, lambda name: self.items[name].to if name in self.items else ())
 
     def find_ways_around(self, node: str, guard: str) -> Iterator[tuple[str, ...]]:
         """Yield a shortest way to a node past a guard: one from START, and one from the node back to itself."""
@@ -208,16 +180,9 @@ class Topology:
 
     def _find_way(self, start: str, end: str, among: set[str]) -> tuple[str, ...]:
         """Return a shortest way of at least one step, over these nodes alone; nothing where there is none."""
-        paths: dict[str, tuple[str, ...]] = {start: (start,)}
-        waiting = [start]
-        for name in waiting:
-            for following in sorted(self.list_following_nodes(name) & among):
-                if following == end:
-                    return (*paths[name], end)
-                if following not in paths:
-                    paths[following] = (*paths[name], following)
-                    waiting.append(following)
-        return ()
+        walked = walk_ways(start, lambda name: sorted(self.list_following_nodes(name) & among))
+        ways = ((*path, end) for path in [(start,), *walked] if end in self.list_following_nodes(path[-1]) & among)
+        return next(ways, ())
 
     def find_strange_triggers(self) -> Iterator[tuple[str, str]]:
         """Yield nodes of the compiled graph and the channels that start them without being an edge's alone."""
