@@ -378,22 +378,17 @@ def _complete_declaration(
     if item.kind != "guard":
         return item
     before = [other for other in declared.values() if item.name in other.to]
-    budget = ("budget",) if _spends_time(item, declared) else ()
-    effect = (EFFECT,) if any(other.effects for other in before) else ()
-    licence = (LICENCE,) if any(other.tools for other in before) else ()
-    unrecorded = (AUDIT_UNAVAILABLE,) if item.entry else ()
-    added = (*licence, *effect, *budget, "guard_error", *unrecorded)
-    return replace(item, stops=deduplicate_names([*item.stops, *added]))
-
-
-def _spends_time(item: Declaration, declared: Mapping[str, Declaration]) -> bool:
-    """Say whether a guard stands beside a node that calls out, or in a cycle, among these nodes."""
     following = [way for way in item.ways if way in declared]
     beside = [*(declared[way] for way in following), *(other for other in declared.values() if item.name in other.to)]
     behind = {*following}
     for way in following:
         behind.update(path[-1] for path in walk_ways(way, lambda name: declared[name].ways if name in declared else ()))
-    return item.name in behind or any(other.is_calling_node for other in beside)
+    budget = ("budget",) if item.name in behind or any(other.is_calling_node for other in beside) else ()
+    effect = (EFFECT,) if any(other.effects for other in before) else ()
+    licence = (LICENCE,) if any(other.tools for other in before) else ()
+    unrecorded = (AUDIT_UNAVAILABLE,) if item.entry else ()
+    added = (*licence, *effect, *budget, "guard_error", *unrecorded)
+    return replace(item, stops=deduplicate_names([*item.stops, *added]))
 
 
 def _list_inherited_families(

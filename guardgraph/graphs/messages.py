@@ -96,7 +96,13 @@ class MessagesAgent(Runnable[Messages, Any]):
         return around.compile(checkpointer=checkpointer, name=name)  # type: ignore[no-any-return]
 
     def _wrap_result(self, given: Messages, result: RagResult) -> Any:
-        message = make_result_message(result, self.stopped)
+        whole: JsonObject = {**result}
+        told = {key: whole[key] for key in _TOLD if key in whole}
+        if result["status"] == "stopped":
+            message = AIMessage(self.stopped, id=result["run_id"], response_metadata=told)
+        else:
+            beside = {key: item for key, item in whole.items() if key not in {*RECORDED, "answer", "outcome", "audit"}}
+            message = AIMessage(result["answer"], id=result["run_id"], additional_kwargs=beside, response_metadata=told)
         return {"messages": [message]} if isinstance(given, Mapping) else message
 
 
@@ -137,13 +143,3 @@ def _read_message_turn(message: BaseMessage) -> Turn | None:
     if message.type == "human":
         return Turn(role="user", content=text)
     return Turn(role="assistant", content=text) if message.type == "ai" else None
-
-
-def make_result_message(result: RagResult, stopped: str) -> AIMessage:
-    """Return the result of a run as a message of a conversation."""
-    whole: JsonObject = {**result}
-    told = {key: whole[key] for key in _TOLD if key in whole}
-    if result["status"] == "stopped":
-        return AIMessage(stopped, id=result["run_id"], response_metadata=told)
-    beside = {key: item for key, item in whole.items() if key not in {*RECORDED, "answer", "outcome", "audit"}}
-    return AIMessage(result["answer"], id=result["run_id"], additional_kwargs=beside, response_metadata=told)

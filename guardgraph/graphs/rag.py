@@ -257,22 +257,19 @@ def _choose_retriever(
         demo = LexicalRetriever(demo_documents())
         return _ChosenRetriever(demo, DEMO_SOURCES, demo.sources)
     if not isinstance(base, str | Path) or is_server_url(base) or os.path.isfile(base):
-        index = _open_rag_index(base)
+        from guardgraph.knowledge.base import AnyKnowledgeBase, open_knowledge_base
+
+        if isinstance(base, str | Path):
+            index = open_knowledge_base(base)
+        else:
+            if not isinstance(base, AnyKnowledgeBase):
+                raise ConfigurationError(
+                    f"knowledge_base: a folder, a knowledge base, its file or its URL is required; given: {base!r:.80}"
+                )
+            index = base
         return _ChosenRetriever(index, live=index.list_sources)
     loaded = LexicalRetriever(load_folder(base, max_chars=max(min(PASSAGE_CHARS, budget.max_context_chars), 1)))
     return _ChosenRetriever(loaded, loaded.sources, loaded.sources)
-
-
-def _open_rag_index(base: object) -> AnyKnowledgeBase:
-    from guardgraph.knowledge.base import AnyKnowledgeBase, open_knowledge_base
-
-    if isinstance(base, str | Path):
-        return open_knowledge_base(base)
-    if not isinstance(base, AnyKnowledgeBase):
-        raise ConfigurationError(
-            f"knowledge_base: a folder, a knowledge base, its file or its URL is required; given: {base!r:.80}"
-        )
-    return base
 
 
 def _fill_rag_policy(policy: RagPolicy, chosen: _ChosenRetriever) -> RagPolicy:

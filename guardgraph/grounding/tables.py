@@ -125,7 +125,11 @@ def find_misplaced_values(sentence: str, begin: int, values: Sequence[Value], ta
         if len(current) != 1 or is_term:
             continue
         row = table.rows[current[0]]
-        column = _find_column(value, table)
+        if value.kind not in ("number", "quantity", "percent", "money"):
+            column = None
+        else:
+            fitting = [number for number, head in enumerate(table.columns) if head and head <= value.nouns]
+            column = fitting[0] if len(fitting) == 1 else None
         if column is not None and column < len(row.cells) and (cell := row.cells[column]):
             if find_support(value, cell) is None and not _is_in_row(value, row, table):
                 yield Misplaced(value, cell[0], row.source)
@@ -156,14 +160,6 @@ def _find_told_beside(value: Value, said: frozenset[str], row: Row, table: Table
         if any(find_support(value, other) is not None for other in others):
             return told
     return None
-
-
-def _find_column(value: Value, table: Table) -> int | None:
-    """Return the only column whose heading says what a value counts."""
-    if value.kind not in ("number", "quantity", "percent", "money"):
-        return None
-    fitting = [number for number, head in enumerate(table.columns) if head and head <= value.nouns]
-    return fitting[0] if len(fitting) == 1 else None
 
 
 def _is_in_row(value: Value, row: Row, table: Table) -> bool:

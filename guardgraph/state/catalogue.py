@@ -117,6 +117,11 @@ _MODEL_FAILURES = (
     ("llm_bad_response", "The provider sent something that is no model answer, or more than max_reply_bytes.", "Look at details; check the base URL and the model's name."),
 )  # fmt: skip
 
+_TOOL_FAILURES = (
+    ("tool_unavailable", "The tool was not called: too many calls that outlasted their deadline are still at work.", "Look at details; see why calls hang, or raise the bound that details name."),
+    ("tool_circuit_open", "The tool was not called: it failed too often in a row a short while ago.", "Look at details: which circuit, and when it is tried again; mend the tool."),
+)  # fmt: skip
+
 _SCHEMA = "llm_invalid_schema"
 
 _TEXT_FAILURES = (
@@ -213,25 +218,8 @@ def common_reasons(
         if where := schema_phases if name == _SCHEMA else text_phases:
             rows.append(StopReason(name, "llm", where, meaning, advice, again=True))
     for tool, phase in (tools or {}).items():
-        rows.append(
-            StopReason(
-                f"tool_unavailable:{tool}",
-                "tool",
-                (phase,),
-                "The tool was not called: too many calls that outlasted their deadline are still at work.",
-                "Look at details; see why calls hang, or raise the bound that details name.",
-            )
-        )
-        if tool not in readers:
-            rows.append(
-                StopReason(
-                    f"tool_circuit_open:{tool}",
-                    "tool",
-                    (phase,),
-                    "The tool was not called: it failed too often in a row a short while ago.",
-                    "Look at details: which circuit, and when it is tried again; mend the tool.",
-                )
-            )
+        for name, meaning, advice in _TOOL_FAILURES[: 1 if tool in readers else None]:
+            rows.append(StopReason(f"{name}:{tool}", "tool", (phase,), meaning, advice))
     for tool, phase in (effects or {}).items():
         rows += [StopReason(f"{name}:{tool}", EFFECT, (phase,), meaning, advice) for name, meaning, advice in _EFFECTS]
     if reviewing_phases := tuple(reviewing):

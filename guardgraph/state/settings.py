@@ -399,8 +399,6 @@ class NamedDifference(NamedTuple):
 class TightensByName(Tightens):
     """How settings that stand under names tighten, such as the rules of tools: those of one name field by field."""
 
-    __slots__ = ("default",)
-
     def __init__(self, default: Settings) -> None:
         super().__init__(f"by_name({type(default).__name__})", self._tighten_named, _validate_setting_table)
         self.default = default

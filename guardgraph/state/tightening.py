@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -25,6 +26,7 @@ Compared: TypeAlias = Literal["equal", "tighter", "looser", "other"]
 SHOWN_NAMES = 20  # names that an error lists of those that there are
 
 
+@dataclass(eq=False, repr=False)
 class Tightens:
     """How one field of two settings becomes one value that is no looser than either.
 
@@ -75,28 +77,14 @@ class Tightens:
     fixed: ClassVar[Tightens]
     """The deployment's value stays; a context that names another one is a ConfigurationError."""
 
-    __slots__ = ("check", "how", "is_fixed", "is_set", "name", "of_entries", "problem", "values")
-
-    def __init__(
-        self,
-        name: str,
-        how: Callable[[Any, Any], Any],
-        check: Callable[[Any], Any],
-        *,
-        is_set: bool = False,
-        is_fixed: bool = False,
-        problem: Problem | None = None,
-        values: Sequence[str] = (),
-        of_entries: bool = False,
-    ) -> None:
-        self.name = name
-        self.how = how
-        self.check = check
-        self.is_set = is_set
-        self.is_fixed = is_fixed
-        self.problem = problem
-        self.values = values
-        self.of_entries = of_entries
+    name: str
+    how: Callable[[Any, Any], Any]
+    check: Callable[[Any], Any]
+    is_set: bool = False
+    is_fixed: bool = False
+    problem: Problem | None = None
+    values: Sequence[str] = ()
+    of_entries: bool = False
 
     @classmethod
     def ordered(cls, *order: str) -> Tightens:
@@ -128,14 +116,7 @@ class Tightens:
         Args:
             names: all that there is; any other name is a ConfigurationError.
         """
-        return cls(
-            f"among{names!r}",
-            _intersect_settings,
-            _validate_setting_names,
-            is_set=True,
-            problem=lambda name: explain_unknown_name(name, names),
-            values=names,
-        )
+        return cls(f"among{names!r}", _intersect_settings, _validate_setting_names, **cls._list_names(names))
 
     @classmethod
     def denied_among(cls, *names: str) -> Tightens:
@@ -144,14 +125,12 @@ class Tightens:
         Args:
             names: all that there is; any other name is a ConfigurationError.
         """
-        return cls(
-            f"denied_among{names!r}",
-            _unite_settings,
-            _validate_setting_names,
-            is_set=True,
-            problem=lambda name: explain_unknown_name(name, names),
-            values=names,
-        )
+        return cls(f"denied_among{names!r}", _unite_settings, _validate_setting_names, **cls._list_names(names))
+
+    @staticmethod
+    def _list_names(names: Sequence[str]) -> dict[str, Any]:
+        """Return what the kinds of lists out of a closed list have in common."""
+        return {"is_set": True, "problem": lambda name: explain_unknown_name(name, names), "values": names}
 
     def compared(self, ours: Any, theirs: Any) -> Compared:
         """Say what another value is beside ours: the tighter of two is the one that both together come to."""

@@ -72,7 +72,12 @@ def license_calls(
             check_approval(licence, [approved for _, approved in approvals])
         except Stop as refused:
             raise _refuse_call(part, proposed["tool"], refused) from None
-        approval = _take_approval(licence, approvals)
+        taken = next((item for item in approvals if item[1] == licence.hash), None)
+        if taken is None:
+            approval = None
+        else:
+            approvals.remove(taken)
+            approval = taken[0]
         licensed.append(LicensedCall(_resolve_call(call, licence, table, run.policy), licence.hash, approval))
         calls.append(note_call(calls, licence.tool, licence.args, licence.effect))
     return licensed
@@ -183,15 +188,6 @@ def _find_unused_approvals(records: Sequence[RecordedCall]) -> list[tuple[str, s
         if "approval" in call and (used := (call["approval"], hash_licence(call["tool"], call["args"]))) in left:
             left.remove(used)
     return left
-
-
-def _take_approval(licence: Licence, approvals: list[tuple[str, str]]) -> str | None:
-    """Return the approval that a call uses up, None of one that has none."""
-    taken = next((item for item in approvals if item[1] == licence.hash), None)
-    if taken is None:
-        return None
-    approvals.remove(taken)
-    return taken[0]
 
 
 def keep_recorded(written: Given, recorded: JsonObject) -> Given:

@@ -101,13 +101,7 @@ def compare_notes(notes: Sequence[Note], sources: Mapping[str, SourceText]) -> l
 def _describe_agreement(
     notes: Sequence[Note], at: int, agreed: Sequence[int], conflicts: list[NoteConflict], independence: Independence
 ) -> NoteAgreement:
-    urls = [notes[each]["url"] for each in (at, *agreed)]
-    groups: list[set[str]] = []
-    for url in dict.fromkeys(urls):
-        joined = [group for group in groups if any(independence.explain_dependence(url, member) for member in group)]
-        groups = [group for group in groups if group not in joined]
-        groups.append({url}.union(*joined))
-    count = len(groups)
+    count = independence.count_sources([notes[each]["url"] for each in (at, *agreed)])
     return NoteAgreement(
         id=notes[at]["id"],
         claim=notes[at]["claim"],
@@ -124,6 +118,15 @@ class Independence:
     def __init__(self, sources: Mapping[str, SourceText]) -> None:
         self._sources = sources
         self._shingles: dict[str, frozenset[tuple[str, ...]]] = {}
+
+    def count_sources(self, urls: Iterable[str]) -> int:
+        """Return how many independent sources some pages are; one that hangs together with another is the same."""
+        groups: list[set[str]] = []
+        for url in dict.fromkeys(urls):
+            joined = [group for group in groups if any(self.explain_dependence(url, member) for member in group)]
+            groups = [group for group in groups if group not in joined]
+            groups.append({url}.union(*joined))
+        return len(groups)
 
     def explain_dependence(self, one: str, other: str) -> str | None:
         """Say why two pages are one source: a word for it, None where they are independent."""
