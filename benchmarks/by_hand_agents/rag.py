@@ -27,9 +27,12 @@ from by_hand_agents.nodes import (
 from guardgraph import RagBudget, RagPolicy
 from guardgraph.graphs.rag import CLARIFICATION
 from guardgraph.grounding.words import read_terms
-from guardgraph.guards import rag as guards
 from guardgraph.guards.answers import judge_answer, read_workings
 from guardgraph.guards.proposals import check_proposed_text
+from guardgraph.guards.rag import answer as answer_guards
+from guardgraph.guards.rag import intent as intent_guards
+from guardgraph.guards.rag import passages as passage_guards
+from guardgraph.guards.rag import retrieval as retrieval_guards
 from guardgraph.guards.stop import evidence
 from guardgraph.plain.json import excerpt_value
 from guardgraph.state.grounding import UnverifiedSentence
@@ -68,7 +71,7 @@ class RagNodes:
 
     @stops_in("plan")
     def check_request(self, state: State) -> Update:
-        return {"run_id": str(uuid4()), **guards.parse_rag_request(state.get("question"))}
+        return {"run_id": str(uuid4()), **intent_guards.parse_rag_request(state.get("question"))}
 
     def plan(self, state: State) -> Update:
         sources = sorted(self.policy.allowed_sources_policy)
@@ -78,12 +81,12 @@ class RagNodes:
     def check_policy(self, state: State) -> Update:
         raw, allowed = state["proposed_intent"], self.policy.allowed_sources_policy
         with evidence(raw_intent=raw):
-            return {"intent": guards.parse_intent(raw, allowed_sources=allowed, max_top_k=self.budget.max_top_k)}
+            return {"intent": intent_guards.parse_intent(raw, allowed_sources=allowed, max_top_k=self.budget.max_top_k)}
 
     @stops_in("retrieve")
     def check_execution(self, state: State) -> Update:
         with evidence(intent=state["intent"]):
-            sources = guards.check_intent_execution(
+            sources = intent_guards.check_intent_execution(
                 state["intent"],
                 policy=self.policy.allowed_sources_policy,
                 execution=self.policy.allowed_sources_execution,
@@ -101,15 +104,17 @@ class RagNodes:
     @stops_in("retrieve")
     def pack(self, state: State) -> Update:
         intent, found = state["intent"], returned(state["found"], "retrieve")
-        candidates = guards.parse_candidates(found, allowed_sources=state["sources"], top_k=intent["top_k"]).candidates
+        candidates = retrieval_guards.parse_candidates(
+            found, allowed_sources=state["sources"], top_k=intent["top_k"]
+        ).candidates
         limits = {
             "min_score": self.budget.min_chunk_score,
             "max_chunks": self.budget.max_context_chunks,
             "max_chars": self.budget.max_context_chars,
         }
-        once = guards.drop_duplicates(candidates, min_score=self.budget.min_chunk_score)
-        shown = guards.cut_to_best_passages(once, query=intent["query"], terms=read_terms, **limits)
-        context = guards.pack_context(shown, **limits)
+        once = retrieval_guards.drop_duplicates(candidates, min_score=self.budget.min_chunk_score)
+        shown = passage_guards.cut_to_best_passages(once, query=intent["query"], terms=read_terms, **limits)
+        context = retrieval_guards.pack_context(shown, **limits)
         nearest = max((item["score"] for item in candidates), default=0.0)
         shown = [{key: item[key] for key in ("doc_id", "source", "score")} for item in candidates]
         retrieval = {"candidates": shown, "context_chunks": [chunk["doc_id"] for chunk in context["chunks"]]}
@@ -129,16 +134,18 @@ class RagNodes:
     @stops_in("generate")
     def check_answer(self, state: State) -> Update:
         proposed, chunks = state["proposed_answer"], state["context"]["chunks"]
-        if guards.is_abstaining_answer(proposed):
+        if answer_guards.is_abstaining_answer(proposed):
             return {}
         check_proposed_text(proposed, "answer", ("citations",))
-        read = guards.read_answer(proposed["answer"], proposed["citations"], chunks, must_cite=False)
+        read = answer_guards.read_answer(proposed["answer"], proposed["citations"], chunks, must_cite=False)
         task: Any = {"question": state["question"]}
-        checked = guards.check_answer_sentences(read, task=task, workings=read_workings(proposed), policy=self.policy)
+        checked = answer_guards.check_answer_sentences(
+            read, task=task, workings=read_workings(proposed), policy=self.policy
+        )
         judged = judge_answer(checked, self.policy)
         if judged.stops and judged.refusal is not None:
             raise judged.refusal
-        answer, details = read.text, guards.add_citation_spans(read, checked)
+        answer, details = read.text, passage_guards.add_citation_spans(read, checked)
         citations = [item["doc_id"] for item in details]
         told = {"action": "compose_grounded_answer", "answer": excerpt_value(answer, 280), "citations": citations}
         told |= {"unverified": [item["text"] for item in judged.unverified]} if judged.unverified else {}

@@ -128,7 +128,6 @@ class _Scanner:
         self.behind: Mapping[str, str] = hand.get("bounds_behind", {})
         self.parts: dict[str, float] = {**hand.get("mixed", {}), **_MIXED_SIGNS}
         self._compile_words()
-        hand = load_hand_table(self.language)
         self.words: dict[tuple[str, ...], tuple[float, str]] = {}
         for kind, names in (
             ("share", hand.get("shares", {})),

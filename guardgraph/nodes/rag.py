@@ -11,10 +11,13 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.words import read_terms
-from guardgraph.guards import rag as guards
 from guardgraph.guards.answers import Judged, check_text_is_said, is_partial, judge_answer, read_workings
 from guardgraph.guards.numbering import proposed_answer
 from guardgraph.guards.proposals import Proposal, check_proposed_text, found, proposal, proposed_text
+from guardgraph.guards.rag import answer as answer_guards
+from guardgraph.guards.rag import intent as intent_guards
+from guardgraph.guards.rag import passages as passage_guards
+from guardgraph.guards.rag import retrieval as retrieval_guards
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.support import Claim, list_answer_claims
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
@@ -95,7 +98,7 @@ def run_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
 
 def _parse_run_task(state: JsonObject, run: RagRun) -> tuple[RagTask, AskedQuestion]:
     budget = run.budget
-    task = guards.parse_rag_request(
+    task = intent_guards.parse_rag_request(
         state.get("question"),
         state.get("given_history"),
         max_turns=budget.max_history_turns,
@@ -118,7 +121,7 @@ def run_live_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
 @declares(phase="retrieve", reads=["task", "found_sources"], writes=["accepted_sources"], stops=["tool"])
 def run_sources_guard_node(state: RagState, run: RagRun) -> Pass:
     """Hold what a knowledge base listed against what names of sources are."""
-    sources = guards.parse_source_names(found(state["found_sources"], "retrieve"))
+    sources = intent_guards.parse_source_names(found(state["found_sources"], "retrieve"))
     return Pass({"accepted_sources": sources}, _name_planning_node(state["task"]))
 
 
@@ -140,7 +143,7 @@ def run_question_guard_node(state: RagState, run: RagRun) -> Pass:
     given = proposed_text(state["proposed_question"], "question")
     task, text = state["task"], given.value["question"].strip()
     with evidence(details={"question": excerpt_value(text)}):
-        guards.check_standalone_question(text, task=task, policy=run.policy)
+        intent_guards.check_standalone_question(text, task=task, policy=run.policy)
     trace = {"phase": "condense", "turns": len(task["history"]), "turns_left_out": task.get("turns_left_out", 0)}
     history = {"action": "condense_question", "question": task["question"], "standalone_question": text}
     asked = AskedQuestion(own=task["question"], standalone=text)
@@ -151,13 +154,15 @@ def list_usable_sources(state: RagState, run: RagRun) -> list[str]:
     """Return the sources that an intent may read at this moment; the lists may have changed since it was judged."""
     intent, lists = state["accepted_intent"], read_source_lists(state, run)
     with evidence(intent=intent):
-        return guards.check_intent_execution(intent, **lists._asdict(), max_query_chars=run.budget.max_query_chars)
+        return intent_guards.check_intent_execution(
+            intent, **lists._asdict(), max_query_chars=run.budget.max_query_chars
+        )
 
 
 def check_context_chunks(chunks: list[Candidate], run: RagRun) -> None:
     """Stop a run that holds a chunk which whoever asks now may not read, or of a source that has been switched off."""
-    guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
-    guards.check_sources_switched_on({chunk["source"] for chunk in chunks}, run.policy)
+    retrieval_guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
+    intent_guards.check_sources_switched_on({chunk["source"] for chunk in chunks}, run.policy)
 
 
 def make_plan_node(planner: Proposer, listed: Sequence[str] = ()) -> Body:
@@ -166,7 +171,7 @@ def make_plan_node(planner: Proposer, listed: Sequence[str] = ()) -> Body:
     @declares(phase="plan", reads=["task", *listed], writes=["proposed_intent"], calls=[planner])
     def run_plan_node(state: RagState, run: RagRun) -> Steps:
         sources, budget = read_source_lists(state, run).policy, run.budget
-        question = guards.read_standalone_question(state["task"])
+        question = intent_guards.read_standalone_question(state["task"])
         view: JsonObject = {"question": question, "available_sources": sorted(sources)}
         top_k = max(min(budget.max_top_k, budget.max_context_chunks), 1)
         outcome = yield planner.call(view, top_k=top_k, max_query_chars=budget.max_query_chars)
@@ -190,7 +195,7 @@ def make_policy_guard_node(listed: Sequence[str] = ()) -> Body:
             if given.unreadable:
                 raise Stop("invalid_intent:kind", details={"problem": given.problem})
             others = {*lists.execution, *lists.denied}
-            intent = guards.parse_intent(
+            intent = intent_guards.parse_intent(
                 given.value, allowed_sources=lists.policy, max_top_k=run.budget.max_top_k, other_sources=others
             )
         return Pass({"accepted_intent": intent, "planned_by": given.about})
@@ -256,7 +261,7 @@ def make_retrieve_node(retriever: Outside, listed: Sequence[str] = ()) -> Body:
             "top_k": min(intent["top_k"], run.budget.max_top_k),
             **describe_asking_caller(run),
         }
-        queries = guards.list_queries(intent["query"], guards.read_standalone_question(state["task"]))
+        queries = retrieval_guards.list_queries(intent["query"], intent_guards.read_standalone_question(state["task"]))
         asked = [{**request, "query": query} for query in queries if request["sources"]]
         calls = [_make_retriever_call(retriever, item, run) for item in asked]
         outcomes = (yield calls) if calls else ()  # where nothing is asked, no clock is read
@@ -270,7 +275,11 @@ def _merge_found(outcomes: Sequence[Outcome], top_k: int) -> Outcome:
     if len(outcomes) == 1:
         return outcomes[0]
     other = next((item for item in outcomes if item.form != "value" or not isinstance(item.content, list)), None)
-    return Outcome("value", guards.merge_found([item.content for item in outcomes], top_k)) if other is None else other
+    return (
+        Outcome("value", retrieval_guards.merge_found([item.content for item in outcomes], top_k))
+        if other is None
+        else other
+    )
 
 
 def _make_retriever_call(retriever: Outside, request: JsonObject, run: RagRun) -> Call:
@@ -278,10 +287,10 @@ def _make_retriever_call(retriever: Outside, request: JsonObject, run: RagRun) -
     required = run.policy.require_access
 
     def explain_unkept_candidates(recorded: JsonValue) -> str | None:
-        is_refusal = isinstance(recorded, dict) and guards.is_uncontrolled_access(recorded.get("details"))
+        is_refusal = isinstance(recorded, dict) and retrieval_guards.is_uncontrolled_access(recorded.get("details"))
         return "what it found had no readers, and was not kept" if is_refusal and not required else None
 
-    refuse = partial(guards.explain_access_refusal, caller=run.caller, required=required)
+    refuse = partial(retrieval_guards.explain_access_refusal, caller=run.caller, required=required)
     read = partial(read_found_values, query=request["query"])
     return Call("tool", retriever, request, read=read, refuse=refuse, holds=explain_unkept_candidates)
 
@@ -305,8 +314,8 @@ def read_found_candidates(state: RagState, run: RagRun) -> FoundCandidates:
     """Return what a retriever was asked, and what it returned, held against it."""
     asked = state["asked_retrieval"]
     returned = found(state["found_candidates"], "retrieve")
-    guards.check_candidate_access(returned, caller=run.caller, required=run.policy.require_access)
-    parsed = guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
+    retrieval_guards.check_candidate_access(returned, caller=run.caller, required=run.policy.require_access)
+    parsed = retrieval_guards.parse_candidates(returned, allowed_sources=asked["sources"], top_k=asked["top_k"])
     found_now = FoundCandidates(asked=asked, candidates=parsed.candidates)
     return {**found_now, "left_out": parsed.left_out} if parsed.left_out else found_now
 
@@ -327,11 +336,11 @@ def pack_or_clarify(
 def _pack_candidates(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
     """Leave out copies, cut what is longer than the whole context to its best passage, then pack."""
     relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
-    once = guards.drop_duplicates(candidates, min_score=relevant)
-    shown = guards.cut_to_best_passages(
+    once = retrieval_guards.drop_duplicates(candidates, min_score=relevant)
+    shown = passage_guards.cut_to_best_passages(
         once, query=query, terms=read_terms, min_score=relevant, max_chunks=chunks, max_chars=chars
     )
-    return guards.pack_context(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
+    return retrieval_guards.pack_context(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
 
 
 LEFT_OUT: Final = 20  # candidates that history names, of those that could not be used
@@ -407,7 +416,7 @@ def make_reranked_guard_node(clarification: str) -> Body:
         accepted = state["accepted_candidates"]
         check_context_chunks(accepted["candidates"], run)
         returned = found(state["found_ranking"], "rerank")
-        ranked = guards.parse_ranking(returned, candidates=accepted["candidates"])
+        ranked = retrieval_guards.parse_ranking(returned, candidates=accepted["candidates"])
         return pack_or_clarify(state, run, accepted, clarification, ranked=ranked)
 
     return run_reranked_guard_node
@@ -423,7 +432,7 @@ def make_answerer_view(state: RagState, run: RagRun) -> JsonObject:
     """Return what an answerer is shown; it stops where whoever asks now may not see it."""
     keys = ("doc_id", "title", "section", "updated_at", "text")
     shown = [{key: chunk[key] for key in keys} for chunk in _list_usable_chunks(state, run)]  # type: ignore[literal-required]
-    return {"question": guards.read_standalone_question(state["task"]), "context_chunks": shown}
+    return {"question": intent_guards.read_standalone_question(state["task"]), "context_chunks": shown}
 
 
 def make_generate_node(answerer: Proposer) -> Body:
@@ -444,7 +453,7 @@ def _pack_proposed_answer(outcome: Outcome) -> str:
     """Return an outcome as the state keeps it: of an abstention nothing that the model wrote beside it."""
     with suppress(Stop):  # what is no proposal is the guard's to judge
         given = outcome.content if outcome.form == "value" else proposed_answer(outcome.packed(), {}).value
-        if guards.is_abstaining_answer(given):
+        if answer_guards.is_abstaining_answer(given):
             return Outcome("value", {"insufficient": True}, outcome.about).packed()
     return outcome.packed()
 
@@ -460,29 +469,31 @@ def make_answer_guard_node(clarification: str) -> Body:
     )
     def run_answer_guard_node(state: RagState, run: RagRun) -> Pass:
         chunks = state["accepted_context"]["chunks"]
-        guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
+        retrieval_guards.check_candidate_access(chunks, caller=run.caller, required=run.policy.require_access)
         shown = {chunk["doc_id"]: chunk["text"] for chunk in chunks}
         given = proposed_answer(state["proposed_answer"], shown)
-        if guards.is_abstaining_answer(given.value):
+        if answer_guards.is_abstaining_answer(given.value):
             nearest = state["nearest_score"]
             return pass_to_clarified_node(clarification, "answerer_abstained", nearest, about=given.about)
         check_proposed_text(given.value, "answer", ("citations",))
         workings = read_workings(given.value)
         task, policy, chunks = state["task"], run.policy, _list_usable_chunks(state, run)
         must_cite = policy.require_sentence_citations
-        read = guards.read_answer(given.value["answer"], given.value["citations"], chunks, must_cite=must_cite)
-        asked = guards.read_user_words(task)
+        read = answer_guards.read_answer(given.value["answer"], given.value["citations"], chunks, must_cite=must_cite)
+        asked = intent_guards.read_user_words(task)
         echoes = [asked, *(chunk[key] for chunk in chunks for key in ("doc_id", "source"))]
         check_text_is_said(read.text, "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
-        checked = guards.check_answer_sentences(read, task=task, workings=workings, policy=policy)
+        checked = answer_guards.check_answer_sentences(read, task=task, workings=workings, policy=policy)
         judged = judge_answer(checked, policy, read.text)
-        accepted = _accept_answer(read, guards.add_citation_spans(read, checked), judged, given)
+        accepted = _accept_answer(read, passage_guards.add_citation_spans(read, checked), judged, given)
         return accepted if judged.refusal is None else refuse_judged_answer(judged, judged.refusal, accepted)
 
     return run_answer_guard_node
 
 
-def _accept_answer(read: guards.ReadAnswer, details: list[CitationDetail], judged: Judged, given: Proposal) -> Pass:
+def _accept_answer(
+    read: answer_guards.ReadAnswer, details: list[CitationDetail], judged: Judged, given: Proposal
+) -> Pass:
     citations = [item["doc_id"] for item in details]
     accepted: JsonObject = {
         "answer": read.text,

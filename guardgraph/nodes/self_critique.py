@@ -9,11 +9,12 @@ from typing import Any
 
 from guardgraph.grounding.sentences import split_sentences
 from guardgraph.grounding.words import hash_normalised_text, normalise_spaces
-from guardgraph.guards import self_critique as guards
 from guardgraph.guards.answers import check_text_is_said
 from guardgraph.guards.proposals import proposed_object, proposed_text, read_reviewer, reviewed
+from guardgraph.guards.self_critique import critique as critique_guards
+from guardgraph.guards.self_critique import request as request_guards
+from guardgraph.guards.self_critique import revision as revision_guards
 from guardgraph.guards.self_critique.editing import apply_required_changes
-from guardgraph.guards.self_critique.revision import measure_length_increase
 from guardgraph.guards.spending import check_severity_budget
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
@@ -41,7 +42,7 @@ SelfCritiqueRun = Run[SelfCritiquePolicy, SelfCritiqueBudget]
 @declares(writes=["task"])
 def run_request_guard_node(state: JsonObject, run: SelfCritiqueRun) -> Pass:
     """Parse the input."""
-    return Pass({"task": guards.parse_self_critique_request(state.get("goal"), state.get("incident_context"))})
+    return Pass({"task": request_guards.parse_self_critique_request(state.get("goal"), state.get("incident_context"))})
 
 
 def make_proposer_view(state: SelfCritiqueState) -> JsonObject:
@@ -59,7 +60,7 @@ def check_critique_decision(accepted: Critique, run: SelfCritiqueRun) -> None:
     policy = run.policy
     both = [name for name in policy.allowed_decisions_execution if name in policy.allowed_decisions_policy]
     with evidence(critique=accepted):
-        guards.check_decision_execution(accepted["decision"], both, denied=policy.denied_decisions)
+        critique_guards.check_decision_execution(accepted["decision"], both, denied=policy.denied_decisions)
 
 
 def read_proposed_text(packed: str, name: str) -> tuple[JsonValue, JsonObject]:
@@ -100,7 +101,7 @@ def run_draft_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
     text, about = read_proposed_text(state["proposed_draft"], "draft")
     rejected = list_rejected_attempts(state.get("rejected_draft"))
     try:
-        accepted = guards.parse_draft(
+        accepted = revision_guards.parse_draft(
             text, context=state["task"]["incident_context"], max_chars=run.budget.max_draft_chars, policy=run.policy
         )
     except Stop as stop:
@@ -156,17 +157,17 @@ def make_critique_node(critic: Proposer) -> Body:
 )
 def run_critique_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass:
     """Hold the critique against both lists; the decision says where the run goes."""
-    read_text = partial(guards.read_text_critique, markers=run.policy.markers)
+    read_text = partial(critique_guards.read_text_critique, markers=run.policy.markers)
     given = proposed_object(state["proposed_critique"], read_text)
     with evidence(raw_critique=given.raw):
-        accepted = guards.parse_critique(
+        accepted = critique_guards.parse_critique(
             given.value,
             policy=run.policy,
             max_risks=run.budget.max_risks,
             max_required_changes=run.budget.max_required_changes,
         )
-        guards.check_critique_links(accepted, context=state["task"]["incident_context"], policy=run.policy)
-        guards.check_decision_execution(
+        critique_guards.check_critique_links(accepted, context=state["task"]["incident_context"], policy=run.policy)
+        critique_guards.check_decision_execution(
             accepted["decision"], run.policy.allowed_decisions_execution, denied=run.policy.denied_decisions
         )
     trace = {
@@ -350,13 +351,13 @@ def make_measure_changes_node(measurer: Proposer) -> Body:
     return run_measure_changes_node
 
 
-def _list_measured_changes(state: SelfCritiqueState, run: SelfCritiqueRun) -> list[guards.Change]:
-    return guards.list_changes_by_stems(state["accepted_critique"]["required_changes"], run.policy.markers)
+def _list_measured_changes(state: SelfCritiqueState, run: SelfCritiqueRun) -> list[critique_guards.Change]:
+    return critique_guards.list_changes_by_stems(state["accepted_critique"]["required_changes"], run.policy.markers)
 
 
 def _show_changes(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
     shown = _list_measured_changes(state, run)
-    return guards.show_measured_changes(shown, state["accepted_revision"]["revised_answer"])
+    return critique_guards.show_measured_changes(shown, state["accepted_revision"]["revised_answer"])
 
 
 @declares(
@@ -377,9 +378,9 @@ def run_changes_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pa
     check_critique_decision(state["accepted_critique"], run)
     text = state["accepted_revision"]["revised_answer"]
     changes = _list_measured_changes(state, run)
-    rows, about = guards.read_similarities(state["proposed_similarities"], _show_changes(state, run))
+    rows, about = critique_guards.read_similarities(state["proposed_similarities"], _show_changes(state, run))
     try:
-        guards.check_measured_changes(
+        critique_guards.check_measured_changes(
             changes, text, rows, least=run.budget.min_mention_similarity, most=run.budget.max_soften_similarity
         )
     except Stop as stop:
@@ -426,7 +427,7 @@ def _check_patch(
     by_meaning: bool = False,
 ) -> Patch:
     task = state["task"]
-    return guards.check_revision_patch(
+    return revision_guards.check_revision_patch(
         text,
         draft=state["accepted_draft"],
         context=task["incident_context"],
@@ -446,8 +447,10 @@ def _measure_patch(patch: Patch, required: Sequence[str], run: SelfCritiqueRun) 
         "patch_similarity": patch["patch_similarity"],
         "length_increase_pct": patch["length_increase_pct"],
         "required_changes_total": len(required),
-        "required_changes_enforced": len(guards.list_enforceable_changes(required, markers)),
-        "required_changes_unenforced": sum(guards.parse_required_change(item, markers) is None for item in required),
+        "required_changes_enforced": len(critique_guards.list_enforceable_changes(required, markers)),
+        "required_changes_unenforced": sum(
+            critique_guards.parse_required_change(item, markers) is None for item in required
+        ),
         "attempts_used": run.asks,
         "retried": run.asks > 1,
         "revised_hash": hash_normalised_text(patch["revised_answer"]),
@@ -468,7 +471,7 @@ def audit_draft_change(before: str, after: str, *, risks_count: int, required_ch
         before_chars=before_chars,
         after_chars=after_chars,
         delta_chars=after_chars - before_chars,
-        length_increase_pct=round(measure_length_increase(before_chars, after_chars), 2),
+        length_increase_pct=round(revision_guards.measure_length_increase(before_chars, after_chars), 2),
         risks_count=risks_count,
         required_changes_count=required_changes_count,
         diff_excerpt=list_changed_sentences(before, after),
@@ -520,7 +523,7 @@ def run_final_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
     check_critique_decision(accepted, run)
     before = state["accepted_draft"]
     ending = choose_final_ending(state)
-    answer = guards.check_final_draft(
+    answer = revision_guards.check_final_draft(
         state["accepted_revision"]["revised_answer"] if ending == "revised" else before,
         context=task["incident_context"],
         max_chars=run.budget.max_answer_chars,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, NamedTuple, Protocol
 
-from guardgraph.guards.rag import explain_access_refusal, parse_candidates
+from guardgraph.guards.rag.retrieval import explain_access_refusal, parse_candidates
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue

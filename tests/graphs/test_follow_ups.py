@@ -16,7 +16,7 @@ from runs import ASKED_ONCE, check_result, run
 from tables import each_row
 
 from guardgraph import InputError, MessagesAgent, create_rag_agent
-from guardgraph.guards.rag import check_standalone_question, parse_rag_request
+from guardgraph.guards.rag.intent import check_standalone_question, parse_rag_request
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.offline.rag import condense_offline_question
 from guardgraph.state.rag import RAG_REASONS, RagPolicy

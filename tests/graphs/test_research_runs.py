@@ -36,7 +36,7 @@ from runs import BOTH, check_result, masked, run
 
 from guardgraph import ConfigurationError, ResearchBudget, ResearchPolicy, create_research_agent, replay
 from guardgraph.grammar import Stop
-from guardgraph.guards.research import drop_unverified_notes, verify_notes
+from guardgraph.guards.research.notes import drop_unverified_notes, verify_notes
 from guardgraph.state.research import DOMAIN_LISTS, RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 from guardgraph.tools.recordings import make_recorded_reader

@@ -13,7 +13,9 @@ from runs import check_result
 
 from guardgraph import RagBudget, RagPolicy, create_rag_agent, replay, verify, what_if
 from guardgraph.grounding.words import read_terms
-from guardgraph.guards import rag
+from guardgraph.guards.rag import answer as answer_guards
+from guardgraph.guards.rag import passages as passage_guards
+from guardgraph.guards.rag import retrieval as retrieval_guards
 from guardgraph.guards.stop import Stop
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
@@ -111,7 +113,7 @@ PACKED = [{**item, "title": "", "section": "", "updated_at": ""} for item in FOU
 def test_any_answer(answer, cited):
     """Whatever is let through: each sentence cites packed chunks, sentences have every word, and no mark is left."""
     try:
-        text, sentences, *_ = rag.read_answer(answer, cited, PACKED, must_cite=True)
+        text, sentences, *_ = answer_guards.read_answer(answer, cited, PACKED, must_cite=True)
     except Stop:
         return
     covered = {place for item in sentences for place in range(item.start, item.end)}
@@ -139,12 +141,12 @@ def test_the_evidence_stands_in_the_document(parts, blanks, max_chars):
     document = f"Head.\n{text}\nTail."
     item = {**FOUND[0], "title": "", "section": "", "updated_at": "", "text": text, "span": [6, 6 + len(text)]}
     limits = {"min_score": 0.2, "max_chunks": 3, "max_chars": max_chars}
-    shown = rag.cut_to_best_passages([item], query="P1", terms=read_terms, **limits)
-    for chunk in rag.pack_context(shown, **limits)["chunks"]:
+    shown = passage_guards.cut_to_best_passages([item], query="P1", terms=read_terms, **limits)
+    for chunk in retrieval_guards.pack_context(shown, **limits)["chunks"]:
         assert document[slice(*chunk["span"])] == chunk["text"]
-        read = rag.read_answer(chunk["text"], ["doc_a"], [chunk], must_cite=False)
-        checked = rag.check_answer_sentences(read, task={"question": "?"}, workings=[], policy=POLICY)
-        [detail] = rag.add_citation_spans(read, checked)
+        read = answer_guards.read_answer(chunk["text"], ["doc_a"], [chunk], must_cite=False)
+        checked = answer_guards.check_answer_sentences(read, task={"question": "?"}, workings=[], policy=POLICY)
+        [detail] = passage_guards.add_citation_spans(read, checked)
         assert document[slice(*detail["passage_span"])] == chunk["text"]
         assert document[slice(*detail["document_span"])] in chunk["text"]
 

@@ -25,9 +25,13 @@ from guardgraph import (
 )
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.grounding.marks import CitingSentence
-from guardgraph.guards import rag, research, self_critique
 from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.links import check_links
+from guardgraph.guards.rag import answer as answer_guards
+from guardgraph.guards.research import answer as brief_guards
+from guardgraph.guards.research import notes as note_guards
+from guardgraph.guards.self_critique import critique as critique_guards
+from guardgraph.guards.self_critique import revision as revision_guards
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.offline.research import take_offline_notes
 from guardgraph.plain.errors import ConfigurationError
@@ -65,8 +69,8 @@ def _is_of_links(checked):
 
 def _rag(text):
     chunks = [{**CHUNK, "text": SOURCE}]
-    read = rag.ReadAnswer(text, [CitingSentence(0, len(text), (CHUNK["doc_id"],))], [], chunks, True)
-    checked = rag.check_answer_sentences(read, task={"question": "Where?"}, workings=[], policy=RagPolicy())
+    read = answer_guards.ReadAnswer(text, [CitingSentence(0, len(text), (CHUNK["doc_id"],))], [], chunks, True)
+    checked = answer_guards.check_answer_sentences(read, task={"question": "Where?"}, workings=[], policy=RagPolicy())
     return _is_of_links(checked)
 
 
@@ -74,12 +78,12 @@ def _research_note(text):
     pages = {NOTE["url"]: {"title": "Guide", "published_at": "", "body": SOURCE}}
     given = {"question": "Where?", "pages": pages, "policy": ResearchPolicy()}
     notes = ({**NOTE, "claim": text}, {**NOTE, "claim": "It is so.", "title": text})
-    return all(is_refused(research.check_note_links, [note], **given) for note in notes)
+    return all(is_refused(note_guards.check_note_links, [note], **given) for note in notes)
 
 
 def _research_answer(text):
     given = {"question": "Where?", "notes": [{**NOTE, "claim": "It is so."}], "policy": ResearchPolicy(), "pages": {}}
-    return _is_of_links(research.check_answer_sentences({"answer": text, "citations": ["n1"]}, **given))
+    return _is_of_links(brief_guards.check_answer_sentences({"answer": text, "citations": ["n1"]}, **given))
 
 
 def _self_critique(text):
@@ -92,10 +96,10 @@ def _self_critique(text):
     said = ({"required_changes": [text]}, {"risks": [{"type": "scope_leak", "note": text}]}, {"reason": text})
     return all(
         (
-            is_refused(self_critique.parse_draft, text, context=context, policy=policy, **draft),
-            is_refused(self_critique.check_revision_patch, text, draft="Up.", context=context, policy=policy, **edit),
+            is_refused(revision_guards.parse_draft, text, context=context, policy=policy, **draft),
+            is_refused(revision_guards.check_revision_patch, text, draft="Up.", context=context, policy=policy, **edit),
             *(
-                is_refused(self_critique.check_critique_links, {**critique, **item}, context=context, policy=policy)
+                is_refused(critique_guards.check_critique_links, {**critique, **item}, context=context, policy=policy)
                 for item in said
             ),
         )

@@ -11,8 +11,8 @@ from runs import check_result
 from tables import each_row
 
 from guardgraph import Caller, create_rag_agent
-from guardgraph.guards import rag
-from guardgraph.guards.rag import drop_duplicates, list_queries, merge_found, parse_ranking
+from guardgraph.guards.rag import retrieval as retrieval_guards
+from guardgraph.guards.rag.retrieval import drop_duplicates, list_queries, merge_found, parse_ranking
 from guardgraph.guards.stop import Stop
 from guardgraph.state.context import is_access_allowed, normalize_document_access
 from guardgraph.state.rag import RAG_REASONS
@@ -41,13 +41,16 @@ CALLERS = st.none() | st.builds(
 @given(ANY_JSON | st.lists(CONTROLLED | ANY_JSON, max_size=3), CALLERS, st.booleans())
 def test_any_retriever_output_is_kept_or_refused(raw, caller, required):
     """What is kept has documents that the caller may read and no others; a refusal has nothing of what was returned."""
-    details = rag.explain_access_refusal(raw, caller=caller, required=required)
+    details = retrieval_guards.explain_access_refusal(raw, caller=caller, required=required)
     if details is not None:
         assert set(details) == {"allowed", "given"}
         assert details["given"] in {"another document", "a document without readers", "a document with something else"}
-        assert outcome(rag.check_candidate_access, raw, caller=caller, required=required)["stop"] == "access_revoked"
+        assert (
+            outcome(retrieval_guards.check_candidate_access, raw, caller=caller, required=required)["stop"]
+            == "access_revoked"
+        )
         return
-    parsed = outcome(rag.parse_candidates, raw, allowed_sources=["support_policy"], top_k=4)
+    parsed = outcome(retrieval_guards.parse_candidates, raw, allowed_sources=["support_policy"], top_k=4)
     for item in parsed["value"].candidates if "value" in parsed else ():
         assert "readers" in item or not required
         if "readers" in item:
@@ -74,7 +77,7 @@ def test_a_refusal_says_which_kind_of_document_it_is_for(raw, given):
     """And no more; one that says nothing of its readers is refused only where access is required."""
     caller = Caller(tenant="acme", user="ada")
     for required in (True, False):
-        details = rag.explain_access_refusal(raw, caller=caller, required=required) or {"given": None}
+        details = retrieval_guards.explain_access_refusal(raw, caller=caller, required=required) or {"given": None}
         assert details["given"] == (given if required or given != "a document without readers" else None)
 
 

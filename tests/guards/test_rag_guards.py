@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.guards import rag
 from guardgraph.guards.answers import judge_answer
+from guardgraph.guards.rag import answer as answer_guards
+from guardgraph.guards.rag import intent as intent_guards
+from guardgraph.guards.rag import retrieval as retrieval_guards
 from guardgraph.guards.stop import LONGEST_QUESTION
 from guardgraph.state.rag import RAG_REASONS, RagPolicy
 
@@ -21,7 +23,7 @@ INTENT = {"kind": "retrieve", "query": "P1", "top_k": 4}
 
 def parse(raw, allowed=SOURCES, max_top_k=6):
     """Parse an intent as the demo's policy guard does."""
-    return rag.parse_intent(raw, allowed_sources=allowed, max_top_k=max_top_k)
+    return intent_guards.parse_intent(raw, allowed_sources=allowed, max_top_k=max_top_k)
 
 
 # The question
@@ -30,7 +32,7 @@ def parse(raw, allowed=SOURCES, max_top_k=6):
 @each_row("question", [None, " \t\n", "\u2003", 5, ["q"], math.nan, "q" * (LONGEST_QUESTION + 1)])
 def test_a_question_that_is_none(question):
     """What is no text, or blank, is invalid_request:question, and details show what was given."""
-    stop = stop_of(rag.parse_rag_request, question)
+    stop = stop_of(intent_guards.parse_rag_request, question)
     assert stop.reason == "invalid_request:question"
     assert stop.evidence["details"].keys() == {"field", "given", "allowed"}
 
@@ -38,9 +40,9 @@ def test_a_question_that_is_none(question):
 def test_the_newest_turns_stand_beside_a_question():
     """As many as there may be; what is left out is counted, and without a number of turns there are none."""
     turns = [{"role": "user", "content": word} for word in ("old", "new")]
-    task = rag.parse_rag_request("q", turns, max_turns=1, max_chars=9)
+    task = intent_guards.parse_rag_request("q", turns, max_turns=1, max_chars=9)
     assert task == {"question": "q", "history": [turns[1]], "turns_left_out": 1}
-    assert rag.parse_rag_request("q", turns) == {"question": "q"}
+    assert intent_guards.parse_rag_request("q", turns) == {"question": "q"}
 
 
 # The intent
@@ -58,7 +60,9 @@ def test_reference_intents():
 
 def execute(intent, policy=SOURCES, execution=SOURCES, max_query_chars=240):
     """Hold an intent against the runtime."""
-    return rag.check_intent_execution(intent, policy=policy, execution=execution, max_query_chars=max_query_chars)
+    return intent_guards.check_intent_execution(
+        intent, policy=policy, execution=execution, max_query_chars=max_query_chars
+    )
 
 
 def test_no_sources_named_are_those_on_both_lists():
@@ -103,7 +107,7 @@ def chunk(doc_id, text="words", **fields):
 
 def parse_found(raw, allowed=SOURCES, top_k=4):
     """Parse candidates as the demo's context guard does."""
-    return rag.parse_candidates(raw, allowed_sources=allowed, top_k=top_k).candidates
+    return retrieval_guards.parse_candidates(raw, allowed_sources=allowed, top_k=top_k).candidates
 
 
 # What a retriever returned
@@ -134,7 +138,7 @@ def test_a_bad_candidate(case):
     if case.startswith(("source ",)):
         assert stop_of(parse_found, [CANDIDATE, bad]).reason == stop.reason
     else:
-        parsed = rag.parse_candidates([bad, CANDIDATE], allowed_sources=SOURCES, top_k=4)
+        parsed = retrieval_guards.parse_candidates([bad, CANDIDATE], allowed_sources=SOURCES, top_k=4)
         assert parsed.candidates == parse_found([CANDIDATE])
         [told] = parsed.left_out
         assert {key: told[key] for key in told if key != "doc_id"} == stop.evidence["details"]
@@ -170,7 +174,7 @@ def test_every_candidate_is_judged():
 def test_reference_packs():
     """Chunks are packed as the reference implementation does."""
     for case, expected in reference_cases("rag_context_pack"):
-        packed = rag.pack_context(**case)
+        packed = retrieval_guards.pack_context(**case)
         assert {**packed, "chunks": [item["doc_id"] for item in packed["chunks"]]} == expected["value"]
 
 
@@ -181,11 +185,11 @@ def test_reference_citations():
     """Citations are parsed as the reference implementation does, and then stop the run as the contract says."""
     for case, expected in reference_cases("rag_citations"):
         chunks, (valid, details, invalid, known) = case["context_chunks"], expected["value"]
-        assert rag.parse_citations(case["citations"], chunks) == (valid, invalid)
-        decided = outcome(rag.check_citations, case["citations"], chunks)
+        assert answer_guards.parse_citations(case["citations"], chunks) == (valid, invalid)
+        decided = outcome(answer_guards.check_citations, case["citations"], chunks)
         if invalid:
             assert decided == {"stop": "invalid_answer:citations_out_of_context"}
-            evidence = stop_of(rag.check_citations, case["citations"], chunks).evidence
+            evidence = stop_of(answer_guards.check_citations, case["citations"], chunks).evidence
             assert evidence == {"invalid_citations": invalid, "context_doc_ids": known}
         else:
             assert decided == ({"value": details} if valid else {"stop": "invalid_answer:missing_citations"})
@@ -193,7 +197,7 @@ def test_reference_citations():
 
 def test_citations_out_of_context():
     """An unknown id stops the run, with what is unknown and what was there, both sorted, each once."""
-    stop = stop_of(rag.check_citations, ["z", "a", "y ", "z", "A"], [chunk("b"), chunk("a"), chunk("a")])
+    stop = stop_of(answer_guards.check_citations, ["z", "a", "y ", "z", "A"], [chunk("b"), chunk("a"), chunk("a")])
     assert stop.reason == "invalid_answer:citations_out_of_context"
     assert stop.evidence == {"invalid_citations": ["A", "y", "z"], "context_doc_ids": ["a", "b"]}
 
@@ -211,9 +215,9 @@ def test_citations_out_of_context():
 def test_what_is_no_ranking_names_what_was_given(raw, given):
     """A list of candidates with the ids and the texts that it was given; anything else is the reranker's fault."""
     candidates = [{"doc_id": "a", "text": "A"}, {"doc_id": "b", "text": "B"}]
-    stop = stop_of(rag.parse_ranking, raw, candidates=candidates)
+    stop = stop_of(retrieval_guards.parse_ranking, raw, candidates=candidates)
     assert (stop.reason, stop.evidence["details"]["given"]) == ("tool_invalid_output:rerank", given)
-    ranked = rag.parse_ranking([*reversed(candidates), candidates[0]], candidates=candidates)
+    ranked = retrieval_guards.parse_ranking([*reversed(candidates), candidates[0]], candidates=candidates)
     assert [item["doc_id"] for item in ranked] == ["b", "a"]
 
 
@@ -221,7 +225,7 @@ def test_what_is_no_ranking_names_what_was_given(raw, given):
 def test_languages_of_a_candidate_are_a_list_of_codes(codes, is_kept):
     """What a base says of languages without a measured threshold is kept; anything else is a candidate left out."""
     item = {**CANDIDATE, "unmeasured": codes}
-    found = rag.parse_candidates([item, {**CANDIDATE, "doc_id": "b"}], allowed_sources=SOURCES, top_k=4)
+    found = retrieval_guards.parse_candidates([item, {**CANDIDATE, "doc_id": "b"}], allowed_sources=SOURCES, top_k=4)
     assert [each.get("unmeasured") for each in found.candidates] == ([codes, None] if is_kept else [None])
     assert len(found.left_out) == (not is_kept)
 
@@ -229,11 +233,11 @@ def test_languages_of_a_candidate_are_a_list_of_codes(codes, is_kept):
 def test_marks_of_an_answer_are_citations_of_their_sentences():
     """They are taken out of the text; one of what is not in the context stops the run."""
     chunks = [chunk("a"), chunk("b")]
-    read = rag.read_answer("It is up. [a] It is fast. [b]", [], chunks, must_cite=True)
+    read = answer_guards.read_answer("It is up. [a] It is fast. [b]", [], chunks, must_cite=True)
     assert (read.text, read.is_marked) == ("It is up. It is fast.", True)
     assert [sentence.ids for sentence in read.sentences] == [("a",), ("b",)]
     assert [item["doc_id"] for item in read.details] == ["a", "b"]
-    stop = stop_of(rag.read_answer, "It is up. [z]", ["a"], chunks, must_cite=False)
+    stop = stop_of(answer_guards.read_answer, "It is up. [z]", ["a"], chunks, must_cite=False)
     assert stop.reason == "invalid_answer:citations_out_of_context"
     assert stop.evidence == {"invalid_citations": ["z"], "context_doc_ids": ["a", "b"]}
 
@@ -242,7 +246,9 @@ def test_marks_of_an_answer_are_citations_of_their_sentences():
 def test_a_span_is_two_places_of_the_document(span):
     """Else the candidate is left out, with what is required."""
     found = [{**CANDIDATE, "span": each} for each in (span, [0, 5])]
-    parsed = rag.parse_candidates([found[0], {**found[1], "doc_id": "b"}], allowed_sources=SOURCES, top_k=4)
+    parsed = retrieval_guards.parse_candidates(
+        [found[0], {**found[1], "doc_id": "b"}], allowed_sources=SOURCES, top_k=4
+    )
     assert [item["span"] for item in parsed.candidates] == [[0, 5]]
     assert parsed.left_out[0]["allowed"].startswith("span: [start, end)")
 
@@ -254,14 +260,14 @@ POLICY = RagPolicy(on_doubt="ignore")
 
 def check(read, question):
     """Hold an answer against what it cites."""
-    return rag.check_answer_sentences(read, task={"question": question}, workings=[], policy=POLICY)
+    return answer_guards.check_answer_sentences(read, task={"question": question}, workings=[], policy=POLICY)
 
 
 @settings(max_examples=50, deadline=None)
 @given(ANY_JSON)
 def test_any_question(value):
     """Any JSON value as question is parsed or stops."""
-    assert outcome(rag.parse_rag_request, value).get("stop") in (None, "invalid_request:question")
+    assert outcome(intent_guards.parse_rag_request, value).get("stop") in (None, "invalid_request:question")
 
 
 @settings(max_examples=60, deadline=None)
@@ -290,11 +296,11 @@ def test_any_retriever_output(raw, top_k):
         return
     assert len(result["value"]) <= top_k
     assert all(0 < item["score"] <= 1 and item["source"] in SOURCES for item in result["value"])
-    packed = rag.pack_context(result["value"], min_score=0.2, max_chunks=3, max_chars=50)
+    packed = retrieval_guards.pack_context(result["value"], min_score=0.2, max_chunks=3, max_chars=50)
     assert len(packed["chunks"]) <= 3
     assert sum(len(item["text"]) for item in packed["chunks"]) == packed["total_chars"] <= 50
     for item in packed["chunks"]:
-        assert rag.check_citations([item["doc_id"]], packed["chunks"])[0]["doc_id"] == item["doc_id"]
+        assert answer_guards.check_citations([item["doc_id"]], packed["chunks"])[0]["doc_id"] == item["doc_id"]
 
 
 @settings(max_examples=60, deadline=None)
@@ -302,10 +308,10 @@ def test_any_retriever_output(raw, top_k):
 def test_any_answer(citations, answer, text):
     """Any strings as citations, answer and text are decided with reasons of the catalogue."""
     chunks = [chunk("a", text), chunk("b", answer)]
-    result = outcome(rag.check_citations, citations, chunks)
+    result = outcome(answer_guards.check_citations, citations, chunks)
     assert "value" in result or RAG_REASONS.find(result["stop"]).family == "invalid_answer"
     for cited in (chunks[:1], chunks):
-        read = outcome(rag.read_answer, answer, [item["doc_id"] for item in cited], cited, must_cite=False)
+        read = outcome(answer_guards.read_answer, answer, [item["doc_id"] for item in cited], cited, must_cite=False)
         if "value" in read:
             judged = judge_answer(check(read["value"], text), POLICY)
             assert judged.refusal is None or RAG_REASONS.find(judged.refusal.reason).family == "invalid_answer"

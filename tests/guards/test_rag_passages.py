@@ -11,7 +11,7 @@ from tables import each_row
 
 from guardgraph import RagBudget, create_rag_agent
 from guardgraph.grounding.words import read_terms
-from guardgraph.guards import rag
+from guardgraph.guards.rag import passages as passage_guards
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -22,7 +22,7 @@ SMALL = RagBudget(max_context_chunks=3, max_context_chars=2200)
 
 def shown_of(text, query, max_chars):
     """Return the best passage of a text, None where there is none."""
-    place = rag.find_best_passage(text, query, terms=read_terms, max_chars=max_chars)
+    place = passage_guards.find_best_passage(text, query, terms=read_terms, max_chars=max_chars)
     return text[slice(*place)] if place else None
 
 

@@ -14,9 +14,9 @@ from guardgraph.grounding.empty import is_empty_text
 from guardgraph.grounding.marks import mark_each_sentence
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, get_terms_reader, list_word_keys, read_terms
-from guardgraph.guards import rag as guards
 from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.links import has_supported_links
+from guardgraph.guards.rag import answer as answer_guards
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject
@@ -171,8 +171,8 @@ def _may_be_said(answer: str, chunks: list[Any], question: str) -> bool:
     """Say whether the guards let an answer pass that cites chunks."""
     policy = RagPolicy.model_construct()  # of defaults, which are right
     try:
-        read = guards.read_answer(answer, [chunk["doc_id"] for chunk in chunks], chunks, must_cite=False)
-        checked = guards.check_answer_sentences(read, task={"question": question}, workings=[], policy=policy)
+        read = answer_guards.read_answer(answer, [chunk["doc_id"] for chunk in chunks], chunks, must_cite=False)
+        checked = answer_guards.check_answer_sentences(read, task={"question": question}, workings=[], policy=policy)
     except Stop:
         return False
     return judge_answer(checked, policy).refusal is None and not is_empty_text(answer, echoes=[question])

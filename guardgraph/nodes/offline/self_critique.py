@@ -15,7 +15,9 @@ from markdown_it import MarkdownIt
 
 from guardgraph.grounding.sentences import split_sentences
 from guardgraph.grounding.words import has_phrase, list_word_keys, split_words
-from guardgraph.guards import self_critique as guards
+from guardgraph.guards.self_critique import claims as claim_guards
+from guardgraph.guards.self_critique import critique as critique_guards
+from guardgraph.guards.self_critique import revision as revision_guards
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue
@@ -137,12 +139,12 @@ class _Update:
         status = _first_short(self.fields, *_WORDS["status"]) or own
         self.status = status.replace("_", " ")
         over: JsonObject = {"incident": {"status": self.status}}
-        self.is_over = guards.is_licensed("closures", over, avoid_absolute_guarantees=True)
+        self.is_over = claim_guards.is_licensed("closures", over, avoid_absolute_guarantees=True)
 
     def is_allowed(self, text: str) -> bool:
         """Say whether a text may stand in an update, as a sentence or several."""
         try:
-            guards.parse_draft(_end_sentence(text), context=self.context, max_chars=10 * _ROOM, policy=_POLICY)
+            revision_guards.parse_draft(_end_sentence(text), context=self.context, max_chars=10 * _ROOM, policy=_POLICY)
         except Stop:
             return False
         return not self.list_claims(text)
@@ -150,7 +152,7 @@ class _Update:
     def list_claims(self, text: str) -> list[str]:
         """Name the restricted claims of a text that nothing in the context licenses."""
         strictly = self.hints.get("avoid_absolute_guarantees") is True
-        return guards.forbidden_claims(text, self.context, avoid_absolute_guarantees=strictly)
+        return claim_guards.forbidden_claims(text, self.context, avoid_absolute_guarantees=strictly)
 
     def choose(self, *texts: str) -> str:
         """Return the first text that may stand in an update, blank if none may."""
@@ -301,7 +303,7 @@ def _review_draft(text: str, update: _Update) -> Iterator[_Finding]:
     rest = apply_required_changes(text, removed)
     for name in dict.fromkeys((*_WORDS["cues"], *update.required)):
         was_lost = _has_section(text, name, update) and not _has_section(rest, name, update)
-        line = update.write_section(name, guards.PHRASE_CHARS[1]) or (
+        line = update.write_section(name, critique_guards.PHRASE_CHARS[1]) or (
             _LINES["no_status"] if name == "current_status" else ""
         )
         if (was_lost and line) or (name in update.required and not _has_section(rest, name, update)):
@@ -326,14 +328,14 @@ def _has_section(text: str, name: str, update: _Update) -> bool:
 
 def _make_change(marker: str, phrase: str) -> str:
     item = f'{marker} "{phrase}"'
-    return item if guards.parse_required_change(item) is not None else ""
+    return item if critique_guards.parse_required_change(item) is not None else ""
 
 
 def _is_passing_patch(text: str, changes: list[str], update: _Update) -> bool:
     """Try the changes out: the guards of the default budget let them pass, and they leave an update."""
     edited, hinted = apply_required_changes(text, changes), update.hints.get("max_length_increase_pct")
     try:
-        guards.check_revision_patch(
+        revision_guards.check_revision_patch(
             edited,
             draft=text,
             context=update.context,

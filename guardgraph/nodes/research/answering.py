@@ -7,13 +7,14 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
-from guardgraph.guards import research as guards
 from guardgraph.guards.answers import Judged, check_text_is_said, is_partial, judge_answer
 from guardgraph.guards.numbering import proposed_answer
 from guardgraph.guards.proposals import check_proposed_text, proposed_object, read_reviewer, reviewed
 from guardgraph.guards.research import agreement as agreed
+from guardgraph.guards.research import answer as answer_guards
+from guardgraph.guards.research import notes as note_guards
 from guardgraph.guards.research import risk, trust
-from guardgraph.guards.research.answer import list_section_titles, parse_brief, select_cited_notes, show_marked_answer
+from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
@@ -135,7 +136,7 @@ def make_writer_view(state: ResearchState, run: ResearchRun, outline: Sequence[s
     return {
         "goal": task["goal"],
         "question": task["question"],
-        "notes": list(map(guards.show_note, order_notes(notes, task, run))),
+        "notes": list(map(note_guards.show_note, order_notes(notes, task, run))),
         "max_answer_chars": read_task_limit("max_answer_chars", task, run),
         **({"sentence_citations": True} if outline or run.policy.require_sentence_citations else {}),
         **({"sections": [*outline]} if outline else {}),
@@ -198,7 +199,7 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 
 def _judge_answer(answer: ResearchAnswer, notes: list[Note], state: ResearchState, run: ResearchRun) -> Judged:
     question = state["task"]["question"]
-    checked = guards.check_answer_sentences(
+    checked = answer_guards.check_answer_sentences(
         answer, question=question, notes=notes, pages=state["accepted_pages"], policy=run.policy
     )
     return judge_answer(checked, run.policy, answer["answer"])
@@ -215,7 +216,7 @@ def check_edited_brief(brief: JsonObject, state: ResearchState, run: ResearchRun
 
 def _parse_answer(fields: JsonObject, notes: list[Note], state: ResearchState, run: ResearchRun) -> ResearchAnswer:
     most, must_cite = read_task_limit("max_answer_chars", state["task"], run), run.policy.require_sentence_citations
-    return guards.parse_brief(
+    return answer_guards.parse_brief(
         fields,
         outline=read_outline(state),
         max_sections=run.budget.max_sections,
@@ -228,14 +229,15 @@ def _parse_answer(fields: JsonObject, notes: list[Note], state: ResearchState, r
 def show_accepted_brief(state: ResearchState, run: ResearchRun) -> tuple[JsonObject, JsonObject]:
     """Return the accepted answer, and what the writer was shown."""
     answer = state["accepted_answer"]
-    return {**answer}, make_writer_view(state, run, guards.list_section_titles(answer))
+    return {**answer}, make_writer_view(state, run, answer_guards.list_section_titles(answer))
 
 
 def list_accepted_claims(state: ResearchState, run: ResearchRun) -> list[Claim]:
     """Return the claims of the accepted answer, each with the notes that it or else the answer cites."""
     answer, (notes, _) = state["accepted_answer"], list_usable_notes(state, run)
     cited = [
-        (item.start, item.end, guards.select_cited_notes(notes, item.ids)) for item in guards.list_sentences(answer)
+        (item.start, item.end, answer_guards.select_cited_notes(notes, item.ids))
+        for item in answer_guards.list_sentences(answer)
     ]
     return list_brief_claims(answer["answer"], cited, answer.get("unverified", ()))
 
@@ -261,7 +263,7 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
     """End with a cited brief, unless a host that it cites was switched off since it was judged."""
     answer, sources, notes = state["accepted_answer"], state["accepted_sources"], state["accepted_notes"]
     pages, dropped = state["accepted_pages"], state.get("unverified_notes") or []
-    cited = guards.select_cited_notes(notes, answer["citations"])
+    cited = answer_guards.select_cited_notes(notes, answer["citations"])
     usable, _ = list_usable_notes(state, run)
     if gone := [note["id"] for note in cited if note not in usable]:
         raise Stop("no_reliable_sources", details={"switched_off": gone})
@@ -286,8 +288,8 @@ def run_answered_node(state: ResearchState, run: ResearchRun) -> dict[str, Any]:
         **({} if ended is None else {"ended_by": ended}),
         "citation_details": [
             {
-                **guards.describe_citation(note, pages.get(guards.find_note_url(note))),
-                **guards.describe_cited_spans(note, answer),
+                **answer_guards.describe_citation(note, pages.get(source_guards.find_note_url(note))),
+                **answer_guards.describe_cited_spans(note, answer),
                 **describe_note_trust(note, state["task"], run),
             }
             for note in cited
@@ -320,13 +322,13 @@ def run_risk_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 
 def _is_let_through(answer: ResearchAnswer, allowed: BriefReview, notes: list[Note]) -> bool:
     """Say whether these are the words that a person let through; marks of an edit may stand before a full stop, too."""
-    if allowed["sha256"] == risk.hash_brief(show_marked_answer(answer)):
+    if allowed["sha256"] == risk.hash_brief(answer_guards.show_marked_answer(answer)):
         return True
     if "edit" not in allowed or "sentences" not in answer:
         return False
     with suppress(Stop):
-        titles, most = list_section_titles(answer), len(canonical_json(allowed["edit"]))
-        read = parse_brief(
+        titles, most = answer_guards.list_section_titles(answer), len(canonical_json(allowed["edit"]))
+        read = answer_guards.parse_brief(
             allowed["edit"],
             outline=titles,
             max_sections=len(titles),
@@ -334,16 +336,16 @@ def _is_let_through(answer: ResearchAnswer, allowed: BriefReview, notes: list[No
             notes=notes,
             max_answer_chars=most,
         )
-        return show_marked_answer(read) == show_marked_answer(answer)
+        return answer_guards.show_marked_answer(read) == answer_guards.show_marked_answer(answer)
     return False
 
 
 def _list_high_risks(state: ResearchState, run: ResearchRun) -> list[JsonObject]:
     task, answer, policy = state["task"], state["accepted_answer"], run.policy
     table = trust.TrustTable(policy.trust)
-    urls = [note["url"] for note in select_cited_notes(state["accepted_notes"], answer["citations"])]
+    urls = [note["url"] for note in answer_guards.select_cited_notes(state["accepted_notes"], answer["citations"])]
     return risk.find_high_risks(
-        [task["question"], task["goal"], answer["answer"], *list_section_titles(answer)],
+        [task["question"], task["goal"], answer["answer"], *answer_guards.list_section_titles(answer)],
         urls,
         {url: table.find_source_trust(url).tier for url in urls},
         risky_terms=policy.high_risk_terms,
@@ -377,13 +379,13 @@ def make_ask_reviewer_node(check_brief: Callable[[JsonObject, ResearchState, Res
 def _make_brief_question(state: ResearchState, run: ResearchRun) -> JsonObject:
     answer, notes = state["accepted_answer"], state["accepted_notes"]
     agreement = agreed.compare_notes(notes, describe_note_sources(state, run))
-    cited = select_cited_notes(notes, answer["citations"])
+    cited = answer_guards.select_cited_notes(notes, answer["citations"])
     named = {note["id"] for note in cited}
     against = {item["id"] for said in agreement if said["id"] in named for item in said["conflicts_with"]} - named
     return {
         "question": state["task"]["question"],
         "high_risk": _list_high_risks(state, run),
-        "brief": show_marked_answer(answer),
+        "brief": answer_guards.show_marked_answer(answer),
         "claims": risk.show_brief_claims(cited, agreement),
         "conflicts": risk.show_brief_claims([note for note in notes if note["id"] in against], agreement),
     }
@@ -399,7 +401,11 @@ def run_brief_review_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Let the answer through that a person approved; one in their own words is guarded like any answer."""
     answered, who = reviewed(state["raw_brief_review"]), read_reviewer(state["raw_brief_review"])
     is_edit = answered["decision"] == EDIT
-    text = risk.parse_edited_brief(answered[EDITED]) if is_edit else show_marked_answer(state["accepted_answer"])
+    text = (
+        risk.parse_edited_brief(answered[EDITED])
+        if is_edit
+        else answer_guards.show_marked_answer(state["accepted_answer"])
+    )
     approved_by = str(who.get("name", who["status"]))
     review = BriefReview(approved_by=approved_by, sha256=risk.hash_brief(text))
     if is_edit:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
 
-from guardgraph.guards import research as guards
 from guardgraph.guards.answers import check_text_is_said
 from guardgraph.guards.numbering import is_by_number, name_numbered_pages
 from guardgraph.guards.proposals import found, proposed_object
 from guardgraph.guards.research import agreement as agreed
+from guardgraph.guards.research import notes as note_guards
+from guardgraph.guards.research import pages as page_guards
+from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research import trust
-from guardgraph.guards.research.sources import find_note_url
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import check_note_support, list_note_claims, read_unsupported_claims
 from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declares, read_body_declaration
@@ -37,7 +38,7 @@ def make_extract_node(extractor: Outside) -> Body:
     )
     def run_extract_node(state: ResearchState, run: ResearchRun) -> Steps:
         pages = searching.list_new_pages(state)
-        usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
+        usable, _ = list_usable_urls(pages, state, run, led_to=source_guards.map_final_page_urls(pages))
         outcome = yield Call(
             "tool", extractor, _make_extractor_view(state, run, pages={url: pages[url] for url in usable})
         )
@@ -57,8 +58,8 @@ def make_propose_notes_node(extractor: Proposer) -> Body:
     )
     def run_propose_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
         pages = searching.list_new_pages(state)
-        usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
-        shown = [guards.show_source_page(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
+        usable, _ = list_usable_urls(pages, state, run, led_to=source_guards.map_final_page_urls(pages))
+        shown = [page_guards.show_source_page(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
         outcome = yield extractor.call(_make_extractor_view(state, run, pages=shown))
         return {"proposed_notes": outcome.packed()}
 
@@ -91,30 +92,32 @@ def run_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 def run_proposed_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that a model proposed."""
     pages = searching.list_new_pages(state)
-    usable, _ = list_usable_urls(pages, state, run, led_to=guards.map_final_page_urls(pages))
+    usable, _ = list_usable_urls(pages, state, run, led_to=source_guards.map_final_page_urls(pages))
     bodies, most = {url: pages[url]["body"] for url in usable}, searching.read_note_limit(state, run)
-    given = proposed_object(state["proposed_notes"], partial(guards.read_text_notes, pages=bodies, most=most))
+    given = proposed_object(state["proposed_notes"], partial(note_guards.read_text_notes, pages=bodies, most=most))
     value = name_numbered_pages(given.value, usable) if is_by_number(given) else given.value
-    return _accept_notes(guards.read_proposed_notes(value), state, run, given.about)
+    return _accept_notes(note_guards.read_proposed_notes(value), state, run, given.about)
 
 
 def _accept_notes(taken: JsonValue, state: ResearchState, run: ResearchRun, about: JsonObject) -> Pass:
     pages, new, before = state["accepted_pages"], searching.list_new_pages(state), searching.list_notes_before(state)
     ids = {*(note["id"] for note in before), *(note["id"] for note in state.get("unverified_notes") or [])}
-    raw = guards.number_notes(taken, before=ids)
+    raw = note_guards.number_notes(taken, before=ids)
     try:
-        _, sources = list_usable_urls(new, state, run, led_to=guards.map_final_page_urls(new))
+        _, sources = list_usable_urls(new, state, run, led_to=source_guards.map_final_page_urls(new))
         if not raw:
-            raise guards.build_sources_stop(sources)
+            raise source_guards.build_sources_stop(sources)
     except Stop as refused:  # notes that were refused and asked again for are no longer among those accepted
         return searching.leave_search(refused, state, run, accepted_notes=before)
-    notes = guards.place_notes(guards.parse_notes(raw, max_notes=searching.read_note_limit(state, run)), pages=pages)
+    notes = note_guards.place_notes(
+        note_guards.parse_notes(raw, max_notes=searching.read_note_limit(state, run)), pages=pages
+    )
     notes = order_notes(notes, state["task"], run)
     for note in notes:
         echoes = [state["task"]["question"], note["url"]]
         check_text_is_said(note["claim"], "invalid_notes:claim", echoes=echoes, told=list_prompt_texts())
     read_pages, denied = len(new), sources["denied_sources"]
-    guards.check_note_links(notes, question=state["task"]["question"], pages=pages, policy=run.policy)
+    note_guards.check_note_links(notes, question=state["task"]["question"], pages=pages, policy=run.policy)
     trace = {"phase": "read_extract", "pages_read": read_pages, "notes": len(notes), "denied_sources": len(denied)}
     history = {"action": "read_extract_notes", "pages_read": read_pages, "denied_sources": denied, **about}
     writes = {"accepted_notes": [*before, *notes], "accepted_sources": sources}
@@ -135,7 +138,7 @@ def make_verify_guard(following: str) -> Body:
         notes = searching.list_new_notes(state)
         way = searching.choose_way_behind_notes(following, state, run)
         try:
-            verification = guards.verify_notes(
+            verification = note_guards.verify_notes(
                 notes,
                 pages=state["accepted_pages"],
                 check_values=run.policy.check_values,
@@ -163,7 +166,7 @@ def _drop_failed_notes(
 ) -> PartialRefusal:
     """Return the refusal of notes with what the run goes on with, if that is anything."""
     before = searching.list_notes_before(state)
-    kept, dropped = guards.drop_unverified_notes(notes, refused.evidence["verification"])
+    kept, dropped = note_guards.drop_unverified_notes(notes, refused.evidence["verification"])
     if not kept and not before:
         raise refused
     writes = {
@@ -285,7 +288,7 @@ def describe_note_sources(state: ResearchState, run: ResearchRun) -> dict[str, a
     """Return what is known of the pages of notes, by the URLs of the notes."""
     table, found = trust.TrustTable(run.policy.trust), dict[str, agreed.SourceText]()
     for note in state["accepted_notes"]:
-        page, known = state["accepted_pages"].get(find_note_url(note)), parse_url_target(note["url"])
+        page, known = state["accepted_pages"].get(source_guards.find_note_url(note)), parse_url_target(note["url"])
         if page is None or known is None:
             continue
         entry = table.find_source_trust(note["url"]).entry

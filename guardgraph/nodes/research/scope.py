@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from guardgraph.guards import research as guards
+from guardgraph.guards.research import request as request_guards
+from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research import trust
-from guardgraph.guards.research.sources import build_sources_stop
 from guardgraph.guards.urls import make_host_scope
 from guardgraph.nodes.body import Run
 from guardgraph.plain.json import JsonObject
@@ -30,7 +30,7 @@ PAGE_LIMITS = ("max_page_seconds", "max_wire_bytes", "max_page_bytes")  # what a
 def narrow_domain_lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[str]]:
     """Return the domain lists as they are at this moment; those that allow are narrowed by the request's hints."""
     hints, policy = task["policy_hints"], run.policy
-    narrowed = guards.narrow_research_domains
+    narrowed = request_guards.narrow_research_domains
     return {
         "policy": narrowed(hints, "allowed_domains_policy", policy.list_allowed("allowed_domains_policy")),
         "execution": narrowed(hints, "allowed_domains_execution", policy.list_allowed("allowed_domains_execution")),
@@ -41,7 +41,7 @@ def narrow_domain_lists(task: ResearchTask, run: ResearchRun) -> dict[str, list[
 def read_task_limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
     """Return one of the limits that a request's hints may tighten."""
     hint, allowed = task["policy_hints"].get(name), getattr(run.budget, name)
-    return guards.tighten_research_limit(name, hint, allowed=allowed)
+    return request_guards.tighten_research_limit(name, hint, allowed=allowed)
 
 
 def make_reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
@@ -56,7 +56,7 @@ def list_usable_urls(
     names: Iterable[str], state: ResearchState, run: ResearchRun, *, led_to: Mapping[str, str] | None = None
 ) -> tuple[list[str], ResearchSources]:
     """Return the URLs that may be used now, also where their pages were in the end; and what became of the sources."""
-    return guards.select_usable_sources(
+    return source_guards.select_usable_sources(
         names,
         state["accepted_sources"],
         **narrow_domain_lists(state["task"], run),
@@ -68,12 +68,12 @@ def list_usable_urls(
 def list_usable_notes(state: ResearchState, run: ResearchRun) -> tuple[list[Note], ResearchSources]:
     """Return the notes whose pages may be used now, and what became of the sources."""
     notes = state["accepted_notes"]
-    led_to = {guards.find_note_url(note): note["url"] for note in notes}
+    led_to = {source_guards.find_note_url(note): note["url"] for note in notes}
     usable, sources = list_usable_urls(led_to, state, run, led_to=led_to)
     least, rate = run.policy.min_trust, partial(rate_note, state["task"], run)
-    kept = [note for note in notes if guards.find_note_url(note) in usable and rate(note) >= least]
+    kept = [note for note in notes if source_guards.find_note_url(note) in usable and rate(note) >= least]
     if not kept:
-        raise guards.build_sources_stop(sources)
+        raise source_guards.build_sources_stop(sources)
     return kept, sources
 
 
@@ -120,7 +120,7 @@ def deny_distrusted_pages(
             denied.append({"url": url, "reason": reason, "trust": number})
     judged: ResearchSources = {**sources, "denied_sources": [*sources["denied_sources"], *denied]}
     if not kept:
-        raise build_sources_stop(judged)
+        raise source_guards.build_sources_stop(judged)
     return kept, judged
 
 

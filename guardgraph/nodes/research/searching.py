@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from guardgraph.guards import research as guards
 from guardgraph.guards import urls
 from guardgraph.guards.proposals import found, proposed_object
+from guardgraph.guards.research import pages as page_guards
+from guardgraph.guards.research import request as request_guards
+from guardgraph.guards.research import searches as search_guards
+from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research.trust import choose_reference_day
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.guards.urls import list_allowed_hosts
 from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
 from guardgraph.nodes.research.scope import (
     ResearchRun,
@@ -35,7 +37,7 @@ from guardgraph.world.proposers import Proposer
 @declares(writes=["task"])
 def run_request_guard_node(state: JsonObject, run: ResearchRun) -> Pass:
     """Parse the input; its hints must be readable before anything is run."""
-    task = guards.parse_research_request(state.get("goal"), state.get("request"))
+    task = request_guards.parse_research_request(state.get("goal"), state.get("request"))
     narrow_domain_lists(task, run)
     if run.policy.trust:
         task["as_of"] = choose_reference_day(task.get("report_date"), run.started_at)
@@ -60,8 +62,8 @@ def run_plan_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Hold the plan against the five steps of every run."""
     given = proposed_object(state["proposed_plan"])
     with evidence(raw_plan=given.raw):
-        raw = guards.read_plan_steps(given.value)
-        steps = guards.parse_research_plan(raw, max_steps=run.budget.max_steps)
+        raw = request_guards.read_plan_steps(given.value)
+        steps = request_guards.parse_research_plan(raw, max_steps=run.budget.max_steps)
     history = {"action": "propose_research_plan", "step_ids": [step["id"] for step in steps], **given.about}
     return Pass({"accepted_plan": steps}, steps=(Step({"phase": "plan", "steps": len(steps)}, history),))
 
@@ -70,7 +72,7 @@ def run_plan_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 def run_query_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Take the query out of the plan."""
     with evidence(raw_plan={"steps": state["accepted_plan"]}):
-        return Pass({"accepted_query": guards.read_plan_query(state["accepted_plan"])})
+        return Pass({"accepted_query": request_guards.read_plan_query(state["accepted_plan"])})
 
 
 NOTES_BEFORE = ("accepted_notes", "unverified_notes", "accepted_searches")
@@ -89,13 +91,13 @@ def read_searches(state: ResearchState, run: ResearchRun) -> Searches | None:
         return None
     sources = state.get("accepted_sources")
     urls = sources["allowed_urls"] if sources else []
-    return guards.start_searches(state["accepted_query"], hits=len(state.get("accepted_hits") or []), urls=urls)
+    return search_guards.start_searches(state["accepted_query"], hits=len(state.get("accepted_hits") or []), urls=urls)
 
 
 def read_search_limit(name: str, used: int, state: ResearchState, run: ResearchRun) -> int:
     """Return what the search of now may take of a limit of the whole run: an even share of what is left."""
-    left = guards.count_searches_left(state.get("accepted_searches"), max_queries=run.budget.max_queries)
-    return guards.share_limit(read_task_limit(name, state["task"], run), used=used, searches_left=left)
+    left = search_guards.count_searches_left(state.get("accepted_searches"), max_queries=run.budget.max_queries)
+    return search_guards.share_limit(read_task_limit(name, state["task"], run), used=used, searches_left=left)
 
 
 def read_url_limit(state: ResearchState, run: ResearchRun) -> int:
@@ -135,7 +137,7 @@ def leave_search(
     searches = read_searches(state, run)
     if searches is None or not refused.reason.startswith(tuple(families)):
         raise refused
-    kept: JsonObject = {"accepted_searches": guards.list_failed_query(searches, refused.reason), **writes}
+    kept: JsonObject = {"accepted_searches": search_guards.list_failed_query(searches, refused.reason), **writes}
     if (sources := state.get("accepted_sources")) is not None and "denied_sources" in refused.evidence:
         said = {name: refused.evidence[name] for name in ("denied_sources", "failed_sources")}
         kept["accepted_sources"] = {**sources, **said}
@@ -157,7 +159,7 @@ def run_searches_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     def count_used(name: str, used: int) -> tuple[int, int]:
         return used, read_task_limit(name, state["task"], run)
 
-    because = guards.find_searches_end(
+    because = search_guards.find_searches_end(
         searches,
         max_queries=run.budget.max_queries,
         used={
@@ -171,7 +173,7 @@ def run_searches_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     if because is not None:
         return _end_searches(searches, because, state)
     known = [state["task"]["goal"], state["task"]["question"]]
-    searches = guards.drop_denied_queries(searches, denied=_list_denied_terms(run), known=known)
+    searches = search_guards.drop_denied_queries(searches, denied=_list_denied_terms(run), known=known)
     if not searches["waiting"]:
         return Pass({"accepted_searches": searches}, "gaps")
     return _begin_search(searches, state, run)
@@ -191,11 +193,13 @@ def list_caller_values(run: ResearchRun) -> list[str]:
 
 def _read_several_searches(state: ResearchState, run: ResearchRun) -> Searches:
     """Return how far a run has come that may search several times, or might when it came here."""
-    return read_searches(state, run) or guards.start_searches(state["accepted_query"])
+    return read_searches(state, run) or search_guards.start_searches(state["accepted_query"])
 
 
 def _begin_search(searches: Searches, state: ResearchState, run: ResearchRun, *steps: Step) -> Pass:
-    began = guards.begin_next_search(searches, notes=len(state.get("accepted_notes") or []), spent=run.spent_seconds)
+    began = search_guards.begin_next_search(
+        searches, notes=len(state.get("accepted_notes") or []), spent=run.spent_seconds
+    )
     return Pass({"accepted_searches": began, "accepted_query": began["queries"][-1]}, "search", steps)
 
 
@@ -208,7 +212,7 @@ def _end_searches(searches: Searches, because: SearchesEnd, state: ResearchState
             dropped = {"dropped_urls": sources["dropped_urls"]} if sources and sources["dropped_urls"] else {}
             raise Stop("no_sources_after_dedupe", phase="dedupe", **dropped, **failed)
         with evidence(phase="read_extract", **failed):
-            raise guards.build_sources_stop(sources)
+            raise source_guards.build_sources_stop(sources)
     return Pass({"accepted_searches": {**searches, "stopped_because": because}}, "synthesize", steps)
 
 
@@ -260,7 +264,7 @@ def run_gaps_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         given = proposed_object(state["proposed_gaps"])
     except Stop as failed:
         return _end_searches(searches, "gaps_failed", state, _tell_failed_gaps(failed))
-    gaps = guards.parse_gaps(
+    gaps = search_guards.parse_gaps(
         given.value,
         asked=searches["queries"],
         max_queries=run.budget.max_queries,
@@ -268,7 +272,7 @@ def run_gaps_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         known=[task["goal"], task["question"]],
     )
     notes = _list_notes_of_now(state, run)
-    guards.check_gap_links(gaps, question=task["question"], notes=notes, policy=run.policy)
+    search_guards.check_gap_links(gaps, question=task["question"], notes=notes, policy=run.policy)
     trace = {"phase": "gaps", "open": len(gaps.open), "queries": len(gaps.queries)}
     step = Step(trace, {"action": "propose_gaps", "open": gaps.open, "queries": gaps.queries, **given.about})
     said: Searches = {**searches, "open": gaps.open}
@@ -322,7 +326,7 @@ def make_search_node(tool: Outside) -> Body:
     def run_search_node(state: ResearchState, run: ResearchRun) -> Steps:
         task = state["task"]
         request = {"query": state["accepted_query"], "max_results": count_wanted_hits(state, run)}
-        allowed = list_allowed_hosts(**narrow_domain_lists(task, run)) if is_told_hosts else [EVERYWHERE]
+        allowed = urls.list_allowed_hosts(**narrow_domain_lists(task, run)) if is_told_hosts else [EVERYWHERE]
         hosts = {} if EVERYWHERE in allowed else {"hosts": allowed}
         outcome = yield Call("tool", tool, request, scope=hosts)
         return {"found_hits": outcome.packed()}
@@ -340,7 +344,7 @@ def run_hits_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read what the search returned; a hit that a list denies takes no place of the others."""
     searches = read_searches(state, run)
     try:
-        raw = guards.read_found_urls(found(state["found_hits"], "search_sources"))
+        raw = request_guards.read_found_urls(found(state["found_hits"], "search_sources"))
     except Stop as failed:
         if searches is None or len(searches["queries"]) == 1:
             raise
@@ -368,7 +372,7 @@ def run_dedupe_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     )
     tried = {*(state.get("accepted_pages") or {}), *(item["url"] for item in (before or {}).get("failed_sources", []))}
     spellings = {url: spelling for url, spelling in spellings.items() if url not in tried}
-    sources = guards.merge_found_sources(before, spellings, dropped)
+    sources = source_guards.merge_found_sources(before, spellings, dropped)
     if not spellings:
         stop = Stop("no_sources_after_dedupe", **({"dropped_urls": dropped} if dropped else {}))
         return leave_search(stop, state, run, accepted_sources=sources)
@@ -420,14 +424,14 @@ def make_read_node(reader: Outside) -> Body:
             make_reader_scope(task, run),
             narrow_domain_lists(task, run),
         )
-        ask = partial(Call, "tool", reader, scope=scope, holds=partial(guards.explain_page_difference, **scope))
+        ask = partial(Call, "tool", reader, scope=scope, holds=partial(page_guards.explain_page_difference, **scope))
         brought: list[list[str]] = []
         pages = 0
         while pages < most and (wanted := usable[len(brought) : len(brought) + most - pages]):
-            outcomes = yield [ask({"url": guards.find_source_spelling(url, sources)}) for url in wanted]
+            outcomes = yield [ask({"url": source_guards.find_source_spelling(url, sources)}) for url in wanted]
             brought += [[url, outcome.packed()] for url, outcome in zip(wanted, outcomes, strict=True)]
             pages += sum(
-                guards.is_usable_page(outcome.content, **allowed, unsure_text=run.policy.unsure_text)
+                page_guards.is_usable_page(outcome.content, **allowed, unsure_text=run.policy.unsure_text)
                 for outcome in outcomes
             )
         return {"found_pages": format_json_text(brought)}
@@ -445,11 +449,11 @@ def run_pages_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Sort what the reader brought into pages and failures; pages of searches before stay."""
     try:
         usable, sources = list_usable_urls(state["accepted_sources"]["allowed_urls"], state, run)
-        pages, sources = guards.sort_read_pages(
+        pages, sources = source_guards.sort_read_pages(
             state["found_pages"], sources, usable=usable, unsure_text=run.policy.unsure_text
         )
         used, sources = list_usable_urls(
-            pages, {**state, "accepted_sources": sources}, run, led_to=guards.map_final_page_urls(pages)
+            pages, {**state, "accepted_sources": sources}, run, led_to=source_guards.map_final_page_urls(pages)
         )
         kept, sources = deny_distrusted_pages({url: pages[url] for url in used}, sources, state["task"], run)
     except Stop as refused:
