@@ -170,6 +170,17 @@ Names: TypeAlias = Sequence[str] | None  # what a pattern says of a node, None w
 Ways: TypeAlias = str | Sequence[str]  # the nodes that can follow
 
 
+class Said(TypedDict, total=False):
+    """What a pattern says of a node of any kind, where its body does not say it."""
+
+    phase: str | None
+    """The step of the run that it belongs to."""
+    reads: Names
+    """The channels that it is shown."""
+    writes: Names
+    """The channels that it may write."""
+
+
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
     """The builder behind a pattern's graph; recompiling it keeps the door and every declaration."""
 
@@ -283,21 +294,13 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._add_node("guard", name, body, to=to, phase=first, entry=True, reads=reads, writes=writes, stops=stops)
 
     def propose(
-        self,
-        name: str,
-        body: Body,
-        *,
-        to: str,
-        phase: str | None = None,
-        reads: Names = None,
-        writes: Names = None,
-        calls: Sequence[Any] | None = None,
+        self, name: str, body: Body, *, to: str, calls: Sequence[Any] | None = None, **said: Unpack[Said]
     ) -> None:
         """Declare a node that proposes; what it writes are raw channels, which live until the guard has read them.
 
         `calls` are the proposers that its body may ask, and no other; see `declares`.
         """
-        self._add_node("propose", name, body, to=to, phase=phase, reads=reads, writes=writes, calls=calls)
+        self._add_node("propose", name, body, to=to, calls=calls, **said)
 
     def act(
         self,
@@ -305,13 +308,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         body: Body,
         *,
         to: str,
-        phase: str | None = None,
-        reads: Names = None,
-        writes: Names = None,
         effects: Names = None,
         rounds: Rounds | None = None,
         calls: Names = None,
         behind: Ways | None = None,
+        **said: Unpack[Said],
     ) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it.
 
@@ -321,26 +322,18 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             name: the node's.
             body: what it does.
             to: the guard behind it.
-            phase: the step of the run that it belongs to.
-            reads: the channels that it is shown.
-            writes: the channels that it may write.
             effects: the tools by which it changes something outside; see `declares`.
             rounds: how often a visit may yield calls, once where nothing is said; see `declares`.
             calls: the tools of the pattern's table that its body may call by name, and no others.
             behind: guards that stand on every way to it, from the beginning of a run and from the node itself.
+            **said: its phase, and the channels that it reads and writes, where its body does not say them.
         """
         guards = (behind,) if isinstance(behind, str) else behind
-        said: dict[str, Any] = {"reads": reads, "writes": writes, "effects": effects, "behind": guards}
-        self._add_node("act", name, body, to=to, phase=phase, rounds=rounds, calls=calls, **said)
+        self._add_node("act", name, body, to=to, rounds=rounds, calls=calls, effects=effects, behind=guards, **said)
 
-    def review(
-        self, name: str, body: Body, *, to: str, phase: str | None = None, reads: Names = None, writes: Names = None
-    ) -> None:
-        """Declare a node that asks a person and waits; what it writes is raw until the guard has read it.
-
-        Of `later` see `propose`.
-        """
-        self._add_node("review", name, body, to=to, phase=phase, reads=reads, writes=writes)
+    def review(self, name: str, body: Body, *, to: str, **said: Unpack[Said]) -> None:
+        """Declare a node that asks a person and waits; what it writes is raw until the guard has read it."""
+        self._add_node("review", name, body, to=to, **said)
 
     def guard(
         self,
@@ -350,10 +343,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         to: Ways,
         again: Ways = (),
         attempts: int | None = None,
-        phase: str | None = None,
-        reads: Names = None,
-        writes: Names = None,
         stops: Names = None,
+        **said: Unpack[Said],
     ) -> None:
         """Declare a guard, the ways on that it can take and the stop families that it can leave by.
 
@@ -363,18 +354,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         reasons that the catalogue marks so: up to `max_attempts` asks for one proposal, by whichever guards behind it,
         and up to `attempts` of this guard where that is fewer.
         """
-        self._add_node(
-            "guard",
-            name,
-            body,
-            to=to,
-            again=again,
-            attempts=attempts,
-            phase=phase,
-            reads=reads,
-            writes=writes,
-            stops=stops,
-        )
+        self._add_node("guard", name, body, to=to, again=again, attempts=attempts, stops=stops, **said)
 
     def limit(self, name: str, body: Body, *, to: Ways) -> None:
         """Declare the guard to which a run goes that a budget ends, for one last answer; its policy has `on_limit`.
@@ -391,7 +371,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             raise GrammarError(f"node {name!r}: a policy with on_limit and a ReservingBudget are required")
         if self.policy.on_limit == "partial":
             self.budget.check_reserve()
-        self._add_node("guard", name, body, to=to, phase=None)
+        self._add_node("guard", name, body, to=to)
         self.declarations[name] = replace(self.declarations[name], is_limit_guard=True)
 
     def terminal(
@@ -399,11 +379,9 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         name: str,
         body: Body,
         *,
-        phase: str | None = None,
-        reads: Names = None,
-        writes: Names = None,
         behind: Ways | None = None,
         held: Mapping[str, str | tuple[str, ...]] | None = None,
+        **said: Unpack[Said],
     ) -> None:
         """Declare an ok ending; its body returns the result's keys, `outcome` among them.
 
@@ -413,7 +391,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         against the record of calls, where tools are called by name.
         """
         guards = (behind,) if isinstance(behind, str) else behind
-        self._add_node("terminal", name, body, phase=phase, reads=reads, writes=writes, behind=guards)
+        self._add_node("terminal", name, body, behind=guards, **said)
         self.declarations[name] = replace(self.declarations[name], held=tuple((held or {}).items()))
 
     def compile(
@@ -534,7 +512,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         to: Ways = (),
         again: Ways = (),
         attempts: int | None = None,
-        phase: str | None,
+        phase: str | None = None,
         entry: bool = False,
         rounds: Rounds | None = None,
         calls: Sequence[Any] | None = None,

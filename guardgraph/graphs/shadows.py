@@ -206,16 +206,10 @@ class Judge:
 
     def _judge_for_shadow(self, recording: Recording) -> JsonObject:
         again = judge_recording_again(self.frame, recording)
-        said: JsonObject = {"kind": again.kind}
-        if again.new is not None:
-            said["ending"] = convert_what_if_to_json(again.new)
-        if again.guard is not None:
-            said["guard"] = again.guard
-        if again.call is not None:
-            said["call"] = convert_what_if_to_json(again.call)
-        if again.why is not None:
-            said["error"] = {"type": again.kind, "message": again.why[:200]}
-        return said
+        why = None if again.why is None else {"type": again.kind, "message": again.why[:200]}
+        ending, call = (None if part is None else convert_what_if_to_json(part) for part in (again.new, again.call))
+        said = {"kind": again.kind, "ending": ending, "guard": again.guard, "call": call, "error": why}
+        return {name: part for name, part in said.items() if part is not None}
 
 
 def validate_shadows(given: Any, pattern: str) -> dict[str, Callable[[Recording], Shadow]]:

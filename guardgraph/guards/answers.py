@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from guardgraph.grounding.check import CheckedSentence, CheckedText, Checks, Finding, Source, check_text, decide
 from guardgraph.grounding.empty import is_empty_text
@@ -14,11 +14,6 @@ from guardgraph.guards.stop import Stop, shown_name
 from guardgraph.plain.json import JsonValue, excerpt_value
 from guardgraph.state.grounding import AnswerPolicy, FoundIssue, GroundedPolicy, UnverifiedSentence, Verdict
 
-_REFUSED: Final[Mapping[str, Verdict]] = {
-    "contradicted": "contradicted",
-    "unsupported": "unsupported",
-    "doubtful": "doubtful",
-}
 SENTENCE_CHARS: Final = 280  # characters of a refused sentence that a stop shows
 MOST_SHOWN: Final = 50  # findings that a stop shows
 
@@ -114,7 +109,7 @@ def _describe_sentence(item: CheckedSentence, told: Sequence[str]) -> Unverified
         start=item.start,
         end=item.end,
         text=item.text,
-        verdict=_REFUSED[item.verdict],
+        verdict=cast(Verdict, item.verdict),
         findings=[describe_finding(found) for found in item.findings if found.verdict in told],
     )
 
@@ -122,7 +117,11 @@ def _describe_sentence(item: CheckedSentence, told: Sequence[str]) -> Unverified
 def describe_finding(finding: Finding) -> FoundIssue:
     """Return a finding as plain JSON, what the source says only where it says something."""
     issue = FoundIssue(
-        rule=finding.rule, verdict=_REFUSED[finding.verdict], text=finding.text, start=finding.start, end=finding.end
+        rule=finding.rule,
+        verdict=cast(Verdict, finding.verdict),
+        text=finding.text,
+        start=finding.start,
+        end=finding.end,
     )
     if finding.source:
         issue |= {"source": finding.source, "source_start": finding.source_start, "source_end": finding.source_end}

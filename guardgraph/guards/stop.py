@@ -45,6 +45,11 @@ def build_request_stop(field: str, given: JsonValue, allowed: str) -> Stop:
     return Stop(f"invalid_request:{field}", details=details)
 
 
+def build_output_stop(tool: str, given: JsonValue, allowed: str) -> Stop:
+    """Return the stop for what a tool returned that cannot be read."""
+    return Stop(f"tool_invalid_output:{tool}", details={"allowed": allowed, "given": excerpt_value(given)})
+
+
 def read_request_text(field: str, given: JsonValue) -> str:
     """Return a question or a goal of the input, stripped."""
     if not isinstance(given, str) or not given.strip():

@@ -323,20 +323,6 @@ def find_ended_line(log: Iterable[LogEntry]) -> LogEntry | None:
 class Visit:
     """One node at work."""
 
-    __slots__ = (
-        "_active",
-        "_before",
-        "_clock",
-        "_live",
-        "_looks",
-        "_readings",
-        "_reserved",
-        "began",
-        "log",
-        "part",
-        "session",
-    )
-
     def __init__(self, part: Part, log: list[LogEntry], session: Session, live: PolicySource | None = None) -> None:
         self.part, self.log, self.session, self._live = part, log, session, live
         self._clock = session.world.clock

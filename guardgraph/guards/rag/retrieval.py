@@ -15,7 +15,7 @@ from guardgraph.grounding.quotes import normalise_quote_text
 from guardgraph.grounding.values import Value, scan_values
 from guardgraph.grounding.words import list_word_keys
 from guardgraph.guards.rag.passages import cut_candidate_text
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import Stop, build_output_stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
@@ -123,7 +123,7 @@ class _Unusable(ValueError):
 def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k: int) -> ParsedCandidates:
     """Parse what a retriever returned."""
     if not isinstance(raw, list):
-        raise _build_retriever_stop("a list of candidates is required", raw)
+        raise build_output_stop("retrieve", raw, "a list of candidates is required")
     candidates, left_out = list[Candidate](), list[JsonObject]()
     for item in raw:
         try:
@@ -149,7 +149,7 @@ def _check_candidate_ids(candidates: Sequence[Candidate]) -> None:
     texts: dict[str, str] = {}
     for item in candidates:
         if texts.setdefault(item["doc_id"], item["text"].strip()) != item["text"].strip():
-            raise _build_retriever_stop("doc_id: one text for each", item["doc_id"])
+            raise build_output_stop("retrieve", item["doc_id"], "doc_id: one text for each")
 
 
 def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candidate:
@@ -159,7 +159,7 @@ def _parse_candidate(item: JsonValue, allowed_sources: Collection[str]) -> Candi
         raise _Unusable(said)
     doc_id, text, source = (item.get(key) for key in ("doc_id", "text", "source"))
     if not isinstance(source, str) or source not in allowed_sources:
-        raise _build_retriever_stop("source: one of those asked for", source)
+        raise build_output_stop("retrieve", source, "source: one of those asked for")
     if not isinstance(doc_id, str) or not doc_id.strip():
         raise _refuse_candidate("doc_id: a text that is not blank", doc_id)
     if not isinstance(text, str) or not text.strip():
@@ -201,10 +201,6 @@ def _refuse_candidate(allowed: str, given: JsonValue) -> _Unusable:
     return _Unusable({"allowed": allowed, "given": excerpt_value(given)})
 
 
-def _build_retriever_stop(allowed: str, given: JsonValue) -> Stop:
-    return Stop("tool_invalid_output:retrieve", details={"allowed": allowed, "given": excerpt_value(given)})
-
-
 def pack_context(candidates: Sequence[Candidate], *, min_score: float, max_chunks: int, max_chars: int) -> Retrieval:
     """Choose the context from ranked candidates."""
     chunks: list[ContextChunk] = []
@@ -225,7 +221,7 @@ def pack_context(candidates: Sequence[Candidate], *, min_score: float, max_chunk
 def parse_ranking(raw: JsonValue, *, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Parse what a reranker returned."""
     if not isinstance(raw, list):
-        raise _build_rerank_stop("a list of candidates is required", raw)
+        raise build_output_stop("rerank", raw, "a list of candidates is required")
     texts = {item["doc_id"]: item["text"] for item in candidates}
     ids = dict.fromkeys(_parse_ranked_candidate(item, texts) for item in raw)
     return [item for doc_id in ids for item in candidates if item["doc_id"] == doc_id]
@@ -234,16 +230,12 @@ def parse_ranking(raw: JsonValue, *, candidates: Sequence[Candidate]) -> list[Ca
 def _parse_ranked_candidate(item: JsonValue, texts: dict[str, str]) -> str:
     doc_id = item.get("doc_id") if isinstance(item, dict) else None
     if not isinstance(item, dict) or not isinstance(doc_id, str):
-        raise _build_rerank_stop("each candidate is an object with its doc_id", item)
+        raise build_output_stop("rerank", item, "each candidate is an object with its doc_id")
     if doc_id not in texts:
-        raise _build_rerank_stop("doc_id: one of those that it was given", doc_id)
+        raise build_output_stop("rerank", doc_id, "doc_id: one of those that it was given")
     if item.get("text") != texts[doc_id]:
-        raise _build_rerank_stop(f"text: that of {excerpt_value(doc_id)}, unchanged", item.get("text"))
+        raise build_output_stop("rerank", item.get("text"), f"text: that of {excerpt_value(doc_id)}, unchanged")
     return doc_id
-
-
-def _build_rerank_stop(allowed: str, given: JsonValue) -> Stop:
-    return Stop("tool_invalid_output:rerank", details={"allowed": allowed, "given": excerpt_value(given)})
 
 
 def drop_duplicates(candidates: Sequence[Candidate], *, min_score: float) -> list[Candidate]:

@@ -68,41 +68,21 @@ def parse_brief(
     max_answer_chars: int,
 ) -> ResearchAnswer:
     """Read an answer in the form in which it had to be written, in sections, marked or plain, and its workings."""
-    read = _parse_brief_form(
-        fields,
-        outline=outline,
-        max_sections=max_sections,
-        must_cite=must_cite,
-        notes=notes,
-        max_answer_chars=max_answer_chars,
-    )
-    workings = read_workings(fields)
-    return ResearchAnswer(**read, workings=workings) if workings else read
-
-
-def _parse_brief_form(
-    fields: JsonObject,
-    *,
-    outline: Sequence[str],
-    max_sections: int,
-    must_cite: bool,
-    notes: Sequence[Note],
-    max_answer_chars: int,
-) -> ResearchAnswer:
-    citations = fields.get("citations")
+    citations, answer = fields.get("citations"), fields.get("answer")
     if len(outline) > max_sections:
         raise Stop("invalid_answer:sections", details={"sections": len(outline), "limit": max_sections})
     if outline:
-        return parse_sectioned_answer(
+        read = parse_sectioned_answer(
             fields.get("sections"), citations, outline=outline, notes=notes, max_answer_chars=max_answer_chars
         )
-    answer = fields.get("answer")
-    if not isinstance(answer, str):
-        return parse_research_answer(answer, citations, notes=notes, max_answer_chars=max_answer_chars)
-    read, _ = _parse_marked_texts(
-        [answer], citations, must_cite=must_cite, notes=notes, max_answer_chars=max_answer_chars
-    )
-    return read
+    elif isinstance(answer, str):
+        read, _ = _parse_marked_texts(
+            [answer], citations, must_cite=must_cite, notes=notes, max_answer_chars=max_answer_chars
+        )
+    else:
+        read = parse_research_answer(answer, citations, notes=notes, max_answer_chars=max_answer_chars)
+    workings = read_workings(fields)
+    return ResearchAnswer(**read, workings=workings) if workings else read
 
 
 def list_section_titles(answer: ResearchAnswer) -> list[str]:

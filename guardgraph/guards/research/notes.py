@@ -13,8 +13,8 @@ from guardgraph.grounding.words import detect_language, find_nearest_texts, list
 from guardgraph.guards.links import check_links
 from guardgraph.guards.numbering import is_not_found
 from guardgraph.guards.research.sources import find_note_url
-from guardgraph.guards.stop import Stop
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
+from guardgraph.guards.stop import Stop, build_output_stop
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import identify_url, parse_url_target
 from guardgraph.state.research import DroppedNote, Issue, Note, NotesVerification, ResearchPolicy, SourcePage
 
@@ -55,9 +55,7 @@ def _is_copy(line: str, sentence: str) -> bool:
 def number_notes(raw: JsonValue, *, before: Collection[str] = ()) -> list[JsonValue]:
     """Give the notes that have no id one: n1, n2, … in their order, leaving out ids that are taken."""
     if not isinstance(raw, list):
-        raise Stop(
-            "tool_invalid_output:extract_notes", details={"allowed": "a list of notes", "given": excerpt_value(raw)}
-        )
+        raise build_output_stop("extract_notes", raw, "a list of notes")
     given = [note.get("id") for note in raw if isinstance(note, dict)]
     taken = {name.strip() for name in given if isinstance(name, str)} | {*before}
     free = (name for number in count(1) if (name := f"n{number}") not in taken)
@@ -127,8 +125,7 @@ def _place_note(note: Note, asked: str, page: SourcePage) -> Note:
 def verify_notes(notes: JsonValue, *, pages: JsonValue, check_values: bool, check_quotes: bool) -> NotesVerification:
     """Check every note against the page that it names."""
     if not _are_notes(notes) or not _are_note_pages(pages):
-        details = {"allowed": "notes and pages as they were read", "given": excerpt_value([notes, pages])}
-        raise Stop("tool_invalid_output:verify_notes", details=details)
+        raise build_output_stop("verify_notes", [notes, pages], "notes and pages as they were read")
     issues: list[Issue] = []
     for note in notes:
         page = pages.get(find_note_url(note))

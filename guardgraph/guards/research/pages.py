@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from operator import itemgetter
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias, get_args
 
 from guardgraph.guards.proposals import build_tool_stop
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.stop import build_output_stop
 from guardgraph.guards.urls import explain_url_denial, is_url_allowed
 from guardgraph.plain.conversion import parse_expected_failure
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
@@ -57,12 +57,8 @@ def _explain_limit_difference(said: JsonObject, limits: Mapping[str, float], *, 
     return None
 
 
-SAID: Final[tuple[Literal["final_url", "fetched_at", "sha256", "text_sha256"], ...]] = (
-    "final_url",
-    "fetched_at",
-    "sha256",
-    "text_sha256",
-)
+_Said: TypeAlias = Literal["final_url", "fetched_at", "sha256", "text_sha256"]
+SAID: Final[tuple[_Said, ...]] = get_args(_Said)
 """What a reader may say of a page beside what it says; a blank text is as good as none."""
 
 SHOWN_CHARS = 200  # characters of each detail of a failure, and of each URL on the way to it, that a result repeats
@@ -72,8 +68,7 @@ SHOWN_DETAILS = 10  # details, and URLs, that a result repeats
 def parse_source_page(raw: JsonValue) -> SourcePage | None:
     """Read what a reader returned."""
     if not isinstance(raw, dict) or not isinstance(raw.get("body"), str):
-        details = {"allowed": "an object whose body is a text", "given": excerpt_value(raw)}
-        raise Stop("tool_invalid_output:read_source", details=details)
+        raise build_output_stop("read_source", raw, "an object whose body is a text")
     if not raw["body"].strip():
         return None
     page = SourcePage(
