@@ -170,8 +170,8 @@ Names: TypeAlias = Sequence[str] | None  # what a pattern says of a node, None w
 Ways: TypeAlias = str | Sequence[str]  # the nodes that can follow
 
 
-class Said(TypedDict, total=False):
-    """What a pattern says of a node of any kind, where its body does not say it."""
+class NodeChannels(TypedDict, total=False):
+    """The phase and the channels of a node of any kind, where its body does not say them."""
 
     phase: str | None
     """The step of the run that it belongs to."""
@@ -294,7 +294,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._add_node("guard", name, body, to=to, phase=first, entry=True, reads=reads, writes=writes, stops=stops)
 
     def propose(
-        self, name: str, body: Body, *, to: str, calls: Sequence[Any] | None = None, **said: Unpack[Said]
+        self, name: str, body: Body, *, to: str, calls: Sequence[Any] | None = None, **said: Unpack[NodeChannels]
     ) -> None:
         """Declare a node that proposes; what it writes are raw channels, which live until the guard has read them.
 
@@ -312,7 +312,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         rounds: Rounds | None = None,
         calls: Names = None,
         behind: Ways | None = None,
-        **said: Unpack[Said],
+        **said: Unpack[NodeChannels],
     ) -> None:
         """Declare a node that works with tools; what they return is raw until the guard has read it.
 
@@ -331,7 +331,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         guards = (behind,) if isinstance(behind, str) else behind
         self._add_node("act", name, body, to=to, rounds=rounds, calls=calls, effects=effects, behind=guards, **said)
 
-    def review(self, name: str, body: Body, *, to: str, **said: Unpack[Said]) -> None:
+    def review(self, name: str, body: Body, *, to: str, **said: Unpack[NodeChannels]) -> None:
         """Declare a node that asks a person and waits; what it writes is raw until the guard has read it."""
         self._add_node("review", name, body, to=to, **said)
 
@@ -344,7 +344,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         again: Ways = (),
         attempts: int | None = None,
         stops: Names = None,
-        **said: Unpack[Said],
+        **said: Unpack[NodeChannels],
     ) -> None:
         """Declare a guard, the ways on that it can take and the stop families that it can leave by.
 
@@ -381,7 +381,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         *,
         behind: Ways | None = None,
         held: Mapping[str, str | tuple[str, ...]] | None = None,
-        **said: Unpack[Said],
+        **said: Unpack[NodeChannels],
     ) -> None:
         """Declare an ok ending; its body returns the result's keys, `outcome` among them.
 
