@@ -20,8 +20,7 @@ TENANT: Final = "tenant"  # the reader that is every caller of the document's te
 class Access(NamedTuple):
     """Who may read a document."""
 
-    tenant: str | None
-    """The organisation that it belongs to; None is the callers without a tenant."""
+    tenant: str | None  # the organisation that it belongs to; None is the callers without a tenant
     readers: tuple[str, ...]
     """``public``, ``tenant``, ``user:ID`` and ``group:ID``, sorted, each once; without any, nobody."""
 

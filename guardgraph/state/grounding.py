@@ -18,26 +18,21 @@ Verdict: TypeAlias = Literal["contradicted", "unsupported", "doubtful"]
 class FoundIssue(TypedDict):
     """Something in a text that its sources contradict, do not have, or leave in doubt."""
 
-    rule: str
-    """``value``, ``count``, ``bound``, ``name``, ``link``, ``opposite`` or ``cover``."""
+    rule: str  # ``value``, ``count``, ``bound``, ``name``, ``link``, ``opposite`` or ``cover``
     verdict: Verdict
     text: str
-    start: int
-    """Where it stands in the text, in characters."""
+    start: int  # where it stands in the text, in characters
     end: int
-    source: NotRequired[str]
-    """The id of the source that says something else."""
+    source: NotRequired[str]  # the id of the source that says something else
     source_start: NotRequired[int]
     source_end: NotRequired[int]
-    told: NotRequired[str]
-    """What that source says instead."""
+    told: NotRequired[str]  # what that source says instead
 
 
 class UnverifiedSentence(TypedDict):
     """A sentence of an answer that is given although its sources do not bear it out."""
 
-    start: int
-    """Where it stands in the answer, in characters."""
+    start: int  # where it stands in the answer, in characters
     end: int
     text: str
     verdict: Verdict

@@ -32,12 +32,10 @@ class RagInput(TypedDict):
 class RagTask(TypedDict):
     """The request, parsed."""
 
-    question: str
-    """The user's own words."""
+    question: str  # the user's own words
     history: NotRequired[list[Turn]]
     """The newest turns that the budget allows, oldest first; absent where there are none."""
-    turns_left_out: NotRequired[int]
-    """Older ones that it does not."""
+    turns_left_out: NotRequired[int]  # older ones that it does not
     standalone: NotRequired[str]
     """The question of a conversation, rewritten to be understood without it, which a guard has let through."""
 
@@ -55,11 +53,9 @@ class RetrievalRequest(TypedDict):
     """What a retriever is asked."""
 
     query: str
-    sources: list[str]
-    """Those to search, sorted, at least one: on both lists at this moment."""
+    sources: list[str]  # those to search, sorted, at least one: on both lists at this moment
     top_k: int
-    caller: NotRequired[Asking]
-    """Who asks, as the run's context says, groups sorted; absent where it says nobody."""
+    caller: NotRequired[Asking]  # who asks, as the run's context says, groups sorted; absent where it says nobody
 
 
 class ContextChunk(TypedDict):
@@ -75,12 +71,10 @@ class ContextChunk(TypedDict):
     span: NotRequired[list[int]]
     """Where the text stands in its document, ``[start, end)`` in characters; where the retriever says nothing, what it
     returned is the document."""
-    tenant: NotRequired[str | None]
-    """The organisation that the document belongs to."""
+    tenant: NotRequired[str | None]  # the organisation that the document belongs to
     readers: NotRequired[list[str]]
     """Who may read it, as in `guardgraph.state.context`; absent where nobody said, and everybody may."""
-    duplicates: NotRequired[list[str]]
-    """Ids of older candidates that say the same."""
+    duplicates: NotRequired[list[str]]  # ids of older candidates that say the same
     unmeasured: NotRequired[list[str]]
     """Languages that most of the knowledge base is in, and for which no `min_chunk_score` was measured."""
     unusable: NotRequired[JsonObject]
@@ -95,8 +89,7 @@ class FoundCandidates(TypedDict):
 
     asked: RetrievalRequest
     candidates: list[Candidate]
-    left_out: NotRequired[list[JsonObject]]
-    """What could not be used beside them, and why; absent where all could."""
+    left_out: NotRequired[list[JsonObject]]  # what could not be used beside them, and why; absent where all could
 
 
 class Retrieval(TypedDict):
@@ -121,15 +114,13 @@ class CitationDetail(TypedDict):
     updated_at: str
     source: str
     score: float
-    duplicates: NotRequired[list[str]]
-    """Ids of older candidates that say the same."""
+    duplicates: NotRequired[list[str]]  # ids of older candidates that say the same
     answer_spans: NotRequired[list[list[int]]]
     """The sentences of the answer that rest on it, each ``[start, end)`` in characters."""
     spans_by: NotRequired[SpansBy]
     document_span: NotRequired[list[int] | None]
     """Where the evidence for them stands in the document, ``[start, end)``; None where no sentence rests on it."""
-    passage_span: NotRequired[list[int]]
-    """Where the passage that was shown stands in the document."""
+    passage_span: NotRequired[list[int]]  # where the passage that was shown stands in the document
 
 
 class Passage(TypedDict):
@@ -146,15 +137,13 @@ class RagAnswer(TypedDict):
     citations: list[str]
     citation_details: list[CitationDetail]
     passages: list[Passage]
-    unverified: NotRequired[list[UnverifiedSentence]]
-    """Its sentences that are marked, where any are."""
+    unverified: NotRequired[list[UnverifiedSentence]]  # its sentences that are marked, where any are
 
 
 class Clarification(TypedDict):
     """Why a run asks for clarification instead of answering."""
 
-    answer: str
-    """The deployment's text, none of a model's."""
+    answer: str  # the deployment's text, none of a model's
     clarify_reason: ClarifyReason
     best_score: float
 
@@ -165,8 +154,7 @@ class RagState(TypedDict):
     task: RagTask
     proposed_question: str
     found_sources: str
-    accepted_sources: list[str]
-    """Of a live knowledge base: the sources of which the caller may read something."""
+    accepted_sources: list[str]  # of a live knowledge base: the sources of which the caller may read something
     proposed_intent: str
     accepted_intent: Intent
     planned_by: JsonObject

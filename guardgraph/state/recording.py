@@ -178,13 +178,10 @@ class RecordedCall(TypedDict):
 class VisitRecord(TypedDict):
     """What a node called when it was visited; kept in a channel that no body reads."""
 
-    at: int
-    """Place in the log."""
+    at: int  # place in the log
     calls: list[RecordedCall]
-    answers: NotRequired[list[str]]
-    """What a body was answered that interrupted the run by itself."""
-    shown_hash: NotRequired[str]
-    """What it showed for these answers, as a hash."""
+    answers: NotRequired[list[str]]  # what a body was answered that interrupted the run by itself
+    shown_hash: NotRequired[str]  # what it showed for these answers, as a hash
     wrote: NotRequired[dict[str, str | int]]
     """Of a propose node: its raw channels, each a text or the number of the call whose outcome it holds."""
 

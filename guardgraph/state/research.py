@@ -25,26 +25,18 @@ class SourcePage(TypedDict):
     """A page that was read. What is not known is an empty string; what its reader does not say is absent."""
 
     title: str
-    published_at: str
-    """When it was published, as its reader says; where there is a `declared_date`, it may be guessed."""
-    body: str
-    """Its text, as a reader of the page sees it."""
-    final_url: NotRequired[str]
-    """Where the URL that was asked led to; absent where it is the same."""
-    fetched_at: NotRequired[str]
-    """When it was fetched, ISO 8601."""
-    sha256: NotRequired[str]
-    """Of the bytes that came."""
-    text_sha256: NotRequired[str]
-    """Of the body."""
-    declared_date: NotRequired[str]
-    """When the page itself says that it was published; blank where it does not."""
+    published_at: str  # when it was published, as its reader says; where there is a `declared_date`, it may be guessed
+    body: str  # its text, as a reader of the page sees it
+    final_url: NotRequired[str]  # where the URL that was asked led to; absent where it is the same
+    fetched_at: NotRequired[str]  # when it was fetched, ISO 8601
+    sha256: NotRequired[str]  # of the bytes that came
+    text_sha256: NotRequired[str]  # of the body
+    declared_date: NotRequired[str]  # when the page itself says that it was published; blank where it does not
     extraction: NotRequired[Literal["unsure"]]
     """`unsure` where a reader of the page may see another text than its body; absent where nothing says so."""
     pages: NotRequired[list[list[int]]]
     """Of a file with pages: the number of each that has text, and where that begins in the body."""
-    linked_hosts: NotRequired[list[str]]
-    """The hosts that it links to, sorted; absent where its reader does not say."""
+    linked_hosts: NotRequired[list[str]]  # the hosts that it links to, sorted; absent where its reader does not say
 
 
 class Note(TypedDict):
@@ -53,20 +45,15 @@ class Note(TypedDict):
     id: str
     claim: str
     quote: str
-    url: str
-    """Where the page is: the URL that the one that was asked led to."""
+    url: str  # where the page is: the URL that the one that was asked led to
     title: str
     published_at: str
-    asked_url: NotRequired[str]
-    """The identity of the URL that was asked; absent where it is that of `url`."""
-    host: NotRequired[str]
-    """Of `url`; absent, as what follows, where the page was not read."""
+    asked_url: NotRequired[str]  # the identity of the URL that was asked; absent where it is that of `url`
+    host: NotRequired[str]  # of `url`; absent, as what follows, where the page was not read
     start: NotRequired[int]
     """Where the quote begins, in characters of the page's body; absent where it does not stand there."""
-    end: NotRequired[int]
-    """Where it ends."""
-    guessed_date: NotRequired[str]
-    """When the page was published, by a guess: it declares nothing."""
+    end: NotRequired[int]  # where it ends
+    guessed_date: NotRequired[str]  # when the page was published, by a guess: it declares nothing
 
 
 READ_FAILURES: Mapping[str, str] = MappingProxyType(
@@ -108,8 +95,7 @@ class ResearchTask(TypedDict):
     report_date: NotRequired[str]
     region: NotRequired[str]
     policy_hints: JsonObject
-    as_of: NotRequired[str]
-    """The day by which the recency of pages is told; where trust is declared."""
+    as_of: NotRequired[str]  # the day by which the recency of pages is told; where trust is declared
 
 
 class PlanStep(TypedDict):
@@ -143,19 +129,15 @@ class DroppedNote(TypedDict):
     claim: str
     quote: str
     url: str
-    reason: str
-    """The stop reason that it would have been."""
-    unsupported: NotRequired[list[str]]
-    """Facts of the claim that the quote does not have."""
+    reason: str  # the stop reason that it would have been
+    unsupported: NotRequired[list[str]]  # facts of the claim that the quote does not have
 
 
 class ResearchSources(TypedDict):
     """What became of the URLs that the search found."""
 
-    urls: list[str]
-    """Identities, each once."""
-    spellings: dict[str, str]
-    """By identity: the URL as it was first found, which is what is fetched."""
+    urls: list[str]  # identities, each once
+    spellings: dict[str, str]  # by identity: the URL as it was first found, which is what is fetched
     dropped_urls: list[str]
     allowed_urls: list[str]
     denied_sources: list[JsonObject]
@@ -171,51 +153,38 @@ SearchesEnd: TypeAlias = Literal[
 class FailedQuery(TypedDict):
     """A query that brought no note."""
 
-    query: str
-    """Blank where it may not be said."""
-    reason: str
-    """The stop reason that it would have been, had it been the run's only one."""
+    query: str  # blank where it may not be said
+    reason: str  # the stop reason that it would have been, had it been the run's only one
 
 
 class Searches(TypedDict):
     """How far a run has come that may search several times; a run that searches once has none of it."""
 
-    queries: list[str]
-    """What was searched for, in order; the last one is the search of now."""
-    waiting: list[str]
-    """Queries that were accepted, and not searched for yet."""
-    rounds: int
-    """Proposals that queries came of, the plan among them."""
-    open: list[str]
-    """What the last proposal said that nothing found says."""
+    queries: list[str]  # what was searched for, in order; the last one is the search of now
+    waiting: list[str]  # queries that were accepted, and not searched for yet
+    rounds: int  # proposals that queries came of, the plan among them
+    open: list[str]  # what the last proposal said that nothing found says
     failed_queries: list[FailedQuery]
-    hits: int
-    """What all searches found."""
-    urls: list[str]
-    """URLs that were kept, as `max_urls` counts them."""
-    notes: int
-    """Notes that were verified before the search of now."""
-    began: float
-    """When the search of now began, in seconds of the run."""
+    hits: int  # what all searches found
+    urls: list[str]  # URLs that were kept, as `max_urls` counts them
+    notes: int  # notes that were verified before the search of now
+    began: float  # when the search of now began, in seconds of the run
     stopped_because: NotRequired[SearchesEnd]
 
 
 class CitedSentence(TypedDict):
     """A sentence of an answer, and the notes that it cites itself."""
 
-    start: int
-    """Where it begins in the answer, in characters."""
+    start: int  # where it begins in the answer, in characters
     end: int
-    notes: list[str]
-    """Their ids."""
+    notes: list[str]  # their ids
 
 
 class AnswerSection(TypedDict):
     """A section of an answer; its title is no part of the text."""
 
     title: str
-    start: int
-    """Where its text begins in the answer, in characters."""
+    start: int  # where its text begins in the answer, in characters
     end: int
 
 
@@ -224,24 +193,18 @@ class ResearchAnswer(TypedDict):
 
     answer: str
     citations: list[str]
-    sentences: NotRequired[list[CitedSentence]]
-    """Where every sentence must cite: its sentences, in order."""
-    sections: NotRequired[list[AnswerSection]]
-    """Of an answer in sections: these, in order."""
-    unverified: NotRequired[list[UnverifiedSentence]]
-    """Its sentences that are marked, where any are."""
-    workings: NotRequired[list[str]]
-    """How it comes to what it works out, where it does."""
+    sentences: NotRequired[list[CitedSentence]]  # where every sentence must cite: its sentences, in order
+    sections: NotRequired[list[AnswerSection]]  # of an answer in sections: these, in order
+    unverified: NotRequired[list[UnverifiedSentence]]  # its sentences that are marked, where any are
+    workings: NotRequired[list[str]]  # how it comes to what it works out, where it does
 
 
 class NoteConflict(TypedDict):
     """A note that says something else of the same thing."""
 
     id: str
-    says: str
-    """Its value, as written."""
-    instead_of: str
-    """The value of the note that it conflicts with."""
+    says: str  # its value, as written
+    instead_of: str  # the value of the note that it conflicts with
 
 
 class NoteAgreement(TypedDict):
@@ -250,22 +213,17 @@ class NoteAgreement(TypedDict):
     id: str
     claim: str
     standing: Literal["agreed", "single_source", "conflict"]
-    independent: int
-    """Independent sources that say it, its own among them."""
-    agrees_with: list[str]
-    """Ids of the notes of other pages that say the same."""
+    independent: int  # independent sources that say it, its own among them
+    agrees_with: list[str]  # ids of the notes of other pages that say the same
     conflicts_with: list[NoteConflict]
 
 
 class BriefReview(TypedDict):
     """What a person decided of a brief on a topic of high risk."""
 
-    approved_by: str
-    """Who it was; ``unverified`` where the graph has no reviewers."""
-    sha256: str
-    """Of the answer that they let through, with its citations, as canonical JSON."""
-    edit: NotRequired[JsonObject]
-    """The answer in their words, ``{answer, citations}``, where they changed it."""
+    approved_by: str  # who it was; ``unverified`` where the graph has no reviewers
+    sha256: str  # of the answer that they let through, with its citations, as canonical JSON
+    edit: NotRequired[JsonObject]  # the answer in their words, ``{answer, citations}``, where they changed it
 
 
 class ResearchState(TypedDict):

@@ -129,15 +129,12 @@ class LogEntry(TypedDict):
     elapsed_ms: float
     clock: list[float]
     """Readings of the clock, in seconds: the one that time counts from, the node's first, others, its last."""
-    active: float
-    """Seconds for which the run had been active when the node ended."""
+    active: float  # seconds for which the run had been active when the node ended
     opening: NotRequired[Opening]
     observed: NotRequired[str]
     """Of the first node of a session that is observed: what its observer knows the session by."""
-    live: NotRequired[list[LiveReading]]
-    """Of an agent with a live policy: what the node read of it."""
-    reserved: NotRequired[float]
-    """Seconds of the budget that were kept from the node, for a last answer."""
+    live: NotRequired[list[LiveReading]]  # of an agent with a live policy: what the node read of it
+    reserved: NotRequired[float]  # seconds of the budget that were kept from the node, for a last answer
     verdict: NotRequired[Literal["pass", "again", "limit", "stop"]]
     to: NotRequired[str]
     reason: NotRequired[str]
@@ -145,29 +142,23 @@ class LogEntry(TypedDict):
     """Of a guard that sent a proposal back which it refuses in part: how the run would go on with the rest."""
     refused: NotRequired[Verdict]
     """Of a guard that sent a proposal back, or had the last answer written: the stop that it would have been."""
-    ended_by: NotRequired[str]
-    """Of a guard that had the last answer written: the limit that ended the run."""
+    ended_by: NotRequired[str]  # of a guard that had the last answer written: the limit that ended the run
     answer: NotRequired[JsonObject]
     """Of a guard that refused an answer whose sentences were judged: its text, and those that are unverified."""
-    askable: NotRequired[bool]
-    """Of a propose node: whether its proposer can be asked again."""
+    askable: NotRequired[bool]  # of a propose node: whether its proposer can be asked again
     proposed: NotRequired[str]
     """Of a propose node whose proposer can: a hash of what it proposed, which tells whether that changed."""
     withheld: NotRequired[bool]
     """Of an ok ending that failed: whether the result may say nothing of what came of the run."""
     steps: NotRequired[list[tuple[JsonObject, JsonObject]]]
-    asked: NotRequired[JsonObject]
-    """Of a guard: what the run was asked, as results show it."""
-    request: NotRequired[str]
-    """Of the first node: the id of what was asked, where it is not the run's."""
+    asked: NotRequired[JsonObject]  # of a guard: what the run was asked, as results show it
+    request: NotRequired[str]  # of the first node: the id of what was asked, where it is not the run's
     began_at: NotRequired[str]
     """Of the first node of a graph that changes something outside: the checkpoint at which it worked."""
-    unbegun: NotRequired[dict[str, str]]
-    """Of the first node: what the recorder raised that was told of the beginning."""
+    unbegun: NotRequired[dict[str, str]]  # of the first node: what the recorder raised that was told of the beginning
     forked_from: NotRequired[dict[str, str]]
     """Of the first node of a fork: the run, and the checkpoint of it, from which this run went on."""
-    spent: NotRequired[JsonObject]
-    """Of a node that called: what the run had spent when it ended; see `Spending`."""
+    spent: NotRequired[JsonObject]  # of a node that called: what the run had spent when it ended; see `Spending`
     near_limit: NotRequired[JsonObject]
     """Of a node that called: limits of which the run has now spent 80 %; see `find_near_limits`."""
 
@@ -190,22 +181,17 @@ class TimelineEntry(TypedDict):
     usage: NotRequired[JsonObject]
     near_limit: NotRequired[JsonObject]
     """Of a node whose calls brought the run to 80 % of a limit, or over it: by its name ``{limit, spent}``."""
-    answer: NotRequired[JsonValue]
-    """Of a review node: what the person answered, be it a yes or a no."""
+    answer: NotRequired[JsonValue]  # of a review node: what the person answered, be it a yes or a no
     effects: NotRequired[list[JsonObject]]
     """Of an act node that changed something outside, or may have: the tool and the key of each write."""
     reviewer: NotRequired[JsonObject]
     """Of a review node: who answered, ``{status: "verified", name, roles}``, or ``{status: "unverified"}``."""
-    licence: NotRequired[str]
-    """Of a review node that shows a call: the SHA-256 of its tool and arguments."""
+    licence: NotRequired[str]  # of a review node that shows a call: the SHA-256 of its tool and arguments
     verdict: NotRequired[Literal["pass", "again", "limit", "stop"]]
     """Of a guard: the run went on, the proposer was asked again, a limit has the last answer written, or it stopped."""
-    to: NotRequired[str]
-    """Of a guard: the node that it sent the run to."""
-    reason: NotRequired[str]
-    """Of a guard that stopped the run or had the proposer asked again: the stop reason."""
-    steps: NotRequired[list[int]]
-    """Of a guard: numbers of the steps in trace and history that it completed."""
+    to: NotRequired[str]  # of a guard: the node that it sent the run to
+    reason: NotRequired[str]  # of a guard that stopped the run or had the proposer asked again: the stop reason
+    steps: NotRequired[list[int]]  # of a guard: numbers of the steps in trace and history that it completed
 
 
 class Verdict(TypedDict):
@@ -245,12 +231,9 @@ class Audit(TypedDict):
 
     status: NotRequired[Literal["recorded", "unavailable"]]
     """Absent where nobody recorded the run, or the recorder gave no receipt."""
-    seq: NotRequired[int]
-    """Of a recorded run, where its recorder says it: the number of the record."""
-    hash: NotRequired[str]
-    """Of a recorded run, where its recorder says it: the hash of the record."""
-    error: NotRequired[dict[str, str]]
-    """Of a run that was not recorded: ``{type, message}``, what the recorder raised."""
+    seq: NotRequired[int]  # of a recorded run, where its recorder says it: the number of the record
+    hash: NotRequired[str]  # of a recorded run, where its recorder says it: the hash of the record
+    error: NotRequired[dict[str, str]]  # of a run that was not recorded: ``{type, message}``, what the recorder raised
     unbegun: NotRequired[dict[str, str]]
     """Of a run whose beginning was not recorded: ``{type, message}``, what the recorder raised then."""
 
@@ -258,10 +241,8 @@ class Audit(TypedDict):
 class Attempt(TypedDict):
     """A proposal that was refused, after which its proposer was asked again."""
 
-    reason: str
-    """The stop reason that it would have been."""
-    evidence: JsonObject
-    """The keys of a result that would have shown what was refused."""
+    reason: str  # the stop reason that it would have been
+    evidence: JsonObject  # the keys of a result that would have shown what was refused
 
 
 Role: TypeAlias = Literal["user", "assistant"]  # who said a turn
@@ -279,8 +260,7 @@ class Turn(TypedDict):
 class AskedQuestion(TypedDict):
     """What a run was asked."""
 
-    own: str
-    """The words of the person."""
+    own: str  # the words of the person
     standalone: NotRequired[str]
     """Where the question follows a conversation: the same question, rewritten to be understood without it."""
 

@@ -186,18 +186,15 @@ class Critique(TypedDict):
     required_changes: list[str]
     reason: str
     high_risk: bool
-    reviewed: NotRequired[Reviewed]
-    """What a person decided, where one was asked."""
+    reviewed: NotRequired[Reviewed]  # what a person decided, where one was asked
 
 
 class Patch(TypedDict):
     """A validated revision and what was measured on it."""
 
     revised_answer: str
-    patch_similarity: float
-    """0..1, 3 digits."""
-    length_increase_pct: float
-    """Growth of the white-space-normalised text, in per cent, 2 digits."""
+    patch_similarity: float  # 0..1, 3 digits
+    length_increase_pct: float  # growth of the white-space-normalised text, in per cent, 2 digits
 
 
 class ChangeAudit(Audit):

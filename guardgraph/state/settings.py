@@ -389,8 +389,7 @@ class Settings(BaseModel):
 class NamedDifference(NamedTuple):
     """What a field of settings that stand under a name is beside that of others."""
 
-    way: str
-    """The name and the field, such as ``pay.max_calls``."""
+    way: str  # the name and the field, such as ``pay.max_calls``
     compared: Compared
     old: JsonValue
     new: JsonValue

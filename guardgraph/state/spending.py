@@ -67,16 +67,11 @@ class CallUsage(TypedDict):
 class Usage(TypedDict):
     """What a run used up, as its result has it."""
 
-    calls: int
-    """Calls of models."""
-    tool_calls: int
-    """Calls of tools."""
-    tokens: int
-    """Tokens of models, those that were shown and those that were written."""
-    cost: float | None
-    """What these cost, in the currency of the prices; None where a model has no price."""
-    estimated: NotRequired[int]
-    """Calls of models that did not say what they used; absent where there are none."""
+    calls: int  # calls of models
+    tool_calls: int  # calls of tools
+    tokens: int  # tokens of models, those that were shown and those that were written
+    cost: float | None  # what these cost, in the currency of the prices; None where a model has no price
+    estimated: NotRequired[int]  # calls of models that did not say what they used; absent where there are none
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +81,8 @@ class Spending:
     llm_calls: int = 0
     tool_calls: int = 0
     tokens: int = 0
-    cost: float | None = 0.0
-    """None where nobody knows the price of a model."""
-    estimated: int = 0
-    """Calls of models that did not say what they used."""
+    cost: float | None = 0.0  # none where nobody knows the price of a model
+    estimated: int = 0  # calls of models that did not say what they used
 
     def __add__(self, other: Spending) -> Spending:
         """Return both together."""

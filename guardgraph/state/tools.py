@@ -210,8 +210,7 @@ class ToolCard(TypedDict):
 
     name: str
     description: str
-    schema: JsonObject
-    """JSON Schema of its arguments."""
+    schema: JsonObject  # JSON Schema of its arguments
 
 
 class ToolCall(TypedDict):
@@ -229,44 +228,35 @@ REPORTED_CHARS: Final = 10_000  # characters of such a message that are kept
 class MadeCall(TypedDict):
     """A call that was made in this run, and what it brought."""
 
-    id: str
-    """By which results are told apart: ``r1``, ``r2`` …, in the order of the calls."""
+    id: str  # by which results are told apart: ``r1``, ``r2`` …, in the order of the calls
     tool: str
     args: JsonObject
     effect: Effect
-    value: JsonValue
-    """What it brought; None of a call that failed, and the message of a failure that the tool reported."""
-    failed: NotRequired[bool]
-    """True where the tool reported a failure: what it brought licenses nothing."""
-    approved_by: NotRequired[str]
-    """Who approved it: a reviewer's name, or ``unverified``."""
+    value: JsonValue  # what it brought; None of a call that failed, and the message of a failure that the tool reported
+    failed: NotRequired[bool]  # true where the tool reported a failure: what it brought licenses nothing
+    approved_by: NotRequired[str]  # who approved it: a reviewer's name, or ``unverified``
 
 
 class AcceptedCall(MadeCall):
     """A call that was made, as results show it; its value is what the model is shown."""
 
     supported_by: dict[str, str]
-    seconds: float
-    """Seconds of the step in which it was made."""
+    seconds: float  # seconds of the step in which it was made
 
 
 class Delegation(TypedDict):
     """What a person lets a document license that the task names: the calls that were shown, once each."""
 
-    document: str
-    """SHA-256 of the result that the document is, as canonical JSON."""
-    calls: list[ToolCall]
-    """The calls of the step that it would license."""
+    document: str  # SHA-256 of the result that the document is, as canonical JSON
+    calls: list[ToolCall]  # the calls of the step that it would license
 
 
 class DelegationOffer(Delegation):
     """A delegation as a person is shown it, for several calls of one step."""
 
     tools: list[str]
-    values: list[JsonValue]
-    """What of the calls only the document has."""
-    brought_by: str
-    """The id of the call that brought the document."""
+    values: list[JsonValue]  # what of the calls only the document has
+    brought_by: str  # the id of the call that brought the document
 
 
 class Given(TypedDict):
@@ -274,10 +264,8 @@ class Given(TypedDict):
 
     task: str
     history: list[Turn]
-    caller: NotRequired[JsonObject]
-    """Who asks: tenant, user, groups."""
-    delegated: NotRequired[list[Delegation]]
-    """What a person approved of documents in this run."""
+    caller: NotRequired[JsonObject]  # who asks: tenant, user, groups
+    delegated: NotRequired[list[Delegation]]  # what a person approved of documents in this run
     is_foreign: NotRequired[bool]
     """Whether the graph is not one of ours: its model may have been shown texts that no call brought."""
 
@@ -285,8 +273,7 @@ class Given(TypedDict):
 class Sighting(TypedDict):
     """Where a value was seen that nothing licenses."""
 
-    call: str
-    """The id of the call that brought it."""
+    call: str  # the id of the call that brought it
     tool: str
     path: str
 
@@ -294,13 +281,10 @@ class Sighting(TypedDict):
 class UnsupportedValue(TypedDict):
     """A value of a call that nothing licenses."""
 
-    argument: str
-    """Its place in the arguments, such as ``to`` or ``items[0].id``."""
+    argument: str  # its place in the arguments, such as ``to`` or ``items[0].id``
     value: JsonValue
-    seen: list[Sighting]
-    """Results that have it; none where the model came up with it."""
-    instead: list[JsonValue]
-    """Values of its kind that are licensed: what else may have been meant."""
+    seen: list[Sighting]  # results that have it; none where the model came up with it
+    instead: list[JsonValue]  # values of its kind that are licensed: what else may have been meant
     chain: NotRequired[str]
     """Why a trusted field that has it licenses nothing: what its call asked for, and whose word that was."""
 
@@ -317,8 +301,7 @@ class PlannedCall(ToolCall):
 
     effect: Effect
     supported_by: dict[str, str]
-    unsupported: list[UnsupportedValue]
-    """Values that only a person's yes supports."""
+    unsupported: list[UnsupportedValue]  # values that only a person's yes supports
 
 
 class ToolStep(TypedDict):
@@ -326,10 +309,8 @@ class ToolStep(TypedDict):
 
     now: list[PlannedCall]
     """Reads that are made side by side, one call that writes, or those that one question to a person shows."""
-    later: list[ToolCall]
-    """What follows; it is judged once more when what comes before it is done."""
-    plan: str
-    """The model's own plan, in its words; it licenses nothing."""
+    later: list[ToolCall]  # what follows; it is judged once more when what comes before it is done
+    plan: str  # the model's own plan, in its words; it licenses nothing
     offer: NotRequired[DelegationOffer]
     """What a person may let a document license, where a call waits whose values stand in one, and others with it."""
 
@@ -338,10 +319,8 @@ class ToolAnswer(TypedDict):
     """An answer to the task."""
 
     answer: str
-    declined: bool
-    """Whether it says that the task is not done."""
-    workings: NotRequired[list[str]]
-    """How it comes to numbers that neither the task nor a result has."""
+    declined: bool  # whether it says that the task is not done
+    workings: NotRequired[list[str]]  # how it comes to numbers that neither the task nor a result has
 
 
 class AcceptedAnswer(ToolAnswer):
@@ -406,14 +385,12 @@ class Licence:
     tool: str
     args: JsonObject
     effect: Effect
-    hash: str
-    """SHA-256 of tool and arguments; see `hash_licence`."""
+    hash: str  # SHA-256 of tool and arguments; see `hash_licence`
     supported_by: Mapping[str, str]
     """By the place of a value: ``task``, ``history``, ``caller``, ``rule``, ``default``, ``known_links``, or a trusted
     field, with those that support its call (``r2 balance.id ← r1 accounts[0]``)."""
     unsupported: tuple[UnsupportedValue, ...]
-    needs_approval: bool
-    """Whether a person has to approve it: a value is unsupported, or its rule asks for every call."""
+    needs_approval: bool  # whether a person has to approve it: a value is unsupported, or its rule asks for every call
 
 
 def hash_tool(card: ToolCard) -> str:
