@@ -21,8 +21,7 @@ class Heading(NamedTuple):
         return " ".join(self.text.split())
 
 
-Part: TypeAlias = Heading | str
-"""What a reader sees: a heading, or a text between two of them."""
+Part: TypeAlias = Heading | str  # what a reader sees: a heading, or a text between two of them
 
 
 class Span(NamedTuple):

@@ -305,8 +305,7 @@ class Cascade:
                             style[name] = Declared(key, values)
 
 
-Colour: TypeAlias = tuple[float, float, float, float]
-"""Red, green and blue from 0 to 255, and alpha from 0 to 1."""
+Colour: TypeAlias = tuple[float, float, float, float]  # red, green and blue from 0 to 255, and alpha from 0 to 1
 
 
 _COLOUR_NAMES: Final = """

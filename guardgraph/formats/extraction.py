@@ -13,8 +13,7 @@ from guardgraph.plain.errors import ConfigurationError, GuardgraphError
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject, JsonValue
 
-Kind = Literal["html", "pdf", "text"]
-"""What content is said to be; nothing is guessed."""
+Kind = Literal["html", "pdf", "text"]  # what content is said to be; nothing is guessed
 
 FailureReason = Literal["too_large", "timeout", "charset", "binary", "broken", "encrypted", "crashed", "killed"]
 

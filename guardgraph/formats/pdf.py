@@ -143,8 +143,7 @@ class _Pictured:
 
         self.width, self.height = width, height
         self.least = scale * _LEAST_POINTS  # pixels that the highest letters of a font need at least
-        self._page = page
-        self._pdfium = pdfium
+        self._page, self._pdfium = page, pdfium
         origin, right, up = (self._find_device_pixel(x, y) for x, y in ((0, 0), (_FAR, 0), (0, _FAR)))
         self._origin = origin
         self._right = ((right[0] - origin[0]) / _FAR, (right[1] - origin[1]) / _FAR)
@@ -203,8 +202,7 @@ def _read_page_letters(
 ) -> Iterator[_Letter]:
     import pypdfium2.raw as pdfium
 
-    points = dict[int, float]()
-    """Of the letters of an object."""
+    points = dict[int, float]()  # of the letters of an object
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     for at in range(count):
         code = pdfium.FPDFText_GetUnicode(textpage, at)
@@ -220,37 +218,29 @@ def _read_page_letters(
             yield _Letter(text, (0, 0, 0, 0), 0)  # nobody knows where it is
             continue
         owner = ctypes.cast(pdfium.FPDFText_GetTextObject(textpage, at), ctypes.c_void_p).value or 0
-        if owner not in points:
-            size = max(abs(right.value - left.value), abs(top.value - bottom.value))
-            points[owner] = _measure_font_size(textpage, at, size)
+        extent = max(abs(right.value - left.value), abs(top.value - bottom.value))
+        size, height = _measure_letter(textpage, at, extent)
+        points.setdefault(owner, size)
         box = picture.find_pixel_box(left.value, bottom.value, right.value, top.value)
         small = None
         if points[owner] < _LEAST_POINTS:
             held = pdfium.FPDFTextObj_GetFont(ctypes.cast(owner, pdfium.FPDF_PAGEOBJECT))
             small = (ctypes.cast(held, ctypes.c_void_p).value or 0, round(points[owner], 2))
-        yield _Letter(text, box, owner, small, is_guess, points[owner], _measure_letter_height(textpage, at))
+        yield _Letter(text, box, owner, small, is_guess, points[owner], height)
 
 
-def _measure_font_size(textpage: Any, at: int, size: float) -> float:
-    """Return how large a letter is: that of its font where its matrix is known, else its own extent."""
-    import pypdfium2.raw as pdfium
-
-    matrix = pdfium.FS_MATRIX()
-    if not pdfium.FPDFText_GetMatrix(textpage, at, matrix):
-        return size
-    font = float(pdfium.FPDFText_GetFontSize(textpage, at))
-    return float(font * min((matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5))
-
-
-def _measure_letter_height(textpage: Any, at: int) -> float | None:
-    """Return how high a letter stands, along the letters' own upright."""
+def _measure_letter(textpage: Any, at: int, extent: float) -> tuple[float, float | None]:
+    """Return how large a letter is, by its font or else its extent, and how high it stands along its own upright."""
     import pypdfium2.raw as pdfium
 
     matrix, x, y = pdfium.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
-    if not pdfium.FPDFText_GetMatrix(textpage, at, matrix) or not pdfium.FPDFText_GetCharOrigin(textpage, at, x, y):
-        return None
-    length = (matrix.c**2 + matrix.d**2) ** 0.5
-    return float((x.value * matrix.c + y.value * matrix.d) / length) if length else None
+    if not pdfium.FPDFText_GetMatrix(textpage, at, matrix):
+        return extent, None
+    across, upright = (matrix.a**2 + matrix.b**2) ** 0.5, (matrix.c**2 + matrix.d**2) ** 0.5
+    size = float(pdfium.FPDFText_GetFontSize(textpage, at)) * float(min(across, upright))
+    if not upright or not pdfium.FPDFText_GetCharOrigin(textpage, at, x, y):
+        return size, None
+    return size, float((x.value * matrix.c + y.value * matrix.d) / upright)
 
 
 def _find_inked_letters(letters: list[_Letter], picture: _Pictured) -> list[bool]:

@@ -15,8 +15,7 @@ MAX_VALUES = 50_000  # values that a file may have, each counted as often as it 
 MAX_LEVELS = 16  # levels of nesting, and parts of a key
 SHOWN_FINDINGS = 20  # lines that an error has at most
 
-Place: TypeAlias = "tuple[int | str, ...]"
-"""Keys and indices that lead to a value."""
+Place: TypeAlias = "tuple[int | str, ...]"  # keys and indices that lead to a value
 
 
 class WrongText(ValueError):

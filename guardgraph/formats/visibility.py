@@ -57,12 +57,9 @@ class Shown(NamedTuple):
     """What an element's attributes and styles say of it."""
 
     inside: LetterStyle
-    hides: bool = False
-    """Neither it nor anything in it is shown."""
-    gap: Gap | None = None
-    """What stands in its place if it is hidden, and at both of its ends if it is not."""
-    floats: bool = False
-    """Whether it may be the first letter of a paragraph, drawn larger."""
+    hides: bool = False  # neither it nor anything in it is shown
+    gap: Gap | None = None  # what stands in its place if it is hidden, and at both of its ends if it is not
+    floats: bool = False  # whether it may be the first letter of a paragraph, drawn larger
 
 
 LEAST_PIXELS: Final = 4.0  # letters that are smaller cannot be read

@@ -243,8 +243,7 @@ class _Tenant:
     def __init__(self, connection: Connection, key: str, findings: _Findings) -> None:
         self.key = key
         self.scopes: dict[int, Scope] = {}  # those that can be read
-        self._connection = connection
-        self._findings = findings
+        self._connection, self._findings = connection, findings
         self._made = read_embedding(connection)
         self._unsound = dict[int, str]()  # by number the ids of documents that are not what was put in
         self._languages: list[tuple[str, str]] = []
@@ -374,8 +373,7 @@ class _Recount:
     """Counts the words of chunks again, and holds parts, lengths and postings against them."""
 
     def __init__(self, connection: Connection, findings: _Findings) -> None:
-        self._connection = connection
-        self._findings = findings
+        self._connection, self._findings = connection, findings
         rows = connection.execute("SELECT scope, language, told, id FROM parts").fetchall()
         self._parts = {(scope, language, told): number for scope, language, told, number in rows}
         self._counts = defaultdict[int, Counter[str]](Counter)

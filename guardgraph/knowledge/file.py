@@ -84,8 +84,7 @@ class File(KnowledgeDatabase):
     def __init__(self, path: Path, timeout: float = TIMEOUT, *, to_check: bool = False) -> None:
         self.path = path
         self.shown = str(path)
-        self._timeout = timeout
-        self._to_check = to_check
+        self._timeout, self._to_check = timeout, to_check
         self._idle: list[_Opened] = []
         self._was_there = False
         self._watch = LogWatch()

@@ -61,8 +61,7 @@ class Batch:
         write: Callable[[Sequence[StoredDocument]], Iterable[tuple[StoredDocument, str]]],
         refuse: Callable[[StoredDocument, str], object],
     ) -> None:
-        self._write_documents = write
-        self._refuse = refuse
+        self._write_documents, self._refuse = write, refuse
         self._waiting: dict[tuple[str | None, str], StoredDocument] = {}
         self._chunks: set[tuple[str | None, str]] = set()
 

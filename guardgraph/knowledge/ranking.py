@@ -31,8 +31,7 @@ _VECTORS: Final = (
     "WHERE chunks.scope = ? AND vector IS NOT NULL ORDER BY place, number"
 )
 
-Place: TypeAlias = tuple[int, int]
-"""A chunk by its scope and its place there; a block likewise."""
+Place: TypeAlias = tuple[int, int]  # A chunk by its scope and its place there; a block likewise
 
 
 class Ranked(NamedTuple):

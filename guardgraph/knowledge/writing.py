@@ -67,8 +67,7 @@ class TenantWriter:
     """Gathers what changes of a tenant in a transaction, and writes it once."""
 
     def __init__(self, connection: Connection, tenant: str | None) -> None:
-        self._connection = connection
-        self._tenant = tenant
+        self._connection, self._tenant = connection, tenant
         self._key = make_scope_key(tenant)
         self._left: defaultdict[int, list[int]] = defaultdict(list)
         """By scope the places of chunks that were taken out, which the next ones get."""
@@ -190,9 +189,11 @@ class TenantWriter:
             "UPDATE parts SET passages = passages + ?, words = words + ?, stems_once = stems_once + ?, "
             "words_once = words_once + ?, beginnings_once = beginnings_once + ?, changed = ? WHERE id = ?"
         )
+        rows = list[tuple[int, ...]]()
         for part, change in zip(parts, changes, strict=True):
             counts = (self._passages[part], self._words[part], *(once[part, kind] for kind in KINDS))
-            self._connection.execute(update, [*counts, change, part])
+            rows.append((*counts, change, part))
+        self._connection.executemany(update, rows)
         for gathered in (self._lengths, self._cells, self._passages, self._words):
             gathered.clear()
 

@@ -55,10 +55,7 @@ class NotRecorded(GuardgraphError):
 
     def __init__(self, node: str, difference: str, *, visit: int | None = None, number: int | None = None) -> None:
         super().__init__(f"not recorded: {node}: {difference}")
-        self.node = node
-        self.visit = visit
-        self.number = number
-        self.difference = difference
+        self.node, self.visit, self.number, self.difference = node, visit, number, difference
 
 
 class ExpectedFailure(GuardgraphError):

@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 
 from guardgraph.plain.errors import ReadFailure
-from guardgraph.plain.json import JsonObject
 from guardgraph.state.settings import MaxFloat, MaxInt, Settings
 
 DAY = 24 * 60 * 60.0
@@ -90,10 +89,6 @@ class Meter:
     def exclude_site_delay(self, seconds: float) -> None:
         """Leave out of the page's time what a site wants its readers to wait."""
         self._ends += seconds
-
-    def list_web_limits(self) -> JsonObject:
-        """Return the limits that hold, as plain JSON."""
-        return self.limits.plain()
 
     def _check_byte_limit(self, name: str, taken: int) -> None:
         most = getattr(self.limits, name)

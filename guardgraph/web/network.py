@@ -141,8 +141,7 @@ def _list_embedded_addresses(address: Address) -> Iterator[IPv4Address]:
         yield IPv4Address(~bits & _LOW)  # the client's, with its bits turned (RFC 4380, 4)
 
 
-Place: TypeAlias = tuple[str, int]
-"""An address and a port."""
+Place: TypeAlias = tuple[str, int]  # an address and a port
 
 Resolve: TypeAlias = Callable[[str, int], Place | Sequence[Place]]
 """Where a host and a port are to be found: an address and a port, or several."""
@@ -155,8 +154,7 @@ class Backend(httpcore2.NetworkBackend):
 
     def __init__(self, resolve: Resolve | None, allowed: tuple[Network, ...], meter: Meter) -> None:
         self._resolve = resolve or _resolve_by_system
-        self._allowed = allowed
-        self._meter = meter
+        self._allowed, self._meter = allowed, meter
 
     def connect_tcp(
         self,
@@ -249,9 +247,7 @@ class Stream(httpcore2.NetworkStream):
     """A connection whose bytes and seconds count, whatever comes over it."""
 
     def __init__(self, connected: socket.socket, meter: Meter, began: float) -> None:
-        self._socket = connected
-        self._meter = meter
-        self._began = began
+        self._socket, self._meter, self._began = connected, meter, began
         self._asked: float | None = None
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:

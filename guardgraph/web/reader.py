@@ -227,13 +227,13 @@ class WebReader:
             seconds = meter.check_seconds_left()
             page = page_of(fetched.body, fetched.content_type, url=fetched.url, seconds=seconds)
         except ReadFailure as failure:
-            known = {"hops": hops.list_hops(), "limits": meter.list_web_limits()}
+            known = {"hops": hops.list_hops(), "limits": meter.limits.plain()}
             raise ReadFailure(failure.reason, {**failure.details, **known}) from failure
         return {
             **page, "final_url": fetched.url, "fetched_at": fetched.fetched_at,
             "sha256": hashlib.sha256(fetched.body).hexdigest(),
             "text_sha256": hashlib.sha256(page["body"].encode()).hexdigest(),
-            "hops": hops.list_hops(), "limits": meter.list_web_limits(),
+            "hops": hops.list_hops(), "limits": meter.limits.plain(),
         }  # fmt: skip
 
     def close(self) -> None:

@@ -159,7 +159,7 @@ def web_search(service: str, key: str, *, url: str | None = None, timeout: float
     headers = {shape.key_header: f"{shape.key_prefix}{key.strip()}"} if shape.key_header else {}
     fields = {shape.key_field: key.strip()} if shape.key_field else {}
     name = f"web_search({service!r})"
-    return _make_web_search(name, shape=shape, url=place, headers=headers, fields=fields, timeout=timeout)
+    return WebSearch(name, shape=shape, url=place, headers=headers, fields=fields, timeout=timeout)
 
 
 def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout: float = 10) -> WebSearch:
@@ -181,20 +181,7 @@ def searx_search(url: str, *, headers: Mapping[str, str] | None = None, timeout:
     given = {} if headers is None else headers
     if not isinstance(given, Mapping) or not all(map(_is_allowed_header, given.items())):
         raise ConfigurationError("headers: texts of one line by their names are required")  # not shown: they hold keys
-    return _make_web_search(name, shape=SEARX, url=place, headers=dict(given), fields={}, timeout=timeout)
-
-
-def _make_web_search(
-    name: str, *, shape: Shape, url: str, headers: dict[str, str], fields: dict[str, str], timeout: float
-) -> WebSearch:
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
-        raise ConfigurationError(f"timeout: seconds above 0 are required; given: {timeout!r:.80}")
-    try:
-        import httpx2  # noqa: F401
-    except ImportError as error:
-        search = name.partition("(")[0]
-        raise ConfigurationError(f"{search}: {explain_extra('web')} ({error})") from error
-    return WebSearch(name, shape=shape, url=url, headers=headers, fields=fields, timeout=float(timeout))
+    return WebSearch(name, shape=SEARX, url=place, headers=dict(given), fields={}, timeout=timeout)
 
 
 class WebSearch:
@@ -203,8 +190,15 @@ class WebSearch:
     def __init__(
         self, name: str, *, shape: Shape, url: str, headers: dict[str, str], fields: dict[str, str], timeout: float
     ) -> None:
+        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
+            raise ConfigurationError(f"timeout: seconds above 0 are required; given: {timeout!r:.80}")
+        try:
+            import httpx2  # noqa: F401
+        except ImportError as error:
+            search = name.partition("(")[0]
+            raise ConfigurationError(f"{search}: {explain_extra('web')} ({error})") from error
         self._name, self._shape, self._url = name, shape, url
-        self._headers, self._fields, self._timeout = headers, fields, timeout
+        self._headers, self._fields, self._timeout = headers, fields, float(timeout)
         self.takes_hosts = bool(shape.hosts)  # whether it is told which hosts both lists allow
 
     def __repr__(self) -> str:

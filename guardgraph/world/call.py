@@ -136,8 +136,7 @@ class Asked:
     visit: int  # which visit of the node, from 1 on
     number: int  # which call of the visit, from 1 on
     run: str = ""  # the id of the run
-    settings: str = ""
-    """Of a person's call: the fingerprint of the policy and the budget that hold at this moment."""
+    settings: str = ""  # of a person's call: the fingerprint of the policy and the budget that hold at this moment
     in_turn: bool = False
     """Whether calls that are made at once have to be made one after another, since interrupts among them have answers,
     which go by the order in which they are asked for."""
@@ -172,8 +171,7 @@ class Asked:
 
     A person's answer is to one visit of one run, under the settings of that moment: it counts nowhere else.
     """
-    scope: str | None = field(init=False)
-    """SHA-256 of where the other side may go, None where nothing is said of it."""
+    scope: str | None = field(init=False)  # SHA-256 of where the other side may go, None where nothing is said of it
 
     def __post_init__(self) -> None:
         """Hash what is asked, whatever becomes of that meanwhile."""

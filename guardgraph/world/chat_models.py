@@ -33,8 +33,7 @@ _WAYS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 """How a class of models is held to a form, the next way where it knows none of these."""
 
-ChatModel: TypeAlias = "BaseChatModel | Runnable[LanguageModelInput, BaseMessage]"
-"""A chat model, plain or wrapped."""
+ChatModel: TypeAlias = "BaseChatModel | Runnable[LanguageModelInput, BaseMessage]"  # A chat model, plain or wrapped
 
 
 def is_chat_model(given: object) -> TypeGuard[ChatModel]:

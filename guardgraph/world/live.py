@@ -87,8 +87,7 @@ def silence_callbacks(call: Call) -> Iterator[None]:
             variable.reset(token)
 
 
-Arrived: TypeAlias = Callable[[], Outcome]
-"""Returns what a call brought back, or raises what no server can cause."""
+Arrived: TypeAlias = Callable[[], Outcome]  # returns what a call brought back, or raises what no server can cause
 
 _RAW_RESULT = {"raw", "parsed", "parsing_error"}
 """What `with_structured_output(include_raw=True)` returns; a user's Runnable may end in it."""
@@ -300,8 +299,12 @@ def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
     failure = classify_model_message(message)
     text = read_model_text(message)
     if failure is not None and failure[0] == "llm_truncated":
-        sentences = _WHOLE_SENTENCES.match(text) if form == "text" else None
-        if whole := _read_whole_items(text) if form != "text" else sentences[0] if sentences else "":
+        if form == "text":
+            sentences = _WHOLE_SENTENCES.match(text)
+            whole = sentences[0] if sentences else ""
+        else:
+            whole = _read_whole_items(text)
+        if whole:
             return Outcome("text", whole, {**about, "truncated": len(text)})
         failure[1].update(chars=len(text), text=cut_and_mask_text(text))
     return Outcome("text", text, about) if failure is None else _build_failure_outcome(*failure, about)

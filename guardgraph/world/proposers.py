@@ -79,9 +79,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         show: Callable[[JsonObject], JsonObject] = lambda view: view,
     ) -> None:
         self.name = get_model_name(model)
-        self.prompt = prompt
-        self._show = show
-        self._named = model
+        self.prompt, self._show, self._named = prompt, show, model
         self._model: ChatModel | None = None
 
     def open(self) -> ChatModel:

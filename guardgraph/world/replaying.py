@@ -41,10 +41,6 @@ class Spell(NamedTuple):
     reply: float = inf  # bytes that a reply might have
     in_turn: bool = False  # whether calls that were made at once were made one after another
 
-    def get_seconds_left(self, at: int) -> float:
-        """Return the seconds that the recorded run had left at a reading."""
-        return self.most - (self.spent + (self.readings[at] - self.readings[0]))
-
 
 def read_visit_spells(recording: Recording) -> Iterator[Spell]:
     """Yield the time of every visit of a recorded run, in their order."""
@@ -140,7 +136,14 @@ class ReplayingWorld:
         is_proposer = recorded["kind"] == asked.call.kind == "proposer"
         if self._assume and is_proposer and recorded.get("proposer") == asked.call.about.get("proposer"):
             return performed  # the same proposer, whatever it is shown now
-        raise _make_call_not_recorded(asked, _describe_call_difference(recorded, asked))
+        pairs = [
+            ("kind", recorded["kind"], asked.call.kind),
+            ("proposer", recorded.get("proposer"), asked.call.about.get("proposer")),
+            ("prompt", recorded.get("prompt"), asked.call.about.get("prompt")),
+        ]
+        said = [f"its {what} was {before!r:.80}, and is {now!r:.80}" for what, before, now in pairs if before != now]
+        request = f"its request was {recorded['request'][:12]}, and is {asked.request[:12]} (SHA-256)"
+        raise _make_call_not_recorded(asked, "; ".join(said) or request)
 
     def _check_reply_size(self, asked: Asked, found: Performed) -> Performed:
         """Hold what a call brought against the size that a reply may have."""
@@ -164,7 +167,9 @@ class ReplayingWorld:
 
     def _check_call_seconds(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
         """Hold what calls brought against the seconds that they share; a person has as long as it takes."""
-        had = self._spell.get_seconds_left(min(self._read, len(self._spell.readings)) - 1)
+        spell = self._spell
+        at = min(self._read, len(spell.readings)) - 1
+        had = spell.most - (spell.spent + (spell.readings[at] - spell.readings[0]))  # left in the recorded run
         if seconds == had or asked[0].call.kind == "person":
             return found
         if seconds < had:
@@ -284,14 +289,3 @@ def _make_call_not_recorded(asked: Asked, how: str) -> NotRecorded:
     colon = "" if how == "was not made" else ":"
     difference = f"visit {asked.visit}, call {asked.number}{colon} {how}"
     return NotRecorded(asked.node, difference, visit=asked.visit, number=asked.number)
-
-
-def _describe_call_difference(recorded: RecordedCall, asked: Asked) -> str:
-    """Say what of a call is not as it was recorded."""
-    pairs = [
-        ("kind", recorded["kind"], asked.call.kind),
-        ("proposer", recorded.get("proposer"), asked.call.about.get("proposer")),
-        ("prompt", recorded.get("prompt"), asked.call.about.get("prompt")),
-    ]
-    said = [f"its {what} was {before!r:.80}, and is {now!r:.80}" for what, before, now in pairs if before != now]
-    return "; ".join(said) or f"its request was {recorded['request'][:12]}, and is {asked.request[:12]} (SHA-256)"

@@ -200,8 +200,7 @@ def _validate_tenant_budgets(where: str, given: object) -> tuple[TenantBudget, .
     return tuple(given)
 
 
-Period: TypeAlias = Literal["day", "month"]
-"""For how long a budget is: a day or a month of the calendar, in UTC."""
+Period: TypeAlias = Literal["day", "month"]  # for how long a budget is: a day or a month of the calendar, in UTC
 
 _FORMATS: Final = {"day": "%Y-%m-%d", "month": "%Y-%m"}
 _COST_UNITS: Final = 1_000_000_000  # whole numbers that a cost of 1 is counted in: sums of them are exact

@@ -23,8 +23,7 @@ class Unusable(ValueError):
 class Failed(NamedTuple):
     """A document or a file that could not be taken in."""
 
-    name: str
-    """Its path under the root, or its id."""
+    name: str  # its path under the root, or its id
     reason: str
 
 
@@ -32,15 +31,12 @@ class Report(NamedTuple):
     """What an addition did to a knowledge base; documents are named by their ids, in the order of their paths."""
 
     added: tuple[str, ...]
-    changed: tuple[str, ...]
-    """Those with another text, title or date, and those that others may read now."""
-    removed: tuple[str, ...]
-    """Those that are gone, and those that were renamed, under their old ids."""
+    changed: tuple[str, ...]  # those with another text, title or date, and those that others may read now
+    removed: tuple[str, ...]  # those that are gone, and those that were renamed, under their old ids
     failed: tuple[Failed, ...]
     """What could not be taken in. What the base had of it before is still there, for no more readers than before."""
     unchanged: tuple[str, ...]
-    left_out: tuple[LeftOut, ...]
-    """What of a folder was not read."""
+    left_out: tuple[LeftOut, ...]  # what of a folder was not read
     closed: tuple[str, ...] = ()
     """Documents that were put in or are unchanged, and that nobody may read: nothing names readers of them."""
 
@@ -61,8 +57,7 @@ class Collection:
     """What the base has of a collection, and what became of it."""
 
     def __init__(self, index: Index, tenant: str | None, name: str) -> None:
-        self.tenant = tenant
-        self.name = name
+        self.tenant, self.name = tenant, name
         self.listed: dict[str, Listed] = {}
         """What the base has, by id: all of the collection, or of it the documents that were looked up."""
         self.has_old_rules = False  # whether other rules narrowed its documents, so that unchanged ones are read again

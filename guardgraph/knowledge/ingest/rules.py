@@ -192,8 +192,7 @@ RULES: Final = "access.yaml"
 class Rules(NamedTuple):
     """Who may read what of a folder."""
 
-    given: tuple[str, ...] | None
-    """The readers that hold above the root; None where nobody gave any."""
+    given: tuple[str, ...] | None  # the readers that hold above the root; None where nobody gave any
     rules: Mapping[tuple[str, ...], tuple[str, ...]]
     """The readers of each folder with a rule, by its path under the root."""
 
