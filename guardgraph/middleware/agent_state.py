@@ -6,12 +6,13 @@ thread licenses or ends a later one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Annotated, Any, NotRequired
 
 from langchain.agents.middleware.types import AgentState, OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.channels import UntrackedValue
 
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject
@@ -51,9 +52,11 @@ class GuardedState(AgentState[Any]):
     guardgraph: NotRequired[Annotated[JsonObject, OmitFromInput, merge_ending]]
     """``{run, status, stop_reason, outcome?, attempts?, usage}`` and the evidence of a stop, once the run has ended."""
     guardgraph_record: NotRequired[Annotated[JsonObject, PrivateStateAttr, merge_record]]
-    """What licences are judged by: ``{run, given, reads, calls, approved, waiting, answers, foreign}``."""
+    """What licences are judged by: ``{run, given, reads, calls, approved, waiting, answers, foreign, ended}``."""
     guardgraph_recording: NotRequired[Annotated[JsonObject, PrivateStateAttr, lambda old, new: new]]
     """``{id, began_at}``: of the run that `RecordedRun` records."""
+    guardgraph_closed: NotRequired[Annotated[bool, UntrackedValue, PrivateStateAttr]]
+    """Whether it was this run that ended the record: no checkpoint hands this on to the next one."""
 
 
 given_around: ContextVar[Given | None] = ContextVar("given_around", default=None)
@@ -63,6 +66,12 @@ given_around: ContextVar[Given | None] = ContextVar("given_around", default=None
 def is_written_by_user(message: AnyMessage) -> bool:
     """Say whether a message is a user's own: LangChain marks those that its middlewares write, such as summaries."""
     return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
+
+
+def find_record(state: Mapping[str, Any]) -> JsonObject | None:
+    """Return the record of this run; None where a middleware in front ended it, or sent it on, before one began."""
+    record: JsonObject | None = state.get("guardgraph_record")
+    return None if not record or ("ended" in record and not state.get("guardgraph_closed")) else record
 
 
 def find_run(messages: Sequence[AnyMessage]) -> str:

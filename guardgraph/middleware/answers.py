@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
+from functools import lru_cache
 from typing import Any, Final, cast
 
 from langchain.agents.middleware import AgentMiddleware
@@ -22,6 +23,7 @@ from guardgraph.guards.tools import check_claimed_actions, note_call
 from guardgraph.middleware.agent_state import (
     GuardedState,
     describe_stop,
+    find_record,
     find_run,
     is_stop_message,
     is_written_by_user,
@@ -92,7 +94,7 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         begun, run = state.get("guardgraph") or {}, _find_run(state)
         known: JsonObject = {}
         if (
-            not state.get("guardgraph_record") and begun.get("run") == run and "status" in begun
+            find_record(state) is None and begun.get("run") == run and "status" in begun
         ):  # the same message was sent again
             known = {"run": run, "begins": True}
         asked, before, refused = request, "", None
@@ -127,8 +129,8 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
 
 
 def _find_run(state: Mapping[str, Any]) -> str:
-    record = state.get("guardgraph_record")
-    return str(record["run"]) if record else find_run(state["messages"])
+    record = find_record(state)
+    return find_run(state["messages"]) if record is None else str(record["run"])
 
 
 def list_sources(state: Mapping[str, Any], key: str) -> list[Source]:
@@ -188,14 +190,19 @@ def describe_answer(checked: CheckedAnswer, run: str) -> JsonObject:
 
 def _find_claim(text: str, request: ModelRequest[Any]) -> Stop | None:
     """Return the refusal of an answer that says that something was done which no call of the run did."""
-    record = cast(Mapping[str, Any], request.state).get("guardgraph_record") or {}
+    record = find_record(cast(Mapping[str, Any], request.state)) or {}
     cards = {
         tool.name: ToolCard(name=tool.name, description=tool.description, schema={})
         for tool in request.tools
         if isinstance(tool, BaseTool)
     }
-    policy = ToolPolicy(rules={name: ToolRule(effect="read") for name in record.get("reads", ())})
+    policy = _make_policy(tuple(record.get("reads", ())))
     return find_claim(text, _list_made_calls(request.state["messages"], policy), cards, policy)
+
+
+@lru_cache(maxsize=64)
+def _make_policy(reads: tuple[str, ...]) -> ToolPolicy:
+    return ToolPolicy(rules={name: ToolRule(effect="read") for name in reads})
 
 
 def find_claim(text: str, made: Sequence[MadeCall], cards: Mapping[str, ToolCard], policy: ToolPolicy) -> Stop | None:

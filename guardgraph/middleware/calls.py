@@ -31,6 +31,7 @@ from guardgraph.guards.stop import Denial, Stop
 from guardgraph.middleware.agent_state import (
     GuardedState,
     describe_stop,
+    find_record,
     find_run,
     given_around,
     is_written_by_user,
@@ -115,12 +116,15 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
 
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Say how the run ended, where nobody did, and note messages that were written in a user's name meanwhile."""
-        record, messages = _read_record(state), state["messages"]
+        messages, ending = state["messages"], {"status": "ok", "stop_reason": "success"}
+        if (record := find_record(state)) is None:  # a middleware in front ended it as it began
+            return {"guardgraph": {"run": find_run(messages), "begins": True, **ending}}
         begun = next((at for at, each in enumerate(messages) if str(each.id) == record["run"]), 0)
         foreign = [str(each.id) for each in messages[begun + 1 :] if is_written_by_user(each)]
-        update: dict[str, Any] = {"guardgraph_record": {"run": record["run"], "foreign": foreign}}
+        closed = {"run": record["run"], "foreign": foreign, "ended": True}
+        update: dict[str, Any] = {"guardgraph_record": closed, "guardgraph_closed": True}
         if "status" not in (state.get("guardgraph") or {}):
-            update["guardgraph"] = {"run": record["run"], "status": "ok", "stop_reason": "success"}
+            update["guardgraph"] = {"run": record["run"], **ending}
         return update
 
     def _read_tools(self, tools: Sequence[Any]) -> tuple[dict[str, ToolCard], ToolPolicy]:
@@ -428,10 +432,10 @@ def _read_record(state: Mapping[str, Any]) -> JsonObject:
     Raises:
         ConfigurationError: the run did not pass `before_agent`.
     """
-    record = state.get("guardgraph_record")
-    if not record:
+    record = find_record(state)
+    if record is None:
         raise ConfigurationError("LicensedTools: the agent was entered past its beginning, so nothing can be licensed")
-    return record  # type: ignore[no-any-return]
+    return record
 
 
 def _read_given(record: JsonObject) -> Given:

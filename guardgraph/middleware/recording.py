@@ -218,6 +218,8 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         return await aperform_driven_node(self._finish(cast(Mapping[str, Any], state)), _NOBODY)
 
     def _finish(self, state: Mapping[str, Any]) -> Doing:
+        if not state.get("guardgraph_recording"):  # a middleware in front ended the run before this one began
+            return {}
         trail = yield from self._read_trail(state)
         return (yield _Apart(partial(self._record, state, trail)))
 
@@ -233,10 +235,10 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         unique = {tuple(item["number"]): item for item in items if "number" in item}
         return [unique[number] for number in sorted(unique)]
 
-    def _record(self, state: Mapping[str, Any], trail: list[JsonObject]) -> dict[str, Any] | None:
+    def _record(self, state: Mapping[str, Any], trail: list[JsonObject]) -> dict[str, Any]:
         self._open.pop(state["guardgraph_recording"]["id"], None)
         if not any("settings" in item for item in trail):
-            return None
+            return {"guardgraph_recording": {}}
         ended, record = state.get("guardgraph") or {}, state.get("guardgraph_record") or {}
         run = find_run(state["messages"])
         told = {"status": ended.get("status", "ok"), "stop_reason": ended.get("stop_reason", "success")}
@@ -251,7 +253,7 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         audit: JsonObject = {"status": "recorded", "run_id": recording["run_id"]}
         if receipt.error is not None:
             audit = {"status": "unavailable", "error": receipt.error}
-        return {"guardgraph": {"run": run, "audit": audit}}
+        return {"guardgraph": {"run": run, "audit": audit}, "guardgraph_recording": {}}
 
 
 def _describe_failure(error: Exception, began: float) -> JsonObject:

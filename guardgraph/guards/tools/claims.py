@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -55,22 +55,24 @@ def check_claimed_actions(
             is_first &= _load_claiming("openings").issuperset(words)
 
 
-def _list_verbs(card: ToolCard) -> set[str]:
+def _list_verbs(card: ToolCard) -> frozenset[str]:
     """Return the stems of what a tool does: the first word of its name, if its description begins with it, else all."""
     named = split_name_parts(card["name"])
-    is_verb_first = {*_stem_actions(named[:1])} == {*_stem_actions(_WORD.findall(card["description"])[:1])}
-    return _stem_actions(named[:1]) if named and is_verb_first else _list_named(card)
+    verbs = _stem_actions(tuple(named[:1]))
+    is_verb_first = verbs == _stem_actions(tuple(_WORD.findall(card["description"])[:1]))
+    return verbs if named and is_verb_first else _list_named(card)
 
 
-def _list_named(card: ToolCard) -> set[str]:
+def _list_named(card: ToolCard) -> frozenset[str]:
     """Return the stems of all that the name of a tool says, and of the first word of its description."""
     parts = [*split_name_parts(card["name"]), *_WORD.findall(card["description"])[:1]]
-    return _stem_actions([*parts, *(part.removesuffix("ment") for part in parts)])  # who schedules a payment pays
+    return _stem_actions((*parts, *(part.removesuffix("ment") for part in parts)))  # who schedules a payment pays
 
 
-def _stem_actions(words: Sequence[str]) -> set[str]:
+@lru_cache(maxsize=1024)
+def _stem_actions(words: tuple[str, ...]) -> frozenset[str]:
     """Return the stems of verbs, and of those that say the same."""
-    stems = {_stem_verb(word.casefold()) for word in words if word.isalpha() and len(word) > 2}
+    stems = frozenset(_stem_verb(word.casefold()) for word in words if word.isalpha() and len(word) > 2)
     return stems.union(*(alike for alike in _load_alike() if not alike.isdisjoint(stems)))
 
 
