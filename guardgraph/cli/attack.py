@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from guardgraph.cli import inputs
-from guardgraph.cli.shell import Json, Screen, exit_with_status, print_json
+from guardgraph.cli.options import Json, argument, option
+from guardgraph.cli.shell import Screen, exit_with_status, print_json
 from guardgraph.plain.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -16,27 +15,15 @@ if TYPE_CHECKING:
 
 
 def attack(
-    target: Annotated[
-        str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the agent for an attacker.", show_default=False)
-    ],
+    target: Annotated[str, argument("MODULE:FACTORY", "Makes the agent for an attacker.")],
     *,
-    runs: Annotated[int, typer.Option("--runs", metavar="N", help="How many runs, up to 100,000.")] = 2000,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed makes the same runs.")] = 0,
+    runs: Annotated[int, option("--runs N", "How many runs, up to 100,000.")] = 2000,
+    seed: Annotated[int, option("--seed N", "The same seed makes the same runs.")] = 0,
     tests: Annotated[
         str | None,
-        typer.Option(
-            "--tests",
-            metavar="COMMAND",
-            help="Of pytest, such as 'pytest -x': run with each mutant of the pattern's guards.",
-            show_default=False,
-        ),
+        option("--tests COMMAND", "Of pytest, such as 'pytest -x': run with each mutant of the pattern's guards."),
     ] = None,
-    write: Annotated[
-        str | None,
-        typer.Option(
-            "--write", metavar="FILE", help="A .py file: a test for pytest of each finding.", show_default=False
-        ),
-    ] = None,
+    write: Annotated[str | None, option("--write FILE", "A .py file: a test for pytest of each finding.")] = None,
     as_json: Json = False,
 ) -> None:
     """Attack an agent: hostile models, poisoned results, cut streams; exit code 3 if something came of it.
@@ -53,21 +40,17 @@ def attack(
         report = attack_agent(target, runs=runs, seed=seed, progress=progress)
     mutants = None if tests is None else try_mutants(tests)
     if write is not None and report.found:
-        _write_tests(write, report)
+        from guardgraph.testing.attack.written import format_test_file
+
+        try:
+            Path(write).write_text(format_test_file(report), encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise ConfigurationError(f"--write {write!r:.200}: cannot be written: {error.strerror}") from None
     if as_json:
         print_json({**report.plain(), **({} if mutants is None else {"mutants": mutants})})
     else:
         _print_report(Screen(), report, mutants)
     exit_with_status(not report.found and "unnoticed" not in (mutants or {}).values())
-
-
-def _write_tests(file: str, report: AttackReport) -> None:
-    from guardgraph.testing.attack.written import format_test_file
-
-    try:
-        Path(file).write_text(format_test_file(report), encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise ConfigurationError(f"--write {file!r:.200}: cannot be written: {error.strerror}") from None
 
 
 def _print_report(screen: Screen, report: AttackReport, mutants: dict[str, str] | None) -> None:

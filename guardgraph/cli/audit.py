@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-import typer
-
 import guardgraph
 from guardgraph.cli import inputs
-from guardgraph.cli.shell import Json, Screen, escape_to_one_line, exit_with_status, make_command_group, print_json
+from guardgraph.cli.options import VARIABLE, Json, Pattern, Run, Since, Store, argument, option
+from guardgraph.cli.shell import Screen, escape_to_one_line, exit_with_status, make_command_group, print_json
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -25,64 +23,73 @@ if TYPE_CHECKING:
     from guardgraph.evidence.verification import Erasure, Verification
 
 
-VARIABLE = "GUARDGRAPH_AUDIT"
-"""The variable of the environment that names a store where no option does."""
 HEAD = re.compile("([0-9]{1,18}):([0-9a-f]{64})")
 
 app = make_command_group("Show, verify and erase what a store of runs has.")
 
-Store = Annotated[str | None, typer.Option("--store", metavar="URL", help=f"The store; {VARIABLE} if left out.")]
-By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who erases; it stays in the chain.")]
-Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Of this tenant.")]
+By = Annotated[str, option("--by WHO", "Who erases; it stays in the chain.")]
+Tenant = Annotated[str | None, option("--tenant TENANT", "Of this tenant.")]
 
 
 @app.command(name="list")
 def list_(
     *,
     store: Store = None,
-    pattern: Annotated[str | None, typer.Option("--pattern", metavar="NAME", help="Of this pattern.")] = None,
+    pattern: Pattern = None,
     tenant: Tenant = None,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="WHEN", help="Recorded then or later: ISO 8601, UTC.")
-    ] = None,
-    only_open: Annotated[bool, typer.Option("--open", help="Those that began and have no ending.")] = False,
-    only_waiting: Annotated[bool, typer.Option("--waiting", help="Those that wait for a person.")] = False,
+    since: Since = None,
+    only_open: Annotated[bool, option("--open", "Those that began and have no ending.")] = False,
+    only_waiting: Annotated[bool, option("--waiting", "Those that wait for a person.")] = False,
     as_json: Json = False,
 ) -> None:
     """List the runs of a store, each by its latest record, and then those that are open: that have no ending."""
-    opened, moment = open_store_option(store), _parse_since_option(since)
+    opened, moment = open_store_option(store), parse_since_option(since)
     runs = () if only_open or only_waiting else opened.runs(pattern=pattern, tenant=tenant, since=moment)
-    left = [
-        item
-        for item in opened.open_runs()
-        if _is_open_run_chosen(item, pattern, tenant, moment) and (item.waiting or not only_waiting)
-    ]
-    rows = chain(map(make_run_row, runs), map(make_open_row, left))
+    left = [item for item in opened.open_runs() if item.waiting or not only_waiting]
+    chosen = (item for item in left if _is_open_run_chosen(item, pattern, tenant, moment))
+    rows = chain(map(make_run_row, runs), map(make_open_row, chosen))
     if as_json:
         print_json(list(rows))
     else:
-        _print_run_rows(Screen(), rows)
+        screen = Screen()
+        for row in rows:
+            more = ", redacted" if row.get("redacted") else ""
+            if "earlier" in row:
+                more += f", recorded before as {', '.join(map(str, row['earlier']))}"
+            if "forked_from" in row:
+                more += f", forked from {row['forked_from']['run_id']}"
+            line = f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_format_row_ending(row)}{more}"
+            screen.print_text(line, indent=0, hang=8)
 
 
 @app.command()
-def show(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")], store: Store = None, as_json: Json = False
-) -> None:
+def show(run: Run, store: Store = None, as_json: Json = False) -> None:
     """Show a run: where it stands in the chain, and how it ended or that it is open; with --json all that is kept."""
+    from guardgraph.evidence.chain import read_chain_entry
+
     opened = open_store_option(store)
-    entries = _read_run_entries(opened, run)
+    entries = []
+    for text in opened.entries(run):
+        with suppress(ValueError):
+            entries.append(read_chain_entry(text))
     left = next(iter(opened.open_runs(run) if entries else ()), None)
     if left is None and entries and not any(entry["kind"] == "run" for entry in entries):
-        _show_closed_run(run, entries, as_json)
+        if as_json:
+            print_json({"run_id": run, "recording": None, "status": "closed", "entries": entries})
+        else:
+            screen = Screen()
+            screen.print_with_label("run", run)
+            screen.print_with_label("state", "closed, without an ending")
+            _print_run_entries(screen, entries)
         return
     stored: guardgraph.StoredRun | guardgraph.OpenRun = left or opened.read(run)
-    kept: JsonObject = (
-        {"recording": stored.recording}
-        if isinstance(stored, guardgraph.StoredRun)
-        else {"recording": None, **make_open_row(stored), "begun": stored.begun}
-    )
     if as_json:
         place = {"seq": stored.position.seq, "hash": stored.position.hash, "at": stored.position.at}
+        kept: JsonObject = {"recording": None}
+        if isinstance(stored, guardgraph.StoredRun):
+            kept = {"recording": stored.recording}
+        else:
+            kept |= {**make_open_row(stored), "begun": stored.begun}
         print_json({"run_id": stored.run_id, "position": place, **kept, "entries": entries})
     elif isinstance(stored, guardgraph.StoredRun):
         _print_stored_run(Screen(), stored, entries)
@@ -106,21 +113,12 @@ def head(store: Store = None, as_json: Json = False) -> None:
 def verify(
     *,
     store: Store = None,
-    head: Annotated[
-        str | None, typer.Option("--head", metavar="N:HASH", help="A head that was kept elsewhere.")
-    ] = None,
+    head: Annotated[str | None, option("--head N:HASH", "A head that was kept elsewhere.")] = None,
     checkpointer: Annotated[
-        str | None,
-        typer.Option(
-            "--checkpointer",
-            metavar="MODULE:NAME",
-            help="The checkpointer of the runs, or what makes it: open runs that it does not have are found.",
-        ),
+        str | None, option("--checkpointer MODULE:NAME", "The runs' checkpointer: open runs that it has not are found.")
     ] = None,
-    replay: Annotated[bool, typer.Option("--replay", help="Decide the runs again, and name those that part.")] = False,
-    agent: Annotated[
-        list[str] | None, typer.Option("--agent", metavar="MODULE:NAME", help="Who replays, if no shipped agent.")
-    ] = None,
+    replay: Annotated[bool, option("--replay", "Decide the runs again, and name those that part.")] = False,
+    agent: Annotated[list[str] | None, option("--agent MODULE:NAME", "Who replays, if no shipped agent.")] = None,
     as_json: Json = False,
 ) -> None:
     """Verify that a store has what was written to it; exit code 3 where it has not."""
@@ -142,16 +140,11 @@ def verify(
 
 @app.command(name="import")
 def import_(
-    source: Annotated[
-        str, typer.Argument(metavar="FILE|URL", help="The export: a file, or a database of checkpoints.")
-    ],
+    source: Annotated[str, argument("FILE|URL", "The export: a file, or a database of checkpoints.")],
     *,
-    form: Annotated[
-        str, typer.Option("--from", metavar="FORM", help="langgraph or otlp: checkpoints of LangGraph, or spans.")
-    ],
+    form: Annotated[str, option("--from FORM", "langgraph or otlp: checkpoints of LangGraph, or spans.")],
     tools: Annotated[
-        str | None,
-        typer.Option("--tools", metavar="MODULE:NAME", help="The agent's tools, where the export does not say them."),
+        str | None, option("--tools MODULE:NAME", "The agent's tools, where the export does not say them.")
     ] = None,
     store: Store = None,
     as_json: Json = False,
@@ -185,11 +178,11 @@ def import_(
 
 @app.command()
 def erase(
-    run: Annotated[str | None, typer.Argument(metavar="RUN", help="The run's id.")] = None,
+    run: Annotated[str | None, argument("RUN", "The run's id.")] = None,
     *,
     by: By,
     tenant: Tenant = None,
-    user: Annotated[str | None, typer.Option("--user", metavar="USER", help="Of this user.")] = None,
+    user: Annotated[str | None, option("--user USER", "Of this user.")] = None,
     store: Store = None,
     as_json: Json = False,
 ) -> None:
@@ -199,10 +192,10 @@ def erase(
 
 @app.command()
 def close(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")],
+    run: Run,
     *,
-    by: Annotated[str, typer.Option("--by", metavar="WHO", help="Who closes; it stays in the chain.")],
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; it stays in the chain.")],
+    by: Annotated[str, option("--by WHO", "Who closes; it stays in the chain.")],
+    why: Annotated[str, option("--why TEXT", "Why; it stays in the chain.")],
     store: Store = None,
     as_json: Json = False,
 ) -> None:
@@ -216,7 +209,7 @@ def close(
 
 @app.command()
 def retain(
-    days: Annotated[float, typer.Option("--days", metavar="N", help="What is older is erased.")],
+    days: Annotated[float, option("--days N", "What is older is erased.")],
     by: By,
     store: Store = None,
     as_json: Json = False,
@@ -237,13 +230,6 @@ def _read_store_url(given: str | None) -> str:
     if not url:
         raise ConfigurationError(f"--store: a URL, such as sqlite:///runs.db, is required, or {VARIABLE}")
     return url
-
-
-def select_store_runs(
-    store: str | None, *, pattern: str | None, tenant: str | None, since: str | None
-) -> guardgraph.Runs:
-    """Return the runs of a store that options select."""
-    return open_store_option(store).runs(pattern=pattern, tenant=tenant, since=_parse_since_option(since))
 
 
 def make_run_row(stored: guardgraph.StoredRun) -> JsonObject:
@@ -293,18 +279,6 @@ def _format_open_state(intents: int, receipts: int, waiting: bool) -> str:
     return f"{'waiting for a person' if waiting else 'open'}, {acted}{unknown}"
 
 
-def _print_run_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
-    for row in rows:
-        more = ", redacted" if row.get("redacted") else ""
-        if "earlier" in row:
-            more += f", recorded before as {', '.join(map(str, row['earlier']))}"
-        if "forked_from" in row:
-            more += f", forked from {row['forked_from']['run_id']}"
-        screen.print_text(
-            f"{row['seq']:>6}  {row['at'][:19]}  {row['run_id']}  {_format_row_ending(row)}{more}", indent=0, hang=8
-        )
-
-
 def _format_row_ending(row: JsonObject) -> str:
     if "changed" in row:
         return f"changed: {row['changed']}"
@@ -328,50 +302,21 @@ def _print_open_run(screen: Screen, left: guardgraph.OpenRun, entries: list[Entr
         screen.print_with_label("pattern", begun["pattern"], f", guardgraph {begun['guardgraph']}")
         screen.print_with_label("asked", excerpt_value(begun["input"], 600))
         screen.print_with_label("thread", begun["thread"] or "none: nobody can resume it")
-        _print_origin(screen, begun)
+        if "forked_from" in begun:
+            screen.print_with_label("forked from", "{run_id} at {checkpoint}".format(**begun["forked_from"]))
     _print_run_entries(screen, entries)
-
-
-def _print_origin(screen: Screen, run: Mapping[str, Any]) -> None:
-    """Print of a fork which run it went on from."""
-    if "forked_from" in run:
-        screen.print_with_label("forked from", f"{run['forked_from']['run_id']} at {run['forked_from']['checkpoint']}")
-
-
-def _show_closed_run(run: str, entries: list[Entry], as_json: bool) -> None:
-    if as_json:
-        print_json({"run_id": run, "recording": None, "status": "closed", "entries": entries})
-        return
-    screen = Screen()
-    screen.print_with_label("run", run)
-    screen.print_with_label("state", "closed, without an ending")
-    _print_run_entries(screen, entries)
-
-
-def _read_run_entries(store: guardgraph.SqlStore, run: str) -> list[Entry]:
-    """Return what the chain says of a run; an entry that was changed is for `verify` to name."""
-    from guardgraph.evidence.chain import read_chain_entry
-
-    entries = []
-    for text in store.entries(run):
-        with suppress(ValueError):
-            entries.append(read_chain_entry(text))
-    return entries
 
 
 def _print_run_entries(screen: Screen, entries: list[Entry]) -> None:
     """Print all that the chain says of a run, an entry a line."""
     for entry in entries:
-        screen.print_with_label(f"{entry['seq']}", f"{entry['at'][:19]}  {_format_run_entry(entry)}")
-
-
-def _format_run_entry(entry: Entry) -> str:
-    if entry["kind"] == "close":
-        by = f"run {entry['by']}" if entry["how"] == "superseded" else entry["by"]
-        return f"{entry['how']} by {escape_to_one_line(by)}: {escape_to_one_line(entry['why'])}"
-    if entry["kind"] == "note":
-        return f"noted: {entry['note']}"
-    return {"run": "recorded", "begin": "began", "erasure": "erased"}[entry["kind"]]
+        said = {"run": "recorded", "begin": "began", "erasure": "erased"}.get(entry["kind"], "")
+        if entry["kind"] == "close":
+            by = f"run {entry['by']}" if entry["how"] == "superseded" else entry["by"]
+            said = f"{entry['how']} by {escape_to_one_line(by)}: {escape_to_one_line(entry['why'])}"
+        elif entry["kind"] == "note":
+            said = f"noted: {entry['note']}"
+        screen.print_with_label(f"{entry['seq']}", f"{entry['at'][:19]}  {said}")
 
 
 def _print_stored_run(screen: Screen, stored: guardgraph.StoredRun, entries: list[Entry]) -> None:
@@ -388,11 +333,10 @@ def _print_stored_run(screen: Screen, stored: guardgraph.StoredRun, entries: lis
     row = make_run_row(stored)
     screen.print_with_label("pattern", row["pattern"], f", guardgraph {stored.recording['guardgraph']}")
     screen.print_with_label("asked", excerpt_value(stored.recording["input"], 600))
-    screen.print_with_label(
-        "ended", ", ".join(item for item in (row["status"], row["stop_reason"], row["outcome"]) if item)
-    )
+    screen.print_with_label("ended", ", ".join(filter(None, (row["status"], row["stop_reason"], row["outcome"]))))
     screen.print_with_label("path", " ".join(stored.recording["result"]["path"]))
-    _print_origin(screen, stored.recording)
+    if "forked_from" in stored.recording:
+        screen.print_with_label("forked from", "{run_id} at {checkpoint}".format(**stored.recording["forked_from"]))
     if row["redacted"]:
         screen.print_with_label("redacted", f"in {len(stored.recording['redacted'])} places")
     if len(entries) > 1:
@@ -429,13 +373,13 @@ def _print_erasure_and_exit(made: Erasure | None, as_json: bool) -> NoReturn:
         told: Any = made and {key: getattr(made, key) for key in ("seq", "at", "by", "how", "records")}
         print_json(told)
     else:
-        Screen().print_text(
-            "nothing to erase" if made is None else f"entry {made.seq}: {_format_erasure_line(made)}", indent=0
-        )
+        said = "nothing to erase" if made is None else f"entry {made.seq}: {_format_erasure_line(made)}"
+        Screen().print_text(said, indent=0)
     exit_with_status(True)
 
 
-def _parse_since_option(given: str | None) -> datetime | None:
+def parse_since_option(given: str | None) -> datetime | None:
+    """Return the moment of ``--since``, with its zone."""
     if given is None:
         return None
     if (back := re.fullmatch(r"([0-9]{1,5})([dh])", given)) is not None:
@@ -443,9 +387,8 @@ def _parse_since_option(given: str | None) -> datetime | None:
     try:
         moment = datetime.fromisoformat(given)
     except ValueError:
-        raise ConfigurationError(
-            f"--since: 30d, 12h, a date, such as 2026-01-31, or a date and time is required; given: {given!r:.80}"
-        ) from None
+        allowed = "30d, 12h, a date, such as 2026-01-31, or a date and time"
+        raise ConfigurationError(f"--since: {allowed} is required; given: {given!r:.80}") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -454,26 +397,20 @@ def parse_head_option(given: str | None) -> tuple[int, str] | None:
     if given is None:
         return None
     if (said := HEAD.fullmatch(given.strip())) is None:
-        raise ConfigurationError(
-            f"--head: N:HASH, as `guardgraph audit head` prints, is required; given: {given!r:.90}"
-        )
+        allowed = "N:HASH, as `guardgraph audit head` prints,"
+        raise ConfigurationError(f"--head: {allowed} is required; given: {given!r:.90}")
     return int(said[1]), said[2]
 
 
-KEY_BYTES = 64 * 1024
-"""Bytes of a PEM file that are read: a hundred times what a key has."""
+KEY_BYTES = 64 * 1024  # bytes of a PEM file that are read: a hundred times what a key has
 
 
 @app.command()
 def export(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")],
+    run: Run,
     store: Store = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="The file; printed if left out.")
-    ] = None,
-    sign: Annotated[
-        str | None, typer.Option("--sign", metavar="KEY.pem", help="An Ed25519 private key, PKCS #8.")
-    ] = None,
+    out: Annotated[str | None, option("--out -o FILE", "The file; printed if left out.")] = None,
+    sign: Annotated[str | None, option("--sign KEY.pem", "An Ed25519 private key, PKCS #8.")] = None,
 ) -> None:
     """Write a run as one JSON document: recording, result, place in the chain; signed if a key is given.
 
@@ -489,23 +426,16 @@ def export(
         return
     _write_out_option(out, text)
     how = "signed" if key is not None else "not signed"
-    Screen().print_text(
-        f"{out}: run {run}, entry {document['chain']['seq']}:{document['chain']['hash']}, {how}", indent=0
-    )
+    place = document["chain"]
+    Screen().print_text(f"{out}: run {run}, entry {place['seq']}:{place['hash']}, {how}", indent=0)
 
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A document; - reads it from a pipe.")],
-    agent: Annotated[
-        str, typer.Option("--agent", metavar="MODULE:FACTORY", help="Makes the agent that decides again.")
-    ],
-    head: Annotated[
-        str | None, typer.Option("--head", metavar="N:HASH", help="The run's entry, as it was kept elsewhere.")
-    ] = None,
-    public_key: Annotated[
-        str | None, typer.Option("--public-key", metavar="PEM", help="An Ed25519 public key: it has signed.")
-    ] = None,
+    file: Annotated[str, argument("FILE", "A document; - reads it from a pipe.")],
+    agent: Annotated[str, option("--agent MODULE:FACTORY", "Makes the agent that decides again.")],
+    head: Annotated[str | None, option("--head N:HASH", "The run's entry, as it was kept elsewhere.")] = None,
+    public_key: Annotated[str | None, option("--public-key PEM", "An Ed25519 public key: it has signed.")] = None,
     as_json: Json = False,
 ) -> None:
     """Derive every verdict of a document again, without its store and without a network.
@@ -517,13 +447,22 @@ def check(
 
     kept = parse_head_option(head)
     key = None if public_key is None else inputs.read_option_bytes("--public-key", public_key, KEY_BYTES)
-    checked = guardgraph.check_document(
-        inputs.read_option_bytes("FILE", file, MOST_BYTES), agent, head=kept, public_key=key
-    )
+    data = inputs.read_option_bytes("FILE", file, MOST_BYTES)
+    checked = guardgraph.check_document(data, agent, head=kept, public_key=key)
     if as_json:
         print_json(checked.plain())
     else:
-        _print_checked_document(Screen(), checked)
+        screen = Screen()
+        screen.print_with_label("run", checked.run_id, f", {checked.pattern}, guardgraph {checked.guardgraph}")
+        screen.print_with_label("entry", f"{checked.seq}:{checked.hash}")
+        screen.print_with_label("signature", SIGNED[checked.signed])
+        if checked.ok and checked.signed == "unchecked":
+            said = "every verdict was derived again; no findings, but who signed it was not checked: give --public-key"
+            screen.print_text((said, "yellow"), indent=0)
+        elif checked.ok:
+            screen.print_text(("every verdict was derived again; no findings", "green"), indent=0)
+        for finding in checked.findings:
+            screen.print_text((f"{finding.kind}: {finding}", "red"), hang=2)
     exit_with_status(checked.ok)
 
 
@@ -533,19 +472,6 @@ SIGNED = {
     "wrong": "not signed with this key",
     "yes": "signed with this key",
 }
-
-
-def _print_checked_document(screen: Screen, checked: guardgraph.CheckedRun) -> None:
-    screen.print_with_label("run", checked.run_id, f", {checked.pattern}, guardgraph {checked.guardgraph}")
-    screen.print_with_label("entry", f"{checked.seq}:{checked.hash}")
-    screen.print_with_label("signature", SIGNED[checked.signed])
-    if checked.ok and checked.signed == "unchecked":
-        said = "every verdict was derived again; no findings, but who signed it was not checked: give --public-key"
-        screen.print_text((said, "yellow"), indent=0)
-    elif checked.ok:
-        screen.print_text(("every verdict was derived again; no findings", "green"), indent=0)
-    for finding in checked.findings:
-        screen.print_text((f"{finding.kind}: {finding}", "red"), hang=2)
 
 
 def _write_out_option(out: str, text: str) -> None:

@@ -15,17 +15,19 @@ import typer
 from guardgraph.checking.answer import check_answer
 from guardgraph.checking.checked import CheckedAnswer
 from guardgraph.cli import inputs
-from guardgraph.cli.shell import HELP, Json, Shell, escape_for_terminal, exit_with_status, print_json, print_on_stderr
+from guardgraph.cli.options import Json, argument, option
+from guardgraph.cli.shell import HELP, Shell, escape_for_terminal, exit_with_status, print_json, print_on_stderr
 from guardgraph.grounding.check import Source
 from guardgraph.plain.errors import ConfigurationError, InputError, ReadFailure, explain_unread_file
 from guardgraph.plain.json import JsonObject, NotJson, parse_json
 
-_MOST_BYTES: Final = 20_000_000
-"""Of an answer or of a file of rows."""
+_MOST_BYTES: Final = 20_000_000  # of an answer or of a file of rows
 _PAGES: Final = re.compile("https?://", re.IGNORECASE)
 _PLAIN: Final = ".txt"
 _LABELS: Final = ("good", "bad")
-_VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")
+_STYLES: Final = {
+    "contradicted": "red", "unsupported": "red", "doubtful": "yellow", "unchecked": "dim", "supported": "green"
+}  # fmt: skip
 
 
 app = typer.Typer(cls=Shell, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP)
@@ -39,33 +41,22 @@ def _alone() -> None:
 
 @app.command()
 def check(
-    answer: Annotated[
-        str | None, typer.Argument(metavar="ANSWER", help="A text, Markdown or HTML file; - is the standard input.")
-    ] = None,
+    answer: Annotated[str | None, argument("ANSWER", "A text, Markdown or HTML file; - is the standard input.")] = None,
     *,
     source: Annotated[
         list[str] | None,
-        typer.Option(
-            "--source",
-            metavar="PATH|URL",
-            help="A file, a folder or a page that it rests on; several times for several.",
-        ),
+        option("--source PATH|URL", "A file, a folder or a page that it rests on; several times for several."),
     ] = None,
-    question: Annotated[str, typer.Option("--question", help="What was asked; its words may be repeated.")] = "",
+    question: Annotated[str, option("--question", "What was asked; its words may be repeated.")] = "",
     data: Annotated[
         str | None,
-        typer.Option(
-            "--data",
-            metavar="FILE",
-            help='Many answers instead, {"answer", "sources", "question"?, "label"?} in each line.',
-        ),
+        option("--data FILE", 'Many answers instead, {"answer", "sources", "question"?, "label"?} in each line.'),
     ] = None,
     fail_under: Annotated[
-        float | None,
-        typer.Option("--fail-under", metavar="PERCENT", help="With --data: exit with 3 if fewer are let through."),
+        float | None, option("--fail-under PERCENT", "With --data: exit with 3 if fewer are let through.")
     ] = None,
-    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
+    html: Annotated[str | None, option("--html FILE", "Write it as a page.")] = None,
+    markdown: Annotated[bool, option("--markdown", "Print it as Markdown.")] = False,
     as_json: Json = False,
 ) -> None:
     """Hold an answer against its sources, sentence by sentence; needs no model, key or network."""
@@ -77,22 +68,27 @@ def check(
         given = f"{fail_under:g}" + ("" if data is not None else " without --data")
         raise ConfigurationError(f"--fail-under: a number from 0 to 100 beside --data is required; given: {given}")
     if data is not None:
-        exit_with_status(_check_rows(data, fail_under, as_json))
+        exit_with_status(_check_data_rows(data, fail_under, as_json))
     if not source:
         raise ConfigurationError("--source: a file, a folder or a URL is required; given: none")
     checked = check_answer(_read_shown_text("ANSWER", str(answer)), _read_sources(source), question=question)
     if html is not None:
-        _write_page(html, checked)
+        if not html.lower().endswith(".html"):
+            raise ConfigurationError(f"--html: a name that ends in .html is required; given: {html!r:.200}")
+        try:
+            Path(inputs.check_path_option("--html", html)).write_text(checked.to_html(), encoding="utf-8")
+        except OSError as error:
+            raise ConfigurationError(f"--html {html!r:.200}: cannot be written: {error.strerror}") from None
     if as_json:
         print_json(checked.model_dump())
     elif markdown:
         print(checked.to_markdown(), flush=True)
     else:
-        _print_for_people(checked)
+        _print_checked_answer(checked)
     exit_with_status(checked.ok)
 
 
-def _print_for_people(checked: CheckedAnswer) -> None:
+def _print_checked_answer(checked: CheckedAnswer) -> None:
     width = min(max(shutil.get_terminal_size().columns, 40), 100)
     lines = [escape_for_terminal(line) for line in checked.to_text(width=width).splitlines()]
     if not (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
@@ -102,14 +98,8 @@ def _print_for_people(checked: CheckedAnswer) -> None:
 
     console = Console()
     for line in lines:
-        verdict = next((name for name in _VERDICTS if line.endswith(name) and not line.startswith(" ")), None)
-        style = _STYLES.get(verdict)
+        style = next((_STYLES[name] for name in _STYLES if line.endswith(name) and line[:1] != " "), None)
         console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True, style=style)
-
-
-_STYLES: Final[dict[str | None, str]] = {
-    "contradicted": "red", "unsupported": "red", "doubtful": "yellow", "unchecked": "dim", "supported": "green"
-}  # fmt: skip
 
 
 def _read_shown_text(option: str, name: str) -> str:
@@ -125,9 +115,8 @@ def _read_shown_text(option: str, name: str) -> str:
             from guardgraph.formats.by_ending import FORMATS, decode_file_text
 
             if ending not in FORMATS:
-                raise ConfigurationError(
-                    f"{option} {name!r:.200}: a file that ends in {', '.join(FORMATS)} is required"
-                )
+                allowed = ", ".join(FORMATS)
+                raise ConfigurationError(f"{option} {name!r:.200}: a file that ends in {allowed} is required")
             text = FORMATS[ending](decode_file_text(content, ending)).text
     except UnicodeError as error:
         raise ConfigurationError(f"{option} {name!r:.200}: UTF-8 text is required: {error}") from None
@@ -141,7 +130,19 @@ def _read_sources(names: list[str]) -> list[Source]:
     found = list[Source]()
     for name in names:
         if _PAGES.match(name):
-            found.append(_read_web_source(name))
+            from urllib.parse import urlsplit
+
+            from guardgraph.web.reader import web_reader
+
+            try:
+                host = urlsplit(name).hostname or ""
+            except ValueError as error:
+                raise ConfigurationError(f"--source {name!r:.200}: no address of a page: {error}") from None
+            try:
+                page = web_reader()({"url": name, "hosts": [host]})
+            except ReadFailure as failure:
+                raise InputError(f"--source {name!r:.200}: the page cannot be read: {failure.reason}") from None
+            found.append(Source(name, page["body"], (page.get("title") or "",)))
         elif name != "-" and Path(inputs.check_path_option("--source", name)).is_dir():
             from guardgraph.tools.knowledge_base import load_folder
 
@@ -159,32 +160,7 @@ def _read_sources(names: list[str]) -> list[Source]:
     return found
 
 
-def _read_web_source(url: str) -> Source:
-    from urllib.parse import urlsplit
-
-    from guardgraph.web.reader import web_reader
-
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError as error:
-        raise ConfigurationError(f"--source {url!r:.200}: no address of a page: {error}") from None
-    try:
-        page = web_reader()({"url": url, "hosts": [host]})
-    except ReadFailure as failure:
-        raise InputError(f"--source {url!r:.200}: the page cannot be read: {failure.reason}") from None
-    return Source(url, page["body"], (page.get("title") or "",))
-
-
-def _write_page(file: str, checked: CheckedAnswer) -> None:
-    if not file.lower().endswith(".html"):
-        raise ConfigurationError(f"--html: a name that ends in .html is required; given: {file!r:.200}")
-    try:
-        Path(inputs.check_path_option("--html", file)).write_text(checked.to_html(), encoding="utf-8")
-    except OSError as error:
-        raise ConfigurationError(f"--html {file!r:.200}: cannot be written: {error.strerror}") from None
-
-
-def _check_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
+def _check_data_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
     """Check many answers and print a table; return whether as many are let through as were asked for."""
     verdicts, errors, labelled = Counter[str](), Counter[str](), Counter[str]()
     passed = total = 0
@@ -201,7 +177,7 @@ def _check_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
     if not total:
         raise InputError(f"--data {file!r:.200}: lines with answers are required; given: none")
     share = 100 * passed / total
-    table: JsonObject = {"answers": total, "let_through": passed, "verdicts": {v: verdicts[v] for v in _VERDICTS}}
+    table: JsonObject = {"answers": total, "let_through": passed, "verdicts": {v: verdicts[v] for v in _STYLES}}
     table |= {} if fail_under is None else {"fail_under": fail_under}
     for label, name in (("good", "good_refused"), ("bad", "bad_let_through")):
         if labelled[label]:
@@ -212,7 +188,7 @@ def _check_rows(file: str, fail_under: float | None, as_json: bool) -> bool:
         print(f"{'answers':<16}{total:>7}\n{'let through':<16}{passed:>7}{share:>7.1f} %")
         if fail_under is not None:
             print(f"{'required':<16}{fail_under:>14.1f} %")
-        for verdict in _VERDICTS:
+        for verdict in _STYLES:
             print(f"{verdict:<16}{verdicts[verdict]:>7}{100 * verdicts[verdict] / total:>7.1f} %")
         for name, said in (("good_refused", "good, refused"), ("bad_let_through", "bad, let through")):
             if name in table:
@@ -234,13 +210,13 @@ def _read_data_rows(file: str) -> list[dict[str, Any]]:
             row = parse_json(line)
         except NotJson as error:
             raise InputError(f"--data {file!r:.200}: line {number}: not JSON: {error}") from None
-        if (problem := _find_row_problem(row)) is not None:
+        if (problem := _find_data_row_problem(row)) is not None:
             raise InputError(f"--data {file!r:.200}: line {number}: {problem}")
         rows.append(row)
     return rows
 
 
-def _find_row_problem(row: Any) -> str | None:
+def _find_data_row_problem(row: Any) -> str | None:
     """Say what is wrong in a row; None where nothing is."""
     if not isinstance(row, dict):
         return f'an object {{"answer": TEXT, "sources": [...]}} is required; given: {row!r:.80}'

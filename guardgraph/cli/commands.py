@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +13,12 @@ from guardgraph.cli import audit, graphs, inputs, knowledge, policies, review, r
 from guardgraph.cli.attack import attack
 from guardgraph.cli.check import check
 from guardgraph.cli.making import Goal, Model, RunOptions, exit_after_runs, run_and_exit, spread_options
+from guardgraph.cli.options import COMMAND, GRAPH, Json, argument, option
 from guardgraph.cli.research import research
-from guardgraph.cli.shell import HELP, OK, Json, Screen, Shell, exit_with_status, print_json
+from guardgraph.cli.shell import HELP, OK, Screen, Shell, exit_with_status, print_json
 from guardgraph.cli.what_if import evaluate, what_if
-from guardgraph.graphs.patterns import COMMANDS
+from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
+from guardgraph.plain.json import RESULT_DEPTH
 
 app = typer.Typer(
     cls=Shell, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP
@@ -30,9 +33,8 @@ app.command()(attack)
 app.command()(check)
 app.command()(evaluate)
 
-GRAPH = "|".join([*COMMANDS, "MODULE:FACTORY"])
 
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")]
+Question = Annotated[str, argument("QUESTION", "What you want to know.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -44,7 +46,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def guardgraph_(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool, option("--version", "Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """LangGraph agents in which a model only proposes and deterministic guards decide.
@@ -61,18 +63,16 @@ def rag(
     *,
     kb: Annotated[
         str | None,
-        typer.Option(
-            "--kb",
-            metavar="FOLDER|FILE|URL",
-            help="A folder of .md, .rst, .html, .txt files, or a base of `guardgraph kb`; the demo's if left out.",
+        option(
+            "--kb FOLDER|FILE|URL",
+            "A folder of .md, .rst, .html, .txt files, or a base of `guardgraph kb`; the demo's if left out.",
         ),
     ] = None,
     history: Annotated[
         str | None,
-        typer.Option(
-            "--history",
-            metavar="FILE",
-            help='The conversation before the question, {"role": "user" | "assistant", "content": TEXT} in each line.',
+        option(
+            "--history FILE",
+            'The conversation before the question, {"role": "user" | "assistant", "content": TEXT} in each line.',
         ),
     ] = None,
     options: RunOptions,
@@ -100,8 +100,7 @@ app.command()(research)
 def critique(
     *,
     context: Annotated[
-        str | None,
-        typer.Option("--context", metavar="FILE", help="A JSON object: the incident; the demo's if left out."),
+        str | None, option("--context FILE", "A JSON object: the incident; the demo's if left out.")
     ] = None,
     goal: Goal = None,
     options: RunOptions,
@@ -119,9 +118,7 @@ def critique(
 @app.command()
 @spread_options
 def tools(
-    task: Annotated[
-        str | None, typer.Argument(metavar="TASK", help="What is to be done; the demo's if left out.")
-    ] = None,
+    task: Annotated[str | None, argument("TASK", "What is to be done; the demo's if left out.")] = None,
     *,
     options: RunOptions,
     kept: waiting.KeepingOptions,
@@ -151,27 +148,23 @@ def demo(model: Model = None, as_json: Json = False) -> None:
 
 @app.command()
 def verify(
-    target: Annotated[
-        str | None, typer.Argument(metavar="MODULE:FACTORY", help="Your own graph; ours if left out.")
-    ] = None,
+    target: Annotated[str | None, argument("MODULE:FACTORY", "Your own graph; ours if left out.")] = None,
     behind: Annotated[
         list[str] | None,
-        typer.Option(
-            "--behind",
-            metavar="GUARD:NODE",
-            help="Of any LangGraph graph: every way from NODE to the end passes GUARD; several times for several.",
+        option(
+            "--behind GUARD:NODE",
+            "Of any LangGraph graph: every way from NODE to the end passes GUARD; several times for several.",
         ),
     ] = None,
     before: Annotated[
-        list[str] | None,
-        typer.Option("--before", metavar="NODE", help="With --behind: a node to be reached only past GUARD."),
+        list[str] | None, option("--before NODE", "With --behind: a node to be reached only past GUARD.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Prove that no run of a graph can get around its guards."""
     proved = graphs.prove_graph_argument(target, behind or [], before or [])
     if as_json:
-        print_json(graphs.format_proofs_json(proved))
+        print_json([asdict(proof) for proof in proved])
     else:
         graphs.print_proofs(Screen(), proved)
     exit_with_status(not any(proof.findings for proof in proved))
@@ -179,17 +172,18 @@ def verify(
 
 @app.command()
 def draw(
-    target: Annotated[str, typer.Argument(metavar=GRAPH, help="The graph.")],
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .svg, .png or .mmd (Mermaid).")],
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="FILE", help="A run's result, as --json prints it: shows its way.")
-    ] = None,
-    earlier: Annotated[
-        str | None, typer.Option("--earlier", metavar="FILE", help="Another run's result: shows where the two part.")
-    ] = None,
+    target: Annotated[str, argument(GRAPH, "The graph.")],
+    out: Annotated[str, option("--out -o FILE", "Ends in .svg, .png or .mmd (Mermaid).")],
+    run: Annotated[str | None, option("--run FILE", "A run's result, as --json prints it: shows its way.")] = None,
+    earlier: Annotated[str | None, option("--earlier FILE", "Another run's result: shows where the two part.")] = None,
 ) -> None:
     """Draw a graph to a file, and the way that a run took through it."""
-    picture = graphs.draw_graph_argument(target, run, earlier)
+    graph = graphs.load_graph_argument(target, "draw")
+    now, then = (
+        None if file is None else inputs.read_json_option(named, file, RESULT_DEPTH)
+        for named, file in (("--run", run), ("--earlier", earlier))
+    )
+    picture = guardgraph.draw(graph, now, earlier=then)
     graphs.save_out_option(picture, out)
     Screen().print_text(f"{out}: {picture.described}", indent=0)
 
@@ -198,17 +192,12 @@ def draw(
 def report(
     run: Annotated[
         str,
-        typer.Argument(
-            metavar="RUN",
-            help="A run's result, as --json prints it, or its document; - for a pipe; of --store, a run's id.",
-        ),
+        argument("RUN", "A run's result, as --json prints it, or its document; - for a pipe; of --store, a run's id."),
     ],
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="Ends in .html; in .md for a brief.")],
-    graph: Annotated[
-        str | None, typer.Option("--graph", metavar=GRAPH, help="The graph of the run; a run of ours needs none.")
-    ] = None,
-    asked: Annotated[str | None, typer.Option("--asked", metavar="TEXT", help="What the run was asked.")] = None,
-    store: Annotated[str | None, typer.Option("--store", metavar="URL", help="The store that has the run.")] = None,
+    out: Annotated[str, option("--out -o FILE", "Ends in .html; in .md for a brief.")],
+    graph: Annotated[str | None, option(f"--graph {GRAPH}", "The graph of the run; a run of ours needs none.")] = None,
+    asked: Annotated[str | None, option("--asked TEXT", "What the run was asked.")] = None,
+    store: Annotated[str | None, option("--store URL", "The store that has the run.")] = None,
 ) -> None:
     """Make a page of a run: how it ended, every proposal beside its verdict, the path, the sources.
 
@@ -216,7 +205,9 @@ def report(
     """
     page: guardgraph.Page | graphs.BriefFile
     if not out.lower().endswith(".md"):
-        page = graphs.report_run_argument(run, graph, asked, store)
+        found = graphs.read_run_argument(run, store)
+        drawn = None if graph is None else graphs.load_graph_argument(graph, "--graph")
+        page = guardgraph.report(found, drawn, asked=asked)
     elif graph is None:
         page = graphs.format_run_argument(run, asked, store)
     else:
@@ -227,26 +218,32 @@ def report(
 
 @app.command(name="reasons")
 def list_reasons(
-    pattern: Annotated[str | None, typer.Argument(metavar="|".join(COMMANDS), help="All if left out.")] = None,
+    pattern: Annotated[str | None, argument(COMMAND, "All if left out.")] = None,
     as_json: Json = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table of the docs.")] = False,
+    markdown: Annotated[bool, option("--markdown", "Print the table of the docs.")] = False,
 ) -> None:
     """List every reason why a run can stop, and what to do about it."""
     if markdown and (as_json or pattern):
         raise guardgraph.ConfigurationError("--markdown: the whole table; give neither a pattern nor --json with it")
-    wanted = views.select_catalogues_argument(pattern)
+    chosen = [*PATTERNS.values()] if pattern is None else [find_shipped_pattern(pattern)]
+    if None in chosen:
+        allowed = f"{', '.join(COMMANDS)} or nothing"
+        raise guardgraph.ConfigurationError(f"reasons: {allowed} is required; given: {pattern!r}")
+    wanted = [each.catalogue for each in chosen if each is not None]
     if as_json:
         print_json(views.format_reasons_json(wanted))
     elif markdown:
-        print(views.format_reasons_markdown(), end="", flush=True)
+        from guardgraph.graphs.catalogues import catalogue_markdown  # loads Pydantic, for which help need not wait
+
+        print(catalogue_markdown(), end="", flush=True)
     else:
         views.print_reasons(Screen(), wanted)
 
 
 @app.command()
 def prompts(
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where they are written.")],
-    pattern: Annotated[str, typer.Option("--pattern", metavar="|".join(COMMANDS), help="Whose.")] = "rag",
+    to: Annotated[Path, option("--to FOLDER", "Where they are written.")],
+    pattern: Annotated[str, option(f"--pattern {COMMAND}", "Whose.")] = "rag",
 ) -> None:
     """Write out what the models of an agent are told, to be changed and given to its factory as `prompts`."""
     from guardgraph.world.prompts import write_prompts  # loads LangChain, for which help need not wait

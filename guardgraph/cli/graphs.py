@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import guardgraph
 from guardgraph.cli import audit, inputs
-from guardgraph.cli.shell import Screen
+from guardgraph.cli.shell import Screen, count_things
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
-
-
-def draw_graph_argument(target: str, run: str | None, earlier: str | None) -> guardgraph.Picture:
-    """Draw one of the patterns, or a graph of the user's own."""
-    graph = load_graph_argument(target, "draw")
-    now, then = (
-        None if file is None else inputs.read_run_option(option, file)
-        for option, file in (("--run", run), ("--earlier", earlier))
-    )
-    return guardgraph.draw(graph, now, earlier=then)
 
 
 def load_graph_argument(target: str, asking: str) -> Any:
@@ -36,14 +26,7 @@ def load_graph_argument(target: str, asking: str) -> Any:
     return load_named_graph(target, asking)
 
 
-class SavedFile(Protocol):
-    """What can be written to a file: a picture, a page."""
-
-    def save(self, path: str) -> None:
-        """Write it."""
-
-
-def save_out_option(made: SavedFile, out: str, option: str = "--out") -> None:
+def save_out_option(made: Any, out: str, option: str = "--out") -> None:
     """Write a picture or a page to the file of an option."""
     try:
         made.save(out)
@@ -78,40 +61,21 @@ def prove_graph_argument(target: str | None, behind: Sequence[str] = (), before:
         graph = load_named_graph(target, "verify")
         findings = guardgraph.verify(graph, behind=named, before=before)
         return [Proof(graph.get_name(), len(graph.builder.nodes), len(behind), findings)]
-    if target is not None:
-        return [_prove_printed_graph(load_named_graph(target, "verify"))]
-    return [_prove_printed_graph(pattern.create_agent()) for pattern in PATTERNS.values()]
-
-
-def _prove_printed_graph(graph: guardgraph.GuardedGraph) -> Proof:
-    findings = guardgraph.verify(graph)
-    return Proof(graph.get_name(), len(graph.builder.nodes), len(guardgraph.RULES), findings)
+    ours = [pattern.create_agent() for pattern in PATTERNS.values()] if target is None else []
+    graphs = ours if target is None else [load_named_graph(target, "verify")]
+    rules = len(guardgraph.RULES)
+    return [Proof(each.get_name(), len(each.builder.nodes), rules, guardgraph.verify(each)) for each in graphs]
 
 
 def print_proofs(screen: Screen, proved: Iterable[Proof]) -> None:
     """Print a line for each graph and one for each finding."""
     for proof in proved:
-        sizes = f"{_format_count(proof.nodes, 'node')}, {_format_count(proof.rules, 'rule')}, "
-        found = _format_count(len(proof.findings), "finding")
+        sizes = f"{count_things(proof.nodes, 'node')}, {count_things(proof.rules, 'rule')}, "
+        found = count_things(len(proof.findings), "finding")
         shown = (found, "red") if proof.findings else ("no findings", "green")
         screen.print_text((proof.graph, "bold"), f": {sizes}", shown, indent=0)
         for finding in proof.findings:
             screen.print_text(str(finding), hang=2)
-
-
-def _format_count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def format_proofs_json(proved: Iterable[Proof]) -> list[JsonObject]:
-    """Return every proof as an object."""
-    return [asdict(proof) for proof in proved]
-
-
-def report_run_argument(run: str, graph: str | None, asked: str | None, store: str | None = None) -> guardgraph.Page:
-    """Make the page of a run."""
-    found = read_run_argument("RUN", run) if store is None else audit.open_store_option(store).read(run)
-    return guardgraph.report(found, None if graph is None else load_graph_argument(graph, "--graph"), asked=asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +92,7 @@ class BriefFile:
 
 def format_run_argument(run: str, asked: str | None, store: str | None = None) -> BriefFile:
     """Make the brief of a run; of a stored one, the title is the question that it was given."""
-    found = read_run_argument("RUN", run) if store is None else audit.open_store_option(store).read(run)
+    found = read_run_argument(run, store)
     given: object = asked
     if not isinstance(found, dict):
         if found.recording is None:
@@ -137,15 +101,17 @@ def format_run_argument(run: str, asked: str | None, store: str | None = None) -
     return BriefFile(guardgraph.format_brief(found, asked=given), "the brief of a Research run")
 
 
-def read_run_argument(option: str, file: str) -> JsonObject | guardgraph.StoredRun:
-    """Return the result in a file, or the run of the document that it is."""
+def read_run_argument(file: str, store: str | None) -> JsonObject | guardgraph.StoredRun:
+    """Return a run of a store, the result in a file, or the run of the document that it is."""
     from guardgraph.evidence.checking import is_run_document, unwrap_run_document
     from guardgraph.evidence.document import build_stored_run
 
-    value = inputs.read_json_option(option, file, inputs.DOCUMENT_DEPTH)
+    if store is not None:
+        return audit.open_store_option(store).read(file)
+    value = inputs.read_json_option("RUN", file, inputs.DOCUMENT_DEPTH)
     if not is_run_document(value):
         return value
     try:
         return build_stored_run(unwrap_run_document(value))
     except InputError as error:
-        raise ConfigurationError(f"{option} {file!r:.200}: {error}") from error
+        raise ConfigurationError(f"RUN {file!r:.200}: {error}") from error

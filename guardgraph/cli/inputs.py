@@ -86,19 +86,11 @@ def check_path_option(option: str, path: str) -> str:
     return path
 
 
-def require_file_option(option: str, path: str) -> str:
-    """Return the path of a file that is there: what is only read is not made."""
-    return _require_path_option(option, path, "file", Path.is_file)
-
-
-def require_folder_option(option: str, path: str) -> str:
-    """Return the path of a folder that is there."""
-    return _require_path_option(option, path, "folder", Path.is_dir)
-
-
-def _require_path_option(option: str, path: str, kind: str, is_one: Callable[[Path], bool]) -> str:
+def require_file_option(option: str, path: str, kind: str = "file") -> str:
+    """Return the path of a file, or of a folder, that is there: what is only read is not made."""
     try:
-        found = is_one(Path(check_path_option(option, path)))
+        place = Path(check_path_option(option, path))
+        found = place.is_dir() if kind == "folder" else place.is_file()
     except OSError as error:
         raise ConfigurationError(f"{option} {path!r:.200}: cannot be read: {error.strerror}") from None
     if not found:
@@ -125,23 +117,6 @@ def parse_caller_options(tenant: str | None, user: str | None, groups: list[str]
         raise make_configuration_error("caller", error) from None
 
 
-def load_question_argument(question: str | None = None) -> JsonObject:
-    """Return the demo's research request, asking another question if one is given."""
-    from guardgraph.tools import demo
-
-    given = demo.load_demo_request()
-    return given if question is None else {**given, "request": {**given["request"], "question": question}}
-
-
-def load_context_option(file: str | None = None) -> JsonObject:
-    """Return the incident context in a file, the demo's without one."""
-    if file is None:
-        from guardgraph.tools import demo
-
-        return demo.load_demo_incident()
-    return read_json_option("--context", file)
-
-
 def load_history_option(file: str) -> list[JsonObject]:
     """Return the turns of a conversation, a JSON object ``{role, content}`` in each line of a file."""
     from guardgraph.guards.stop import (
@@ -166,11 +141,6 @@ def load_history_option(file: str) -> list[JsonObject]:
             said = f"{wrong['field']}: {wrong['allowed']} is required; given: {wrong['given']}"
             raise ConfigurationError(f"--history {file!r}: {said}") from None
     return turns
-
-
-def read_run_option(option: str, file: str) -> JsonObject:
-    """Return the result of a run in the file that an option names; see `read_json_option`."""
-    return read_json_option(option, file, RESULT_DEPTH)
 
 
 def read_json_option(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:

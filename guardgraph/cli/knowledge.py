@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
-import typer
-
 from guardgraph.cli import inputs
 from guardgraph.cli.inputs import show_progress_bar
-from guardgraph.cli.shell import Json, Screen, exit_with_status, make_command_group, print_json, print_on_stderr
+from guardgraph.cli.options import Json, argument, option
+from guardgraph.cli.shell import Screen, count_things, exit_with_status, make_command_group, print_json, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject
@@ -25,13 +24,7 @@ if TYPE_CHECKING:
     from guardgraph.knowledge.scopes import Scope
     from guardgraph.state.context import Caller
 
-_SHOWN: Final = 5
-"""Of many that are alike."""
-
-
-def count_things(count: int, name: str) -> str:
-    """Return a number of things."""
-    return f"{count} {name}{'' if count == 1 else 's'}"
+_SHOWN: Final = 5  # of many that are alike
 
 
 def name_first(names: Sequence[str]) -> str:
@@ -49,10 +42,8 @@ def print_add_report(screen: Screen, folder: str, report: Report) -> None:
     if left_out := report.describe_left_out():
         print_on_stderr(f"left out of {folder}: {left_out}")
     if report.closed:
-        whom = "--reader or an access.yaml names who may"
-        print_on_stderr(
-            f"nobody may read {count_things(len(report.closed), 'document')} ({name_first(report.closed)}); {whom}"
-        )
+        which = f"{count_things(len(report.closed), 'document')} ({name_first(report.closed)})"
+        print_on_stderr(f"nobody may read {which}; --reader or an access.yaml names who may")
 
 
 def show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
@@ -61,17 +52,14 @@ def show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
     if not held:
         screen.print_text("nothing", indent=0)
         return
-    screen.print_table(
-        [name.replace("_", " ") for name in held[0]],
-        ([_format_base_cell(value) for value in row.values()] for row in held),
-    )
+    cells = ([_format_base_cell(value) for value in row.values()] for row in held)
+    screen.print_table([name.replace("_", " ") for name in held[0]], cells)
 
 
 def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
     """Show what was found, what became of it, and what to do next."""
-    screen.print_text(
-        f"{file}: {count_things(checked.documents, 'document')}, {count_things(checked.chunks, 'chunk')}", indent=0
-    )
+    counts = f"{count_things(checked.documents, 'document')}, {count_things(checked.chunks, 'chunk')}"
+    screen.print_text(f"{file}: {counts}", indent=0)
     for kind, of_kind in groupby(checked.findings, key=lambda finding: finding.kind):
         findings = [*of_kind]
         for finding in findings[:_SHOWN]:
@@ -84,12 +72,9 @@ def show_checked(screen: Screen, file: str, checked: CheckedBase) -> None:
         screen.print_text(f"to make the index anew of what is right: guardgraph kb rebuild {file}", indent=0)
     if checked.rebuilt:
         screen.print_text(("the index is made anew", "green"), indent=0)
-    for items, became in (
-        (checked.refused, "not what was put in; add it again"),
-        (checked.without_vectors, "it has no vectors"),
-    ):
-        for item in items:
-            screen.print_text((f"{item}: {became}", "red"), hang=2)
+    became = [f"{item}: not what was put in; add it again" for item in checked.refused]
+    for said in (*became, *(f"{item}: it has no vectors" for item in checked.without_vectors)):
+        screen.print_text((said, "red"), hang=2)
     if checked.unmeasured:
         languages = ", ".join(checked.unmeasured)
         said = f"most chunks are in {languages}, for which no min_chunk_score was measured: set one of your own"
@@ -109,21 +94,17 @@ def _format_base_cell(value: Any) -> str:
 
 app = make_command_group("Fill, search and check knowledge bases on disk, and say who may read what.")
 
-SHOWN_TEXT = 160
-"""Characters of a chunk that a person is shown."""
+SHOWN_TEXT = 160  # characters of a chunk that a person is shown
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="The knowledge base, or the URL of one.")]
-Of = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose documents.")]
-Asking = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="For whom the caller asks.")]
-User = Annotated[str | None, typer.Option("--user", metavar="USER", help="Who asks.")]
-Group = Annotated[
-    list[str] | None,
-    typer.Option("--group", metavar="GROUP", help="A group of whoever asks, without group:, more than once."),
-]
+File = Annotated[str, argument("FILE", "The knowledge base, or the URL of one.")]
+Of = Annotated[str | None, option("--tenant TENANT", "Whose documents.")]
+Asking = Annotated[str | None, option("--tenant TENANT", "For whom the caller asks.")]
+User = Annotated[str | None, option("--user USER", "Who asks.")]
+Group = Annotated[list[str] | None, option("--group GROUP", "A group of whoever asks, without group:, more than once.")]
 
 
 @app.command()
-def init(url: Annotated[str, typer.Argument(metavar="URL", help="postgresql://USER:PASSWORD@HOST/DATABASE.")]) -> None:
+def init(url: Annotated[str, argument("URL", "postgresql://USER:PASSWORD@HOST/DATABASE.")]) -> None:
     """Make an empty knowledge base in a database of PostgreSQL, and its two roles.
 
     USER may make schemas and roles, and owns the tables. Documents are added and asked for by others, which are members
@@ -139,24 +120,19 @@ def init(url: Annotated[str, typer.Argument(metavar="URL", help="postgresql://US
 
 @app.command()
 def add(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The knowledge base, made if it is not there; or its URL.")
-    ],
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help=".md, .rst, .html, .txt and .pdf files.")],
+    file: Annotated[str, argument("FILE", "The knowledge base, made if it is not there; or its URL.")],
+    folder: Annotated[str, argument("FOLDER", ".md, .rst, .html, .txt and .pdf files.")],
     *,
     tenant: Of = None,
     reader: Annotated[
         list[str] | None,
-        typer.Option(
-            "--reader",
-            metavar="READER",
-            help="public, tenant, user:ID or group:ID; more than once. Without any, access.yaml says it, else nobody.",
+        option(
+            "--reader READER",
+            "public, tenant, user:ID or group:ID; more than once. Without any, access.yaml says it, else nobody.",
         ),
     ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Of the collection; it stands before each id.")
-    ] = None,
-    prune: Annotated[bool, typer.Option("--prune", help="Remove what is gone, even if it is more than half.")] = False,
+    name: Annotated[str | None, option("--name NAME", "Of the collection; it stands before each id.")] = None,
+    prune: Annotated[bool, option("--prune", "Remove what is gone, even if it is more than half.")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a collection match a folder.
@@ -166,12 +142,12 @@ def add(
     """
     from guardgraph.knowledge.ingest.rules import read_access_list
 
-    inputs.require_folder_option("FOLDER", folder)
+    inputs.require_file_option("FOLDER", folder, "folder")
     try:
         read_access_list(reader or [])
     except ValueError as error:  # before a file is made
         raise ConfigurationError(f"--reader: {error}") from None
-    with _open_base(file, makes=True) as kb, show_progress_bar() as progress:
+    with _open_knowledge_base(file, makes=True) as kb, show_progress_bar() as progress:
         report = kb.add(folder, tenant=tenant, readers=reader, name=name, prune=prune, progress=progress)
     if not any((report.added, report.changed, report.unchanged, report.removed, report.failed)):
         raise ConfigurationError(f"FOLDER {folder!r:.200}: files with text are required; there are none")
@@ -186,27 +162,21 @@ def add(
 @app.command(name="list")
 def list_(
     file: File,
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="The documents of this one.")] = None,
+    name: Annotated[str | None, option("--name NAME", "The documents of this one.")] = None,
     tenant: Of = None,
     as_json: Json = False,
 ) -> None:
     """List the collections of a knowledge base, or the documents of one."""
     rows: list[JsonObject]
-    with _open_base(file) as kb:
+    with _open_knowledge_base(file) as kb:
         if name is None:
             collections = kb.index.collections()
-            rows = [
-                {"tenant": of, "name": collection, "documents": collections[of, collection]}
-                for of, collection in sorted(collections, key=_sort_by_tenant)
-                if tenant in (None, of)
-            ]
+            named = [key for key in sorted(collections, key=_sort_by_tenant) if tenant in (None, key[0])]
+            rows = [{"tenant": key[0], "name": key[1], "documents": collections[key]} for key in named]
         else:
-            listed = kb.index.listed(tenant, _existing_collection("--name", name, tenant, kb))
-            rows = [
-                {"id": number, "source": found.source, "readers": list(found.access.readers)}
-                for number, found in sorted(listed.items())
-            ]
-        _note_unknown(tenant, kb)
+            listed = sorted(kb.index.listed(tenant, _require_collection("--name", name, tenant, kb)).items())
+            rows = [{"id": at, "source": each.source, "readers": list(each.access.readers)} for at, each in listed]
+        _note_unknown_tenant(tenant, kb)
     if as_json:
         print_json(rows)
     else:
@@ -214,42 +184,39 @@ def list_(
 
 
 @app.command()
-def remove(
-    file: File, name: Annotated[str, typer.Argument(metavar="NAME", help="The collection.")], tenant: Of = None
-) -> None:
+def remove(file: File, name: Annotated[str, argument("NAME", "The collection.")], tenant: Of = None) -> None:
     """Remove a collection with all its documents."""
-    with _open_base(file) as kb:
-        count = kb.remove(_existing_collection("NAME", name, tenant, kb), tenant=tenant)
+    with _open_knowledge_base(file) as kb:
+        count = kb.remove(_require_collection("NAME", name, tenant, kb), tenant=tenant)
     Screen().print_text(f"{name}: {count_things(count, 'document')} removed", indent=0)
 
 
 @app.command()
 def search(
     file: File,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is asked.")],
+    query: Annotated[str, argument("QUERY", "What is asked.")],
     *,
     tenant: Asking = None,
     user: User = None,
     group: Group = None,
-    top_k: Annotated[int, typer.Option("--top-k", min=1, max=1000, help="How many at most.")] = 4,
+    top_k: Annotated[int, option("--top-k", "How many at most.", min=1, max=1000)] = 4,
     as_json: Json = False,
 ) -> None:
     """Show what a caller would find, and why they do not find more.
 
     That shows documents that the caller may not read: who may open the file may read all of it.
     """
-    with _open_base(file) as kb:
+    with _open_knowledge_base(file) as kb:
         found, missing = kb.index.explain(query, caller=inputs.parse_caller_options(tenant, user, group), top_k=top_k)
-        _note_unknown(tenant, kb)
+        _note_unknown_tenant(tenant, kb)
     if as_json:
         print_json({"found": found, "not_found": [item._asdict() for item in missing]})
         return
     screen = Screen()
     for candidate in found:
         screen.print_columns((f"{candidate['score']:.4f}", "bold"), candidate["doc_id"], at=8, indent=0)
-        screen.print_text(
-            (f"{candidate['source']}: {' '.join(candidate['text'].split())[:SHOWN_TEXT]}", "dim"), indent=8
-        )
+        text = " ".join(candidate["text"].split())[:SHOWN_TEXT]
+        screen.print_text((f"{candidate['source']}: {text}", "dim"), indent=8)
     if not found:
         screen.print_text("nothing found", indent=0)
     if missing:
@@ -267,8 +234,7 @@ def check(file: File, *, as_json: Json = False) -> None:
     """
     from guardgraph.knowledge.base import check_knowledge_base
 
-    database = _open_stored_base(file)
-    _show_checked(database.shown, check_knowledge_base(database), as_json)
+    _check_and_exit(file, check_knowledge_base, as_json)
 
 
 @app.command()
@@ -280,22 +246,19 @@ def rebuild(file: File, *, as_json: Json = False) -> None:
     """
     from guardgraph.knowledge.base import rebuild_knowledge_base
 
-    database = _open_stored_base(file)
-    _show_checked(database.shown, rebuild_knowledge_base(database), as_json)
+    _check_and_exit(file, rebuild_knowledge_base, as_json)
 
 
-def _open_stored_base(file: str) -> KnowledgeDatabase:
+def _check_and_exit(file: str, check: Callable[[KnowledgeDatabase], CheckedBase], as_json: bool) -> NoReturn:
+    """Print what comes of a check of a base that is there, and exit as it ends."""
     from guardgraph.knowledge.base import open_to_check
 
-    return open_to_check(file if is_server_url(file) else _require_own_file(file))
-
-
-def _show_checked(file: str, checked: CheckedBase, as_json: bool) -> NoReturn:
-    """Print what came of a check, and exit as it ended."""
+    database = open_to_check(file if is_server_url(file) else Path(inputs.require_file_option("FILE", file)))
+    checked = check(database)
     if as_json:
         print_json(checked.plain())
     else:
-        show_checked(Screen(), file, checked)
+        show_checked(Screen(), database.shown, checked)
     exit_with_status(checked.ok)
 
 
@@ -309,18 +272,12 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
     from guardgraph.state.context import is_access_allowed
 
     asked = inputs.parse_caller_options(tenant, user, group)
-    with _open_base(file) as kb:
-        _note_unknown(tenant, kb)
-        rows: list[JsonObject] = [
-            {
-                "tenant": scope.access.tenant,
-                "source": scope.source,
-                "readers": list(scope.access.readers),
-                "documents": count,
-                "may_read": is_access_allowed(scope.access, asked),
-            }
-            for scope, count in sorted(kb.index.documents_by_scope().items(), key=_sort_by_scope)
-        ]
+    with _open_knowledge_base(file) as kb:
+        _note_unknown_tenant(tenant, kb)
+        rows = list[JsonObject]()
+        for scope, count in sorted(kb.index.documents_by_scope().items(), key=_sort_by_scope):
+            whose = {"tenant": scope.access.tenant, "source": scope.source, "readers": list(scope.access.readers)}
+            rows.append({**whose, "documents": count, "may_read": is_access_allowed(scope.access, asked)})
     if as_json:
         print_json(rows)
     else:
@@ -331,13 +288,13 @@ def read_caller_options(kb: str | None, tenant: str | None, user: str | None, gr
     """Return who asks the knowledge base of ``--kb``; None where it is no file, whose documents have no readers."""
     if kb is not None and (is_server_url(kb) or os.path.isfile(inputs.check_path_option("--kb", kb))):
         return inputs.parse_caller_options(tenant, user, group)
-    for option, given in (("--user", user), ("--group", group)):
+    for name, given in (("--user", user), ("--group", group)):
         if given:
-            raise ConfigurationError(f"{option}: --kb FILE, a file of `guardgraph kb`, is required beside it")
+            raise ConfigurationError(f"{name}: --kb FILE, a file of `guardgraph kb`, is required beside it")
     return None
 
 
-def _open_base(given: str, *, makes: bool = False) -> AnyKnowledgeBase:
+def _open_knowledge_base(given: str, *, makes: bool = False) -> AnyKnowledgeBase:
     """Open the knowledge base of a file, which is there or is made, or of a URL."""
     from guardgraph.knowledge.base import open_knowledge_base
 
@@ -347,35 +304,26 @@ def _open_base(given: str, *, makes: bool = False) -> AnyKnowledgeBase:
     return open_knowledge_base(require("FILE", given))
 
 
-def _require_own_file(given: str) -> Path:
-    """Return the path of a base that is there, in a file."""
-    if is_server_url(given):  # it may hold a password, which no message repeats
-        raise ConfigurationError("FILE: a file is required; given: a URL. `guardgraph kb rebuild URL` takes one")
-    return Path(inputs.require_file_option("FILE", given))
-
-
-def _existing_collection(option: str, name: str, tenant: str | None, kb: AnyKnowledgeBase) -> str:
+def _require_collection(option: str, name: str, tenant: str | None, kb: AnyKnowledgeBase) -> str:
     """Return the name of a collection that is there."""
     there = sorted(kb.index.collections(), key=_sort_by_tenant)
     if (tenant, name) in there:
         return name
     whose = "without a tenant" if tenant is None else f"of the tenant {tenant!r:.80}"
     shown = [f"{of} ({'no tenant' if whose is None else f'--tenant {whose}'})" for whose, of in there]
-    raise ConfigurationError(
-        f"{option} {name!r:.80}: there is no such collection {whose}; there are {name_first(shown)}"
-    )
+    said = f"there is no such collection {whose}; there are {name_first(shown)}"
+    raise ConfigurationError(f"{option} {name!r:.80}: {said}")
 
 
-def _note_unknown(tenant: str | None, kb: AnyKnowledgeBase) -> None:
+def _note_unknown_tenant(tenant: str | None, kb: AnyKnowledgeBase) -> None:
     """Say on stderr that a tenant has no documents, since another one may be meant."""
     try:
         there = kb.tenants()
     except ConfigurationError:  # a role of a server that reads for callers only knows no tenants
         return
     if tenant is not None and tenant not in there:
-        print_on_stderr(
-            f"the tenant {tenant!r:.80} has no documents; there are {name_first([of for of in there if of])}"
-        )
+        others = name_first([of for of in there if of])
+        print_on_stderr(f"the tenant {tenant!r:.80} has no documents; there are {others}")
 
 
 def _sort_by_tenant(collection: tuple[str | None, str]) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn, TypeVar, get_type_hints
 import typer
 
 from guardgraph.cli import policies, runs, views
+from guardgraph.cli.options import option
 from guardgraph.cli.shell import (
     STOPPED,
     WAITING,
@@ -21,37 +22,12 @@ from guardgraph.cli.shell import (
     print_json,
     print_on_stderr,
 )
+from guardgraph.graphs.loading import load_named_world
 from guardgraph.plain.json import JsonObject
 
 Model = Annotated[
     str | None,
-    typer.Option(
-        "--model",
-        metavar="PROVIDER:NAME",
-        help='Who proposes, such as "openai:gpt-4.1-mini"; offline rules if left out.',
-    ),
-]
-Policy = Annotated[str | None, typer.Option("--policy", metavar="FILE", help="Policy and budget: YAML.")]
-Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose overlay in --policy.")]
-Live = Annotated[
-    str | None,
-    typer.Option(
-        "--live",
-        metavar="FILE",
-        help="A live policy, such as `policy switch` writes; it is read again before each guard and call.",
-    ),
-]
-World = Annotated[
-    str | None,
-    typer.Option(
-        "--world",
-        metavar="MODULE:FACTORY",
-        help="Makes what performs the calls, such as a ResilientWorld, a TenantWorld or a TelemetryWorld.",
-    ),
-]
-Prompts = Annotated[
-    str | None,
-    typer.Option("--prompts", metavar="FOLDER", help="What models are told: as `guardgraph prompts` writes it."),
+    option("--model PROVIDER:NAME", 'Who proposes, such as "openai:gpt-4.1-mini"; offline rules if left out.'),
 ]
 
 
@@ -60,11 +36,24 @@ class RunOptions:
     """The options under which all commands that make runs make them."""
 
     model: Model = None
-    policy: Policy = None
-    live: Live = None
-    tenant: Tenant = None
-    world: World = None
-    prompts: Prompts = None
+    policy: Annotated[str | None, option("--policy FILE", "Policy and budget: YAML.")] = None
+    live: Annotated[
+        str | None,
+        option(
+            "--live FILE", "A live policy, such as `policy switch` writes; it is read again before each guard and call."
+        ),
+    ] = None
+    tenant: Annotated[str | None, option("--tenant TENANT", "Whose overlay in --policy.")] = None
+    world: Annotated[
+        str | None,
+        option(
+            "--world MODULE:FACTORY",
+            "Makes what performs the calls, such as a ResilientWorld, a TenantWorld or a TelemetryWorld.",
+        ),
+    ] = None
+    prompts: Annotated[
+        str | None, option("--prompts FOLDER", "What models are told: as `guardgraph prompts` writes it.")
+    ] = None
 
     def load_settings(self, pattern: str, *, is_caller: bool = False) -> dict[str, Any]:
         """Return what the factory of a shipped pattern is given by them, beside the model."""
@@ -74,7 +63,8 @@ class RunOptions:
     def load_around(self) -> dict[str, Any]:
         """Return what it is given beside model, policy and budget."""
         own = {} if self.prompts is None else {"prompts": self.prompts}
-        return policies.load_live_option(self.live) | policies.load_world_option(self.world) | own
+        world = {} if self.world is None else {"world": load_named_world(self.world, "--world")}
+        return policies.load_live_option(self.live) | world | own
 
     def format_options(self) -> str:
         """Return those that were given, as a shell reads them."""
@@ -100,17 +90,16 @@ def spread_options(command: Callable[..., Made]) -> Callable[..., Made]:
 
     @wraps(command)
     def run(**given: Any) -> Made:
-        made = {
-            name: kind(**{each.name: given.pop(each.name) for each in fields(kind)}) for name, kind in shared.items()
-        }
-        return command(**given, **made)
+        for name, kind in shared.items():
+            given[name] = kind(**{each.name: given.pop(each.name) for each in fields(kind)})
+        return command(**given)
 
     run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # which typer reads
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
 
 
-Goal = Annotated[str | None, typer.Option("--goal", help="What the text is for; the demo's if left out.")]
+Goal = Annotated[str | None, option("--goal", "What the text is for; the demo's if left out.")]
 
 
 def run_and_exit(run: runs.PlannedRun, as_json: bool, as_markdown: bool = False) -> NoReturn:
@@ -119,8 +108,18 @@ def run_and_exit(run: runs.PlannedRun, as_json: bool, as_markdown: bool = False)
         result = runs.follow_run_on_screen(run)
         print_json(result)
     elif as_markdown:
-        result = runs.follow_run_on_screen(run, _print_step_on_stderr if is_stderr_watched() else None)
-        _print_brief(run, result)
+        from guardgraph.reporting.brief import format_brief
+
+        def print_step_on_stderr(node: str, declared: JsonObject, writes: JsonObject) -> None:
+            print_on_stderr(f"{node}: {views.describe_printed_step(declared, writes)}")
+
+        result = runs.follow_run_on_screen(run, print_step_on_stderr if is_stderr_watched() else None)
+        if runs.is_waiting_result(result):
+            print_on_stderr("there is no brief: the run waits for a person")
+        elif not runs.is_ok_result(result):
+            print_on_stderr(f"there is no brief: the run was stopped, {result['stop_reason']} in {result['phase']}")
+        else:
+            print(format_brief(result, asked=run.request), end="", flush=True)
     else:
         screen = Screen()
         result = views.print_followed_run(screen, run)
@@ -128,25 +127,9 @@ def run_and_exit(run: runs.PlannedRun, as_json: bool, as_markdown: bool = False)
     exit_after_runs(result)
 
 
-def _print_step_on_stderr(node: str, declared: JsonObject, writes: JsonObject) -> None:
-    print_on_stderr(f"{node}: {views.describe_printed_step(declared, writes)}")
-
-
-def _print_brief(run: runs.PlannedRun, result: JsonObject) -> None:
-    from guardgraph.reporting.brief import format_brief
-
-    if runs.is_waiting_result(result):
-        print_on_stderr("there is no brief: the run waits for a person")
-    elif not runs.is_ok_result(result):
-        print_on_stderr(f"there is no brief: the run was stopped, {result['stop_reason']} in {result['phase']}")
-    else:
-        print(format_brief(result, asked=run.request), end="", flush=True)
-
-
 def exit_after_runs(*results: JsonObject) -> NoReturn:
     """Exit as runs ended; one that was stopped counts more than one that waits."""
     if not any(map(runs.is_waiting_result, results)):
         exit_with_status(all(map(runs.is_ok_result, results)))
-    raise typer.Exit(
-        WAITING if all(runs.is_waiting_result(result) or runs.is_ok_result(result) for result in results) else STOPPED
-    )
+    is_stopped = any(not runs.is_waiting_result(result) and not runs.is_ok_result(result) for result in results)
+    raise typer.Exit(STOPPED if is_stopped else WAITING)

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
@@ -14,14 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from guardgraph.cli import inputs
-from guardgraph.cli.audit import VARIABLE
 from guardgraph.cli.graphs import load_graph_argument
-from guardgraph.cli.shell import Json, Screen, exit_with_status, make_command_group, print_json
-from guardgraph.graphs.loading import load_named_graph, load_named_world
-from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
+from guardgraph.cli.options import GRAPH, VARIABLE, Json, Since, argument, option
+from guardgraph.cli.shell import Screen, exit_with_status, make_command_group, print_json
+from guardgraph.graphs.loading import load_named_graph
+from guardgraph.graphs.patterns import find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from guardgraph.policies.review import PolicyReview
     from guardgraph.policies.subsumption import Subsumption
     from guardgraph.state.settings import Budget, Settings
-    from guardgraph.state.tools import ToolCard
 
 
 app = make_command_group("Check and compare files with policies and budgets.")
@@ -41,43 +38,54 @@ LEFT_OUT = "left to the factory"
 STYLES = {"tighter": "green", "looser": "red", "other": "yellow"}
 
 Graph = Annotated[
-    str | None,
-    typer.Option(
-        "--graph", metavar="MODULE:FACTORY", help="The graph whose settings they are; one of ours needs none."
-    ),
+    str | None, option("--graph MODULE:FACTORY", "The graph whose settings they are; one of ours needs none.")
 ]
-Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Whose settings.")]
+Tenant = Annotated[str | None, option("--tenant TENANT", "Whose settings.")]
 
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Ends in .yaml or .yml.")],
+    file: Annotated[str, argument("FILE", "Ends in .yaml or .yml.")],
     tenant: Tenant = None,
     graph: Graph = None,
     as_json: Json = False,
 ) -> None:
     """Check a policy file, and print the settings that hold with their fingerprints."""
-    from guardgraph.policies.comparison import find_not_taken_overlays
+    from guardgraph.policies.comparison import find_not_taken_overlays, show_policy_settings
 
     policy = _load_policy_argument(file, graph)
     holds = policy.settings(tenant)
     refused = find_not_taken_overlays(policy, None if tenant is None else [tenant])
     if as_json:
-        print_json(_format_policy_json(policy, tenant, holds, refused))
+        named = {
+            name: {"fingerprint": item.fingerprint, "settings": show_policy_settings(item)}
+            for name, item in holds.items()
+        }
+        about = {"pattern": policy.pattern, "tenant": tenant, **named, "tenants": [*policy.tenants]}
+        print_json({**about, "not_taken": [item.plain() for item in refused]})
     else:
-        _print_checked_policy(Screen(), policy, holds, refused)
+        screen = Screen()
+        screen.print_text((policy.pattern, "bold"), ": valid", indent=0)
+        for name, item in holds.items():
+            screen.print_heading(name)
+            for setting, value in show_policy_settings(item).items():
+                left_out = item.is_open(setting)
+                screen.print_columns(setting, (LEFT_OUT, "dim") if left_out else _format_setting_value(value), at=28)
+            screen.print_columns(("fingerprint", "dim"), item.fingerprint, at=28)
+        if policy.tenants:
+            screen.print_heading("tenants")
+            screen.print_text(", ".join(policy.tenants))
+        _print_refused_overlays(screen, refused)
 
 
 @app.command()
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A policy file.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Another one of its pattern.")],
+    old: Annotated[str, argument("OLD", "A policy file.")],
+    new: Annotated[str, argument("NEW", "Another one of its pattern.")],
     *,
     tenant: Tenant = None,
     graph: Graph = None,
-    fail_on: Annotated[
-        list[str] | None, typer.Option("--fail-on", metavar="KIND", help="tighter, looser or other; more than once.")
-    ] = None,
+    fail_on: Annotated[list[str] | None, option("--fail-on KIND", "tighter, looser or other; more than once.")] = None,
     as_json: Json = False,
 ) -> None:
     """Say of every field whether the new file is tighter, looser, or other (neither of them).
@@ -92,19 +100,13 @@ def diff(
         raise ConfigurationError(f"--fail-on: {', '.join(STYLES)} are allowed; given: {wrong[0]!r:.80}")
     files = _load_policy_argument(old, graph), _load_policy_argument(new, graph)
     rows = compare_policy_files(*files, tenant=tenant)
-    refused = find_not_taken_overlays(
-        files[1], None if tenant is None else [name for name in files[1].tenants if name == tenant]
-    )
-    found = judge_subsumption(*files, rows, _load_cards(graph))
+    named = None if tenant is None else [name for name in files[1].tenants if name == tenant]
+    refused = find_not_taken_overlays(files[1], named)
+    table = None if graph is None else _load_graph_frame(graph, "--graph").table
+    found = judge_subsumption(*files, rows, None if table is None else table.cards)
     if as_json:
-        print_json(
-            {
-                "pattern": files[1].pattern,
-                "fields": [row.plain() for row in rows],
-                "subsumption": found.plain(),
-                "not_taken": [item.plain() for item in refused],
-            }
-        )
+        said = {"pattern": files[1].pattern, "fields": [row.plain() for row in rows], "subsumption": found.plain()}
+        print_json({**said, "not_taken": [item.plain() for item in refused]})
     else:
         _print_policy_differences(Screen(), rows, refused, found)
     exit_with_status(not any(row.compared in (fail_on or ()) for row in rows))
@@ -112,28 +114,21 @@ def diff(
 
 @app.command()
 def review(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The policy that holds, or git:REF:PATH.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The proposed one, or git:REF:PATH.")],
+    old: Annotated[str, argument("OLD", "The policy that holds, or git:REF:PATH.")],
+    new: Annotated[str, argument("NEW", "The proposed one, or git:REF:PATH.")],
     *,
     store: Annotated[
-        str | None,
-        typer.Option(
-            "--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file; GUARDGRAPH_AUDIT if left out."
-        ),
+        str | None, option("--store URL|FILE", "Kept runs: a store, or a .jsonl file; GUARDGRAPH_AUDIT if left out.")
     ] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="WHEN", help="Runs since then: 30d, 12h or ISO 8601.")
-    ] = None,
+    since: Since = None,
     graph: Graph = None,
     fail_on: Annotated[
         list[str] | None,
-        typer.Option(
-            "--fail-on", metavar="LIMIT", help="newly-allowed, newly-refused, unsubsumed or unknown>2%; more than once."
-        ),
+        option("--fail-on LIMIT", "newly-allowed, newly-refused, unsubsumed or unknown>2%; more than once."),
     ] = None,
     as_json: Json = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a comment, nothing else.")] = False,
-    out: Annotated[str | None, typer.Option("--html", metavar="FILE", help="A page, ends in .html.")] = None,
+    markdown: Annotated[bool, option("--markdown", "Print Markdown for a comment, nothing else.")] = False,
+    out: Annotated[str | None, option("--html FILE", "A page, ends in .html.")] = None,
 ) -> None:
     """Say what a new policy changes: its settings, what it newly allows, how kept runs would have ended.
 
@@ -167,20 +162,16 @@ def review(
         print(format_review(found), end="", flush=True)
     else:
         _print_policy_review(Screen(), found, exceeded)
-    exit_with_status(not (exceeded))
+    exit_with_status(not exceeded)
 
 
 @app.command()
 def suggest(
     *,
-    store: Annotated[
-        str | None, typer.Option("--store", metavar="URL|FILE", help="Kept runs: a store, or a .jsonl file.")
-    ] = None,
-    good: Annotated[
-        str, typer.Option("--good", metavar="FILE", help="Ids of runs that ended as they should, a line each.")
-    ],
-    graph: Annotated[str, typer.Option("--graph", metavar="|".join([*COMMANDS, "MODULE:FACTORY"]), help="The agent.")],
-    policy: Annotated[str | None, typer.Option("--policy", metavar="FILE", help="Where to begin.")] = None,
+    store: Annotated[str | None, option("--store URL|FILE", "Kept runs: a store, or a .jsonl file.")] = None,
+    good: Annotated[str, option("--good FILE", "Ids of runs that ended as they should, a line each.")],
+    graph: Annotated[str, option(f"--graph {GRAPH}", "The agent.")],
+    policy: Annotated[str | None, option("--policy FILE", "Where to begin.")] = None,
 ) -> None:
     """Print the tightest policy file under which all good runs still end as they did; it loosens nothing.
 
@@ -201,28 +192,25 @@ def suggest(
 
 
 @app.command()
-def schema(
-    graph: Annotated[str, typer.Argument(metavar="|".join([*COMMANDS, "MODULE:FACTORY"]), help="The graph.")],
-) -> None:
+def schema(graph: Annotated[str, argument(GRAPH, "The graph.")]) -> None:
     """Print the JSON Schema of the policy files of a pattern, for editors."""
     from guardgraph.policies.file import build_policy_schema
 
     shipped = find_shipped_pattern(graph)
-    named, policy, budget = (
-        _load_settings_classes(graph, "schema") if shipped is None else (shipped.name, *shipped.settings_classes)
-    )
-    print_json(build_policy_schema(named, policy, budget))
+    named = _load_settings_classes(graph, "schema") if shipped is None else (shipped.name, *shipped.settings_classes)
+    print_json(build_policy_schema(*named))
 
 
 @app.command()
 def pin(
-    graph: Annotated[str, typer.Argument(metavar="tools|MODULE:FACTORY", help="The graph whose tools they are.")],
-    as_json: Json = False,
+    graph: Annotated[str, argument("tools|MODULE:FACTORY", "The graph whose tools they are.")], as_json: Json = False
 ) -> None:
     """Print a policy file with the rules of a graph's tools and their pins: a tool that changes later is not called.
 
     Read the descriptions first: a pin says that somebody did.
     """
+    from guardgraph.policies.file import format_policy_lines
+
     shipped = find_shipped_pattern(graph)
     if shipped is None and ":" not in graph:
         raise ConfigurationError(f"pin: tools or module:factory is required; given: {graph!r:.80}")
@@ -233,27 +221,20 @@ def pin(
     if as_json:
         print_json(document)
         return
-    print(f"pattern: {_format_yaml_value(document['pattern'])}\npolicy:")
-    for field, value in document["policy"].items():
-        if field != "rules":
-            print(f"  {field}: {_format_yaml_value(value)}")
-    print("  rules:")
-    for name, rule in document["policy"]["rules"].items():
+    described = dict[str, str]()
+    for name in document["policy"]["rules"]:
         about = " ".join(frame.table.cards[name]["description"].split())
-        print(f"    {_format_yaml_value(name)}:  # {''.join(filter(str.isprintable, about)):.200}")
-        for field, value in rule.items():
-            print(f"      {field}: {_format_yaml_value(value)}", flush=True)
+        described[f"policy.rules.{name}"] = f"{''.join(filter(str.isprintable, about)):.200}"
+    print(*format_policy_lines(document, described), sep="\n", flush=True)
 
 
 @app.command()
 def switch(
-    to: Annotated[str, typer.Argument(metavar="off|on", help="What the agents become.")],
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The live policy of the agents; it is made if there is none.")
-    ],
+    to: Annotated[str, argument("off|on", "What the agents become.")],
+    file: Annotated[str, argument("FILE", "The live policy of the agents; it is made if there is none.")],
     *,
-    by: Annotated[str, typer.Option("--by", metavar="WHO", help="Who switches.")],
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why; stopped runs say it.")],
+    by: Annotated[str, option("--by WHO", "Who switches.")],
+    why: Annotated[str, option("--why TEXT", "Why; stopped runs say it.")],
     as_json: Json = False,
 ) -> None:
     """Switch the agents of a live policy off or on.
@@ -268,38 +249,22 @@ def switch(
     if as_json:
         print_json(said)
     else:
-        Screen().print_text(
-            (f"{file}: {to}", "bold"), f", by {said['switched']['by']}: {said['switched']['why']}", indent=0
-        )
+        switched = said["switched"]
+        Screen().print_text((f"{file}: {to}", "bold"), f", by {switched['by']}: {switched['why']}", indent=0)
 
 
 def _build_pinned_policy(frame: Frame) -> JsonObject:
     """Return the policy of a graph as a file has it, with a pin of every tool; what is at its default is left out."""
-    from guardgraph.state.tools import ArgumentRule, ToolRule, hash_tool
+    from guardgraph.policies.file import list_rule_settings, list_unusual_settings
+    from guardgraph.state.tools import hash_tool
 
     cards: Any = {} if frame.table is None else frame.table.cards
     policy: Any = frame.policy
-    rules: dict[str, JsonObject] = {}
-    for name, card in cards.items():
-        rule = _list_own_settings(policy.rule_of(name), ToolRule())
-        if "arguments" in rule:
-            limits = policy.rule_of(name).arguments
-            rule["arguments"] = {key: _list_own_settings(each, ArgumentRule()) for key, each in limits.items()}
-        rules[name] = {**rule, "pin": hash_tool(card)}
-    own = _list_own_settings(policy, type(policy)())
+    rules = {name: {**list_rule_settings(policy.rule_of(name)), "pin": hash_tool(card)} for name, card in cards.items()}
+    own = list_unusual_settings(policy, type(policy)())
     everything = [name for name in type(policy).filled if own.get(name) == [*cards]]
     kept = {name: value for name, value in own.items() if name not in (*everything, "rules")}
     return {"pattern": frame.catalogue.pattern, "policy": {**kept, "rules": rules}}
-
-
-def _list_own_settings(settings: Settings, default: Settings) -> JsonObject:
-    usual = default.plain()
-    return {name: value for name, value in settings.plain().items() if value != usual[name]}
-
-
-def _format_yaml_value(value: Any) -> str:
-    """Return a value as JSON, which YAML reads as the same."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def load_policy_option(
@@ -327,11 +292,6 @@ def load_live_option(file: str | None) -> dict[str, Any]:
     except ConfigurationError as error:
         said = str(error)
         raise ConfigurationError(said if said.startswith("--live") else f"--live: {said}") from None
-
-
-def load_world_option(target: str | None) -> dict[str, Any]:
-    """Return what a factory is given by ``--world``: what a user's own factory makes; nothing without one."""
-    return {} if target is None else {"world": load_named_world(target, "--world")}
 
 
 def load_candidate_policy_option(candidate: str, file: str, tenant: str | None) -> dict[str, Any]:
@@ -373,14 +333,8 @@ def _name_git_errors(named: str) -> Iterator[None]:
         yield
     except (OSError, tarfile.TarError, subprocess.SubprocessError) as error:
         told = getattr(error, "stderr", b"") or b"there is no such commit"
-        raise ConfigurationError(
-            f"{named!r:.200}: git cannot read it: {told.decode(errors='replace').strip():.200}"
-        ) from None
-
-
-def _load_cards(graph: str | None) -> Mapping[str, ToolCard] | None:
-    table = None if graph is None else _load_graph_frame(graph, "--graph").table
-    return None if table is None else table.cards
+        said = told.decode(errors="replace").strip()
+        raise ConfigurationError(f"{named!r:.200}: git cannot read it: {said:.200}") from None
 
 
 def _load_policy_file(file: str, graph: str | None) -> PolicyFile[Any, Any]:
@@ -418,48 +372,14 @@ def _load_graph_frame(target: str, asking: str) -> Frame:
     return graph.frame
 
 
-def _format_policy_json(
-    file: PolicyFile[Any, Any], tenant: str | None, holds: dict[str, Settings], refused: list[NotTaken]
-) -> JsonObject:
-    from guardgraph.policies.comparison import show_policy_settings
-
-    sections = {
-        name: {"fingerprint": item.fingerprint, "settings": show_policy_settings(item)} for name, item in holds.items()
-    }
-    not_taken = [item.plain() for item in refused]
-    return {"pattern": file.pattern, "tenant": tenant, **sections, "tenants": [*file.tenants], "not_taken": not_taken}
-
-
-def _print_checked_policy(
-    screen: Screen, file: PolicyFile[Any, Any], holds: dict[str, Settings], refused: list[NotTaken]
-) -> None:
-    from guardgraph.policies.comparison import show_policy_settings
-
-    screen.print_text((file.pattern, "bold"), ": valid", indent=0)
-    for name, item in holds.items():
-        screen.print_heading(name)
-        for setting, value in show_policy_settings(item).items():
-            left_out = item.is_open(setting)
-            screen.print_columns(setting, (LEFT_OUT, "dim") if left_out else _format_setting_value(value), at=28)
-        screen.print_columns(("fingerprint", "dim"), item.fingerprint, at=28)
-    if file.tenants:
-        screen.print_heading("tenants")
-        screen.print_text(", ".join(file.tenants))
-    _print_refused_overlays(screen, refused)
-
-
 def _print_policy_differences(
     screen: Screen, rows: list[Difference], refused: list[NotTaken], found: Subsumption
 ) -> None:
     for row in rows:
         if row.compared != "equal":
             whose = f"{row.tenant}: " if row.tenant is not None else ""
-            screen.print_columns(
-                (row.compared, STYLES[row.compared]),
-                f"{whose}{row.field}: {_format_setting_value(row.old)} -> {_format_setting_value(row.new)}",
-                at=9,
-                indent=0,
-            )
+            said = f"{whose}{row.field}: {_format_setting_value(row.old)} -> {_format_setting_value(row.new)}"
+            screen.print_columns((row.compared, STYLES[row.compared]), said, at=9, indent=0)
     counts = {kind: sum(row.compared == kind for row in rows) for kind in (*STYLES, "equal")}
     screen.print_text(", ".join(f"{count} {kind}" for kind, count in counts.items()), indent=0)
     if found.widenings:
@@ -482,9 +402,8 @@ def _print_policy_review(screen: Screen, found: PolicyReview, exceeded: list[str
     screen.print_text(describe_review(found))
     for each in found.parted:
         by = f" by {each.guard}" if each.guard else ""
-        screen.print_text(
-            f"{each.runs} {CHANGES[each.change]}: {each.old} -> {each.new}{by}; look at {each.run_id}", hang=2
-        )
+        said = f"{each.runs} {CHANGES[each.change]}: {each.old} -> {each.new}{by}"
+        screen.print_text(f"{said}; look at {each.run_id}", hang=2)
     verdict = found.subsumption.verdict
     screen.print_text((VERDICTS[verdict], "green" if verdict == "at_most" else "yellow"), indent=0)
     for limit in exceeded:
@@ -495,11 +414,8 @@ def _print_refused_overlays(screen: Screen, refused: list[NotTaken]) -> None:
     if refused:
         screen.print_heading("asked for by an overlay and not taken, since it would loosen")
     for item in refused:
-        screen.print_text(
-            f"{item.tenant}: {item.field}: {_format_setting_value(item.asked)}; "
-            f"holds: {_format_setting_value(item.holds)}",
-            hang=2,
-        )
+        asked, holds = _format_setting_value(item.asked), _format_setting_value(item.holds)
+        screen.print_text(f"{item.tenant}: {item.field}: {asked}; holds: {holds}", hang=2)
 
 
 def _format_setting_value(value: Any) -> str:

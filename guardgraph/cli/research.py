@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
-import typer
-
 import guardgraph
 from guardgraph.cli import inputs, policies, runs, waiting
 from guardgraph.cli.making import Goal, RunOptions, run_and_exit, spread_options
-from guardgraph.cli.shell import Json, Screen
+from guardgraph.cli.options import Json, argument, option
+from guardgraph.cli.shell import Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.json import JsonObject
@@ -24,25 +23,7 @@ if TYPE_CHECKING:
     from guardgraph.world.call import Outside
 
 
-Shown = Callable[[str, str], None]
-"""Shows a URL, and what came of it."""
-
-Allow = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow",
-        metavar="HOST",
-        help="May be read, or domain:NAME, or suffix:NAME, instead of --policy; more than once.",
-    ),
-]
-Evidence = Annotated[
-    str | None, typer.Option("--evidence", metavar="FOLDER", help="Texts of the pages that were read, by their hash.")
-]
-Cache = Annotated[str | None, typer.Option("--cache", metavar="FILE", help="Keeps pages that were read.")]
-Reader = Annotated[
-    str | None,
-    typer.Option("--reader", metavar="MODULE:FACTORY", help="Makes the reader, such as a web_reader of your own."),
-]
+Shown = Callable[[str, str], None]  # shows a URL, and what came of it
 
 
 def load_web_settings_options(policy: str | None, tenant: str | None, allow: list[str] | None) -> dict[str, Any]:
@@ -59,16 +40,12 @@ def load_web_settings_options(policy: str | None, tenant: str | None, allow: lis
     return {"policy": hosts}
 
 
-def load_report_option(report: bool, policy: str | None) -> dict[str, Any]:
-    """Return the limits of ``--report``, nothing without it."""
-    if report and policy is not None:
-        raise ConfigurationError("--report, --policy FILE: not both; the file has the limits of the run")
-    return {"budget": guardgraph.ResearchBudget.report()} if report else {}
-
-
 def load_reader_option(reader: str | None, cache: str | None) -> Outside:
     """Return who reads pages: what ``--reader`` makes, else a `web_reader`."""
-    _silence_retry_output()
+    with suppress(ImportError):  # without it, nothing of ours retries
+        from stamina.instrumentation import set_on_retry_hooks
+
+        set_on_retry_hooks(())  # it would print among the output: what came of the last attempt is shown
     if reader is None:
         return guardgraph.web_reader(cache=None if cache is None else inputs.check_path_option("--cache", cache))
     if cache is not None:
@@ -78,20 +55,16 @@ def load_reader_option(reader: str | None, cache: str | None) -> Outside:
     return validate_call_target("--reader", load_named_graph(reader, "--reader"))
 
 
-def _silence_retry_output() -> None:
-    """Keep stamina from printing among the output: what came of the last attempt is shown."""
-    try:
-        from stamina.instrumentation import set_on_retry_hooks
-    except ImportError:  # and so nothing of ours retries
-        return
-    set_on_retry_hooks(())
-
-
 def print_pages_of_reader(reader: Outside, evidence: str | None, shown: Shown | None) -> Outside:
     """Return a reader whose pages are kept and shown as they are read."""
     if evidence is None and shown is None:
         return reader
-    folder = None if evidence is None else _make_evidence_folder(evidence)
+    folder = None if evidence is None else Path(inputs.check_path_option("--evidence", evidence))
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"--evidence {evidence!r:.200}: cannot be made: {error.strerror}") from error
     from langchain_core.runnables import Runnable
 
     def read_and_print_page(request: JsonObject) -> Any:
@@ -113,15 +86,6 @@ def print_pages_of_reader(reader: Outside, evidence: str | None, shown: Shown | 
     return read_and_print_page
 
 
-def _make_evidence_folder(evidence: str) -> Path:
-    folder = Path(inputs.check_path_option("--evidence", evidence))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigurationError(f"--evidence {evidence!r:.200}: cannot be made: {error.strerror}") from error
-    return folder
-
-
 def _save_evidence_text(folder: Path, text: str) -> str:
     """Keep the text of a page under its hash, and return the hash."""
     data = text.encode("utf-8", "replace")
@@ -134,51 +98,48 @@ def _save_evidence_text(folder: Path, text: str) -> str:
     return name
 
 
-Question = Annotated[
-    str | None, typer.Argument(metavar="QUESTION", help="What you want to know; the demo's if left out.")
-]
-
-
 @spread_options
 def research(
-    question: Question = None,
+    question: Annotated[str | None, argument("QUESTION", "What you want to know; the demo's if left out.")] = None,
     *,
-    searx: Annotated[
-        str | None, typer.Option("--searx", metavar="URL", help="Search the web by this SearXNG server.")
+    searx: Annotated[str | None, option("--searx URL", "Search the web by this SearXNG server.")] = None,
+    urls: Annotated[str | None, option("--urls FILE", "Read these pages of the web, a URL a line.")] = None,
+    allow: Annotated[
+        list[str] | None,
+        option("--allow HOST", "May be read, or domain:NAME, or suffix:NAME, instead of --policy; more than once."),
     ] = None,
-    urls: Annotated[
-        str | None, typer.Option("--urls", metavar="FILE", help="Read these pages of the web, a URL a line.")
+    cache: Annotated[str | None, option("--cache FILE", "Keeps pages that were read.")] = None,
+    evidence: Annotated[
+        str | None, option("--evidence FOLDER", "Texts of the pages that were read, by their hash.")
     ] = None,
-    allow: Allow = None,
-    cache: Cache = None,
-    evidence: Evidence = None,
-    reader: Reader = None,
+    reader: Annotated[
+        str | None, option("--reader MODULE:FACTORY", "Makes the reader, such as a web_reader of your own.")
+    ] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Search several times, for a longer answer, in up to five minutes.")
+        bool, option("--report", "Search several times, for a longer answer, in up to five minutes.")
     ] = False,
     goal: Goal = None,
     options: RunOptions,
     kept: waiting.KeepingOptions,
     as_json: Json = False,
     as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the brief as Markdown, with a table of its sources, and no more.")
+        bool, option("--markdown", "Print the brief as Markdown, with a table of its sources, and no more.")
     ] = False,
 ) -> None:
     """Research a question and return a brief whose every fact is cited: on the web, or in the demo's recorded pages."""
     if as_json and as_markdown:
         raise ConfigurationError("--json, --markdown: not both")
-    limits = load_report_option(report, options.policy)
+    if report and options.policy is not None:
+        raise ConfigurationError("--report, --policy FILE: not both; the file has the limits of the run")
+    limits: dict[str, Any] = {"budget": guardgraph.ResearchBudget.report()} if report else {}
     if searx is None and urls is None:
         given = {"--allow": allow, "--cache": cache, "--evidence": evidence, "--reader": reader}
         if beside := [option for option, value in given.items() if value]:
             raise ConfigurationError(f"{beside[0]}: --searx URL or --urls FILE is required beside it")
         settings = {**limits, **options.load_settings("research"), **kept.open_kept()}
         again = options.format_options()
-        run_and_exit(
-            runs.prepare_research_command(question, goal=goal, model=options.model, again=again, **settings),
-            as_json,
-            as_markdown,
-        )
+        run = runs.prepare_research_command(question, goal=goal, model=options.model, again=again, **settings)
+        run_and_exit(run, as_json, as_markdown)
     if searx is not None and urls is not None:
         raise ConfigurationError("--searx URL, --urls FILE: not both")
     if question is None:
@@ -190,15 +151,14 @@ def research(
     settings = load_web_settings_options(options.policy, options.tenant, allow) | limits
     settings |= options.load_around()
     search: Any = guardgraph.searx_search(searx) if searx is not None else guardgraph.listed_search(urls or "")
-    shown = None if as_json or as_markdown else partial(_print_page_line, Screen(), Lock())
+    screen, lock = Screen(), Lock()
+
+    def print_page_line(url: str, came: str) -> None:
+        with lock:
+            screen.print_columns(("page", "dim"), f"{url}: {came}", at=9, indent=4)
+
+    shown = None if as_json or as_markdown else print_page_line
     pages = print_pages_of_reader(load_reader_option(reader, cache), evidence, shown)
-    run_and_exit(
-        runs.prepare_web_command(question, goal=goal, model=options.model, search=search, reader=pages, **settings),
-        as_json,
-        as_markdown,
-    )
-
-
-def _print_page_line(screen: Screen, lock: Lock, url: str, came: str) -> None:
-    with lock:
-        screen.print_columns(("page", "dim"), f"{url}: {came}", at=9, indent=4)
+    settings |= {"search": search, "reader": pages}
+    run = runs.prepare_web_command(question, goal=goal, model=options.model, **settings)
+    run_and_exit(run, as_json, as_markdown)

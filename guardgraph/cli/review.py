@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 from urllib.parse import urlsplit
 
-import typer
-
 from guardgraph.cli import audit, inputs, views
 from guardgraph.cli.making import exit_after_runs, spread_options
-from guardgraph.cli.shell import Json, Screen, make_command_group, print_json
+from guardgraph.cli.options import Json, Run, Store, argument, option
+from guardgraph.cli.shell import Screen, make_command_group, print_json
 from guardgraph.cli.waiting import AgentOptions
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
@@ -23,26 +22,9 @@ if TYPE_CHECKING:
 
 app = make_command_group("List the runs of a store that wait for a person, and decide about them.")
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="The run's id.")]
-By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who decides; it stays in the record.")]
-Hash = Annotated[
-    str | None,
-    typer.Option("--hash", metavar="HASH", help="Of the question that you looked at; refused if it asks another."),
-]
-Group = Annotated[list[str] | None, typer.Option("--group", metavar="GROUP", help="A group of who decides.")]
-Context = Annotated[
-    str | None,
-    typer.Option(
-        "--context",
-        metavar="FILE",
-        help="The context under which the run goes on; that under which it began if left out.",
-    ),
-]
-Comment = Annotated[str, typer.Option("--comment", metavar="TEXT", help="Kept with the decision.")]
-
 
 @app.command(name="list")
-def list_(store: audit.Store = None, as_json: Json = False) -> None:
+def list_(store: Store = None, as_json: Json = False) -> None:
     """List the runs that wait: since when, what is asked, until when, and who is about to answer."""
     from guardgraph.desk.queue import ReviewQueue  # loads LangGraph, for which help need not wait
 
@@ -52,13 +34,21 @@ def list_(store: audit.Store = None, as_json: Json = False) -> None:
         return
     screen = Screen()
     for run in waiting:
-        screen.print_text(_format_waiting_line(run), indent=0, hang=2)
+        asked = run.question
+        line = f"{run.at[:19]}  {run.run_id}  {run.begun['graph']}: {asked.get('node', 'its own question')}"
+        if "expires_at" in asked:
+            line += f", {'expired' if is_question_expired(run) else 'until'} {asked['expires_at'][:19]}"
+        if run.starter is not None:
+            line += f", begun by {run.starter}"
+        if run.deciding is not None:
+            line += f", {run.deciding.get('by')} is deciding"
+        screen.print_text(line, indent=0, hang=2)
     if not waiting:
         screen.print_text("nothing waits", indent=0)
 
 
 @app.command()
-def show(run: Run, store: audit.Store = None, as_json: Json = False) -> None:
+def show(run: Run, store: Store = None, as_json: Json = False) -> None:
     """Show what a run asks: the call or the text, its hash, until when it stands, and who may decide."""
     from guardgraph.desk.queue import ReviewQueue  # loads LangGraph, for which help need not wait
 
@@ -73,11 +63,16 @@ def show(run: Run, store: audit.Store = None, as_json: Json = False) -> None:
 class DecisionOptions:
     """Who decides, about which question, and what is kept with it."""
 
-    by: By
-    hash: Hash = None
-    group: Group = None
-    context: Context = None
-    comment: Comment = ""
+    by: Annotated[str, option("--by WHO", "Who decides; it stays in the record.")]
+    hash: Annotated[
+        str | None, option("--hash HASH", "Of the question that you looked at; refused if it asks another.")
+    ] = None
+    group: Annotated[list[str] | None, option("--group GROUP", "A group of who decides.")] = None
+    context: Annotated[
+        str | None,
+        option("--context FILE", "The context under which the run goes on; that under which it began if left out."),
+    ] = None
+    comment: Annotated[str, option("--comment TEXT", "Kept with the decision.")] = ""
 
 
 @app.command()
@@ -99,10 +94,7 @@ def reject(run: Run, *, said: DecisionOptions, options: AgentOptions, as_json: J
 def edit(
     run: Run,
     file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="The edited text, or the edited arguments as a JSON object; - reads a pipe."
-        ),
+        str, argument("FILE", "The edited text, or the edited arguments as a JSON object; - reads a pipe.")
     ],
     *,
     said: DecisionOptions,
@@ -120,8 +112,7 @@ def edit(
     _decide_and_exit(queue, run, "edit", said, as_json=as_json, edited=edited)
 
 
-MOST_BYTES = 2**20
-"""Bytes of an edited text."""
+MOST_BYTES = 2**20  # bytes of an edited text
 
 
 def parse_edited_value(given: bytes, shown: JsonValue) -> JsonValue:
@@ -150,18 +141,6 @@ def is_question_expired(run: WaitingRun) -> bool:
     return isinstance(until, str) and datetime.fromisoformat(until) < datetime.now(UTC)
 
 
-def _format_waiting_line(run: WaitingRun) -> str:
-    asked = run.question
-    line = f"{run.at[:19]}  {run.run_id}  {run.begun['graph']}: {asked.get('node', 'its own question')}"
-    if "expires_at" in asked:
-        line += f", {'expired' if is_question_expired(run) else 'until'} {asked['expires_at'][:19]}"
-    if run.starter is not None:
-        line += f", begun by {run.starter}"
-    if run.deciding is not None:
-        line += f", {run.deciding.get('by')} is deciding"
-    return line
-
-
 def print_question(screen: Screen, run: WaitingRun) -> None:
     """Print what a run asks, whole, and who may decide."""
     asked = run.question
@@ -179,9 +158,8 @@ def print_question(screen: Screen, run: WaitingRun) -> None:
         told = ", which is over: any answer ends the run" if is_question_expired(run) else ""
         screen.print_with_label("until", f"{asked['expires_at'][:19]}{told}")
     if "changed" in asked:
-        screen.print_with_label(
-            "changed", f"{', '.join(map(str, asked['changed']))}, since {str(asked.get('instead_of'))[:8]}"
-        )
+        changed = ", ".join(map(str, asked["changed"]))
+        screen.print_with_label("changed", f"{changed}, since {str(asked.get('instead_of'))[:8]}")
     if "problem" in asked:
         screen.print_with_label("problem", str(asked["problem"]))
     screen.print_with_label("may decide", format_who_may(run))
@@ -240,17 +218,12 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 def desk(
     *,
     options: AgentOptions,
-    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Where it listens.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="On which port.")] = 8765,
+    host: Annotated[str, option("--host HOST", "Where it listens.")] = "127.0.0.1",
+    port: Annotated[int, option("--port PORT", "On which port.", min=1, max=65535)] = 8765,
     tokens: Annotated[
-        str | None,
-        typer.Option(
-            "--tokens", metavar="FILE", help="Who may sign in: NAME TOKEN in each line. Required beyond this machine."
-        ),
+        str | None, option("--tokens FILE", "Who may sign in: NAME TOKEN in each line. Required beyond this machine.")
     ] = None,
-    origin: Annotated[
-        str | None, typer.Option("--origin", metavar="URL", help="Under which browsers reach it, where that differs.")
-    ] = None,
+    origin: Annotated[str | None, option("--origin URL", "Under which browsers reach it, where that differs.")] = None,
 ) -> None:
     """Open the queue in a browser: what waits, a run's page, approve, edit, reject; on this machine by default."""
     people = None if tokens is None else parse_tokens_file(inputs.read_option_bytes("--tokens", tokens, MOST_BYTES))

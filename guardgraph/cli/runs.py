@@ -13,7 +13,7 @@ from guardgraph.cli.inputs import open_kb_option
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import SUCCESS
-from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL
+from guardgraph.tools.demo import CRITIQUE_GOAL, RESEARCH_GOAL, load_demo_incident, load_demo_request
 
 if TYPE_CHECKING:
     from guardgraph.state.context import Caller
@@ -26,16 +26,11 @@ class PlannedRun:
     pattern: ShippedPattern
     agent: guardgraph.GuardedGraph
     request: JsonObject
-    asked: str
-    """What a person reads as the request."""
-    model: str | None
-    """As it was named; None for the offline rules."""
-    remarks: Mapping[str, str]
-    """What to know of it, by label."""
-    config: JsonObject = field(default_factory=dict)
-    """LangGraph's, with the thread where a checkpointer keeps the run."""
-    context: JsonObject | None = None
-    """Who asks, where somebody is named."""
+    asked: str  # what a person reads as the request
+    model: str | None  # as it was named; None for the offline rules
+    remarks: Mapping[str, str]  # what to know of it, by label
+    config: JsonObject = field(default_factory=dict)  # LangGraph's, with the thread where a checkpointer keeps the run
+    context: JsonObject | None = None  # who asks, where somebody is named
     resume: str | None = None
     """Options of `guardgraph review` for whoever decides, where the run that waits is kept beyond the command."""
 
@@ -63,7 +58,10 @@ def prepare_research_command(
     question: str | None = None, *, goal: str | None = None, model: str | None = None, **settings: Any
 ) -> PlannedRun:
     """Plan a brief; question and goal are the demo's where they are None."""
-    given = {"goal": RESEARCH_GOAL if goal is None else goal, "request": inputs.load_question_argument(question)}
+    request = load_demo_request()
+    if question is not None:
+        request = {**request, "request": {**request["request"], "question": question}}
+    given = {"goal": RESEARCH_GOAL if goal is None else goal, "request": request}
     return _prepare_waiting_command("research", given, model, **settings)
 
 
@@ -80,16 +78,15 @@ def prepare_critique_command(
     context: str | None = None, *, goal: str | None = None, model: str | None = None, **settings: Any
 ) -> PlannedRun:
     """Plan a text about the incident in a file; file and goal are the demo's where they are None."""
-    wanted = CRITIQUE_GOAL if goal is None else goal
-    request = {"goal": wanted, "incident_context": inputs.load_context_option(context)}
+    incident = load_demo_incident() if context is None else inputs.read_json_option("--context", context)
+    request = {"goal": CRITIQUE_GOAL if goal is None else goal, "incident_context": incident}
     return _prepare_waiting_command("self_critique", request, model, **settings)
 
 
 def prepare_tools_command(task: str | None = None, *, model: str | None = None, **settings: Any) -> PlannedRun:
     """Plan a task for the demo's office; the demo's where it is None."""
-    return _prepare_waiting_command(
-        "tools", PATTERNS["tools"].demo() if task is None else {"task": task}, model, **settings
-    )
+    request = PATTERNS["tools"].demo() if task is None else {"task": task}
+    return _prepare_waiting_command("tools", request, model, **settings)
 
 
 def _prepare_waiting_command(
@@ -124,9 +121,8 @@ def follow_run_on_screen(
 
     writes: Any = {}
     session = Session(run.agent.frame.world)
-    for update in run.agent.stream(
-        run.request, session.put_in_config(run.config), context=run.context, stream_mode="updates"
-    ):
+    config = session.put_in_config(run.config)
+    for update in run.agent.stream(run.request, config, context=run.context, stream_mode="updates"):
         for node, writes in update.items():
             if session.waiting is not None:
                 return session.waiting

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Final, NoReturn, TextIO
+from typing import Any, Final, NoReturn, TextIO
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -25,7 +25,15 @@ from guardgraph.plain.letters import escape_letter, is_harmless_text, is_odd_let
 def escape_for_terminal(text: str) -> str:
     r"""Return a text in which whatever could steer a terminal, or hide, stands as its escape, such as ``\x1b``."""
     # Line ends stay; other white space becomes blanks.
-    return text if is_harmless_text(text) else "".join(map(_escape_terminal_letter, text))
+    if is_harmless_text(text):
+        return text
+    shown = ""
+    for letter in text:
+        if letter.isspace():
+            shown += letter if letter == "\n" else " "
+        else:
+            shown += escape_letter(letter) if is_odd_letter(letter) else letter
+    return shown
 
 
 def escape_to_one_line(text: str) -> str:
@@ -33,28 +41,20 @@ def escape_to_one_line(text: str) -> str:
     return escape_for_terminal("; ".join(line for line in text.splitlines() if line.strip()))
 
 
-def _escape_terminal_letter(letter: str) -> str:
-    if letter.isspace():
-        return letter if letter == "\n" else " "
-    return escape_letter(letter) if is_odd_letter(letter) else letter
+def count_things(count: int, name: str) -> str:
+    """Return a number of things."""
+    return f"{count} {name}{'' if count == 1 else 's'}"
 
 
 HELP: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 """How every command shows its help: as wide as the terminal, up to the width of what runs print."""
 
 OK = 0
-CONFIGURATION = 2
-"""Wrong usage or configuration; typer's own usage errors have it too."""
+CONFIGURATION = 2  # wrong usage or configuration; typer's own usage errors have it too
 STOPPED = 3
-WAITING = 4
-"""A run waits for a person."""
-INTERRUPTED = 130
-"""128 + SIGINT, as shells have it."""
-UNREAD = 141
-"""128 + SIGPIPE: the reader of the output went away."""
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+WAITING = 4  # a run waits for a person
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+UNREAD = 141  # 128 + SIGPIPE: the reader of the output went away
 
 
 def make_command_group(about: str) -> typer.Typer:
@@ -129,15 +129,11 @@ def _silence_output_stream(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-Part = str | tuple[str, str]
-"""A piece of text, or one with a style."""
+Part = str | tuple[str, str]  # a piece of text, or one with a style
 
-WIDTHS = (20, 120)
-"""Columns: narrower ones are left to the terminal to break, wider ones are hard to read."""
-LEAST_COLUMN = 24
-"""Columns that a second column has at least."""
-LABEL = 10
-"""Columns of a label."""
+WIDTHS = (20, 120)  # columns: narrower ones are left to the terminal to break, wider ones are hard to read
+LEAST_COLUMN = 24  # columns that a second column has at least
+LABEL = 10  # columns of a label
 
 
 class Screen:
@@ -156,7 +152,7 @@ class Screen:
     def print_text(self, *parts: Part, indent: int = 2, hang: int = 0) -> None:
         """Print parts as one text."""
         for number, line in enumerate(self._wrap_parts(parts, self._console.width - indent - hang)):
-            self._print_line(line, indent + (hang if number else 0))
+            self._print_screen_line(line, indent + (hang if number else 0))
 
     def print_columns(self, first: Part, *rest: Part, at: int, indent: int = 2) -> None:
         """Print parts in a second column; on a narrow screen it stands under the first."""
@@ -168,7 +164,7 @@ class Screen:
             return
         head.pad_right(at - head.cell_len)
         for line in self._wrap_parts(rest, self._console.width - indent - at):
-            self._print_line(head + line, indent)
+            self._print_screen_line(head + line, indent)
             head = Text(" " * at)
 
     def print_with_label(self, label: str, *parts: Part) -> None:
@@ -187,7 +183,7 @@ class Screen:
     def _wrap_parts(self, parts: Iterable[Part], width: int) -> Lines:
         return Text.assemble(*map(_escape_part, parts)).wrap(self._console, max(width, 1))
 
-    def _print_line(self, line: Text, indent: int) -> None:
+    def _print_screen_line(self, line: Text, indent: int) -> None:
         line.rstrip()
         self._console.print(Text(" " * indent) + line, soft_wrap=True)
 

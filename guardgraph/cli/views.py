@@ -5,25 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from guardgraph.cli.runs import PlannedRun, follow_run_on_screen, is_ok_result, is_waiting_result
 from guardgraph.cli.shell import Part, Screen
-from guardgraph.graphs.patterns import COMMANDS, PATTERNS, ShippedPattern, find_shipped_pattern
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.plain.secrets import mask_secrets
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.outcome import Outcome
-
-
-def select_catalogues_argument(called: str | None) -> list[Catalogue]:
-    """Return one pattern's catalogue, or all."""
-    if called is None:
-        return [pattern.catalogue for pattern in PATTERNS.values()]
-    if (found := find_shipped_pattern(called)) is None:
-        raise ConfigurationError(f"reasons: {', '.join(COMMANDS)} or nothing is required; given: {called!r}")
-    return [found.catalogue]
 
 
 def print_reasons(screen: Screen, catalogues: Iterable[Catalogue]) -> None:
@@ -40,37 +29,18 @@ def print_reasons(screen: Screen, catalogues: Iterable[Catalogue]) -> None:
 
 def format_reasons_json(catalogues: Iterable[Catalogue]) -> list[JsonObject]:
     """Return every reason as an object."""
-    return [
-        {
-            "pattern": catalogue.pattern,
-            "reason": item.reason,
-            "family": item.family,
-            "phases": list(item.phases),
-            "meaning": item.meaning,
-            "advice": item.advice,
-            "defensive": item.defensive,
-            "asked_again": item.again,
-        }
-        for catalogue in catalogues
-        for item in catalogue
-    ]
-
-
-def format_reasons_markdown() -> str:
-    """Return the table of the docs."""
-    # loads Pydantic, for which help need not wait
-    from guardgraph.graphs.catalogues import catalogue_markdown
-
-    return catalogue_markdown()
+    rows = list[JsonObject]()
+    for pattern, item in ((catalogue.pattern, item) for catalogue in catalogues for item in catalogue):
+        said = {name: getattr(item, name) for name in ("reason", "family", "meaning", "advice", "defensive")}
+        rows.append({"pattern": pattern, **said, "phases": list(item.phases), "asked_again": item.again})
+    return rows
 
 
 STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "review": "bright_magenta", "terminal": "magenta"}
 
-STEP_COLUMN, WAY_COLUMN = 26, 42
-"""Where second columns begin: what a node decided, what a command does."""
+STEP_COLUMN, WAY_COLUMN = 26, 42  # where second columns begin: what a node decided, what a command does
 EXCERPT_CHARS = 100
-UNSHOWN = ("title", "link", "document_span", "sha256", "text_sha256")
-"""What of a source a program reads."""
+UNSHOWN = ("title", "link", "document_span", "sha256", "text_sha256")  # what of a source a program reads
 EVIDENCE_CHARS = 600
 
 
@@ -100,31 +70,19 @@ def describe_printed_step(declared: JsonObject, writes: JsonObject) -> str:
     if verdict := writes.get("verdict"):
         return f"stop: {verdict['reason']}"
     if declared["kind"] == "guard":
-        return " ".join([*_format_step_counts(writes["log"]), f"-> {writes['route']}"])
-    if declared["kind"] == "propose":
-        return _format_proposal_line(Outcome.unpacked(writes[declared["writes"][0]]))
-    if declared["kind"] == "review":
-        return _format_person_line(Outcome.unpacked(writes[declared["writes"][0]]))
+        log = writes["log"]
+        steps = [step for entry in log for step in entry.get("steps", ())] if isinstance(log, list) else []
+        items = [item for trace, _ in steps for item in trace.items()]
+        numbers = [f"{key} {value}" for key, value in items if type(value) in (int, float)]
+        return " ".join([*([", ".join(numbers)] if numbers else []), f"-> {writes['route']}"])
+    if declared["kind"] in ("propose", "review"):
+        outcome = Outcome.unpacked(writes[declared["writes"][0]])
+        failed = outcome.form == "failure"
+        if declared["kind"] == "review":
+            return f"a person: {outcome.content['reason' if failed else 'decision']}"
+        shown = outcome.content["reason"] if failed else excerpt_value(outcome.content, EXCERPT_CHARS)
+        return f"{outcome.about['proposer']}: {' '.join(shown.split())}"
     return str(writes.get("outcome") or writes.get("stop_reason") or "done")
-
-
-def _format_step_counts(log: Any) -> list[str]:
-    """Return the numbers of the steps that a guard completed; the entry guard, which replaces the log, has none."""
-    steps = [step for entry in log for step in entry.get("steps", ())] if isinstance(log, list) else []
-    items = [item for trace, _ in steps for item in trace.items()]
-    numbers = [f"{key} {value}" for key, value in items if type(value) in (int, float)]
-    return [", ".join(numbers)] if numbers else []
-
-
-def _format_proposal_line(outcome: Outcome) -> str:
-    failed = outcome.form == "failure"
-    shown = outcome.content["reason"] if failed else excerpt_value(outcome.content, EXCERPT_CHARS)
-    return f"{outcome.about['proposer']}: {' '.join(shown.split())}"
-
-
-def _format_person_line(outcome: Outcome) -> str:
-    key = "reason" if outcome.form == "failure" else "decision"
-    return f"a person: {outcome.content[key]}"
 
 
 def print_waiting_run(screen: Screen, run: PlannedRun, result: JsonObject) -> None:
@@ -189,7 +147,17 @@ def print_run_result(screen: Screen, run: PlannedRun, result: JsonObject) -> Non
         _print_critique(screen, result)
         _print_tool_calls(screen, result)
     else:
-        _print_stop(screen, run.pattern.catalogue, result)
+        from guardgraph.state.run import RECORDED  # loads Pydantic, for which help need not wait
+
+        reason = result["stop_reason"]
+        screen.print_heading(f"Stopped: {reason}")
+        known = run.pattern.catalogue.find(reason)
+        if known is not None:
+            screen.print_text(known.meaning)
+            screen.print_text("What to do: ", known.advice)
+        for key, value in result.items():
+            if key not in RECORDED:
+                screen.print_with_label(key, excerpt_value(value, EVIDENCE_CHARS))
     screen.print_heading("Run")
     if "standalone" in (told := result.get("asked_question", {})):
         screen.print_with_label("asked", told["own"])
@@ -207,20 +175,6 @@ def print_run_result(screen: Screen, run: PlannedRun, result: JsonObject) -> Non
     for label, remark in run.remarks.items():
         screen.print_with_label(label, remark)
     screen.print_with_label("run", result["run_id"])
-
-
-def _print_stop(screen: Screen, catalogue: Catalogue, result: JsonObject) -> None:
-    from guardgraph.state.run import RECORDED  # loads Pydantic, for which help need not wait
-
-    reason = result["stop_reason"]
-    screen.print_heading(f"Stopped: {reason}")
-    known = catalogue.find(reason)
-    if known is not None:
-        screen.print_text(known.meaning)
-        screen.print_text("What to do: ", known.advice)
-    for key, value in result.items():
-        if key not in RECORDED:
-            screen.print_with_label(key, excerpt_value(value, EVIDENCE_CHARS))
 
 
 def _print_sources(screen: Screen, result: JsonObject) -> None:
@@ -246,7 +200,11 @@ def _print_sources(screen: Screen, result: JsonObject) -> None:
         screen.print_heading("Left out")
         for item in left_out:
             screen.print_text(str(item["url"]))
-            screen.print_text(_format_left_out_line(item), indent=6)
+            said = {**item.get("details", {}), **({"at": led} if (led := item.get("final_url")) else {})}
+            known = ", ".join(
+                f"{key} {excerpt_value(value, EXCERPT_CHARS)}" for key, value in said.items() if value is not None
+            )
+            screen.print_text(f"{item['reason']} ({known})" if known else str(item["reason"]), indent=6)
 
 
 def _print_answer_text(screen: Screen, result: JsonObject, start: int, end: int | None) -> None:
@@ -260,15 +218,6 @@ def _print_answer_text(screen: Screen, result: JsonObject, start: int, end: int 
             parts += [(f" [{explain_unverified_sentence(item)}]", "yellow")]
             start = item["end"]
     screen.print_text(*parts, text[start:])
-
-
-def _format_left_out_line(left_out: JsonObject) -> str:
-    """Say why a source was left out: the reason, and where the page led to or what else is known of it."""
-    said = {**left_out.get("details", {}), **({"at": led} if (led := left_out.get("final_url")) else {})}
-    known = ", ".join(
-        f"{key} {excerpt_value(value, EXCERPT_CHARS)}" for key, value in said.items() if value is not None
-    )
-    return f"{left_out['reason']} ({known})" if known else str(left_out["reason"])
 
 
 def _format_source_name(source: JsonObject) -> str:

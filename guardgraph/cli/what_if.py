@@ -8,19 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import guardgraph
 from guardgraph.cli import graphs
-from guardgraph.cli.audit import select_store_runs
+from guardgraph.cli.audit import open_store_option, parse_since_option
 from guardgraph.cli.inputs import show_run_counter
+from guardgraph.cli.options import GivenPolicy, Json, PageFile, Pattern, Since, argument, option
 from guardgraph.cli.policies import load_candidate_policy_option
 from guardgraph.cli.shell import Screen, exit_with_status, print_json
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, explain_unread_file
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, NotJson, parse_json
 
 if TYPE_CHECKING:
-    from guardgraph.evidence.what_if import FailOn, JudgedRun
+    pass
 
 
 @dataclass
@@ -28,23 +27,12 @@ class Replayed:
     """What became of kept runs that were decided again."""
 
     same: int = 0
-    parted: list[JsonObject] = field(default_factory=list)
-    """Runs that end otherwise, with how they ended and end now."""
-    left: list[JsonObject] = field(default_factory=list)
-    """Runs that could not be decided again, with why."""
+    parted: list[JsonObject] = field(default_factory=list)  # runs that end otherwise, with how they ended and end now
+    left: list[JsonObject] = field(default_factory=list)  # runs that could not be decided again, with why
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON."""
         return {"same": self.same, "parted": self.parted, "not_replayed": self.left}
-
-    def add_row(self, row: JudgedRun) -> None:
-        """Count one run."""
-        if row.kind == "same":
-            self.same += 1
-        elif row.kind == "changed":
-            self.parted.append({"run_id": row.run_id, "was": str(row.old), "is": str(row.new)})
-        else:
-            self.left.append({"run_id": row.run_id, "why": row.reason})
 
 
 def replay_store_runs(runs: Iterable[guardgraph.StoredRun], agents: Iterable[str]) -> Replayed:
@@ -61,7 +49,13 @@ def replay_store_runs(runs: Iterable[guardgraph.StoredRun], agents: Iterable[str
         except GuardgraphError as error:
             found.left.append({"run_id": run.run_id, "why": str(error)})
             continue
-        found.add_row(guardgraph.what_if(agent, [run]).rows[0])
+        [row] = guardgraph.what_if(agent, [run]).rows
+        if row.kind == "same":
+            found.same += 1
+        elif row.kind == "changed":
+            found.parted.append({"run_id": row.run_id, "was": str(row.old), "is": str(row.new)})
+        else:
+            found.left.append({"run_id": row.run_id, "why": row.reason})
     return found
 
 
@@ -76,59 +70,44 @@ def _make_recorded_agent(recording: Mapping[str, Any], made: dict[str, Any]) -> 
     key = json.dumps([shipped.name, given], sort_keys=True)
     if key not in made:
         policy, budget = shipped.settings_classes
-        made[key] = shipped.create_agent(
-            policy=policy.model_validate(given["policy"]), budget=budget.model_validate(given["budget"])
-        )
+        read = {"policy": policy.model_validate(given["policy"]), "budget": budget.model_validate(given["budget"])}
+        made[key] = shipped.create_agent(**read)
     return made[key]
 
 
 def print_replayed(screen: Screen, replayed: Replayed) -> None:
     """Print what became of the runs."""
-    screen.print_text(
-        f"replayed: {replayed.same} the same, {len(replayed.parted)} part, {len(replayed.left)} not replayed", indent=0
-    )
+    counts = f"{replayed.same} the same, {len(replayed.parted)} part, {len(replayed.left)} not replayed"
+    screen.print_text(f"replayed: {counts}", indent=0)
     for run in replayed.parted:
         screen.print_text((f"run {run['run_id']}: {run['was']} -> {run['is']}", "red"), hang=2)
     for run in replayed.left:
         screen.print_text(f"run {run['run_id']} was not replayed: {run['why']}", hang=2)
 
 
-LINES = ".jsonl"
-"""How the name of a file ends that has a recording a line."""
+LINES = ".jsonl"  # how the name of a file ends that has a recording a line
 
 
 def what_if(
-    candidate: Annotated[str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the other agent.")],
+    candidate: Annotated[str, argument("MODULE:FACTORY", "Makes the other agent.")],
     *,
     store: Annotated[
         str | None,
-        typer.Option(
-            "--store",
-            metavar="URL|FILE",
-            help="The store, or a .jsonl file with a recording a line; GUARDGRAPH_AUDIT if left out.",
+        option(
+            "--store URL|FILE", "The store, or a .jsonl file with a recording a line; GUARDGRAPH_AUDIT if left out."
         ),
     ] = None,
-    pattern: Annotated[str | None, typer.Option("--pattern", metavar="NAME", help="Runs of this pattern.")] = None,
-    tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="TENANT", help="Runs of this tenant, by its overlay in --policy.")
-    ] = None,
-    policy: Annotated[
-        str | None, typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML.")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="WHEN", help="Recorded then or later: ISO 8601, UTC.")
-    ] = None,
-    assume: Annotated[
-        bool, typer.Option("--assume", help="Show too how unknown runs might end; it counts nowhere.")
-    ] = False,
+    pattern: Pattern = None,
+    tenant: Annotated[str | None, option("--tenant TENANT", "Runs of this tenant, by its overlay in --policy.")] = None,
+    policy: GivenPolicy = None,
+    since: Since = None,
+    assume: Annotated[bool, option("--assume", "Show too how unknown runs might end; it counts nowhere.")] = False,
     ignore_live: Annotated[
-        bool, typer.Option("--ignore-live", help="As if nobody had switched anything off by a live policy.")
+        bool, option("--ignore-live", "As if nobody had switched anything off by a live policy.")
     ] = False,
-    fail_on: Annotated[
-        list[str] | None, typer.Option("--fail-on", metavar="LIMIT", help="Such as stopped>ok:0; more than once.")
-    ] = None,
-    out: Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="A page, ends in .html.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, run by run.")] = False,
+    fail_on: Annotated[list[str] | None, option("--fail-on LIMIT", "Such as stopped>ok:0; more than once.")] = None,
+    out: PageFile = None,
+    as_json: Json = False,
 ) -> None:
     """Judge the runs of a store again by another agent: what would it have made of them?
 
@@ -141,9 +120,8 @@ def what_if(
     """
     from guardgraph.evidence.what_if import load_candidate_agent, parse_fail_on
 
-    graph = load_candidate_agent(
-        candidate, **({} if policy is None else load_candidate_policy_option(candidate, policy, tenant))
-    )
+    settings = {} if policy is None else load_candidate_policy_option(candidate, policy, tenant)
+    graph = load_candidate_agent(candidate, **settings)
     ours = graph.frame.catalogue.pattern
     if pattern not in (None, ours):  # no run would be judged, and no limit exceeded
         raise ConfigurationError(f"--pattern: {ours}, which the candidate judges, is required; given: {pattern!r:.80}")
@@ -161,7 +139,15 @@ def what_if(
         failed = [{"limit": limit.text, "found": limit.count_what_if_runs(judged)} for limit in exceeded]
         print_json({**judged.plain(), "exceeded": failed})
     else:
-        _print_what_if(Screen(), judged, exceeded)
+        screen = Screen()
+        for line in judged.table().splitlines():
+            screen.print_text(line, indent=0)
+        for row in judged.rows:
+            if row.assumed is not None:
+                said = f"assumed: {row.run_id}  {row.old} -> {row.assumed}, which nobody proposed"
+                screen.print_text(said, indent=0, hang=2)
+        for limit in exceeded:
+            screen.print_text((f"--fail-on {limit.text}: {limit.count_what_if_runs(judged)} runs", "red"), indent=0)
     exit_with_status(not exceeded)
 
 
@@ -175,7 +161,7 @@ def read_store_option(
 ) -> Iterable[Any]:
     """Return the runs of a store, or the recordings in a file, a line each."""
     if store is None or not store.endswith(LINES):
-        return select_store_runs(store, pattern=pattern, tenant=tenant, since=since)
+        return open_store_option(store).runs(pattern=pattern, tenant=tenant, since=parse_since_option(since))
     for name, value in {"pattern": pattern, "tenant": tenant, "since": since}.items():
         if value is not None:
             raise ConfigurationError(f"--{name}: for a store; a {LINES} file is judged whole")
@@ -188,57 +174,38 @@ def _read_recording_lines(option: str, file: str) -> Iterator[Any]:
         with Path(file).open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _parse_recording_line(f"{option} {file!r:.200}", number, line)
+                    where = f"{option} {file!r:.200}, line {number}"
+                    try:
+                        value = parse_json(line, RESULT_DEPTH, keys_once=True)
+                    except NotJson as error:
+                        raise ConfigurationError(f"{where}: not JSON: {error}") from error
+                    if not isinstance(value, dict):
+                        raise ConfigurationError(f"{where}: a recording is required")
+                    yield value
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigurationError):
             raise
         raise ConfigurationError(f"{option} {file!r:.200}: {explain_unread_file(error)}") from error
 
 
-def _parse_recording_line(file: str, number: int, line: str) -> Any:
-    try:
-        value = parse_json(line, RESULT_DEPTH, keys_once=True)
-    except NotJson as error:
-        raise ConfigurationError(f"{file}, line {number}: not JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise ConfigurationError(f"{file}, line {number}: a recording is required")
-    return value
-
-
-def _print_what_if(screen: Screen, judged: guardgraph.WhatIf, exceeded: list[FailOn]) -> None:
-    for line in judged.table().splitlines():
-        screen.print_text(line, indent=0)
-    for row in judged.rows:
-        if row.assumed is not None:
-            screen.print_text(
-                f"assumed: {row.run_id}  {row.old} -> {row.assumed}, which nobody proposed", indent=0, hang=2
-            )
-    for limit in exceeded:
-        screen.print_text((f"--fail-on {limit.text}: {limit.count_what_if_runs(judged)} runs", "red"), indent=0)
-
-
 def evaluate(
-    agent: Annotated[str, typer.Argument(metavar="MODULE:FACTORY", help="Makes the agent.")],
-    dataset: Annotated[str, typer.Argument(metavar="FILE", help="A .jsonl file with an object a line.")],
+    agent: Annotated[str, argument("MODULE:FACTORY", "Makes the agent.")],
+    dataset: Annotated[str, argument("FILE", "A .jsonl file with an object a line.")],
     *,
-    policy: Annotated[
-        str | None, typer.Option("--policy", metavar="FILE", help="What the factory is given: YAML.")
-    ] = None,
+    policy: GivenPolicy = None,
     recordings: Annotated[
         str | None,
-        typer.Option(
-            "--recordings",
-            metavar="URL|FILE",
-            help="A store, or a .jsonl file with a recording a line: decide these again and call nothing.",
+        option(
+            "--recordings URL|FILE",
+            "A store, or a .jsonl file with a recording a line: decide these again and call nothing.",
         ),
     ] = None,
     fail_under: Annotated[
-        list[str] | None,
-        typer.Option("--fail-under", metavar="RATE=SHARE", help="Such as answered=0.9; more than once."),
+        list[str] | None, option("--fail-under RATE=SHARE", "Such as answered=0.9; more than once.")
     ] = None,
-    at_once: Annotated[int, typer.Option("--at-once", metavar="N", min=1, help="Runs at work at once.")] = 4,
-    out: Annotated[str | None, typer.Option("--out", "-o", metavar="FILE", help="A page, ends in .html.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document, row by row.")] = False,
+    at_once: Annotated[int, option("--at-once N", "Runs at work at once.", min=1)] = 4,
+    out: PageFile = None,
+    as_json: Json = False,
 ) -> None:
     """Ask an agent every row of a dataset, and hold what it answers against what the row expects.
 
@@ -276,8 +243,6 @@ def _parse_fail_under(text: str) -> tuple[str, float]:
     except ValueError:
         least = -1.0
     if name not in RATES or not 0 <= least <= 1:
-        raise ConfigurationError(
-            f"--fail-under: {', '.join(RATES)} with a share from 0 to 1 is required, such as answered=0.9;"
-            f" given: {text!r:.80}"
-        )
+        allowed = f"{', '.join(RATES)} with a share from 0 to 1"
+        raise ConfigurationError(f"--fail-under: {allowed} is required, such as answered=0.9; given: {text!r:.80}")
     return name, least

@@ -11,9 +11,9 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.applications import Starlette
@@ -25,7 +25,7 @@ from starlette.routing import Route
 from guardgraph.desk.queue import AlreadyDecided, AnotherQuestion, NoSuchRun, ReviewQueue, WaitingRun
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, InputError, StoreError
 from guardgraph.plain.json import JsonValue, NotJson, excerpt_value, find_json_problem, parse_json
-from guardgraph.reporting.document import Child, Html, join_html, make_tag, render_footer, render_html_document
+from guardgraph.reporting.document import Child, Html, make_tag, render_footer, render_html_document
 from guardgraph.reporting.page import report
 from guardgraph.reporting.values import render_facts, render_value
 
@@ -51,32 +51,17 @@ a:focus-visible, button:focus-visible, input:focus-visible, textarea:focus-visib
 .told { border-left: 4px solid var(--review-line); }
 """
 
-LISTED = 160
-"""Characters of what is asked, in the list of what waits."""
+LISTED = 160  # characters of what is asked, in the list of what waits
 
-CSRF = "csrf"
-"""The field of every form that only a page of this desk can fill."""
+CSRF = "csrf"  # the field of every form that only a page of this desk can fill
 
 
 def render_desk_page(title: str, who: str | None, csrf: str | None, *content: Child) -> str:
-    """Return a page of the desk.
-
-    Args:
-        title: of the page.
-        who: the person who is signed in.
-        csrf: what their forms carry.
-        content: below the head.
-    """
+    """Return a page of the desk for a person who is signed in, whose forms carry a token, or for nobody."""
     out = None
     if who is not None and csrf is not None:
-        out = make_tag(
-            "form",
-            make_tag("span", who),
-            _hide(CSRF, csrf),
-            make_tag("button", "Sign out", type="submit"),
-            method="post",
-            action="/sign-out",
-        )
+        leave = make_tag("button", "Sign out", type="submit")
+        out = make_tag("form", make_tag("span", who), _hide_field(CSRF, csrf), leave, method="post", action="/sign-out")
     head = make_tag("header", make_tag("a", "What waits", href="/"), out, class_="desk")
     body = make_tag("main", make_tag("h1", title), *content)
     style = make_tag("style", Html(STYLE))
@@ -86,40 +71,27 @@ def render_desk_page(title: str, who: str | None, csrf: str | None, *content: Ch
 def render_sign_in(csrf: str, *, with_token: bool, problem: str = "") -> str:
     """Return the page on which a person says who they are: by their token, or, on this machine alone, by their name."""
     label, name, kind = ("Your token", "token", "password") if with_token else ("Your name", "name", "text")
-    field = make_tag(
-        "input", id="who", name=name, type=kind, required="", autofocus="", maxlength="200", autocomplete="off"
-    )
-    form = make_tag(
-        "form",
-        _hide(CSRF, csrf),
-        make_tag("label", label, field, for_="who"),
-        make_tag("div", make_tag("button", "Sign in", type="submit", class_="yes"), class_="choices"),
-        method="post",
-        action="/sign-in",
-        class_="decide card",
-    )
+    how = {"required": "", "autofocus": "", "maxlength": "200", "autocomplete": "off"}
+    field = make_tag("label", label, make_tag("input", id="who", name=name, type=kind, **how), for_="who")
+    yes = make_tag("div", make_tag("button", "Sign in", type="submit", class_="yes"), class_="choices")
+    form = make_tag("form", _hide_field(CSRF, csrf), field, yes, method="post", action="/sign-in", class_="decide card")
     return render_desk_page("Sign in", None, None, _make_notice(problem), form)
 
 
 def render_waiting_list(runs: list[WaitingRun], who: str, csrf: str) -> str:
     """Return the page of what waits."""
-    items = [make_tag("li", _render_list_item(run), class_="card") for run in runs]
+    items = []
+    for run in runs:
+        asked = run.question
+        facts: list[tuple[str, Child]] = [("asks", excerpt_value(asked.get("shown"), LISTED))]
+        facts += [("waits since", _write_moment(run.at)), ("at", str(asked.get("node", "its own code")))]
+        facts += [("begun by", run.starter)] if run.starter is not None else []
+        facts += [("stands until", _write_moment(str(asked["expires_at"])))] if "expires_at" in asked else []
+        facts += [("deciding", str(run.deciding.get("by")))] if run.deciding is not None else []
+        link = make_tag("a", f"{run.begun['graph']}: {run.run_id}", href=name_run_address(run.run_id))
+        items.append(make_tag("li", make_tag("h2", link), render_facts(facts), class_="card"))
     shown = make_tag("ul", items, class_="waits") if items else make_tag("p", "Nothing waits.", class_="lead")
     return render_desk_page("What waits", who, csrf, shown)
-
-
-def _render_list_item(run: WaitingRun) -> Html:
-    asked = run.question
-    facts: list[tuple[str, Child]] = [
-        ("asks", excerpt_value(asked.get("shown"), LISTED)),
-        ("waits since", _write_moment(run.at)),
-        ("at", str(asked.get("node", "its own code"))),
-    ]
-    facts += [("begun by", run.starter)] if run.starter is not None else []
-    facts += [("stands until", _write_moment(str(asked["expires_at"])))] if "expires_at" in asked else []
-    facts += [("deciding", str(run.deciding.get("by")))] if run.deciding is not None else []
-    link = make_tag("a", f"{run.begun['graph']}: {run.run_id}", href=name_run_address(run.run_id))
-    return join_html(make_tag("h2", link), render_facts(facts))
 
 
 def render_question_page(run: WaitingRun, who: str, csrf: str) -> str:
@@ -130,15 +102,15 @@ def render_question_page(run: WaitingRun, who: str, csrf: str) -> str:
         told.append(_make_notice(f"It is not what was asked before: {', '.join(map(str, asked['changed']))} changed."))
     if run.deciding is not None:
         told.append(_make_notice(f"{run.deciding.get('by')} is deciding: {run.deciding.get('decision')}."))
-    forms = list(_render_forms(run, csrf)) if run.is_review and run.deciding is None else []
+    forms = list(_render_decision_forms(run, csrf)) if run.is_review and run.deciding is None else []
     more = make_tag("p", make_tag("a", "The whole run", href=f"{name_run_address(run.run_id)}/report"))
     shown = make_tag("div", render_value(asked.get("shown")), class_="card")
-    facts = make_tag("div", render_facts(list(_list_facts(run))), class_="card")
+    facts = make_tag("div", render_facts(list(_list_question_facts(run))), class_="card")
     parts = (*told, make_tag("h2", "Shown to you"), shown, make_tag("h2", "Known of it"), facts, more, *forms)
     return render_desk_page(f"{run.begun['graph']} asks", who, csrf, *parts)
 
 
-def _list_facts(run: WaitingRun) -> Iterator[tuple[str, Child]]:
+def _list_question_facts(run: WaitingRun) -> Iterator[tuple[str, Child]]:
     asked = run.question
     yield "run", make_tag("code", run.run_id)
     yield "hash", make_tag("code", str(asked.get("hash", "none")))
@@ -151,8 +123,8 @@ def _list_facts(run: WaitingRun) -> Iterator[tuple[str, Child]]:
         yield "may decide", render_value(run.rules)
 
 
-def _render_forms(run: WaitingRun, csrf: str) -> Iterator[Html]:
-    hidden = (_hide(CSRF, csrf), _hide("hash", str(run.question.get("hash"))))
+def _render_decision_forms(run: WaitingRun, csrf: str) -> Iterator[Html]:
+    hidden = (_hide_field(CSRF, csrf), _hide_field("hash", str(run.question.get("hash"))))
     action = name_run_address(run.run_id)
     comment = make_tag("label", "Comment, kept with the decision", make_tag("input", name="comment", maxlength="1000"))
     yes = make_tag("button", "Approve", type="submit", name="decision", value="approve", class_="yes")
@@ -193,17 +165,16 @@ def _make_notice(said: str) -> Child:
     return make_tag("p", said, class_="card told", role="status") if said else None
 
 
-def _hide(name: str, value: str) -> Html:
+def _hide_field(name: str, value: str) -> Html:
     return make_tag("input", type="hidden", name=name, value=value)
 
 
-LONGEST_BODY = 2**21
-"""Bytes of a form."""
+LONGEST_BODY = 2**21  # bytes of a form
 SESSION_SECONDS = 12 * 3600
-SHORTEST_TOKEN = 16
-"""Characters of a token."""
-SESSION, ANONYMOUS = "desk", "desk_visitor"
-"""Cookies: of who is signed in, and of who is about to be."""
+SHORTEST_TOKEN = 16  # characters of a token
+SESSION, ANONYMOUS = "desk", "desk_visitor"  # cookies: of who is signed in, and of who is about to be
+
+Answer: TypeAlias = Callable[[Request, str], Awaitable[Response]]  # answers a request of a person who is signed in
 
 HEADERS = {
     "cache-control": "no-store",
@@ -213,6 +184,14 @@ HEADERS = {
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
+}
+
+
+_TITLES = {
+    AlreadyDecided: ("Already decided", 409),
+    AnotherQuestion: ("It asks something else by now", 409),
+    StoreError: ("The store cannot be reached", 503),
+    NoSuchRun: ("No such run", 404),
 }
 
 
@@ -226,11 +205,9 @@ class Desk:
     """
 
     def __init__(self, queue: ReviewQueue, *, origins: Sequence[str], tokens: Mapping[str, str] | None = None) -> None:
-        for token in tokens or {}:
-            if len(token) < SHORTEST_TOKEN:
-                raise ConfigurationError(
-                    f"tokens: at least {SHORTEST_TOKEN} characters each are required; given: {len(token)}"
-                )
+        if (shortest := min(map(len, tokens or {}), default=SHORTEST_TOKEN)) < SHORTEST_TOKEN:
+            allowed = f"at least {SHORTEST_TOKEN} characters each"
+            raise ConfigurationError(f"tokens: {allowed} are required; given: {shortest}")
         self.queue = queue
         self._origins = {_normalise_origin(origin) for origin in origins}
         self._hosts = {urlsplit(origin).netloc.lower() for origin in self._origins}
@@ -242,13 +219,13 @@ class Desk:
         """Return it as an ASGI application."""
         return Starlette(
             routes=[
-                Route("/", self.show_waiting_list),
+                Route("/", self._admit_signed_in(self.show_waiting_list)),
                 Route("/sign-in", self.show_sign_in),
                 Route("/sign-in", self.sign_in, methods=["POST"]),
-                Route("/sign-out", self.sign_out, methods=["POST"]),
-                Route("/runs/{run_id}", self.show_run),
-                Route("/runs/{run_id}", self.receive_decision, methods=["POST"]),
-                Route("/runs/{run_id}/report", self.show_run_report),
+                Route("/sign-out", self._admit_signed_in(self.sign_out), methods=["POST"]),
+                Route("/runs/{run_id}", self._admit_signed_in(self.show_run)),
+                Route("/runs/{run_id}", self._admit_signed_in(self.receive_decision), methods=["POST"]),
+                Route("/runs/{run_id}/report", self._admit_signed_in(self.show_run_report)),
             ]
         )
 
@@ -268,59 +245,39 @@ class Desk:
         visitor = request.cookies.get(ANONYMOUS, "")
         if not visitor or not self._is_csrf(form, visitor):
             return _refuse_with(403, "The form is not one of this desk, or it is too old. Open the desk again.")
-        who = self._identify(form)
-        if who is None:
-            page = render_sign_in(
-                self._make_csrf(visitor), with_token=self._tokens is not None, problem="Nobody is known by that."
-            )
+        who, by_token = form.get("name", "").strip(), self._tokens is not None
+        is_name = 0 < len(who) <= 200 and find_json_problem(who) is None and who.isprintable()
+        if self._tokens is not None:
+            who = self._tokens.get(_hash_token(form.get("token", "")), "")
+        if not who or not (by_token or is_name):
+            page = render_sign_in(self._make_csrf(visitor), with_token=by_token, problem="Nobody is known by that.")
             return _make_page_response(page, 403)
-        session = self._sign(f"{int(time.time())}.{who.encode().hex()}")
+        session = self._sign_session(f"{int(time.time())}.{who.encode().hex()}")
         return self._set_cookie(RedirectResponse("/", 303, HEADERS), SESSION, session)
 
-    async def sign_out(self, request: Request) -> Response:
+    async def sign_out(self, request: Request, who: str) -> Response:
         """Forget who is there."""
-        who, refused = await self._admit_form(request)
-        if refused is not None or who is None:
-            return refused or RedirectResponse("/sign-in", 303, HEADERS)
         gone = RedirectResponse("/sign-in", 303, HEADERS)
         gone.delete_cookie(SESSION)
         return gone
 
-    async def show_waiting_list(self, request: Request) -> Response:
+    async def show_waiting_list(self, request: Request, who: str) -> Response:
         """Show what waits."""
-        who, refused = self._admit(request)
-        if who is None:
-            return refused
-        try:
-            waiting = await run_in_threadpool(self.queue.list_waiting)
-        except GuardgraphError as error:
-            return self._explain_error(error, request, who)
+        waiting = await run_in_threadpool(self.queue.list_waiting)
         return _make_page_response(render_waiting_list(waiting, who, self._make_csrf(request.cookies[SESSION])))
 
-    async def show_run(self, request: Request) -> Response:
+    async def show_run(self, request: Request, who: str) -> Response:
         """Show what a run asks."""
-        who, refused = self._admit(request)
-        if who is None:
-            return refused
-        run_id = request.path_params["run_id"]
+        run_id, csrf = request.path_params["run_id"], self._make_csrf(request.cookies[SESSION])
         try:
             waiting = await run_in_threadpool(self.queue.read, run_id)
         except AlreadyDecided as error:
-            csrf = self._make_csrf(request.cookies[SESSION])
             return _make_page_response(render_message("Decided", str(error), who, csrf, run_id))
-        except GuardgraphError as error:
-            return self._explain_error(error, request, who)
-        return _make_page_response(render_question_page(waiting, who, self._make_csrf(request.cookies[SESSION])))
+        return _make_page_response(render_question_page(waiting, who, csrf))
 
-    async def show_run_report(self, request: Request) -> Response:
+    async def show_run_report(self, request: Request, who: str) -> Response:
         """Show the page of a run, as far as it went."""
-        who, refused = self._admit(request)
-        if who is None:
-            return refused
-        try:
-            return _make_page_response(await run_in_threadpool(self._render_report, request.path_params["run_id"]))
-        except GuardgraphError as error:
-            return self._explain_error(error, request, who)
+        return _make_page_response(await run_in_threadpool(self._render_report, request.path_params["run_id"]))
 
     def _render_report(self, run_id: str) -> str:
         try:
@@ -329,16 +286,10 @@ class Desk:
             return report(self.queue.store.read(run_id), self.queue.graph).html
         return report(waiting.shown, self.queue.graph, asked=waiting.begun["input"]).html
 
-    async def receive_decision(self, request: Request) -> Response:
+    async def receive_decision(self, request: Request, who: str) -> Response:
         """Decide, and go on with the run."""
-        who, refused = await self._admit_form(request)
-        if who is None:
-            return refused or RedirectResponse("/sign-in", 303, HEADERS)
-        run_id, form = request.path_params["run_id"], request.state.form
-        try:
-            await run_in_threadpool(self._carry_out_decision, run_id, form, who)
-        except GuardgraphError as error:
-            return self._explain_error(error, request, who)
+        run_id = request.path_params["run_id"]
+        await run_in_threadpool(self._carry_out_decision, run_id, request.state.form, who)
         return RedirectResponse(name_run_address(run_id), 303, HEADERS)
 
     def _carry_out_decision(self, run_id: str, form: Mapping[str, str], who: str) -> None:
@@ -356,15 +307,8 @@ class Desk:
 
     def _explain_error(self, error: GuardgraphError, request: Request, who: str) -> Response:
         """Say what went wrong: another one was quicker, the question is another one, or there is no such run."""
-        title, code = "It cannot be done", 400
-        if isinstance(error, AlreadyDecided):
-            title, code = "Already decided", 409
-        elif isinstance(error, AnotherQuestion):
-            title, code = "It asks something else by now", 409
-        elif isinstance(error, StoreError):
-            title, code = "The store cannot be reached", 503
-        elif isinstance(error, NoSuchRun):
-            title, code = "No such run", 404
+        known = [said for kind, said in _TITLES.items() if isinstance(error, kind)]
+        title, code = known[0] if known else ("It cannot be done", 400)
         run_id = request.path_params.get("run_id") if code == 409 else None
         csrf = self._make_csrf(request.cookies[SESSION])
         return _make_page_response(render_message(title, str(error), who, csrf, run_id), code)
@@ -382,34 +326,31 @@ class Desk:
             return _refuse_with(415, "A form is required.")
         return None
 
-    def _admit(self, request: Request) -> tuple[str | None, Response]:
-        """Return who is signed in; nobody, and where they are led to."""
-        if (refused := self._refuse_foreign_request(request)) is not None:
-            return None, refused
-        return self._read_session(request.cookies.get(SESSION, "")), RedirectResponse("/sign-in", 303, HEADERS)
+    def _admit_signed_in(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+        """Return what answers those who are signed in, of forms those that came from this desk."""
 
-    async def _admit_form(self, request: Request) -> tuple[str | None, Response | None]:
-        """Return who sent a form of this desk; nobody, and why."""
-        who, refused = self._admit(request)
-        if who is None:
-            return None, refused
-        request.state.form = await _read_form(request)
-        if not self._is_csrf(request.state.form, request.cookies[SESSION]):
-            return None, _refuse_with(403, "The form is not one of this desk, or it is too old. Open the run again.")
-        return who, None
+        async def answer_admitted(request: Request) -> Response:
+            if (refused := self._refuse_foreign_request(request)) is not None:
+                return refused
+            if (who := self._read_session(request.cookies.get(SESSION, ""))) is None:
+                return RedirectResponse("/sign-in", 303, HEADERS)
+            if request.method == "POST":
+                request.state.form = await _read_form(request)
+                if not self._is_csrf(request.state.form, request.cookies[SESSION]):
+                    return _refuse_with(403, "The form is not one of this desk, or it is too old. Open the run again.")
+            try:
+                return await answer(request, who)
+            except GuardgraphError as error:
+                return self._explain_error(error, request, who)
 
-    def _identify(self, form: Mapping[str, str]) -> str | None:
-        if self._tokens is not None:
-            return self._tokens.get(_hash_token(form.get("token", "")))
-        name = form.get("name", "").strip()
-        return name if 0 < len(name) <= 200 and find_json_problem(name) is None and name.isprintable() else None
+        return answer_admitted
 
-    def _sign(self, text: str) -> str:
+    def _sign_session(self, text: str) -> str:
         return f"{text}.{hmac.new(self._secret, text.encode(), sha256).hexdigest()}"
 
     def _read_session(self, cookie: str) -> str | None:
         text, _, signature = cookie.rpartition(".")
-        if not hmac.compare_digest(self._sign(text).rpartition(".")[2].encode(), signature.encode()):
+        if not hmac.compare_digest(self._sign_session(text).rpartition(".")[2].encode(), signature.encode()):
             return None
         at, _, who = text.partition(".")
         return bytes.fromhex(who).decode() if time.time() - int(at) < SESSION_SECONDS else None
@@ -427,13 +368,8 @@ class Desk:
 
 def _normalise_origin(origin: str) -> str:
     parts = urlsplit(origin)
-    if (
-        parts.scheme not in ("http", "https")
-        or not parts.netloc
-        or parts.path.strip("/")
-        or parts.query
-        or parts.username
-    ):
+    is_more = bool(parts.path.strip("/") or parts.query or parts.username)
+    if parts.scheme not in ("http", "https") or not parts.netloc or is_more:
         raise ConfigurationError(f"origin: http(s)://HOST[:PORT] is required; given: {origin!r:.80}")
     default = {"http": ":80", "https": ":443"}[parts.scheme]  # no browser names it
     return f"{parts.scheme}://{parts.netloc.removesuffix(default)}".lower()

@@ -30,13 +30,11 @@ GRACE = 60.0
 """Seconds that a decision has to get its run on, beside those that the run may be active. Then it lapses: the process
 that made it is gone."""
 
-SHORTEST_HASH = 8
-"""Digits of the hash of a question by which a person may name it."""
+SHORTEST_HASH = 8  # digits of the hash of a question by which a person may name it
 
 _RULES = ("four_eyes", "reviewer_roles", "max_review_seconds")
 
-Decision: TypeAlias = str
-"""``approve``, ``edit`` or ``reject``."""
+Decision: TypeAlias = str  # ``approve``, ``edit`` or ``reject``
 
 
 class AlreadyDecided(InputError):
@@ -57,12 +55,9 @@ class WaitingRun:
 
     run_id: str
     begun: BegunRun
-    at: str
-    """Since when it waits for this answer: UTC, ISO 8601."""
-    shown: JsonObject
-    """What a result of a run that waits holds; see `guardgraph.grammar.Waiting`."""
-    deciding: JsonObject | None = None
-    """Who is about to answer, where somebody is: ``{attempt, hash, decision, by}``."""
+    at: str  # since when it waits for this answer: UTC, ISO 8601
+    shown: JsonObject  # what a result of a run that waits holds; see `guardgraph.grammar.Waiting`
+    deciding: JsonObject | None = None  # who is about to answer, where somebody is: ``{attempt, hash, decision, by}``
 
     @property
     def question(self) -> JsonObject:
@@ -78,13 +73,13 @@ class WaitingRun:
     @property
     def starter(self) -> str | None:
         """The user who began the run."""
-        user = (_read_caller(self.begun) or {}).get("user")
+        user = (_read_begun_caller(self.begun) or {}).get("user")
         return user if isinstance(user, str) else None
 
     @property
     def tenant(self) -> str | None:
         """For whom it was begun."""
-        tenant = (_read_caller(self.begun) or {}).get("tenant")
+        tenant = (_read_begun_caller(self.begun) or {}).get("tenant")
         return tenant if isinstance(tenant, str) else None
 
     @property
@@ -117,8 +112,15 @@ class ReviewQueue:
     """
 
     def __init__(self, store: SqlStore, graph: GuardedGraph | None = None) -> None:
-        if graph is not None:
-            _check_queue_graph(graph)
+        required = None
+        if graph is not None and not isinstance(graph, GuardedGraph):
+            required = f"a guarded graph is required; given: {type(graph).__name__}"
+        elif graph is not None and graph.checkpointer in (None, False, True):
+            required = "one with a checkpointer is required, which keeps runs that wait; given: none"
+        elif graph is not None and graph.frame.recorder is None:
+            required = "one whose recorder is the store is required, or its runs never end there"
+        if required is not None:
+            raise ConfigurationError(f"graph: {required}")
         self.store = store
         self.graph = graph
 
@@ -144,7 +146,7 @@ class ReviewQueue:
             if run.waiting and (waiting := self._read_waiting(run)) is not None:
                 return waiting
             if (decided := self._find_decision(run)) is not None:
-                raise AlreadyDecided(_format_deciding(run_id, decided))
+                raise AlreadyDecided(_format_decided_by(run_id, decided))
             raise InputError(f"run {run_id:.80}: it does not wait for a person")
         raise self._explain_missing_run(run_id)
 
@@ -184,14 +186,14 @@ class ReviewQueue:
         waiting = self.read(run_id)
         _check_asked_hash(waiting, hash)
         thread = _read_own_thread(waiting)
-        self._check_thread(waiting, thread)
+        self._check_kept_thread(waiting, thread)
         answer: JsonObject = {"hash": waiting.question["hash"], "decision": decision, "by": by}
         answer |= {EDITED: edited} if decision == EDIT else {}
         answer |= {"comment": comment} if comment else {}
         caller = {"user": by, "groups": [*groups], **({} if waiting.tenant is None else {"tenant": waiting.tenant})}
-        within = {**(_read_context(waiting.begun) if context is None else context), "caller": caller}
+        within = {**(_read_begun_context(waiting.begun) if context is None else context), "caller": caller}
         config: RunnableConfig = {"configurable": {"thread_id": thread}}
-        self._claim(waiting, decision, by)
+        self._claim_decision(waiting, decision, by)
         try:
             result: JsonObject = self.graph.invoke(Command(resume=answer), config, context=within)
         except BaseException:
@@ -204,7 +206,7 @@ class ReviewQueue:
         """Return what was noted of a wait; None of a run whose notes or beginning were erased."""
         if run.begun is None:
             return None
-        notes = self._list_notes(run)
+        notes = self._list_run_notes(run)
         asked = [at for at, note in enumerate(notes) if note["kind"] == "waiting"]
         if not asked:
             return None
@@ -213,44 +215,36 @@ class ReviewQueue:
         deciding = next((item["content"] for item in decided if not _is_lapsed(item, run.begun)), None)
         return WaitingRun(run.run_id, run.begun, note["at"], note["content"], deciding)
 
-    def _list_notes(self, run: OpenRun) -> list[RunNote]:
+    def _list_run_notes(self, run: OpenRun) -> list[RunNote]:
         assert run.begun is not None
         return [note for note in self.store.notes(run.begun["request"]) if note["run_id"] == run.run_id]
 
     def _find_decision(self, run: OpenRun) -> JsonObject | None:
         """Return the decision with which a run goes on: the first one behind its last question."""
-        notes = [] if run.begun is None else self._list_notes(run)
+        notes = [] if run.begun is None else self._list_run_notes(run)
         kinds = [note["kind"] for note in notes]
         behind = notes[len(kinds) - kinds[::-1].index("waiting") :] if "waiting" in kinds else []
         decided = [note for note in behind if note["kind"] == "decision" and not _is_lapsed(note, run.begun)]  # type: ignore[arg-type]
         return next((note["content"] for note in decided), None)
 
-    def _claim(self, waiting: WaitingRun, decision: Decision, by: str) -> None:
-        """Note who decides; of several, the first noted one goes on.
-
-        Raises:
-            AlreadyDecided: somebody else was first.
-        """
+    def _claim_decision(self, waiting: WaitingRun, decision: Decision, by: str) -> None:
+        """Note who decides; of several, the first noted one goes on, and others are refused."""
         if waiting.deciding is not None:
-            raise AlreadyDecided(_format_deciding(waiting.run_id, waiting.deciding))
+            raise AlreadyDecided(_format_decided_by(waiting.run_id, waiting.deciding))
         attempt = str(uuid4())
         content = {"attempt": attempt, "hash": waiting.question["hash"], "decision": decision, "by": by}
         self._keep_decision_note(waiting, "decision", content)
         now = self.read(waiting.run_id)
         if now.deciding is None or now.deciding.get("attempt") != attempt:
-            raise AlreadyDecided(_format_deciding(waiting.run_id, now.deciding or {}))
+            raise AlreadyDecided(_format_decided_by(waiting.run_id, now.deciding or {}))
 
     def _keep_decision_note(self, waiting: WaitingRun, kind: NoteKind, content: JsonObject) -> None:
         at = format_utc_moment(datetime.now(UTC))
         request = waiting.begun["request"]
         self.store.note(RunNote(run_id=waiting.run_id, request=request, kind=kind, at=at, content=content))
 
-    def _check_thread(self, waiting: WaitingRun, thread: str) -> None:
-        """Look whether the graph's checkpointer keeps the run.
-
-        Raises:
-            InputError: it does not, or the run is of another graph.
-        """
+    def _check_kept_thread(self, waiting: WaitingRun, thread: str) -> None:
+        """Refuse a run that the graph's checkpointer does not keep, or one of another graph."""
         assert self.graph is not None
         begun, frame = waiting.begun, self.graph.frame
         if (frame.catalogue.pattern, frame.name) != (begun["pattern"], begun["graph"]):
@@ -260,11 +254,10 @@ class ReviewQueue:
         if state.values.get("run") != waiting.run_id or not state.next:
             now = self.read(waiting.run_id)  # it may have been decided this very moment, or be going on
             if now.deciding is not None:
-                raise AlreadyDecided(_format_deciding(now.run_id, now.deciding))
-            raise InputError(
-                f"checkpointer: one that keeps run {waiting.run_id} on thread {thread!r:.80} is required; the graph's "
-                f"has {'another run there' if state.values else 'no such thread'}"
-            )
+                raise AlreadyDecided(_format_decided_by(now.run_id, now.deciding))
+            required = f"one that keeps run {waiting.run_id} on thread {thread!r:.80} is required"
+            there = "another run there" if state.values else "no such thread"
+            raise InputError(f"checkpointer: {required}; the graph's has {there}")
 
     def _explain_missing_run(self, run_id: str) -> InputError:
         if not self.store.entries(run_id):
@@ -276,19 +269,13 @@ class ReviewQueue:
         if stored.recording is None:
             return InputError(f"run {run_id:.80}: it was erased")
         result = stored.recording["result"]
-        decided = [_format_reviewed(line) for line in result["timeline"] if line.get("kind") == "review"]
+        decided: list[Any] = [line for line in result["timeline"] if line.get("kind") == "review"]
         if decided:
-            return AlreadyDecided(f"run {run_id:.80}: already decided: {decided[-1]}; it ended as {_name_end(result)}")
-        return InputError(f"run {run_id:.80}: it has ended and asked nobody: {_name_end(result)}")
-
-
-def _check_queue_graph(graph: object) -> None:
-    if not isinstance(graph, GuardedGraph):
-        raise ConfigurationError(f"graph: a guarded graph is required; given: {type(graph).__name__}")
-    if graph.checkpointer in (None, False, True):
-        raise ConfigurationError("graph: one with a checkpointer is required, which keeps runs that wait; given: none")
-    if graph.frame.recorder is None:
-        raise ConfigurationError("graph: one whose recorder is the store is required, or its runs never end there")
+            answer, reviewer = decided[-1].get("answer"), decided[-1].get("reviewer") or {}
+            said = answer if isinstance(answer, dict) else {}
+            how = f"{said.get('decision', 'decided')} by {reviewer.get('name') or said.get('by') or 'somebody'}"
+            return AlreadyDecided(f"run {run_id:.80}: already decided: {how}; it ended as {_name_run_end(result)}")
+        return InputError(f"run {run_id:.80}: it has ended and asked nobody: {_name_run_end(result)}")
 
 
 def _check_asked_hash(waiting: WaitingRun, given: str | None) -> None:
@@ -300,10 +287,9 @@ def _check_asked_hash(waiting: WaitingRun, given: str | None) -> None:
     if len(given) < SHORTEST_HASH:
         raise InputError(f"hash: {SHORTEST_HASH} digits of the question's hash at least; given: {given!r:.80}")
     if not asked.startswith(given):
-        raise AnotherQuestion(
-            f"run {waiting.run_id}: it asks another question by now ({asked[:SHORTEST_HASH]}), and you looked at "
-            f"{given[:SHORTEST_HASH]}; look again"
-        )
+        now, then = asked[:SHORTEST_HASH], given[:SHORTEST_HASH]
+        said = f"it asks another question by now ({now}), and you looked at {then}; look again"
+        raise AnotherQuestion(f"run {waiting.run_id}: {said}")
 
 
 def _read_own_thread(waiting: WaitingRun) -> str:
@@ -315,13 +301,13 @@ def _read_own_thread(waiting: WaitingRun) -> str:
     return thread
 
 
-def _read_context(begun: BegunRun) -> JsonObject:
+def _read_begun_context(begun: BegunRun) -> JsonObject:
     context = begun["opening"]["context"]
     return context if isinstance(context, dict) else {}
 
 
-def _read_caller(begun: BegunRun) -> JsonObject | None:
-    caller: Any = _read_context(begun).get("caller") or begun["opening"]["caller"]
+def _read_begun_caller(begun: BegunRun) -> JsonObject | None:
+    caller: Any = _read_begun_context(begun).get("caller") or begun["opening"]["caller"]
     return caller if isinstance(caller, dict) else None
 
 
@@ -332,16 +318,9 @@ def _is_lapsed(note: RunNote, begun: BegunRun) -> bool:
     return datetime.now(UTC) - datetime.fromisoformat(note["at"]) > timedelta(seconds=min(lasts, 1e9))
 
 
-def _format_deciding(run_id: str, decided: JsonObject) -> str:
+def _format_decided_by(run_id: str, decided: JsonObject) -> str:
     return f"run {run_id:.80}: already decided by {decided.get('by', 'somebody')}: {decided.get('decision', 'unknown')}"
 
 
-def _format_reviewed(line: Any) -> str:
-    answer, reviewer = line.get("answer"), line.get("reviewer")
-    said = answer if isinstance(answer, dict) else {}
-    who = (reviewer or {}).get("name") or said.get("by") or "somebody"
-    return f"{said.get('decision', 'decided')} by {who}"
-
-
-def _name_end(result: JsonObject) -> str:
+def _name_run_end(result: JsonObject) -> str:
     return str(result.get("outcome") or result.get("stop_reason"))

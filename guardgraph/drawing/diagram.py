@@ -30,8 +30,7 @@ class Taken:
     path: tuple[str, ...]
     reason: str
     outcome: str
-    waiting: bool = False
-    """Whether it waits for a person at the last node of its path; it has no reason yet."""
+    waiting: bool = False  # whether it waits for a person at the last node of its path; it has no reason yet
 
     @property
     def is_ok_way(self) -> bool:
@@ -65,9 +64,10 @@ def read_way_of_run(run: object) -> Taken:
     path, reason, outcome = given.get("path"), "" if waiting else given.get("stop_reason"), given.get("outcome", "")
     if not isinstance(path, list) or not path or not isinstance(reason, str):
         keys = "path, a list of node names, and stop_reason, or of one that waits, with path and waiting_for"
-        raise InputError(
-            f"run: the result of a finished run is required, with {keys}; given: {_describe_wrong_run(run)}"
-        )
+        said = type(run).__name__ if not isinstance(run, dict) else "an empty dictionary"
+        if given:
+            said = f"a dictionary with {', '.join(sorted(map(str, given)))}"[:200]
+        raise InputError(f"run: the result of a finished run is required, with {keys}; given: {said}")
     for number, name in enumerate(path, 1):
         if not isinstance(name, str):
             asked = "run: the result of a finished run is required"
@@ -83,12 +83,6 @@ def fit_way_to_graph(shape: Topology, taken: Taken) -> Taken:
         if following not in shape.list_following_nodes(name):
             raise InputError(f"run: a run of another graph; no edge leads from {name} to {following}")
     return taken
-
-
-def _describe_wrong_run(run: object) -> str:
-    if not isinstance(run, dict):
-        return type(run).__name__
-    return f"a dictionary with {', '.join(sorted(map(str, run)))}"[:200] if run else "an empty dictionary"
 
 
 def find_main_way(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -124,8 +118,7 @@ def _order_nodes_backwards(start: str, after: dict[str, list[str]]) -> list[tupl
     return list(done.items())
 
 
-ANYWHERE = "any node"
-"""Label of what stands for the edges of a branch without a path map."""
+ANYWHERE = "any node"  # label of what stands for the edges of a branch without a path map
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +127,9 @@ class DrawnEnding:
 
     label: str
     about: str
-    terminal: str | None
-    """The stop terminal; None for the edges of a branch that can lead anywhere."""
+    terminal: str | None  # the stop terminal; None for the edges of a branch that can lead anywhere
     taken: bool = False
-    earlier: bool = False
-    """Whether an earlier run took it."""
+    earlier: bool = False  # whether an earlier run took it
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +141,7 @@ class Node:
     about: str
     endings: tuple[DrawnEnding, ...] = ()
     visits: int = 0
-    earlier: bool = False
-    """Whether an earlier run came here."""
+    earlier: bool = False  # whether an earlier run came here
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +150,10 @@ class Edge:
 
     start: str
     end: str
-    label: str = ""
-    """What the branch calls this way, where that is not the node's name."""
-    decided: bool = False
-    """Whether a node that is no guard decides if it is taken."""
+    label: str = ""  # what the branch calls this way, where that is not the node's name
+    decided: bool = False  # whether a node that is no guard decides if it is taken
     taken: bool = False
-    earlier: bool = False
-    """Whether an earlier run took it."""
+    earlier: bool = False  # whether an earlier run took it
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,17 +163,12 @@ class Diagram:
     name: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
-    everywhere: tuple[DrawnEnding, ...]
-    """Endings of every guard, which stand at none of them."""
-    main: tuple[str, ...]
-    """The way through most nodes, from START on."""
+    everywhere: tuple[DrawnEnding, ...]  # endings of every guard, which stand at none of them
+    main: tuple[str, ...]  # the way through most nodes, from START on
     taken: Taken | None = None
-    earlier: Taken | None = None
-    """Another run of the same graph, whose way stands beside."""
-    parting: str | None = None
-    """The node from which the two runs go different ways."""
-    behind: tuple[DrawnEnding, ...] = ()
-    """Endings of terminals alone, which stand at none of them."""
+    earlier: Taken | None = None  # another run of the same graph, whose way stands beside
+    parting: str | None = None  # the node from which the two runs go different ways
+    behind: tuple[DrawnEnding, ...] = ()  # endings of terminals alone, which stand at none of them
 
 
 def make_diagram(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None) -> Diagram:
@@ -197,11 +179,18 @@ def make_diagram(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = No
     taken = None if run is None else fit_way_to_graph(shape, read_way_of_run(run))
     nodes, edges = _list_drawn_nodes(shape, taken), _list_drawn_edges(shape, taken)
     everywhere = _list_endings_of_all_guards(nodes)
-    nodes = [_drop_common_endings(node, everywhere) for node in nodes]
+    for at, node in enumerate(nodes):
+        if node.kind == "guard":
+            nodes[at] = replace(node, endings=tuple(each for each in node.endings if each not in everywhere))
     main = find_main_way([node.name for node in nodes], [(edge.start, edge.end) for edge in edges])
-    return Diagram(
-        graph.get_name(), tuple(nodes), tuple(edges), everywhere, main, taken, behind=_list_endings_behind(shape, taken)
-    )
+    endings = []
+    for name in shape.builder.nodes:
+        entries = {other for other, item in shape.items.items() if item.entry}
+        before = shape.list_preceding_nodes(name) - entries
+        only = _is_folded_terminal(shape, name) and all(_is_drawn_terminal(shape, other) for other in before)
+        if only and before and (taken is None or name != taken.path[-1]):
+            endings.append(_make_drawn_ending(shape, name))
+    return Diagram(graph.get_name(), tuple(nodes), tuple(edges), everywhere, main, taken, behind=tuple(endings))
 
 
 def _list_drawn_nodes(shape: Topology, taken: Taken | None) -> list[Node]:
@@ -209,14 +198,12 @@ def _list_drawn_nodes(shape: Topology, taken: Taken | None) -> list[Node]:
     drawn = [Node(START, "start", "every run begins here", visits=bool(taken))]
     for name in shape.builder.nodes:
         if not _is_folded_terminal(shape, name):
-            endings = _list_drawn_endings(shape, name, taken)
-            drawn.append(
-                Node(name, _choose_drawn_kind(shape, name), _describe_drawn_node(shape, name), endings, visits[name])
-            )
-    if any(
-        not _is_drawn_terminal(shape, name) and END in _map_edge_labels(shape, name)
-        for name in [START, *shape.builder.nodes]
-    ):
+            kind, about, item = _choose_drawn_kind(shape, name), name, shape.items.get(name)
+            if item is not None:
+                about += f": {item.kind}, phase {item.phase}" if item.phase else f": {item.kind}"
+            drawn.append(Node(name, kind, about, _list_drawn_endings(shape, name, taken), visits[name]))
+    ways = [name for name in [START, *shape.builder.nodes] if not _is_drawn_terminal(shape, name)]
+    if any(END in _map_edge_labels(shape, name) for name in ways):
         ended_here = taken is not None and not taken.waiting and not _is_drawn_terminal(shape, taken.path[-1])
         drawn.append(Node(END, "end", "the run ends here", visits=ended_here))
     return drawn
@@ -227,13 +214,6 @@ def _choose_drawn_kind(shape: Topology, name: str) -> DrawnKind:
     if kind == "terminal":
         return "ok" if shape.is_ok_terminal(name) else "stop"
     return kind or "plain"
-
-
-def _describe_drawn_node(shape: Topology, name: str) -> str:
-    item = shape.items.get(name)
-    if item is None:
-        return name
-    return f"{name}: {item.kind}, phase {item.phase}" if item.phase else f"{name}: {item.kind}"
 
 
 def _is_drawn_terminal(shape: Topology, name: str) -> bool:
@@ -254,7 +234,7 @@ def _list_drawn_endings(shape: Topology, name: str, taken: Taken | None) -> tupl
     for way in () if _is_drawn_terminal(shape, name) else _map_edge_labels(shape, name):
         if _is_folded_terminal(shape, way):
             endings.append(_make_drawn_ending(shape, way))
-    if _has_unmapped_branch(shape, name):
+    if any(branch.ends is None for branch in shape.builder.branches.get(name, {}).values()):
         endings.append(DrawnEnding(ANYWHERE, "a branch without a path map, which can lead to any node", None))
     if taken is not None and name == _find_last_drawn_node(shape, taken) != taken.path[-1]:
         terminal = taken.path[-1]
@@ -273,17 +253,6 @@ def _find_last_drawn_node(shape: Topology, taken: Taken) -> str:
     return next((name for name in reversed(taken.path) if not _is_folded_terminal(shape, name)), taken.path[-1])
 
 
-def _list_endings_behind(shape: Topology, taken: Taken | None) -> tuple[DrawnEnding, ...]:
-    endings = []
-    for name in shape.builder.nodes:
-        entries = {other for other, item in shape.items.items() if item.entry}
-        before = shape.list_preceding_nodes(name) - entries
-        only = _is_folded_terminal(shape, name) and all(_is_drawn_terminal(shape, other) for other in before)
-        if only and before and (taken is None or name != taken.path[-1]):
-            endings.append(_make_drawn_ending(shape, name))
-    return tuple(endings)
-
-
 def _list_endings_of_all_guards(nodes: Iterable[Node]) -> tuple[DrawnEnding, ...]:
     guards = [node for node in nodes if node.kind == "guard"]
     if len(guards) < 2:
@@ -294,22 +263,13 @@ def _list_endings_of_all_guards(nodes: Iterable[Node]) -> tuple[DrawnEnding, ...
     return tuple(sorted(everywhere, key=lambda ending: ending.label))
 
 
-def _drop_common_endings(node: Node, everywhere: Iterable[DrawnEnding]) -> Node:
-    if node.kind != "guard":
-        return node
-    return replace(node, endings=tuple(ending for ending in node.endings if ending not in everywhere))
-
-
 def _list_drawn_edges(shape: Topology, taken: Taken | None) -> list[Edge]:
     steps = set(taken.edges_on_way if taken else ())
     edges = []
     for name in [START, *shape.builder.nodes]:
         for way, labels in _map_edge_labels(shape, name).items():
-            if (
-                _is_folded_terminal(shape, way)
-                or _is_folded_terminal(shape, name)
-                or (way == END and _is_drawn_terminal(shape, name))
-            ):
+            is_folded = _is_folded_terminal(shape, way) or _is_folded_terminal(shape, name)
+            if is_folded or (way == END and _is_drawn_terminal(shape, name)):
                 continue
             decided = labels is not None and _choose_drawn_kind(shape, name) != "guard"
             edges.append(Edge(name, way, ", ".join(labels or ()), decided, (name, way) in steps))
@@ -340,7 +300,3 @@ def _list_branch_labels(shape: Topology, name: str) -> Iterator[tuple[str, str]]
         yield from ((labels.get(way, ""), way) for way in ends)
         if spec.error_handler_node is not None:
             yield "on error", spec.error_handler_node
-
-
-def _has_unmapped_branch(shape: Topology, name: str) -> bool:
-    return any(branch.ends is None for branch in shape.builder.branches.get(name, {}).values())

@@ -18,7 +18,6 @@ from langgraph.graph.state import CompiledStateGraph
 from guardgraph.drawing.diagram import (
     Diagram,
     DrawnEnding,
-    Edge,
     Node,
     Taken,
     fit_way_to_graph,
@@ -45,8 +44,7 @@ STYLES: dict[str, str] = {
 }
 NAMES = {"start": "START", "end": "END"}
 LABEL_CELLS = 80
-PLAIN = frozenset(" _-.,:()×…")
-"""What stands for itself in a label, besides letters and digits."""
+PLAIN = frozenset(" _-.,:()×…")  # what stands for itself in a label, besides letters and digits
 
 
 def draw_mermaid_flowchart(diagram: Diagram) -> str:
@@ -61,19 +59,20 @@ def draw_mermaid_flowchart(diagram: Diagram) -> str:
             classes.get(kind, []).append(ids[node.name])
     for edge in diagram.edges:
         label = f'|"{_escape_mermaid_label(edge.label)}"|' if edge.label else ""
-        lines.append(f"{ids[edge.start]} {_draw_mermaid_arrow(edge)}{label} {ids[edge.end]}")
+        arrow = "==>" if edge.taken else "-->"
+        if edge.decided or (edge.earlier and not edge.taken):
+            arrow = "-.->"
+        lines.append(f"{ids[edge.start]} {arrow}{label} {ids[edge.end]}")
     for node in diagram.nodes:
         for kind, endings in _list_mermaid_boxes(diagram, node):
             box = f"{ids[node.name]}_{kind}"
-            lines.append(
-                f"{ids[node.name]} {'==>' if kind == 'stopping' else '-.->'} {box}{_write_mermaid_box('stop', endings)}"
-            )
+            arrow = "==>" if kind == "stopping" else "-.->"
+            lines.append(f"{ids[node.name]} {arrow} {box}{_write_mermaid_box('stop', endings)}")
             classes[kind].append(box)
     if diagram.behind:
         lines += [f"{ids[node.name]} -.-> behind" for node in diagram.nodes if node.kind == "ok"]
-        lines.append(
-            f"behind{_write_mermaid_box('stop', [ending.terminal or ending.label for ending in diagram.behind])}"
-        )
+        named = [ending.terminal or ending.label for ending in diagram.behind]
+        lines.append(f"behind{_write_mermaid_box('stop', named)}")
         classes["stop"].append("behind")
     for kind, members in classes.items():
         if members:
@@ -89,12 +88,6 @@ def _list_mermaid_classes(diagram: Diagram, node: Node) -> Iterator[str]:
         yield "waiting" if diagram.taken is not None and diagram.taken.is_waiting_node(node.name) else "taken"
     elif node.earlier:
         yield "earlier"
-
-
-def _draw_mermaid_arrow(edge: Edge) -> str:
-    if edge.decided or (edge.earlier and not edge.taken):
-        return "-.->"
-    return "==>" if edge.taken else "-->"
 
 
 def _list_mermaid_boxes(diagram: Diagram, node: Node) -> Iterator[tuple[str, list[str]]]:
@@ -124,34 +117,29 @@ def draw_runs_beside(diagram: Diagram, earlier: Taken) -> Diagram:
     often, steps = Counter((START, *earlier.path)), set(earlier.edges_on_way)
     drawn = {node.name for node in diagram.nodes}
     stopped = earlier.path[-2:-1] if earlier.path[-1] not in drawn else ()
-    nodes = [replace(node, earlier=often[node.name] > 0) for node in diagram.nodes]
-    nodes = [
-        replace(node, endings=_list_earlier_endings(node, earlier)) if node.name in stopped else node for node in nodes
-    ]
+    nodes = []
+    for node in diagram.nodes:
+        endings = _list_earlier_endings(node, earlier) if node.name in stopped else node.endings
+        nodes.append(replace(node, earlier=often[node.name] > 0, endings=endings))
     edges = [replace(edge, earlier=(edge.start, edge.end) in steps) for edge in diagram.edges]
-    parting = _find_parting_node(diagram.taken, earlier)
+    parting = None  # the node from which two runs go different ways
+    if diagram.taken is not None and diagram.taken.edges_on_way != earlier.edges_on_way:
+        both = zip(diagram.taken.path, earlier.path, strict=False)
+        common = [now for now, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
+        parting = common[-1] if common else None
     return replace(diagram, nodes=tuple(nodes), edges=tuple(edges), earlier=earlier, parting=parting)
 
 
 def _list_earlier_endings(node: Node, earlier: Taken) -> tuple[DrawnEnding, ...]:
     """Return the endings of the node at which the earlier run was stopped, with the reason."""
     terminal = earlier.path[-1]
-    reached = DrawnEnding(
-        earlier.reason, f"{terminal}: the earlier run ended here, {earlier.reason}", terminal, earlier=True
-    )
+    about = f"{terminal}: the earlier run ended here, {earlier.reason}"
+    reached = DrawnEnding(earlier.reason, about, terminal, earlier=True)
     same = [ending for ending in node.endings if ending.taken and ending.label == earlier.reason]
     if same:
         return tuple(replace(ending, earlier=True) if ending in same else ending for ending in node.endings)
     left = [ending for ending in node.endings if ending.taken or ending.terminal != terminal]
     return (*(ending for ending in left if ending.taken), reached, *(ending for ending in left if not ending.taken))
-
-
-def _find_parting_node(taken: Taken | None, earlier: Taken) -> str | None:
-    """Return the node from which two runs go different ways, None where they go the same or have none in common."""
-    if taken is None or taken.edges_on_way == earlier.edges_on_way:
-        return None
-    common = [now for now, _ in takewhile(lambda pair: pair[0] == pair[1], zip(taken.path, earlier.path, strict=False))]
-    return common[-1] if common else None
 
 
 _LETTERS = f"""\
@@ -240,18 +228,15 @@ class Picture:
         folded = {ending.terminal for node in diagram.nodes for ending in node.endings if ending.terminal}
         nodes = sum(node.kind not in ("start", "end") for node in diagram.nodes)
         stops = len(folded.union(ending.terminal for ending in (*diagram.everywhere, *diagram.behind)))
-        run = "" if diagram.taken is None else f", a run that {_describe_drawn_run(diagram.taken)}"
-        other = (
-            "" if diagram.earlier is None else f", beside an earlier one that {_describe_drawn_run(diagram.earlier)}"
-        )
-        return f"{diagram.name}, {nodes} nodes and {stops} stops{run}{other}"
+        said = f"{diagram.name}, {nodes} nodes and {stops} stops"
+        for named, taken in (("a run", diagram.taken), ("beside an earlier one", diagram.earlier)):
+            if taken is not None:
+                how = f"waits at {taken.ending_label}" if taken.waiting else f"ended with {taken.reason}"
+                said += f", {named} that {how}"
+        return said
 
     def __repr__(self) -> str:
         return f"<Picture: {self.described}>"
-
-
-def _describe_drawn_run(taken: Taken) -> str:
-    return f"waits at {taken.ending_label}" if taken.waiting else f"ended with {taken.reason}"
 
 
 def draw(graph: CompiledStateGraph[Any, Any, Any, Any], run: object = None, *, earlier: object = None) -> Picture:

@@ -70,7 +70,9 @@ def round_coordinate(number: float) -> float:
 
 def fit_label(text: str, limit: int) -> str:
     r"""Return a text with letters that steer or hide as escapes, such as ``\x1b``, cut to `limit` cells."""
-    safe = text if is_harmless_text(text) else "".join(map(_escape_label_letter, text))
+    safe = text
+    if not is_harmless_text(text):
+        safe = "".join(letter if is_harmless_text(letter) else escape_letter(letter) for letter in text)
     if measure_cells(safe) <= limit:
         return safe
     while measure_cells(safe) > limit - 1:
@@ -80,25 +82,15 @@ def fit_label(text: str, limit: int) -> str:
 
 def measure_cells(text: str) -> int:
     """Return how many letters of a fixed width a text takes; those of East Asia take two."""
-    return len(text) if text.isascii() else sum(map(_measure_cell, text))
-
-
-def _escape_label_letter(letter: str) -> str:
-    return letter if is_harmless_text(letter) else escape_letter(letter)
-
-
-def _measure_cell(letter: str) -> int:
-    return 2 if east_asian_width(letter) in "WF" else 1
+    return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
 
 
 CHIP_CELLS = 36
-CHIP_CELL = 6.63
-"""Width of a letter of endings: 11 px."""
+CHIP_CELL = 6.63  # width of a letter of endings: 11 px
 CHIP_HEIGHT = 20.0
 CHIP_MARGIN = 16.0
 CHIP_GAP = 5.0
-PANEL_WIDTH = 230.0
-"""Where rows of endings break; a longer ending has a row of its own."""
+PANEL_WIDTH = 230.0  # where rows of endings break; a longer ending has a row of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +108,7 @@ class Panel:
 
     node: str
     chips: tuple[Chip, ...]
-    line: tuple[Point, ...]
-    """From the node to its endings."""
+    line: tuple[Point, ...]  # from the node to its endings
 
 
 def place_ending_panel(node: Node, room: Box, line: tuple[Point, ...]) -> Panel:
@@ -156,20 +147,13 @@ def measure_ending_panel(node: Node) -> tuple[float, float]:
 
 
 NAME_CELLS = 32
-PARTS = "parts"
-"""Badge of the node from which two runs go different ways."""
-DOT = 14.0
-"""Width and height of what is round."""
-SLANT = 12.0
-"""How far slanted sides reach inwards."""
-CORNER = 7.0
-"""Radius of the bends of an edge."""
-TIP = (8.0, 3.6)
-"""Length and half width of an arrow's tip."""
-_ROUND = ("dot", "ring")
-"""Shapes that are as wide as they are high, whatever their place is."""
-_STRAIGHT = 0.01
-"""What two ends of a straight line may differ by, after rounding."""
+PARTS = "parts"  # badge of the node from which two runs go different ways
+DOT = 14.0  # width and height of what is round
+SLANT = 12.0  # how far slanted sides reach inwards
+CORNER = 7.0  # radius of the bends of an edge
+TIP = (8.0, 3.6)  # length and half width of an arrow's tip
+_ROUND = ("dot", "ring")  # shapes that are as wide as they are high, whatever their place is
+_STRAIGHT = 0.01  # what two ends of a straight line may differ by, after rounding
 
 
 def draw_node(item: Node, box: Box, *, parting: bool = False) -> str:
@@ -186,22 +170,16 @@ def draw_node(item: Node, box: Box, *, parting: bool = False) -> str:
 
 def draw_node_outline(kind: DrawnKind, box: Box) -> str:
     """Return the shape of a kind of node."""
-    look = LOOKS[kind]
+    look, below = LOOKS[kind], [(box.max_x - SLANT, box.max_y), (box.min_x + SLANT, box.max_y)]
     match look.outline:
         case "dot":
             return _draw_circle("dot", box, 0.0)
         case "ring":
             return _draw_circle("ring", box, 0.0) + _draw_circle("dot", box, 4.0)
         case "hexagon":
-            upper = [
-                (box.min_x, box.y),
-                (box.min_x + SLANT, box.min_y),
-                (box.max_x - SLANT, box.min_y),
-                (box.max_x, box.y),
-            ]
-            return _draw_polygon([*upper, (box.max_x - SLANT, box.max_y), (box.min_x + SLANT, box.max_y)])
+            upper = [(box.min_x, box.y), (box.min_x + SLANT, box.min_y), (box.max_x - SLANT, box.min_y)]
+            return _draw_polygon([*upper, (box.max_x, box.y), *below])
         case "tray":
-            below = [(box.max_x - SLANT, box.max_y), (box.min_x + SLANT, box.max_y)]
             return _draw_polygon([(box.min_x, box.min_y), (box.max_x, box.min_y), *below])
     radius = box.height / 2 if look.outline == "round" else look.corner
     inner = Box(box.x, box.y, box.width - 8, box.height - 8)

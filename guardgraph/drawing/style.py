@@ -18,15 +18,11 @@ Outline: TypeAlias = Literal["dot", "ring", "hexagon", "tray", "round", "rectang
 class Look:
     """How one kind is drawn."""
 
-    words: str
-    """In the legend."""
-    mermaid: tuple[str, str]
-    """Around a name in Mermaid text."""
+    words: str  # in the legend
+    mermaid: tuple[str, str]  # around a name in Mermaid text
     outline: Outline
-    corner: float = 0.0
-    """Radius of the corners of a rectangle, in CSS pixels."""
-    double: bool = False
-    """Whether there is a second line inside, which says that the run ends here."""
+    corner: float = 0.0  # radius of the corners of a rectangle, in CSS pixels
+    double: bool = False  # whether there is a second line inside, which says that the run ends here
     light: tuple[str, str] | None = None
     """Filling and border on a light ground; None for what has no filling of its own."""
     dark: tuple[str, str] | None = None
@@ -43,24 +39,9 @@ LOOKS: Mapping[DrawnKind, Look] = MappingProxyType(
             "asks a person", ("[\\", "/]"), "tray", light=("#f6e3ff", "#9333c4"), dark=("#371a47", "#cf8cf5")
         ),
         "guard": Look("guard", ("{{", "}}"), "hexagon", light=("#dbf3f4", "#0b7f8f"), dark=("#07333b", "#37b9c9")),
-        "ok": Look(
-            "good ending",
-            ("[[", "]]"),
-            "rectangle",
-            corner=9.0,
-            double=True,
-            light=("#def5e3", "#2b8a3e"),
-            dark=("#10331a", "#4cc264"),
-        ),
+        "ok": Look("good ending", ("[[", "]]"), "rectangle", 9.0, True, ("#def5e3", "#2b8a3e"), ("#10331a", "#4cc264")),
         "stop": Look(
-            "stop",
-            ("[/", "/]"),
-            "rectangle",
-            corner=9.0,
-            double=True,
-            light=("#fff0f0", "#d6545a"),
-            dark=("#35161a", "#c9606a"),
-            ink="#b02528",
+            "stop", ("[/", "/]"), "rectangle", 9.0, True, ("#fff0f0", "#d6545a"), ("#35161a", "#c9606a"), ink="#b02528"
         ),
         "plain": Look(
             "node", ("(", ")"), "rectangle", corner=5.0, light=("#f1f3f5", "#7a838c"), dark=("#21262d", "#8b949e")
@@ -87,34 +68,27 @@ class _Palette(NamedTuple):
     stopped: str
     stop_ink: str
     ok_ink: str
-    newer: str
-    """Of what the later of two runs took alone."""
-    kinds: dict[DrawnKind, tuple[str, str]]
-    """Filling and border."""
+    newer: str  # of what the later of two runs took alone
+    kinds: dict[DrawnKind, tuple[str, str]]  # filling and border
 
 
+_COLOURS = {  # on a light ground, and on a dark one
+    "paper": ("#ffffff", "#0d1117"),
+    "ink": ("#1f2328", "#e6edf3"),
+    "muted": ("#59636e", "#9198a1"),
+    "line": ("#6b7681", "#8b949e"),
+    "frame": ("#d1d9e0", "#30363d"),
+    "stopped": ("#c92a2a", "#d63a3f"),
+    "stop_ink": ("#b02528", "#ffa3a6"),
+    "ok_ink": ("#237436", "#6bd681"),
+    "newer": ("#bc4c00", "#ffa657"),
+}
 _LIGHT = _Palette(
-    paper="#ffffff",
-    ink="#1f2328",
-    muted="#59636e",
-    line="#6b7681",
-    frame="#d1d9e0",
-    stopped="#c92a2a",
-    stop_ink="#b02528",
-    ok_ink="#237436",
-    newer="#bc4c00",
+    **{name: light for name, (light, _) in _COLOURS.items()},
     kinds={kind: look.light for kind, look in LOOKS.items() if look.light},
 )
 _DARK = _Palette(
-    paper="#0d1117",
-    ink="#e6edf3",
-    muted="#9198a1",
-    line="#8b949e",
-    frame="#30363d",
-    stopped="#d63a3f",
-    stop_ink="#ffa3a6",
-    ok_ink="#6bd681",
-    newer="#ffa657",
+    **{name: dark for name, (_, dark) in _COLOURS.items()},
     kinds={kind: look.dark for kind, look in LOOKS.items() if look.dark},
 )
 
@@ -156,7 +130,7 @@ _SHAPES = f"""\
 
 
 def _write_colour_rules(palette: _Palette, left_out: frozenset[DrawnKind], beside: bool) -> str:
-    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, _, every_kind = palette
+    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, newer, every_kind = palette
     kinds = {kind: colours for kind, colours in every_kind.items() if kind not in left_out}
     rules = [
         f".paper {{ fill: {paper}; stroke: {frame} }}",
@@ -182,27 +156,17 @@ def _write_colour_rules(palette: _Palette, left_out: frozenset[DrawnKind], besid
         f".stop.taken .fold {{ stroke: {stopped} }}",
         f".stop.taken .shape, .gg .stop.taken .tip {{ fill: {stopped}; stroke: {stopped} }}",
         ".stop.taken text { fill: #ffffff; font-weight: 700 }",
-        *_write_waiting_rules(kinds),
-        *(_write_beside_rules(palette) if beside else ()),
     ]
+    if "review" in kinds:  # a run that waits: few pictures have one
+        border = kinds["review"][1]
+        rules += [f".wait_ink {{ fill: {border} }}", f".waiting .shape {{ stroke: {border}; stroke-dasharray: 7 4 }}"]
+    if beside:  # what one of two runs took alone
+        grey = f"stroke: {muted}; stroke-dasharray: 6 4"
+        rules += [
+            f".earlier .shape, .gg .earlier .edge, .gg .earlier .fold {{ {grey}; stroke-width: 2.4 }}",
+            f".earlier .tip {{ fill: {muted}; stroke: {muted} }}",
+            f".newer .edge, .gg .newer .fold {{ stroke: {newer} }}",
+            f".newer .shape {{ stroke: {newer} }}",
+            f".newer .tip {{ fill: {newer}; stroke: {newer} }}",
+        ]
     return "".join(f".gg {rule}\n" for rule in rules)
-
-
-def _write_beside_rules(palette: _Palette) -> list[str]:
-    """Return the rules for what one of two runs took alone."""
-    grey, newer = f"stroke: {palette.muted}; stroke-dasharray: 6 4", palette.newer
-    return [
-        f".earlier .shape, .gg .earlier .edge, .gg .earlier .fold {{ {grey}; stroke-width: 2.4 }}",
-        f".earlier .tip {{ fill: {palette.muted}; stroke: {palette.muted} }}",
-        f".newer .edge, .gg .newer .fold {{ stroke: {newer} }}",
-        f".newer .shape {{ stroke: {newer} }}",
-        f".newer .tip {{ fill: {newer}; stroke: {newer} }}",
-    ]
-
-
-def _write_waiting_rules(kinds: Mapping[DrawnKind, tuple[str, str]]) -> list[str]:
-    """Return the rules for a run that waits: few pictures have one."""
-    if "review" not in kinds:
-        return []
-    border = kinds["review"][1]
-    return [f".wait_ink {{ fill: {border} }}", f".waiting .shape {{ stroke: {border}; stroke-dasharray: 7 4 }}"]

@@ -6,47 +6,24 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import NamedTuple
 
+from guardgraph.drawing import shapes
 from guardgraph.drawing.diagram import ANYWHERE, Diagram, DrawnEnding, Edge, Node, Taken
 from guardgraph.drawing.layout import LABEL_CELLS, Placed, place_diagram
-from guardgraph.drawing.shapes import (
-    CHIP_CELL,
-    CHIP_CELLS,
-    CHIP_GAP,
-    CHIP_HEIGHT,
-    CHIP_MARGIN,
-    DOT,
-    PARTS,
-    Box,
-    Chip,
-    Panel,
-    draw_arrow,
-    draw_badge,
-    draw_edge_label,
-    draw_ending_chip,
-    draw_node,
-    draw_node_outline,
-    draw_text,
-    fit_label,
-    group_svg,
-    measure_cells,
-    to_svg_number,
-    trim_edge,
-)
+from guardgraph.drawing.shapes import Box, fit_label, group_svg, to_svg_number
 from guardgraph.drawing.style import LOOKS, DrawnKind, write_style_sheet
 
 ROW = 25.0
 SWATCH = 34.0
+_LINE = ((-SWATCH / 2, 0.0), (SWATCH / 2, 0.0))
 APART = 22.0
-SANS_CELL = 6.3
-"""Width of a letter at 12 px; proportional fonts differ, so it is that of a wide one."""
+SANS_CELL = 6.3  # width of a letter at 12 px; proportional fonts differ, so it is that of a wide one
 
 
 class LegendEntry(NamedTuple):
     """One explanation."""
 
     kinds: str
-    swatch: str
-    """Drawn around 0, 0."""
+    swatch: str  # drawn around 0, 0
     width: float
     words: str
 
@@ -58,7 +35,7 @@ class LegendEntry(NamedTuple):
 
 def measure_legend_text(words: str) -> float:
     """Return the room that a text of the legend takes across."""
-    return measure_cells(words) * SANS_CELL
+    return shapes.measure_cells(words) * SANS_CELL
 
 
 def draw_legend(diagram: Diagram, width: float) -> tuple[str, float]:
@@ -69,24 +46,19 @@ def draw_legend(diagram: Diagram, width: float) -> tuple[str, float]:
             x, y = 0.0, y + ROW
         place = f"translate({x + entry.width / 2:g} {y:g})"
         swatch = f'<g transform="{place}">{entry.swatch}</g>'
-        parts.append(group_svg(entry.kinds, swatch, draw_text(entry.words, x + entry.width + 8, y + 4.2, "sans muted")))
+        said = shapes.draw_text(entry.words, x + entry.width + 8, y + 4.2, "sans muted")
+        parts.append(group_svg(entry.kinds, swatch, said))
         x += entry.total_width + APART
     return "".join(parts), y + ROW / 2
-
-
-def measure_legend_width(diagram: Diagram) -> float:
-    """Return the least width of a legend: that of its widest entry."""
-    return max(entry.total_width for entry in _list_legend_entries(diagram))
 
 
 def _list_legend_entries(diagram: Diagram) -> Iterator[LegendEntry]:
     for kind, look in LOOKS.items():
         if drawn := [item for item in diagram.nodes if item.kind == kind]:
-            width, height = (DOT, DOT) if look.light is None else (SWATCH, 16.0)
+            width, height = (shapes.DOT, shapes.DOT) if look.light is None else (SWATCH, 16.0)
             all_taken = diagram.taken is not None and all(item.visits for item in drawn)
-            swatch = group_svg(
-                f"{kind} taken" if all_taken else kind, draw_node_outline(kind, Box(0.0, 0.0, width, height))
-            )
+            outline = shapes.draw_node_outline(kind, Box(0.0, 0.0, width, height))
+            swatch = group_svg(f"{kind} taken" if all_taken else kind, outline)
             yield LegendEntry(kind, swatch, width, look.words)
     endings = [ending for item in diagram.nodes for ending in item.endings]
     if any(ending.terminal for ending in endings):
@@ -96,13 +68,9 @@ def _list_legend_entries(diagram: Diagram) -> Iterator[LegendEntry]:
     if diagram.behind:
         yield _draw_legend_chips(diagram.behind, "every ending can lead here")
     if any(ending.label == ANYWHERE for ending in endings):
-        yield LegendEntry(
-            "plain", draw_arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "fold"), SWATCH, "can lead to any node"
-        )
+        yield LegendEntry("plain", shapes.draw_arrow(_LINE, "fold"), SWATCH, "can lead to any node")
     if any(edge.decided for edge in diagram.edges):
-        yield LegendEntry(
-            "", draw_arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge decided"), SWATCH, "the node decides"
-        )
+        yield LegendEntry("", shapes.draw_arrow(_LINE, "edge decided"), SWATCH, "the node decides")
     if diagram.taken is not None:
         yield from _list_legend_way_entries(diagram, diagram.taken)
 
@@ -111,9 +79,9 @@ def _list_legend_way_entries(diagram: Diagram, taken: Taken) -> Iterator[LegendE
     often = ", ×2: twice" if any(item.visits > 1 for item in diagram.nodes) else ""
     if taken.waiting:
         [kind] = [item.kind for item in diagram.nodes if taken.is_waiting_node(item.name)]
-        swatch = draw_node_outline(kind, Box(0.0, 0.0, SWATCH, 16.0))
+        swatch = shapes.draw_node_outline(kind, Box(0.0, 0.0, SWATCH, 16.0))
         yield LegendEntry(f"{kind} taken waiting", swatch, SWATCH, "the run waits here")
-    line = draw_arrow([(-SWATCH / 2, 0), (SWATCH / 2, 0)], "edge")
+    line = shapes.draw_arrow(_LINE, "edge")
     if diagram.earlier is None:
         yield LegendEntry("taken", line, SWATCH, f"the way of this run{often}")
         return
@@ -124,45 +92,44 @@ def _list_legend_way_entries(diagram: Diagram, taken: Taken) -> Iterator[LegendE
     if before - steps:
         yield LegendEntry("earlier", line, SWATCH, "of the earlier run alone")
     if diagram.parting is not None:
-        yield LegendEntry("", draw_badge(PARTS, 0.0, 0.0), SWATCH + 8, "here they part")
+        yield LegendEntry("", shapes.draw_badge(shapes.PARTS, 0.0, 0.0), SWATCH + 8, "here they part")
 
 
 def _draw_legend_chips(endings: Iterable[DrawnEnding], words: str) -> LegendEntry:
     parts, x = [], 0.0
     for ending in endings:
-        label = fit_label(ending.label, CHIP_CELLS)
-        width = measure_cells(label) * CHIP_CELL + CHIP_MARGIN
+        label = fit_label(ending.label, shapes.CHIP_CELLS)
+        width = shapes.measure_cells(label) * shapes.CHIP_CELL + shapes.CHIP_MARGIN
         parts.append((ending, label, x + width / 2, width))
-        x += width + CHIP_GAP
-    total = x - CHIP_GAP
-    chips = [
-        draw_ending_chip(Chip(it, label, Box(at - total / 2, 0.0, width, CHIP_HEIGHT)))
-        for it, label, at, width in parts
-    ]
-    return LegendEntry("stop chip", "".join(chips), total, words)
+        x += width + shapes.CHIP_GAP
+    total = x - shapes.CHIP_GAP
+    swatch = ""
+    for ending, label, at, width in parts:
+        box = Box(at - total / 2, 0.0, width, shapes.CHIP_HEIGHT)
+        swatch += shapes.draw_ending_chip(shapes.Chip(ending, label, box))
+    return LegendEntry("stop chip", swatch, total, words)
 
 
 MARGIN = 28.0
 NARROW_MARGIN = 14.0
-LEAST_WIDTH = 560.0
-"""So that the legend stands in few rows."""
+LEAST_WIDTH = 560.0  # so that the legend stands in few rows
 NARROW_WIDTH = 250.0
 HEAD_CELLS = 96
-WASTE = 1.7
-"""How much wider a picture may become so that the main way runs down its middle."""
-GAP = 22.0
-"""Between the graph and the legend."""
+WASTE = 1.7  # how much wider a picture may become so that the main way runs down its middle
+GAP = 22.0  # between the graph and the legend
 
 
 def draw_svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False, headed: bool = True) -> str:
     """Return a picture."""
     placed = place_diagram(diagram)
     heads = _list_picture_headings(diagram) if headed else []
-    middle, across = (placed.bounds.x, placed.bounds.width) if narrow else _frame_picture(placed.bounds)
+    middle, across = placed.bounds.x, placed.bounds.width
+    centred = 2 * max(-placed.bounds.min_x, placed.bounds.max_x)
+    if not narrow and centred <= WASTE * across:  # the main way runs down the middle, unless that wastes much room
+        middle, across = 0.0, centred
     least, margin = (NARROW_WIDTH, NARROW_MARGIN) if narrow else (LEAST_WIDTH, MARGIN)
-    inside = max(
-        across, least, measure_legend_width(diagram), *(measure_legend_text(words) * size for words, _, size in heads)
-    )
+    widest = max(entry.total_width for entry in _list_legend_entries(diagram))
+    inside = max(across, least, widest, *(measure_legend_text(words) * size for words, _, size in heads))
     width = inside + 2 * margin
     explained, explained_height = draw_legend(diagram, inside)
     top = margin + 22 * len(heads) + (18 if heads else 0)
@@ -171,28 +138,28 @@ def draw_svg(diagram: Diagram, *, dark: bool | None = None, narrow: bool = False
     shift = (to_svg_number(width / 2 - middle), to_svg_number(top - placed.bounds.min_y))
     size = f'width="{to_svg_number(width)}" height="{to_svg_number(height)}"'
     paper = f'width="{to_svg_number(width - 1)}" height="{to_svg_number(height - 1)}"'
-    name = escape(_describe_picture(diagram), quote=True)
-    styles = write_style_sheet(_find_drawn_kinds(diagram), dark=dark, beside=diagram.earlier is not None)
-    head = [draw_text(words, margin, margin + 10 + 22 * row, kind) for row, (words, kind, _) in enumerate(heads)]
-    return "".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="gg" {size} ',
-            f'viewBox="0 0 {to_svg_number(width)} {to_svg_number(height)}" role="img" aria-label="{name}">\n',
-            f"<style>\n{styles}</style>\n",
-            f'<rect class="paper" x="0.5" y="0.5" {paper} rx="8"/>\n',
-            *(f"{line}\n" for line in head),
-            f'<g transform="translate({shift[0]} {shift[1]})">\n{_draw_placed_diagram(diagram, placed)}</g>\n',
-            f'<path class="rule" d="M{margin:g},{to_svg_number(rule)}H{to_svg_number(width - margin)}"/>\n',
-            f'<g transform="translate({margin:g} {to_svg_number(rule + GAP / 2)})">\n{explained}</g>\n',
-            "</svg>\n",
-        ]
+    way = " to ".join(fit_label(name, 40) for name in diagram.main[1:])
+    run = "" if diagram.taken is None else f" This run: {' to '.join(fit_label(n, 40) for n in diagram.taken.path)}."
+    if diagram.earlier is not None:
+        run += f" The earlier run: {' to '.join(fit_label(n, 40) for n in diagram.earlier.path)}."
+    name = escape(f"Graph {fit_label(diagram.name, 60)}. Main way: {way}.{run}", quote=True)
+    waiting: set[DrawnKind] = {"review"} if diagram.taken and diagram.taken.waiting else set()
+    styles = write_style_sheet(
+        waiting | {item.kind for item in diagram.nodes}, dark=dark, beside=diagram.earlier is not None
     )
-
-
-def _frame_picture(bounds: Box) -> tuple[float, float]:
-    """Return what stands in the middle of the picture, and the width: the main way, unless that wastes much room."""
-    centred = 2 * max(-bounds.min_x, bounds.max_x)
-    return (0.0, centred) if centred <= WASTE * bounds.width else (bounds.x, bounds.width)
+    head = [shapes.draw_text(words, margin, margin + 10 + 22 * row, kind) for row, (words, kind, _) in enumerate(heads)]
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="gg" {size} ',
+        f'viewBox="0 0 {to_svg_number(width)} {to_svg_number(height)}" role="img" aria-label="{name}">\n',
+        f"<style>\n{styles}</style>\n",
+        f'<rect class="paper" x="0.5" y="0.5" {paper} rx="8"/>\n',
+        *(f"{line}\n" for line in head),
+        f'<g transform="translate({shift[0]} {shift[1]})">\n{_draw_placed_diagram(diagram, placed)}</g>\n',
+        f'<path class="rule" d="M{margin:g},{to_svg_number(rule)}H{to_svg_number(width - margin)}"/>\n',
+        f'<g transform="translate({margin:g} {to_svg_number(rule + GAP / 2)})">\n{explained}</g>\n',
+        "</svg>\n",
+    ]
+    return "".join(parts)
 
 
 def _list_picture_headings(diagram: Diagram) -> list[tuple[str, str, float]]:
@@ -203,23 +170,9 @@ def _list_picture_headings(diagram: Diagram) -> list[tuple[str, str, float]]:
         words = fit_label(f"{taken.way_status}: {taken.ending_label}", HEAD_CELLS)
         heads.append((words, f"sans {ink}", 1.0))
     if diagram.earlier is not None:
-        heads.append(
-            (
-                fit_label(f"before: {diagram.earlier.way_status}: {diagram.earlier.ending_label}", HEAD_CELLS),
-                "sans muted",
-                1.0,
-            )
-        )
+        words = fit_label(f"before: {diagram.earlier.way_status}: {diagram.earlier.ending_label}", HEAD_CELLS)
+        heads.append((words, "sans muted", 1.0))
     return heads
-
-
-def _describe_picture(diagram: Diagram) -> str:
-    """Return the picture in words, for those who cannot see it."""
-    way = " to ".join(fit_label(name, 40) for name in diagram.main[1:])
-    run = "" if diagram.taken is None else f" This run: {' to '.join(fit_label(n, 40) for n in diagram.taken.path)}."
-    if diagram.earlier is not None:
-        run += f" The earlier run: {' to '.join(fit_label(n, 40) for n in diagram.earlier.path)}."
-    return f"Graph {fit_label(diagram.name, 60)}. Main way: {way}.{run}"
 
 
 def _draw_placed_diagram(diagram: Diagram, placed: Placed) -> str:
@@ -227,37 +180,30 @@ def _draw_placed_diagram(diagram: Diagram, placed: Placed) -> str:
     lines, labels = [], []
     for edge, points, room in placed.edges:
         (start, start_box), (end, end_box) = boxes[edge.start], boxes[edge.end]
-        there = trim_edge(points, (start.kind, start_box), (end.kind, end_box))
+        there = shapes.trim_edge(points, (start.kind, start_box), (end.kind, end_box))
         state = _choose_run_classes(diagram, edge) or "way"
-        lines.append(
-            (
-                (edge.taken, edge.earlier),
-                group_svg(state, draw_arrow(there, "edge decided" if edge.decided else "edge")),
-            )
-        )
+        drawn = group_svg(state, shapes.draw_arrow(there, "edge decided" if edge.decided else "edge"))
+        lines.append(((edge.taken, edge.earlier), drawn))
         if room is not None:
-            labels.append(group_svg(state, draw_edge_label(fit_label(edge.label, LABEL_CELLS), room)))
+            labels.append(group_svg(state, shapes.draw_edge_label(fit_label(edge.label, LABEL_CELLS), room)))
     lines.sort(key=lambda line: line[0])
     panels = [_draw_ending_panel(diagram, panel, *boxes[panel.node]) for panel in placed.panels]
-    shapes = [
-        group_svg(_join_node_classes(diagram, item), draw_node(item, box, parting=item.name == diagram.parting))
+    nodes = [
+        group_svg(_join_node_classes(diagram, item), shapes.draw_node(item, box, parting=item.name == diagram.parting))
         for item, box in placed.nodes
     ]
-    return "".join([*(line for _, line in lines), *panels, *shapes, *labels])
+    return "".join([*(line for _, line in lines), *panels, *nodes, *labels])
 
 
-def _draw_ending_panel(diagram: Diagram, panel: Panel, item: Node, box: Box) -> str:
-    line = trim_edge(panel.line, (item.kind, box), None)
+def _draw_ending_panel(diagram: Diagram, panel: shapes.Panel, item: Node, box: Box) -> str:
+    line = shapes.trim_edge(panel.line, (item.kind, box), None)
     endings = [placed.ending for placed in panel.chips]
     kind = "stop" if any(ending.terminal for ending in endings) else "plain"
     furthest = max(endings, key=lambda ending: (ending.taken, ending.earlier))
-    parts = [group_svg(_join_classes(kind, _choose_run_classes(diagram, furthest)), draw_arrow(line, "fold"))]
+    parts = [group_svg(_join_classes(kind, _choose_run_classes(diagram, furthest)), shapes.draw_arrow(line, "fold"))]
     for placed in panel.chips:
-        parts.append(
-            group_svg(
-                _join_classes(f"{kind} chip", _choose_run_classes(diagram, placed.ending)), draw_ending_chip(placed)
-            )
-        )
+        classes = _join_classes(f"{kind} chip", _choose_run_classes(diagram, placed.ending))
+        parts.append(group_svg(classes, shapes.draw_ending_chip(placed)))
     return "".join(parts)
 
 
@@ -268,8 +214,8 @@ def _join_node_classes(diagram: Diagram, item: Node) -> str:
     state = _join_classes(item.kind, _choose_run_classes(diagram, item))
     if taken.is_waiting_node(item.name):
         return f"{state} waiting"
-    stopping = taken.way_status == "stopped" and item.name == _find_stopping_node(
-        taken.path, {other.name for other in diagram.nodes}
+    stopping = taken.way_status == "stopped" and item.name == next(
+        name for name in reversed(taken.path) if name in {other.name for other in diagram.nodes}
     )
     return f"{state} stopping" if stopping else state
 
@@ -285,14 +231,3 @@ def _choose_run_classes(diagram: Diagram, item: Node | Edge | DrawnEnding) -> st
 
 def _join_classes(*classes: str) -> str:
     return " ".join(filter(None, classes))
-
-
-def _find_drawn_kinds(diagram: Diagram) -> set[DrawnKind]:
-    """Return the kinds of the nodes; a run that waits has the colour of those that ask a person."""
-    waiting: set[DrawnKind] = {"review"} if diagram.taken and diagram.taken.waiting else set()
-    return waiting | {item.kind for item in diagram.nodes}
-
-
-def _find_stopping_node(path: tuple[str, ...], drawn: set[str]) -> str:
-    """Return the node that stopped a run: the last one that is drawn, since stop terminals stand at their guards."""
-    return next(name for name in reversed(path) if name in drawn)

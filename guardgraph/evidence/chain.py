@@ -23,8 +23,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.recording import BegunRun, NoteKind, Recording
 from guardgraph.state.run import CLOSED, Moment
 
-SALT_BYTES = 32
-"""As many as the hash has: nobody finds a content by hashing what it may have been."""
+SALT_BYTES = 32  # as many as the hash has: nobody finds a content by hashing what it may have been
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +46,6 @@ def content_hash(salt: str, content: str) -> str:
     if salted.hex() != salt:  # blanks and capitals would read the same
         raise ValueError("salt: small hex digits and nothing else are required")
     return sha256(salted + content.encode()).hexdigest()
-
-
-def read_stored_recording(content: str) -> Recording:
-    """Return the recording that a content is the text of."""
-    recording: Recording = read_stored_content(content)
-    return recording
 
 
 def read_stored_content(content: str) -> Any:
@@ -87,42 +80,41 @@ def read_run_caller(opening: JsonObject) -> tuple[str | None, str | None]:
     return tenant if isinstance(tenant, str) else None, user if isinstance(user, str) else None
 
 
-FORMAT: Literal[1] = 1
-"""The version of the form of an entry."""
+FORMAT: Literal[1] = 1  # the version of the form of an entry
 
-START = "0" * 64
-"""What the first entry has for the hash of the one before."""
+START = "0" * 64  # what the first entry has for the hash of the one before
 
 HASH = re.compile("[0-9a-f]{64}")
 Sha256: TypeAlias = Annotated[str, Field(pattern=f"^{HASH.pattern}$")]
 Number: TypeAlias = Annotated[int, Field(ge=1)]
-How: TypeAlias = Literal["erase", "retain"]
-"""Whether certain runs were erased, or all that had been kept long enough."""
+How: TypeAlias = Literal["erase", "retain"]  # whether certain runs were erased, or all that had been kept long enough
 HowClosed: TypeAlias = Literal["closed", "superseded"]
 """Whether somebody closed an open run, or a run that began on its thread did."""
 
 
 @with_config(CLOSED)
-class RunEntry(TypedDict):
-    """The entry of a run."""
+class _Placed(TypedDict):
+    """What each entry says of its place in the chain."""
 
     format: Literal[1]
     seq: Number
     previous: Sha256
     at: Moment
+
+
+@with_config(CLOSED)
+class RunEntry(_Placed):
+    """The entry of a run."""
+
     kind: Literal["run"]
     run_id: str
     content: Sha256
 
 
 @with_config(CLOSED)
-class ErasureEntry(TypedDict):
+class ErasureEntry(_Placed):
     """The entry of an erasure."""
 
-    format: Literal[1]
-    seq: Number
-    previous: Sha256
-    at: Moment
     kind: Literal["erasure"]
     by: str
     how: How
@@ -130,26 +122,18 @@ class ErasureEntry(TypedDict):
 
 
 @with_config(CLOSED)
-class BeginEntry(TypedDict):
+class BeginEntry(_Placed):
     """The entry of a run that began."""
 
-    format: Literal[1]
-    seq: Number
-    previous: Sha256
-    at: Moment
     kind: Literal["begin"]
     run_id: str
     content: Sha256
 
 
 @with_config(CLOSED)
-class NoteEntry(TypedDict):
+class NoteEntry(_Placed):
     """The entry of something that was noted of an open run."""
 
-    format: Literal[1]
-    seq: Number
-    previous: Sha256
-    at: Moment
     kind: Literal["note"]
     run_id: str
     note: NoteKind
@@ -157,13 +141,9 @@ class NoteEntry(TypedDict):
 
 
 @with_config(CLOSED)
-class CloseEntry(TypedDict):
+class CloseEntry(_Placed):
     """The entry that closes an open run which nobody will end."""
 
-    format: Literal[1]
-    seq: Number
-    previous: Sha256
-    at: Moment
     kind: Literal["close"]
     run_id: str
     how: HowClosed
@@ -173,8 +153,7 @@ class CloseEntry(TypedDict):
 
 
 Entry: TypeAlias = RunEntry | ErasureEntry | BeginEntry | NoteEntry | CloseEntry
-OpenEntry: TypeAlias = BeginEntry | NoteEntry | CloseEntry
-"""What is said of a run before its ending, or instead of one."""
+OpenEntry: TypeAlias = BeginEntry | NoteEntry | CloseEntry  # what is said of a run before its ending, or instead of one
 
 
 def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
@@ -185,7 +164,13 @@ def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) ->
 def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased: Iterable[int]) -> str:
     """Return the text of the entry of an erasure."""
     head = {"format": FORMAT, "seq": seq, "previous": previous, "at": at}
-    return canonical_json({**head, "kind": "erasure", "by": by, "how": how, "erased": group_entry_numbers(erased)})
+    made: list[tuple[int, int]] = []
+    for number in erased:
+        if made and number == made[-1][1] + 1:
+            made[-1] = (made[-1][0], number)
+        else:
+            made.append((number, number))
+    return canonical_json({**head, "kind": "erasure", "by": by, "how": how, "erased": made})
 
 
 def begin_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
@@ -231,14 +216,3 @@ def read_chain_entry(text: str) -> Entry:
         return _ENTRY.validate_json(text)
     except ValidationError as error:
         raise ValueError(f"no entry of format {FORMAT}: {error.errors(include_url=False)[0]['msg']}") from None
-
-
-def group_entry_numbers(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Return growing numbers as first and last of each run of them."""
-    made: list[tuple[int, int]] = []
-    for number in numbers:
-        if made and number == made[-1][1] + 1:
-            made[-1] = (made[-1][0], number)
-        else:
-            made.append((number, number))
-    return made

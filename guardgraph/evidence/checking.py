@@ -21,7 +21,7 @@ from guardgraph.evidence.document import (
     find_chain_place_problems,
     validate_run_document,
 )
-from guardgraph.evidence.signing import check_public_key, is_signed_envelope, open_signed_envelope
+from guardgraph.evidence.signing import is_signed_envelope, load_public_key, open_signed_envelope
 from guardgraph.evidence.strict_json import format_document_text, parse_strict_json
 from guardgraph.graphs.loading import is_factory_setting, load_named_graph
 from guardgraph.graphs.replay import interpret_recording
@@ -36,17 +36,13 @@ from guardgraph.plain.version import read_package_version
 from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Settings
 
-MOST = 100
-"""Differences that are named: one says enough, and after a change of the way of a run nothing is as it was."""
+MOST = 100  # differences that are named: one says enough, and after a change of the way of a run nothing is as it was
 SETTINGS = ("policy", "budget")
 
-SHOWN = 160
-"""Characters of a value in a message."""
-BEFORE = 40
-"""Characters of a long text that are shown before the place where it differs."""
+SHOWN = 160  # characters of a value in a message
+BEFORE = 40  # characters of a long text that are shown before the place where it differs
 
-_NOTHING = object()
-"""Stands where one of two has nothing."""
+_NOTHING = object()  # stands where one of two has nothing
 
 
 def load_deriving_agent(agent: GuardedGraph[Any, Any, Any] | str, recording: JsonObject) -> GuardedGraph[Any, Any, Any]:
@@ -72,11 +68,7 @@ def _find_recorded_settings(frame: Frame, target: str, recording: JsonObject) ->
             continue
         try:
             found[name] = type(ours).model_validate_json(canonical_json(recording[name]))
-        except (
-            ValidationError,
-            KeyError,
-            TypeError,
-        ):  # other settings than there are now: each of them is named as a difference
+        except (ValidationError, KeyError, TypeError):  # other settings than now: each is named as a difference
             continue
     return found
 
@@ -91,9 +83,11 @@ def find_derivation_problems(frame: Frame, given: JsonObject) -> list[DocumentFi
     kind: DocumentFindingKind = "verdict" if is_alike else "version"
     behind = "" if is_alike else f"; differs under version {read_package_version()}"
     found = islice(_compare_with_derived_run(frame, recording, given), MOST)
+    others = recording.get("shadows", {}).keys() - frame.shadows.keys()
+    message = "the agent has no such shadow: what it made of the run cannot be derived"
     return [
         *[DocumentFinding(kind, place, f"{message}{behind}") for place, message in found],
-        *_find_underivable_shadows(frame, recording),
+        *[DocumentFinding("underived", f"shadows.{name:.80}", message) for name in sorted(others)],
     ]
 
 
@@ -105,7 +99,8 @@ def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObj
     try:
         made: JsonObject = {**build_recording(interpret_recording(frame, alone))}
     except (NotRecorded, ConfigurationError, InputError) as error:
-        ours = _describe_deriving_agent(frame)
+        settings = dict(zip(SETTINGS, frame.plain_settings, strict=True))
+        ours = {"graph": frame.name, **settings, "fingerprints": {**frame.judged_by}}
         fingerprints = {name: known["fingerprints"][name] for name in ours["fingerprints"]}
         yield from _compare_recorded_values(
             {**{name: known[name] for name in ours}, "fingerprints": fingerprints}, ours, ""
@@ -118,12 +113,6 @@ def _compare_with_derived_run(frame: Frame, recording: Recording, given: JsonObj
             yield from _compare_recorded_values(shadow, frame.shadows[name](alone), f"shadows.{name}.")
 
 
-def _describe_deriving_agent(frame: Frame) -> JsonObject:
-    """Return what an agent says of itself before it decides anything."""
-    settings = dict(zip(SETTINGS, frame.plain_settings, strict=True))
-    return {"graph": frame.name, **settings, "fingerprints": {**frame.judged_by}}
-
-
 def _explain_underivable_run(error: Exception) -> tuple[str, str]:
     """Return where a run cannot be decided again, and why."""
     if isinstance(error, NotRecorded):
@@ -134,12 +123,6 @@ def _explain_underivable_run(error: Exception) -> tuple[str, str]:
     return place, message
 
 
-def _find_underivable_shadows(frame: Frame, recording: Recording) -> list[DocumentFinding]:
-    others = recording.get("shadows", {}).keys() - frame.shadows.keys()
-    message = "the agent has no such shadow: what it made of the run cannot be derived"
-    return [DocumentFinding("underived", f"shadows.{name:.80}", message) for name in sorted(others)]
-
-
 def _compare_recorded_values(recorded: JsonValue, made: JsonValue, path: str) -> Iterator[tuple[str, str]]:
     """Yield where two values differ, down to single texts and numbers, with what stands there."""
     if isinstance(recorded, dict) and isinstance(made, dict):
@@ -147,16 +130,11 @@ def _compare_recorded_values(recorded: JsonValue, made: JsonValue, path: str) ->
             yield from _compare_recorded_values(recorded.get(key, _NOTHING), made.get(key, _NOTHING), f"{path}{key}.")
     elif isinstance(recorded, list) and isinstance(made, list):
         for at in range(max(len(recorded), len(made))):
-            yield from _compare_recorded_values(
-                _get_recorded_item(recorded, at), _get_recorded_item(made, at), f"{path}{at}."
-            )
+            then, now = (items[at] if at < len(items) else _NOTHING for items in (recorded, made))
+            yield from _compare_recorded_values(then, now, f"{path}{at}.")
     elif type(recorded) is not type(made) or recorded != made:
         then, now = _excerpt_recorded_values(recorded, made)
         yield path.removesuffix("."), f"recorded {then}, derived {now}"
-
-
-def _get_recorded_item(items: list[JsonValue], at: int) -> JsonValue:
-    return items[at] if at < len(items) else _NOTHING
 
 
 def _excerpt_recorded_values(recorded: object, made: object) -> tuple[str, str]:
@@ -185,12 +163,9 @@ class CheckedRun:
 
     run_id: str
     pattern: str
-    guardgraph: str
-    """The version that made the run, as the recording says."""
-    seq: int
-    """The number of its entry in the chain, as the document says."""
-    hash: str
-    """The hash of its entry, as the document says."""
+    guardgraph: str  # the version that made the run, as the recording says
+    seq: int  # the number of its entry in the chain, as the document says
+    hash: str  # the hash of its entry, as the document says
     signed: Signed
     findings: tuple[DocumentFinding, ...]
 
@@ -240,20 +215,12 @@ def check_document(
         found, signed, findings = validate_run_document(document), "no", _find_missing_signature(public_key)
     recording = found["recording"]
     graph = load_deriving_agent(agent, recording)
-    return CheckedRun(
-        run_id=str(recording.get("run_id")),
-        pattern=str(recording.get("pattern")),
-        guardgraph=str(recording.get("guardgraph")),
-        seq=found["chain"]["seq"],
-        hash=found["chain"]["hash"],
-        signed=signed,
-        findings=(
-            *findings,
-            *find_chain_place_problems(found["chain"], found["recording"]),
-            *find_chain_head_problems(found["chain"], head),
-            *find_derivation_problems(graph.frame, recording),
-        ),
-    )
+    findings += find_chain_place_problems(found["chain"], recording)
+    findings += find_chain_head_problems(found["chain"], head)
+    findings += find_derivation_problems(graph.frame, recording)
+    about = {name: str(recording.get(name)) for name in ("run_id", "pattern", "guardgraph")}
+    place = found["chain"]
+    return CheckedRun(**about, seq=place["seq"], hash=place["hash"], signed=signed, findings=tuple(findings))
 
 
 def is_run_document(value: JsonObject) -> bool:
@@ -263,9 +230,9 @@ def is_run_document(value: JsonObject) -> bool:
 
 def unwrap_run_document(value: JsonObject) -> RunDocument:
     """Return a document, taken out of its envelope; whether it is what was exported, nobody has checked."""
-    return validate_run_document(
-        _read_document_json("payload", open_signed_envelope(value).payload)[0] if is_signed_envelope(value) else value
-    )
+    if is_signed_envelope(value):
+        value, _ = _read_document_json("payload", open_signed_envelope(value).payload)
+    return validate_run_document(value)
 
 
 def _open_document_file(data: bytes, public_key: bytes | None) -> tuple[RunDocument, Signed, list[DocumentFinding]]:
@@ -293,5 +260,5 @@ def _read_document_json(name: str, data: bytes) -> tuple[JsonObject, list[Docume
 def _find_missing_signature(public_key: bytes | None) -> list[DocumentFinding]:
     if public_key is None:
         return []
-    check_public_key(public_key)
+    load_public_key(public_key)
     return [DocumentFinding("signature", "document", "not signed, and a key was given to check it with")]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -16,7 +15,7 @@ from guardgraph.evidence.chain import (
     entry_hash,
     read_chain_entry,
     read_run_caller,
-    read_stored_recording,
+    read_stored_content,
 )
 from guardgraph.evidence.store import Position, RunStore, StoredRun
 from guardgraph.evidence.strict_json import format_document_text, parse_strict_json
@@ -37,8 +36,7 @@ class DocumentFinding:
     """What is wrong with a document, or cannot be told."""
 
     kind: DocumentFindingKind
-    place: str
-    """Where, as a path into the document or the recording."""
+    place: str  # where, as a path into the document or the recording
     message: str
 
     def __str__(self) -> str:
@@ -91,18 +89,14 @@ def find_chain_place_problems(chain: ChainPlace, recording: JsonObject) -> list[
         return [_make_chain_finding("entry", str(error))]
     if said["kind"] != "run":
         return [_make_chain_finding("entry", f"the entry of a run is required; its kind is {said['kind']}")]
+    hashed = hash_recording_content(chain["salt"], recording)
     pairs = [
         ("hash", chain["hash"], entry_hash(chain["entry"]), "of the entry"),
         ("seq", chain["seq"], said["seq"], "in the entry"),
         ("previous", chain["previous"], said["previous"], "in the entry"),
         ("at", chain["at"], said["at"], "in the entry"),
         ("content", chain["content"], said["content"], "in the entry"),
-        (
-            "content",
-            chain["content"],
-            hash_recording_content(chain["salt"], recording),
-            "of salt and recording: one was changed",
-        ),
+        ("content", chain["content"], hashed, "of salt and recording: one was changed"),
         ("entry", said["run_id"], recording.get("run_id"), "in the recording: its run_id"),
     ]
     wrong = [
@@ -151,8 +145,7 @@ def _make_chain_finding(name: str, message: str) -> DocumentFinding:
     return DocumentFinding("chain", f"chain.{name}", message)
 
 
-LEVELS = RESULT_DEPTH + 8
-"""Levels of nesting of a document: a result has half of them, and stands in a recording."""
+LEVELS = RESULT_DEPTH + 8  # levels of nesting of a document: a result has half of them, and stands in a recording
 
 
 @with_config(CLOSED)
@@ -184,23 +177,12 @@ def export_run(store: RunStore, run_id: str) -> RunDocument:
     stored = store.read(run_id)
     if stored.recording is None or stored.salt is None:
         raise InputError(f"run_id: a run that was not erased is required; given: {run_id!r:.80}, which was")
-    place = stored.position
-    others = [text for text in _list_run_entries(store, run_id) if text != stored.entry]
-    also = [OtherEntry(hash=entry_hash(text), entry=text) for text in others]
-    made: RunDocument = {
-        "format": FORMAT,
-        "chain": {
-            "seq": place.seq,
-            "hash": place.hash,
-            "previous": place.previous,
-            "at": place.at,
-            "entry": stored.entry,
-            "salt": stored.salt,
-            "content": hash_recording_content(stored.salt, dict(stored.recording)),
-            "also": also,
-        },
-        "recording": dict(stored.recording),
-    }
+    list_entries: Any = getattr(store, "entries", None)  # a store that keeps endings only has none
+    others = [text for text in (list_entries(run_id) if list_entries else ()) if text != stored.entry]
+    recording, content = dict(stored.recording), hash_recording_content(stored.salt, dict(stored.recording))
+    chain: Any = {**asdict(stored.position), "entry": stored.entry, "salt": stored.salt, "content": content}
+    chain["also"] = [OtherEntry(hash=entry_hash(text), entry=text) for text in others]
+    made: RunDocument = {"format": FORMAT, "chain": chain, "recording": recording}
     _check_document_tenant(made)
     if wrong := find_chain_place_problems(made["chain"], made["recording"]):
         raise InputError(f"run_id: a run that is what was recorded is required; {wrong[0]}")
@@ -228,17 +210,11 @@ def validate_run_document(given: Any) -> RunDocument:
     return made
 
 
-def _list_run_entries(store: RunStore, run_id: str) -> list[str]:
-    """Return the texts of all entries of a run; of a store that keeps endings only, none."""
-    entries: Callable[[str], list[str]] | None = getattr(store, "entries", None)
-    return [] if entries is None else entries(run_id)
-
-
 def build_stored_run(document: RunDocument) -> StoredRun:
     """Return the run of a document as a store would give it."""
     chain = document["chain"]
     place = Position(chain["seq"], chain["hash"], chain["previous"], chain["at"])
-    recording = read_stored_recording(canonical_json(document["recording"]))
+    recording = read_stored_content(canonical_json(document["recording"]))
     return StoredRun(str(recording.get("run_id")), place, recording, chain["entry"], chain["salt"])
 
 

@@ -22,8 +22,7 @@ from guardgraph.plain.tables import format_html_table
 from guardgraph.state.recording import validate_recording
 from guardgraph.state.run import RECORDED
 
-EXPECTED: Final = ("id", "ending", "facts", "citations")
-"""Columns of a dataset that are no input."""
+EXPECTED: Final = ("id", "ending", "facts", "citations")  # columns of a dataset that are no input
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,14 @@ class DatasetRow:
 
 def read_dataset(agent: GuardedGraph[Any, Any, Any], dataset: Any) -> list[DatasetRow]:
     """Read the rows of a dataset for an agent."""
-    rows = [_parse_row(agent, at, row) for at, row in enumerate(_read_dataset_rows(dataset), 1)]
-    _refuse_repeated_rows(rows)
+    rows = [_parse_dataset_row(agent, at, row) for at, row in enumerate(_read_dataset_rows(dataset), 1)]
+    for what, keys in (("id", [row.id for row in rows]), ("input", [hash_input(row.input) for row in rows])):
+        first: dict[str, int] = {}
+        for at, key in enumerate(keys, 1):
+            if first.setdefault(key, at) != at:
+                raise InputError(
+                    f"dataset, row {at}: an {what} of its own is required; given: that of row {first[key]}"
+                )
     return rows
 
 
@@ -48,7 +53,8 @@ def _read_dataset_rows(dataset: Any) -> list[Any]:
     if isinstance(dataset, (str, Path)):
         rows = list(_read_dataset_lines(Path(dataset)))
     elif hasattr(dataset, "to_dict"):  # a DataFrame, whose empty cells are NaN
-        rows = [_drop_empty_cells(row) for row in dataset.to_dict("records")]
+        records = dataset.to_dict("records")
+        rows = [{key: value for key, value in row.items() if not _is_empty_cell(value)} for row in records]
     elif isinstance(dataset, Iterable) and not isinstance(dataset, Mapping):
         rows = list(dataset)
     else:
@@ -58,12 +64,8 @@ def _read_dataset_rows(dataset: Any) -> list[Any]:
     return rows
 
 
-def _drop_empty_cells(row: Mapping[Any, Any]) -> JsonObject:
-    return {key: value for key, value in row.items() if value is not None and not _is_nan(value)}
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+def _is_empty_cell(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _read_dataset_lines(file: Path) -> Iterator[Any]:
@@ -81,7 +83,7 @@ def _read_dataset_lines(file: Path) -> Iterator[Any]:
                 raise InputError(f"dataset {str(file)!r:.200}, line {number}: not JSON: {error}") from error
 
 
-def _parse_row(agent: GuardedGraph[Any, Any, Any], at: int, row: Any) -> DatasetRow:
+def _parse_dataset_row(agent: GuardedGraph[Any, Any, Any], at: int, row: Any) -> DatasetRow:
     if not isinstance(row, Mapping) or not row:
         raise InputError(f"dataset, row {at}: a dictionary with an input is required; given: {row!r:.80}")
     allowed = (*agent.input_fields, *EXPECTED)
@@ -101,26 +103,15 @@ def _parse_row(agent: GuardedGraph[Any, Any, Any], at: int, row: Any) -> Dataset
             check_ending_name(f"row {at}: ending", str(ending), agent.frame.catalogue)
         except ConfigurationError as error:
             raise InputError(f"dataset, {error}") from error
-    facts, citations = (_parse_texts(f"row {at}: {key}", expected.get(key)) for key in ("facts", "citations"))
+    texts = dict[str, tuple[str, ...]]()
+    for key in ("facts", "citations"):
+        said = expected.get(key)
+        listed = (said,) if isinstance(said, str) else () if said is None else said
+        if not isinstance(listed, Sequence) or not all(isinstance(text, str) and text.strip() for text in listed):
+            raise InputError(f"dataset, row {at}: {key}: a text or a list of texts is required; given: {said!r:.80}")
+        texts[key] = tuple(listed)
     own = expected.get("id")
-    return DatasetRow(str(at if own is None else own), given, ending, facts, citations)
-
-
-def _parse_texts(name: str, given: Any) -> tuple[str, ...]:
-    texts = (given,) if isinstance(given, str) else () if given is None else given
-    if not isinstance(texts, Sequence) or not all(isinstance(text, str) and text.strip() for text in texts):
-        raise InputError(f"dataset, {name}: a text or a list of texts is required; given: {given!r:.80}")
-    return tuple(texts)
-
-
-def _refuse_repeated_rows(rows: list[DatasetRow]) -> None:
-    for what, keys in (("id", [row.id for row in rows]), ("input", [hash_input(row.input) for row in rows])):
-        first: dict[str, int] = {}
-        for at, key in enumerate(keys, 1):
-            if first.setdefault(key, at) != at:
-                raise InputError(
-                    f"dataset, row {at}: an {what} of its own is required; given: that of row {first[key]}"
-                )
+    return DatasetRow(str(at if own is None else own), given, ending, **texts)
 
 
 def hash_input(given: Mapping[str, Any]) -> str:
@@ -141,16 +132,11 @@ class EvaluationRow:
     ended: str
     """``ok:grounded_answer``, ``stopped:max_seconds``; ``waits`` for a person, ``unknown`` where no recording tells,
     ``failed`` where the call raised."""
-    why: str
-    """What is missing or wrong, in words; blank where the row passed."""
-    answered: bool
-    """Whether the run ended well."""
-    ending: bool | None
-    """Whether it ended as expected; None where nothing is expected, as in the next two."""
-    facts: bool | None
-    """Whether the answer has every fact that is expected."""
-    citations: bool | None
-    """Whether it cites every document that is expected."""
+    why: str  # what is missing or wrong, in words; blank where the row passed
+    answered: bool  # whether the run ended well
+    ending: bool | None  # whether it ended as expected; None where nothing is expected, as in the next two
+    facts: bool | None  # whether the answer has every fact that is expected
+    citations: bool | None  # whether it cites every document that is expected
     run_id: str
     answer: str
 
@@ -250,51 +236,38 @@ def evaluate(
         )
     asked = read_dataset(agent, dataset)
     if recordings is None:
-        results = _ask_rows(agent, asked, context, max_concurrency)
+        config: Any = {"max_concurrency": max_concurrency}
+        own = [{**config, "configurable": {"thread_id": f"evaluate-{uuid4()}"}} for _ in asked]
+        configs: Any = own if agent.checkpointer else config
+        results: list[Any] = agent.batch([row.input for row in asked], configs, return_exceptions=True, context=context)
     else:
-        results = _decide_again(agent, [item.input for item in asked], recordings)
+        made: dict[str, Any] = {}
+        for run in recordings:
+            recording = run.recording if isinstance(run, StoredRun) else run
+            if recording is not None:  # it was not erased
+                read = validate_recording(recording)
+                made[hash_input(read["input"])] = judge_recording_again(agent.frame, read).result
+        results = [made.get(hash_input(given)) for given in [item.input for item in asked]]
     return Evaluation(agent.frame.catalogue.pattern, [_judge_row(*pair) for pair in zip(asked, results, strict=True)])
 
 
-def _ask_rows(agent: GuardedGraph[Any, Any, Any], rows: list[DatasetRow], context: Any, at_once: int) -> list[Any]:
-    """Return the result of each row, or what it raised; with a checkpointer each run has a thread of its own."""
-    config: Any = {"max_concurrency": at_once}
-    own = [{**config, "configurable": {"thread_id": f"evaluate-{uuid4()}"}} for _ in rows]
-    configs: Any = own if agent.checkpointer else config
-    results: list[Any] = agent.batch([row.input for row in rows], configs, return_exceptions=True, context=context)
-    return results
-
-
-def _decide_again(agent: GuardedGraph[Any, Any, Any], inputs: list[JsonObject], recordings: Iterable[Any]) -> list[Any]:
-    """Return what the agent makes of the latest recording of each input; None where nothing tells."""
-    made: dict[str, Any] = {}
-    for run in recordings:
-        recording = run.recording if isinstance(run, StoredRun) else run
-        if recording is not None:  # it was not erased
-            read = validate_recording(recording)
-            made[hash_input(read["input"])] = judge_recording_again(agent.frame, read).result
-    return [made.get(hash_input(given)) for given in inputs]
-
-
-UNENDED: Final = ("unknown", "waits", "failed")
-"""What is said of runs that have no ending."""
-
-
-def _name_run_ending(result: Any) -> str:
-    if isinstance(result, BaseException):
-        return "failed"
-    if result is None:
-        return "unknown"
-    return "waits" if result.get("status") == "waiting" else str(Ending.of(result))
+UNENDED: Final = ("unknown", "waits", "failed")  # what is said of runs that have no ending
 
 
 def _judge_row(row: DatasetRow, result: Any) -> EvaluationRow:
     known = result if isinstance(result, dict) else {}
-    ended = _name_run_ending(result)
-    over = ended not in UNENDED
-    text = _read_answer_text(known) if over else ""
-    lacking = [fact for fact in row.facts if _fold_fact(fact) not in _fold_fact(text)]
-    uncited = [name for name in row.citations if not _is_cited(name, known.get("citations"))]
+    citations = known["citations"] if isinstance(known.get("citations"), list) else []
+    if not known:
+        ended = "failed" if isinstance(result, BaseException) else "unknown"
+    else:
+        ended = "waits" if known.get("status") == "waiting" else str(Ending.of(known))
+    over, text = ended not in UNENDED, ""
+    if over:  # of a pattern that calls its answer otherwise, all texts that came of the run
+        shown = {key: value for key, value in known.items() if key not in RECORDED and isinstance(value, str)}
+        text = shown.get("answer", "\n".join(shown.values()))
+    lacking = [fact for fact in row.facts if _fold_fact_text(fact) not in _fold_fact_text(text)]
+    cited = {part for item in citations for part in (str(item), str(item).partition("#")[0])}
+    uncited = [name for name in row.citations if name not in cited]
     as_expected = over and is_ending_called(Ending.of(known), row.ending) if row.ending else None
     why = [f"{result!s:.200}"] if isinstance(result, BaseException) else []
     why += [f"expected {row.ending}"] if as_expected is False else []
@@ -312,19 +285,5 @@ def _judge_row(row: DatasetRow, result: Any) -> EvaluationRow:
     )
 
 
-def _read_answer_text(result: Mapping[str, Any]) -> str:
-    """Return the answer, or all texts that came of the run where the pattern calls it otherwise."""
-    answer = result.get("answer")
-    if isinstance(answer, str):
-        return answer
-    return "\n".join(value for key, value in result.items() if key not in RECORDED and isinstance(value, str))
-
-
-def _fold_fact(text: str) -> str:
+def _fold_fact_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _is_cited(name: str, citations: Any) -> bool:
-    return isinstance(citations, list) and any(
-        str(item) == name or str(item).partition("#")[0] == name for item in citations
-    )

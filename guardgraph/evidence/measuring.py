@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from guardgraph.evidence.store import OpenRunStore
@@ -30,19 +29,18 @@ def measure_open_runs(store: OpenRunStore, *, meter_provider: MeterProvider | No
     """
     if not callable(getattr(store, "open_runs", None)):
         raise ConfigurationError(f"store: one with open_runs is required; given: {store!r:.80}")
-    metric = _NAMED["guardgraph.runs.open"]
-    observe = partial(_observe_open_runs, store, Mishaps())
-    load_meter(meter_provider).create_observable_gauge(metric.name, [observe], metric.unit, metric.meaning)
+    metric, mishaps = _NAMED["guardgraph.runs.open"], Mishaps()
 
+    def observe_open_runs(options: CallbackOptions) -> Iterable[Observation]:
+        from opentelemetry.metrics import Observation
 
-def _observe_open_runs(store: OpenRunStore, mishaps: Mishaps, options: CallbackOptions) -> Iterable[Observation]:
-    from opentelemetry.metrics import Observation
+        with mishaps.contain():
+            waiting = [run.waiting for run in store.open_runs()]
+            counts = {"waiting": sum(waiting), "going": len(waiting) - sum(waiting)}
+            return [Observation(count, {"guardgraph.state": state}) for state, count in counts.items()]
+        return []
 
-    with mishaps.contain():
-        waiting = [run.waiting for run in store.open_runs()]
-        counts = {"waiting": sum(waiting), "going": len(waiting) - sum(waiting)}
-        return [Observation(count, {"guardgraph.state": state}) for state, count in counts.items()]
-    return []
+    load_meter(meter_provider).create_observable_gauge(metric.name, [observe_open_runs], metric.unit, metric.meaning)
 
 
 def measure_what_if(judged: WhatIf, *, meter_provider: MeterProvider | None = None) -> None:

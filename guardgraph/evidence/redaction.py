@@ -42,37 +42,25 @@ FORM: dict[Place, frozenset[str]] = {
 """The keys that a recording has by its form: they stay."""
 
 _KEPT: frozenset[tuple[str, ...]] = frozenset(
-    (
-        *(
-            (name,)
-            for name in ("format", "guardgraph", "pattern", "graph", "run_id", "nameless", "redacted", "fingerprints")
-        ),
-        ("public_suffixes",),
-        ("forked_from",),
-        *(("visits", "*", name) for name in ("node", "kind", "clock", "shown_hash")),
-        *(("visits", "*", "opening", name) for name in ("started_at", "carried", "resumable")),
-        ("visits", "*", "live", "*", "version"),
-        *(("calls", "*", "attempts", "*", name) for name in ("waited", "seconds", "reason", "usage", "no_time")),
-        *(
-            ("calls", "*", name)
-            for name in ("node", "visit", "number", "kind", "request", "scope", "prompt", "reply_bytes", "seconds")
-        ),
-        *(("calls", "*", name) for name in ("askable", "at_once", "effect", "tool", "approval", "key", "unasked")),
-        ("calls", "*", "outcome", "0"),
-        *(("result", name) for name in ("run_id", "forked_from", "pattern", "status", "phase", "path")),
-        *(
-            ("result", "timeline", "*", name)
-            for name in ("node", "kind", "phase", "elapsed_ms", "verdict", "to", "steps")
-        ),
-        *(("result", "timeline", "*", name) for name in ("prompt", "usage", "effects")),
-    )
+    (*place, name)
+    for place, names in {
+        (): "format guardgraph pattern graph run_id nameless redacted fingerprints public_suffixes forked_from",
+        ("visits", "*"): "node kind clock shown_hash",
+        ("visits", "*", "opening"): "started_at carried resumable",
+        ("visits", "*", "live", "*"): "version",
+        ("calls", "*"): "node visit number kind request scope prompt reply_bytes seconds askable at_once effect tool "
+        "approval key unasked",
+        ("calls", "*", "attempts", "*"): "waited seconds reason usage no_time",
+        ("calls", "*", "outcome"): "0",
+        ("result",): "run_id forked_from pattern status phase path",
+        ("result", "timeline", "*"): "node kind phase elapsed_ms verdict to steps prompt usage effects",
+    }.items()
+    for name in names.split()
 )
 """What is as it is for a recording to be one, for its picture and for its place in time: nobody's words."""
 _DEEPEST = max(map(len, _KEPT))
-_LISTS = (1, 2)
-"""How deep the indices of the form's own lists stand."""
-_INNER_LISTS = ("live", "attempts")
-"""Lists whose indices stand one deeper."""
+_LISTS = (1, 2)  # how deep the indices of the form's own lists stand
+_INNER_LISTS = ("live", "attempts")  # lists whose indices stand one deeper
 
 
 def is_never_redacted(place: Place) -> bool:
@@ -112,15 +100,13 @@ def change_packed_json(text: str, inside: Callable[[Any], Any], whole: Callable[
     return text if made == value else json.dumps(made)
 
 
-MARKER = "[redacted]"
-"""What stands in the place of what was redacted."""
+MARKER = "[redacted]"  # what stands in the place of what was redacted
 SHORTEST = 4
 """Characters of a redacted text from which on it is looked for everywhere: shorter ones stand in other words."""
 
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _MARKERS = re.compile(re.escape(MARKER))
-FIELD_NAME = re.compile("[a-z][a-z0-9_]*")
-"""Keys that say what something is, and nothing of what it is."""
+FIELD_NAME = re.compile("[a-z][a-z0-9_]*")  # keys that say what something is, and nothing of what it is
 HASH_NAME = re.compile(r"hash|request|scope|key|.*_hash|(?:.*_)?sha256")
 HASH = re.compile(r"[0-9a-f]{12}|[0-9a-f]{64}")
 
@@ -152,27 +138,21 @@ class Redaction:
                 raise ConfigurationError(f"redact.{name}: a list of texts is required; given: {given!r:.80}")
             object.__setattr__(self, name, tuple(given))
         for path in self.fields:
-            _check_redaction_path(path)
+            parts = tuple(path.split("."))
+            if not all(parts) or parts[0] not in {*FORM[()], "*", "**"}:
+                allowed = ", ".join(sorted(FORM[()]))
+                raise ConfigurationError(
+                    f"redact.fields: a path that begins with one of {allowed}; given: {path!r:.80}"
+                )
+            if any(is_never_redacted(parts[:count]) for count in range(1, len(parts) + 1)):
+                raise ConfigurationError(f"redact.fields: a recording needs what stands there; given: {path!r:.80}")
         for pattern in self.patterns:
-            _check_redaction_pattern(pattern)
-
-
-def _check_redaction_path(path: str) -> None:
-    parts = tuple(path.split("."))
-    if not all(parts) or parts[0] not in {*FORM[()], "*", "**"}:
-        allowed = ", ".join(sorted(FORM[()]))
-        raise ConfigurationError(f"redact.fields: a path that begins with one of {allowed}; given: {path!r:.80}")
-    if any(is_never_redacted(parts[:count]) for count in range(1, len(parts) + 1)):
-        raise ConfigurationError(f"redact.fields: a recording needs what stands there; given: {path!r:.80}")
-
-
-def _check_redaction_pattern(pattern: str) -> None:
-    try:
-        finds_nothing = re.compile(pattern).search("") is not None
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ConfigurationError(f"redact.patterns: {error}; given: {pattern!r:.80}") from None
-    if finds_nothing:
-        raise ConfigurationError(f"redact.patterns: it must not find an empty text; given: {pattern!r:.80}")
+            try:
+                finds_nothing = re.compile(pattern).search("") is not None
+            except (re.error, RecursionError, OverflowError) as error:
+                raise ConfigurationError(f"redact.patterns: {error}; given: {pattern!r:.80}") from None
+            if finds_nothing:
+                raise ConfigurationError(f"redact.patterns: it must not find an empty text; given: {pattern!r:.80}")
 
 
 def redact_recording(recording: Recording, redaction: Redaction) -> Recording:
@@ -217,9 +197,11 @@ _FOUND_BY = ("request", "thread", "forked_from")
 
 def _redact_form(form: Any, redaction: Redaction) -> tuple[Any, list[Place]]:
     """Return a recording, or what has parts of one, without what is not to be kept, and where that stood."""
-    by_fields = _Pass()
+    by_fields = _RedactionPass()
     made = by_fields.redact_whole(form, [tuple(path.split(".")) for path in redaction.fields])
-    by_patterns = _Pass(_compile_redaction_patterns(by_fields.texts, redaction.patterns))
+    long = sorted((text for text in by_fields.texts if len(text) >= SHORTEST), key=len, reverse=True)
+    literal = [re.compile("|".join(map(re.escape, long)))] if long else []
+    by_patterns = _RedactionPass([*literal, *map(re.compile, redaction.patterns)])
     made = by_patterns.redact_whole(made, [])
     places = sorted({*by_fields.places, *by_patterns.places}, key=lambda place: [str(step) for step in place])
     if places:
@@ -229,21 +211,13 @@ def _redact_form(form: Any, redaction: Redaction) -> tuple[Any, list[Place]]:
     return made, places
 
 
-def _compile_redaction_patterns(texts: Iterable[str], patterns: Iterable[str]) -> list[re.Pattern[str]]:
-    long = sorted((text for text in texts if len(text) >= SHORTEST), key=len, reverse=True)
-    literal = [re.compile("|".join(map(re.escape, long)))] if long else []
-    return [*literal, *map(re.compile, patterns)]
-
-
-class _Pass:
+class _RedactionPass:
     """One way through a recording."""
 
     def __init__(self, finder: Iterable[re.Pattern[str]] = ()) -> None:
         self._finder = tuple(finder)
-        self.places: set[Place] = set()
-        """Where something was replaced."""
-        self.texts: set[str] = set()
-        """The texts that stood where paths lead to."""
+        self.places: set[Place] = set()  # where something was replaced
+        self.texts: set[str] = set()  # the texts that stood where paths lead to
 
     def redact_whole(self, value: Any, paths: Iterable[Place]) -> Any:
         """Return a recording without what is found in it, and where the paths lead to."""
@@ -275,7 +249,7 @@ class _Pass:
         if () in paths:
             self.texts.add(text)
             return self._mark_redacted_place(place)
-        made = self._mask_text(text)
+        made = self._mask_found_text(text)
         if made != text:
             self._mark_redacted_place(place)
         return made
@@ -284,7 +258,7 @@ class _Pass:
         """Return a key without what is found in it, unlike all before it; those of the form stay."""
         if key in FORM.get(tuple("*" if isinstance(step, int) else step for step in place), ()):
             return key
-        name = free = MARKER if is_within and not FIELD_NAME.fullmatch(key) else self._mask_text(key)
+        name = free = MARKER if is_within and not FIELD_NAME.fullmatch(key) else self._mask_found_text(key)
         number = 1
         while free in others:
             number += 1
@@ -293,18 +267,24 @@ class _Pass:
             self._mark_redacted_place((*place, free))
         return free
 
-    def _mask_text(self, text: str) -> str:
+    def _mask_found_text(self, text: str) -> str:
         made = self._mask_pattern_finds(text)
-        if "\\u" in made and (cut := self._mask_pattern_finds(spelt := _decode_json_escapes(made))) != spelt:
-            return cut  # in a text that only looks like JSON
-        return made
+        if "\\u" not in made:
+            return made
+        # In a text that only looks like JSON, escapes stand for what JSON has for them.
+        spelt = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), made)
+        spelt = spelt.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        cut = self._mask_pattern_finds(spelt)
+        return made if cut == spelt else cut
 
     def _mask_pattern_finds(self, text: str) -> str:
         """Return a text without all that any pattern finds in it as it came; what overlaps is one find."""
         known = [found.span() for found in _MARKERS.finditer(text)]
         spans = {found.span() for pattern in self._finder for found in pattern.finditer(text)}
         made, done = "", 0
-        for start, end in sorted(span for span in spans if span[0] < span[1] and not _is_inside_marker(span, known)):
+        for start, end in sorted(span for span in spans if span[0] < span[1]):
+            if any(first <= start and end <= last for first, last in known):  # what was replaced already
+                continue
             if start >= done:
                 made += text[done:start] + MARKER
             done = max(done, end)
@@ -313,16 +293,6 @@ class _Pass:
     def _mark_redacted_place(self, place: Place) -> str:
         self.places.add(place)
         return MARKER
-
-
-def _is_inside_marker(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
-    return any(start <= span[0] and span[1] <= end for start, end in others)
-
-
-def _decode_json_escapes(text: str) -> str:
-    """Return a text with what its escapes stand for, as JSON has them."""
-    spelt = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
-    return spelt.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _zero_recorded_hashes(value: Any, place: Place) -> Any:

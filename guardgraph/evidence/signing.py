@@ -26,13 +26,11 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
-SIGNATURE_BYTES = 64
-"""Of Ed25519 (RFC 8032)."""
+SIGNATURE_BYTES = 64  # of Ed25519 (RFC 8032)
 GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493
 """Of Ed25519 (RFC 8032): no key verifies a signature whose second half is larger."""
 
-PAYLOAD_TYPE = "application/vnd.guardgraph.run+json"
-"""What the payload of an envelope is."""
+PAYLOAD_TYPE = "application/vnd.guardgraph.run+json"  # what the payload of an envelope is
 
 
 @with_config(CLOSED)
@@ -61,28 +59,25 @@ class Sealed:
     """What an envelope holds, as bytes; nobody has looked at the payload yet."""
 
     def __init__(self, envelope: Envelope) -> None:
-        if envelope["payloadType"] != PAYLOAD_TYPE:
-            raise InputError(
-                f"envelope.payloadType: {PAYLOAD_TYPE} is required; given: {envelope['payloadType']!r:.80}"
-            )
-        if len(envelope["signatures"]) != 1:
-            raise InputError(f"envelope.signatures: one is required; given: {len(envelope['signatures'])}")
+        kind, count = envelope["payloadType"], len(envelope["signatures"])
+        if kind != PAYLOAD_TYPE:
+            raise InputError(f"envelope.payloadType: {PAYLOAD_TYPE} is required; given: {kind!r:.80}")
+        if count != 1:
+            raise InputError(f"envelope.signatures: one is required; given: {count}")
         [signature] = envelope["signatures"]
-        self.payload = _decode_envelope_base64(envelope["payload"], "payload")
-        """The bytes that were signed."""
+        self.payload = _decode_envelope_base64(envelope["payload"], "payload")  # the bytes that were signed
         self._keyid, self._signature = signature["keyid"], _decode_envelope_base64(signature["sig"], "signatures.0.sig")
 
     @property
     def is_signature_possible(self) -> bool:
         """Whether the holder of some key may have made it: 64 bytes, the last 32 a number below the group's order."""
         number = int.from_bytes(self._signature[32:], "little")
-        return (
-            len(self._signature) == SIGNATURE_BYTES and number < GROUP_ORDER and HASH.fullmatch(self._keyid) is not None
-        )
+        is_one = len(self._signature) == SIGNATURE_BYTES and number < GROUP_ORDER
+        return is_one and HASH.fullmatch(self._keyid) is not None
 
     def is_signed_by(self, public_key: bytes) -> bool:
         """Say whether this very payload was signed by the holder of a key."""
-        key = _load_public_key(public_key)
+        key = load_public_key(public_key)
         from cryptography.exceptions import InvalidSignature
 
         try:
@@ -119,9 +114,8 @@ def sign_document(document: RunDocument, private_key: bytes) -> str:
         "keyid": _hash_public_key(private.public_key()),
         "sig": _encode_base64(private.sign(encode_signed_payload(PAYLOAD_TYPE, payload))),
     }
-    text = format_document_text(
-        {"payload": _encode_base64(payload), "payloadType": PAYLOAD_TYPE, "signatures": [signature]}
-    )
+    sealed = {"payload": _encode_base64(payload), "payloadType": PAYLOAD_TYPE, "signatures": [signature]}
+    text = format_document_text(sealed)
     if len(text) > MOST_BYTES:
         raise InputError(f"document: one whose envelope has at most {MOST_BYTES} bytes is required; given: more")
     return text
@@ -141,12 +135,8 @@ def open_signed_envelope(value: JsonObject) -> Sealed:
         raise InputError(f"envelope.{'.'.join(map(str, item['loc']))}: {item['msg']}") from None
 
 
-def check_public_key(public_key: bytes) -> None:
-    """Refuse a public key that is none."""
-    _load_public_key(public_key)
-
-
-def _load_public_key(pem: bytes) -> Ed25519PublicKey:
+def load_public_key(pem: bytes) -> Ed25519PublicKey:
+    """Return a public key, and refuse one that is none."""
     from_pem = _import_cryptography().load_pem_public_key
     key: Ed25519PublicKey = _load_signing_key(lambda: from_pem(pem), "public", "SubjectPublicKeyInfo")
     return key

@@ -8,10 +8,8 @@ import math
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import INT_LIMIT, JsonObject, is_nested_too_deep, is_plain_json, refuse_repeated_keys
 
-MOST_BYTES = 64 * 2**20
-"""Bytes of a document: sixteen replies of the size that a budget allows by default."""
-DIGITS = 20
-"""Characters of a whole number of 64 bits, with its sign."""
+MOST_BYTES = 64 * 2**20  # bytes of a document: sixteen replies of the size that a budget allows by default
+DIGITS = 20  # characters of a whole number of 64 bits, with its sign
 
 
 def parse_strict_json(data: bytes, name: str, levels: int) -> JsonObject:

@@ -39,21 +39,10 @@ from guardgraph.graphs.running.langgraph import TRIGGER
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.tables import format_html_table
 
-FindingKind: TypeAlias = Literal[
-    "changed",
-    "removed",
-    "inserted",
-    "moved",
-    "cut",
-    "content",
-    "missing",
-    "unexplained",
-    "lookup",
-    "returned",
-    "thread",
-]
-"""What is wrong: with an entry (the first five), with a content, with what runs are found by, that a run that was
-erased is here again, itself or in a fork, or that the thread of an open run does not have it."""
+EntryFault: TypeAlias = Literal["changed", "removed", "inserted", "moved", "cut"]  # what is wrong with an entry
+FindingKind: TypeAlias = EntryFault | Literal["content", "missing", "unexplained", "lookup", "returned", "thread"]
+"""What is wrong: with an entry, with a content, with what runs are found by, that a run that was erased is here again,
+itself or in a fork, or that the thread of an open run does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +50,19 @@ class ChainFinding:
     """Something in a store that is not as it was written."""
 
     kind: FindingKind
-    seq: int
-    """The number of the entry that it is about."""
-    text: str
-    """What is wrong, in words."""
+    seq: int  # the number of the entry that it is about
+    text: str  # what is wrong, in words
 
     def __str__(self) -> str:
         return f"entry {self.seq}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _DoubtfulEntry:
     seq: int
     said: Entry
-    before: str
-    """The hash of the entry before."""
-    above: str
-    """The hash of the entry before that one."""
+    before: str  # the hash of the entry before
+    above: str  # the hash of the entry before that one
     hash: str
 
 
@@ -85,13 +70,11 @@ class Walk:
     """Goes along a chain, entry by entry, in order of the numbers under which they are kept."""
 
     def __init__(self) -> None:
-        self.last = 0
-        """The number of the last entry."""
-        self.hash = START
-        """The hash of the last entry."""
+        self.last = 0  # the number of the last entry
+        self.hash = START  # the hash of the last entry
         self._above = START
         self._broken: ChainFinding | None = None
-        self._doubt: _Step | None = None
+        self._doubt: _DoubtfulEntry | None = None
 
     def follow_chain_entry(self, seq: int, hash: Any, said: Entry | None) -> None:
         """Go on to the next entry."""
@@ -105,7 +88,7 @@ class Walk:
             elif said is None:
                 self._broken = ChainFinding("changed", seq, "it was changed")
             elif (said["seq"], said["previous"]) != (seq, self.hash):
-                self._doubt = _Step(seq, said, self.hash, self._above, hash)
+                self._doubt = _DoubtfulEntry(seq, said, self.hash, self._above, hash)
         self.last, self.hash, self._above = seq, hash, self.hash
 
     def find_chain_break(self) -> ChainFinding | None:
@@ -113,7 +96,7 @@ class Walk:
         return self._broken or (None if self._doubt is None else _explain_chain_break(self._doubt, None))
 
 
-def _explain_chain_break(step: _Step, following: Entry | None) -> ChainFinding:
+def _explain_chain_break(step: _DoubtfulEntry, following: Entry | None) -> ChainFinding:
     """Say what was done where an entry, which is what its hash says, does not follow the one before."""
     said, seq = step.said, step.seq
     if said["seq"] == seq - 1 and said["previous"] == step.above:
@@ -128,8 +111,7 @@ def _explain_chain_break(step: _Step, following: Entry | None) -> ChainFinding:
     return ChainFinding("changed", seq, "it was changed, and hashed anew")
 
 
-MOST = 100
-"""Findings that are kept; one says enough, and a store that is all wrong has one for each run."""
+MOST = 100  # findings that are kept; one says enough, and a store that is all wrong has one for each run
 
 _NOTHING, _PRESENT, _MISSING, _ERASED = range(4)
 
@@ -173,20 +155,14 @@ class LeftOpen:
     """A run that began, and has no ending, as its entries tell it."""
 
     run_id: str
-    seq: int
-    """The number of the entry in which it began."""
-    at: str
-    """Since when: UTC, ISO 8601."""
-    intents: int
-    """How often it was about to act."""
-    receipts: int
-    """How often it is known what came of that."""
-    waiting: bool
-    """Whether it waits for a person: nothing else was noted since."""
+    seq: int  # the number of the entry in which it began
+    at: str  # since when: UTC, ISO 8601
+    intents: int  # how often it was about to act
+    receipts: int  # how often it is known what came of that
+    waiting: bool  # whether it waits for a person: nothing else was noted since
     thread: str | None = None
     """The thread on which a checkpointer keeps it, as in its beginning; None where none does, or it was erased."""
-    graph: str | None = None
-    """The name of its graph; None where its beginning was erased."""
+    graph: str | None = None  # the name of its graph; None where its beginning was erased
     followed_by: int | None = None
     """The number of the last entry by which another run of a graph of this name began on a thread of this name; runs of
     one tenant close each other, so it is another's."""
@@ -201,8 +177,7 @@ class ClockStep:
 
     seq: int
     at: str
-    previous: str
-    """The time of the entry before."""
+    previous: str  # the time of the entry before
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,13 +185,10 @@ class Erasure:
     """An erasure, as its entry tells it."""
 
     seq: int
-    at: str
-    """UTC, ISO 8601."""
+    at: str  # UTC, ISO 8601
     by: str
-    how: How
-    """``erase`` for chosen runs, ``retain`` for all that had been kept long enough."""
-    records: int
-    """How many records were erased."""
+    how: How  # ``erase`` for chosen runs, ``retain`` for all that had been kept long enough
+    records: int  # how many records were erased
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +196,8 @@ class Verification:
     """What was found in a store."""
 
     entries: int
-    runs: int
-    """Records of runs, erased ones too."""
-    head: str | None
-    """Number and hash of the last entry, ``N:HASH``, to be kept elsewhere; None of an empty chain."""
+    runs: int  # records of runs, erased ones too
+    head: str | None  # number and hash of the last entry, ``N:HASH``, to be kept elsewhere; None of an empty chain
     erasures: tuple[Erasure, ...]
     open: tuple[LeftOpen, ...]
     """The runs that began and have no ending, in the order in which they began: no finding, but somebody should know
@@ -302,8 +272,7 @@ class _ChainReader:
         self._on_thread: dict[tuple[str | None, str | None], set[str]] = {}
         """The runs that are open, by thread and graph."""
         self._clock_steps: list[ClockStep] = []
-        self._at = ""
-        """The time of the entry before."""
+        self._at = ""  # the time of the entry before
         self._erased: dict[int, int] = {}
         """Runs of which something was erased, as `_number_run` has them, and the number of the erasure."""
         self._returned: list[tuple[int, int, str]] = []
@@ -314,16 +283,12 @@ class _ChainReader:
         id."""
         self._chosen: set[int] = set()
         """The runs that were erased by name or for their caller, and not for their age, as `_number_run` has them."""
-        self._records = array("Q")
-        """The runs of the records, as `_number_run` has them."""
-        self._record_seqs = array("q")
-        """The numbers of their entries."""
+        self._records = array("Q")  # the runs of the records, as `_number_run` has them
+        self._record_seqs = array("q")  # the numbers of their entries
         self._numbers = array("q")
         """Of the entries that there are, growing: a number that somebody made up takes no more room than another."""
-        self._states = bytearray()
-        """Of each of them, a byte that says what became of its content."""
-        self._runs_of = array("Q")
-        """Of each of them, the run that it is of, as a number; 0 of none."""
+        self._states = bytearray()  # of each of them, a byte that says what became of its content
+        self._runs_of = array("Q")  # of each of them, the run that it is of, as a number; 0 of none
 
     def take_stored_entry(self, kept: Kept) -> None:
         """Look at the next number."""
@@ -340,7 +305,9 @@ class _ChainReader:
         self._states.append(_NOTHING)
         self._runs_of.append(0)
         if said is not None:
-            self._watch_clock(kept.seq, said["at"])
+            at, before, self._at = said["at"], self._at, said["at"]
+            if before and at < before and _read_moment(at) < _read_moment(before) and len(self._clock_steps) < MOST:
+                self._clock_steps.append(ClockStep(kept.seq, at, before))
         if said is not None and said["kind"] == "erasure":
             self._verify_erasure(kept, said)
             return
@@ -353,7 +320,9 @@ class _ChainReader:
         seq, run = kept.seq, _number_run(said["run_id"])
         self._runs_of[-1] = run
         self._follow_open_run(kept, said)
-        if said["kind"] != "run" and _find_step_difference(kept.step, said):
+        note, step = said["note"] if said["kind"] == "note" else None, kept.step
+        named = None if step is None else (step.kind, step.run_id, step.note)
+        if said["kind"] != "run" and named != (said["kind"], said["run_id"], note):
             self._add_chain_finding("lookup", seq, "what it is found by is not what it says")
         if said["kind"] == "close":
             if kept.content is not None:
@@ -392,11 +361,6 @@ class _ChainReader:
             is_waiting = left.waiting if note == "decision" else note == "waiting"
             self._open[run_id] = replace(left, intents=intents, receipts=receipts, waiting=is_waiting)
 
-    def _watch_clock(self, seq: int, at: str) -> None:
-        if self._at and at < self._at and _read_moment(at) < _read_moment(self._at) and len(self._clock_steps) < MOST:
-            self._clock_steps.append(ClockStep(seq, at, self._at))
-        self._at = at
-
     def build_verification(self) -> Verification:
         """Return what was found."""
         missing = (seq for seq, state in zip(self._numbers, self._states, strict=True) if state == _MISSING)
@@ -410,7 +374,15 @@ class _ChainReader:
         for at, seq, why in self._returned:
             if self._states[at] == _PRESENT:  # erased once more, nothing of it is left
                 self._add_chain_finding("returned", seq, why)
-        chain = [item for item in (self._walk.find_chain_break(), self._find_cut_chain()) if item is not None]
+        broken = self._walk.find_chain_break()
+        chain = [] if broken is None else [broken]
+        if self._head is not None and self._head[1] != self._head_hash:
+            seq, after = self._head[0], self._walk.last + 1
+            if after <= seq:
+                cut = f"it was cut off, and all behind it; the head was {seq}"
+                chain.append(ChainFinding("cut", after, cut))
+            else:
+                chain.append(ChainFinding("changed", seq, "it is not the head that was kept"))
         return Verification(
             entries=self._entries,
             runs=self._runs,
@@ -431,15 +403,6 @@ class _ChainReader:
                 of_run.setdefault(run, []).append(seq)
         yield from map(tuple, of_run.values())
 
-    def _find_cut_chain(self) -> ChainFinding | None:
-        """Return what the head that was kept elsewhere shows."""
-        if self._head is None or self._head[1] == self._head_hash:
-            return None
-        seq = self._head[0]
-        if self._walk.last < seq:
-            return ChainFinding("cut", self._walk.last + 1, f"it was cut off, and all behind it; the head was {seq}")
-        return ChainFinding("changed", seq, "it is not the head that was kept")
-
     def _verify_content(self, kept: Kept, content: KeptContent, said: RunEntry | BeginEntry | NoteEntry) -> None:
         seq = kept.seq
         try:
@@ -449,19 +412,19 @@ class _ChainReader:
         if not is_kept:
             self._add_chain_finding("content", seq, "its content was changed")
             return
-        told = _parse_stored_content(content.content)
+        try:
+            told = from_json(content.content)
+        except ValueError:  # half a character, which the quicker reader does not take, or nested deeper than it goes
+            told = read_stored_content(content.content)
         if not _is_found_by_content(kept.step, content, said, told):
             self._add_chain_finding("lookup", seq, "what it is found by is not what its content says")
         match told:
             case {"forked_from": {"run_id": str(origin)}} if said["kind"] != "note":
-                self._take_fork(len(self._states) - 1, seq, origin)
-
-    def _take_fork(self, at: int, seq: int, origin: str) -> None:
-        """Look at what a fork left: it has the words of the run from which it goes on."""
-        if (erasure := self._erased.get(_number_run(origin))) is None:
-            self._forks.append((at, seq, origin))
-        else:
-            self._returned.append((at, seq, f"it goes on from run {origin}, which entry {erasure} erased"))
+                at = len(self._states) - 1
+                if (erasure := self._erased.get(_number_run(origin))) is None:
+                    self._forks.append((at, seq, origin))
+                else:
+                    self._returned.append((at, seq, f"it goes on from run {origin}, which entry {erasure} erased"))
 
     def _verify_erasure(self, kept: Kept, said: ErasureEntry) -> None:
         count = 0
@@ -512,12 +475,6 @@ def _read_moment(at: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _find_step_difference(step: KeptStep | None, said: OpenEntry) -> bool:
-    """Say whether what stands beside an entry names another run, or calls it something else."""
-    note = said["note"] if said["kind"] == "note" else None
-    return step is None or (step.kind, step.run_id, step.note) != (said["kind"], said["run_id"], note)
-
-
 def _is_found_by_content(
     step: KeptStep | None, content: KeptContent, said: RunEntry | BeginEntry | NoteEntry, told: Any
 ) -> bool:
@@ -532,13 +489,6 @@ def _is_found_by_content(
     else:
         found_by, theirs = Lookup("", ()), (told["request"], None, None)
     return content.found_by == found_by and ours == theirs
-
-
-def _parse_stored_content(content: str) -> Any:
-    try:
-        return from_json(content)
-    except ValueError:  # half a character, which the quicker reader does not take, or nested deeper than it goes
-        return read_stored_content(content)
 
 
 def _read_trusted_entry(kept: Kept) -> Entry | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from guardgraph.evidence.store import StoredRun
 from guardgraph.graphs.loading import load_named_graph
@@ -32,18 +32,11 @@ from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Budget, Settings
 
-if TYPE_CHECKING:
-    from guardgraph.graphs.running.door import GuardedGraph
+KINDS: tuple[AgainKind, ...] = get_args(AgainKind)  # the classes, in the order in which they are counted
 
+OTHERWISE = "(otherwise)"  # behind an ending that is the old one, of a result that is not
 
-KINDS: tuple[AgainKind, ...] = get_args(AgainKind)
-"""The classes, in the order in which they are counted."""
-
-OTHERWISE = "(otherwise)"
-"""Behind an ending that is the old one, of a result that is not."""
-
-WIDE = 80
-"""Columns of a table."""
+WIDE = 80  # columns of a table
 COUNT = 7
 ENDING = (WIDE - COUNT - len(" -> ") - len("  ")) // 2
 
@@ -68,10 +61,8 @@ class JudgedRun(Again):
     """One run of a what-if."""
 
     run_id: str
-    seq: int | None = None
-    """Its number in the store's chain, where it comes from a store."""
-    guardgraph: str | None = None
-    """The version that made the run."""
+    seq: int | None = None  # its number in the store's chain, where it comes from a store
+    guardgraph: str | None = None  # the version that made the run
     other_declarations: bool = False
     """Whether the graph that made it declared its nodes or stop reasons otherwise than the candidate does."""
     ways: tuple[Way, Way] | None = None
@@ -123,10 +114,8 @@ _JUDGED = tuple(item.name for item in fields(Again) if item.name != "over")
 class WhatIf:
     """What a candidate makes of recorded runs."""
 
-    graph: GuardedGraph[Any, Any, Any]
-    """The candidate."""
-    rows: list[JudgedRun]
-    """Every run, in the order in which they were given."""
+    graph: GuardedGraph[Any, Any, Any]  # the candidate
+    rows: list[JudgedRun]  # every run, in the order in which they were given
 
     @cached_property
     def counts(self) -> dict[AgainKind, int]:
@@ -156,7 +145,18 @@ class WhatIf:
 
     def table(self) -> str:
         """Return old ending -> new ending with counts, and what could not be judged below, in 80 columns."""
-        return "\n".join([*self._flow_lines(), "", *self._count_lines()])
+        lines = [f"{'old ending':{ENDING}}    {'new ending':{ENDING}}  {'runs':>{COUNT}}"]
+        for (old, new, differs), count in self.flows.items():
+            then, now = _shorten_ending(str(old)), _format_new_ending(old, new, differs)
+            lines.append(f"{then:{ENDING}} -> {now:{ENDING}}  {count:>{COUNT}}")
+        lines.append("")
+        for kind, count in self.counts.items():
+            why = ", ".join(f"{reason} {number}" for reason, number in self.reasons(kind).items())
+            told = why if kind not in ("same", "changed") else ""
+            lines.append(f"{kind:<14}{count:>{COUNT}}  {told}"[:WIDE].rstrip())
+        if self.other_declarations:
+            lines.append(f"{self.other_declarations} of these runs were made by a graph with other declarations")
+        return "\n".join(lines)
 
     def plain(self) -> JsonObject:
         """Return counts and rows as plain JSON."""
@@ -172,20 +172,6 @@ class WhatIf:
         rows = ((old, _format_new_ending(old, new, differs), n) for (old, new, differs), n in self.flows.items())
         return format_html_table(said or "no runs", ("old ending", "new ending", "runs"), rows)
 
-    def _flow_lines(self) -> Iterator[str]:
-        yield f"{'old ending':{ENDING}}    {'new ending':{ENDING}}  {'runs':>{COUNT}}"
-        for (old, new, differs), count in self.flows.items():
-            then, now = _shorten_ending(str(old)), _format_new_ending(old, new, differs)
-            yield f"{then:{ENDING}} -> {now:{ENDING}}  {count:>{COUNT}}"
-
-    def _count_lines(self) -> Iterator[str]:
-        for kind, count in self.counts.items():
-            why = ", ".join(f"{reason} {number}" for reason, number in self.reasons(kind).items()) if count else ""
-            told = why if kind not in ("same", "changed") else ""
-            yield f"{kind:<14}{count:>{COUNT}}  {told}"[:WIDE].rstrip()
-        if self.other_declarations:
-            yield f"{self.other_declarations} of these runs were made by a graph with other declarations"
-
     def __repr__(self) -> str:
         said = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count)
         return f"<WhatIf of {self.graph.get_name()}: {said or 'no runs'}>"
@@ -200,19 +186,16 @@ def _format_new_ending(old: Ending, new: Ending, differs: bool) -> str:
     """Return a new ending; one that is the old one says whether the result is too."""
     if not differs:
         return "same"
-    return (
-        f"{_shorten_ending(str(new), ENDING - len(OTHERWISE) - 1)} {OTHERWISE}"
-        if new == old
-        else _shorten_ending(str(new))
-    )
+    if new == old:
+        return f"{_shorten_ending(str(new), ENDING - len(OTHERWISE) - 1)} {OTHERWISE}"
+    return _shorten_ending(str(new))
 
 
 def _shorten_ending(text: str, most: int = ENDING) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-FORM = "OLD>NEW:MOST, CLASS:MOST or unreplayable:WHY:MOST"
-"""How a limit is written."""
+FORM = "OLD>NEW:MOST, CLASS:MOST or unreplayable:WHY:MOST"  # how a limit is written
 
 STATUSES = ("ok", "stopped", REFUSED)
 ANY = "*"
@@ -227,16 +210,13 @@ _MOST = re.compile(r"([0-9]{1,12})(%?)")
 class FailOn:
     """How many runs may change in one way, or fall in one class."""
 
-    text: str
-    """As it was written."""
+    text: str  # as it was written
     kind: AgainKind
     old: str
     new: str
     most: int
-    in_percent: bool
-    """Whether `most` is a percentage of all runs."""
-    why: str = ANY
-    """Why runs of the class are in it."""
+    in_percent: bool  # whether `most` is a percentage of all runs
+    why: str = ANY  # why runs of the class are in it
 
     def count_what_if_runs(self, judged: WhatIf) -> int:
         """Return how many runs it is about."""
@@ -253,21 +233,21 @@ class FailOn:
 
 def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
     """Read a limit."""
+    where = f"--fail-on {text!r:.80}"
     wanted, _, limit = text.rpartition(":")
     most = _MOST.fullmatch(limit)
     if most is None:
-        raise _make_fail_on_error(text, f"a whole number or a percentage behind the last colon; given: {limit!r:.40}")
+        raise _make_limit_error(where, f"a whole number or a percentage behind the last colon; given: {limit!r:.40}")
     number, in_percent = int(most[1]), bool(most[2])
     old, arrow, new = wanted.partition(">")
     if not arrow:
         if wanted not in _CLASSES:
             classes, why = ", ".join(get_args(AgainKind)), ", ".join(get_args(Unreplayable))
-            raise _make_fail_on_error(
-                text, f"{FORM}, with a class of {classes}, or why of {why}; given: {wanted!r:.40}"
-            )
+            allowed = f"{FORM}, with a class of {classes}, or why of {why}"
+            raise _make_limit_error(where, f"{allowed}; given: {wanted!r:.40}")
         return FailOn(text, _CLASSES[wanted], ANY, ANY, number, in_percent, wanted.partition(":")[2] or ANY)
     for name in (old, new):
-        check_ending_name(f"--fail-on {text!r:.80}", name, catalogue)
+        check_ending_name(where, name, catalogue)
     return FailOn(text, "changed", old, new, number, in_percent)
 
 
@@ -279,9 +259,8 @@ def check_ending_name(where: str, name: str, catalogue: Catalogue) -> None:
         raise _make_limit_error(where, f"endings called {allowed}; given: {name!r:.40}")
     shipped = PATTERNS.get(catalogue.pattern)  # of one of your own nobody knows the outcomes
     if status == "ok" and rest and shipped is not None and rest not in shipped.outcomes:
-        raise _make_limit_error(
-            where, f"an outcome of {catalogue.pattern}: {', '.join(shipped.outcomes)}; given: {rest!r:.40}"
-        )
+        allowed = f"an outcome of {catalogue.pattern}: {', '.join(shipped.outcomes)}"
+        raise _make_limit_error(where, f"{allowed}; given: {rest!r:.40}")
     stems = {reason.reason.partition(":")[0] for reason in catalogue}
     if status == "stopped" and rest and rest not in stems and catalogue.find(rest) is None:
         raise _make_limit_error(where, f"a stop reason of {catalogue.pattern}; given: {rest!r:.40}")
@@ -290,10 +269,6 @@ def check_ending_name(where: str, name: str, catalogue: Catalogue) -> None:
 def is_ending_called(ending: Ending | None, name: str) -> bool:
     """Say whether an ending has this name, of which the beginning up to a colon is enough."""
     return ending is not None and (name == ANY or f"{ending}:".startswith(f"{name}:"))
-
-
-def _make_fail_on_error(text: str, required: str) -> ConfigurationError:
-    return _make_limit_error(f"--fail-on {text!r:.80}", required)
 
 
 def _make_limit_error(where: str, required: str) -> ConfigurationError:
@@ -349,14 +324,13 @@ def load_candidate_agent(candidate: Any, **settings: Settings | None) -> Guarded
     """Return the agent that a what-if judges by."""
     if isinstance(candidate, str):
         graph = load_named_graph(candidate, "candidate", **settings)
-    elif given := [name for name, value in settings.items() if value is not None]:
-        raise ConfigurationError(f"{given[0]}: for a candidate that is module:factory; an agent has its own")
+    elif own := [name for name, value in settings.items() if value is not None]:
+        raise ConfigurationError(f"{own[0]}: for a candidate that is module:factory; an agent has its own")
     else:
         graph = candidate
     if not isinstance(graph, GuardedGraph):
-        raise ConfigurationError(
-            f"candidate: a guarded graph or module:factory is required; given: {type(graph).__name__}"
-        )
+        given = type(graph).__name__
+        raise ConfigurationError(f"candidate: a guarded graph or module:factory is required; given: {given}")
     return graph
 
 
@@ -376,21 +350,18 @@ def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, how
     try:
         recording = validate_recording(given)
     except InputError as error:
-        return build_what_if_row(
-            Again("unreplayable", why=_explain_unreadable_recording(given, error)), run_id=run_id, seq=seq
-        )
+        unread = Again("unreplayable", why=_explain_unreadable_recording(given, error))
+        return build_what_if_row(unread, run_id=run_id, seq=seq)
     again = judge_recording_again(frame, recording, **how)
-    is_other = (
-        again.kind != "other_pattern" and recording["fingerprints"]["declarations"] != frame.declarations_fingerprint
-    )
-    return build_what_if_row(
-        again,
-        run_id=run_id,
-        seq=seq,
-        guardgraph=recording["guardgraph"],
-        other_declarations=is_other,
-        ways=_compare_run_ways(recording, again),
-    )
+    is_same = recording["fingerprints"]["declarations"] == frame.declarations_fingerprint
+    known: dict[str, Any] = {"run_id": run_id, "seq": seq, "guardgraph": recording["guardgraph"]}
+    known["other_declarations"] = again.kind != "other_pattern" and not is_same
+    if again.kind == "changed" and again.old is not None and again.new is not None and again.result is not None:
+        ends = ((again.old, recording["result"]), (again.new, again.result))
+        known["ways"] = tuple(
+            Way(end.status, end.stop_reason, end.outcome, tuple(result.get("path", ()))) for end, result in ends
+        )
+    return build_what_if_row(again, **known)
 
 
 def _explain_unreadable_recording(given: Any, error: InputError) -> str:
@@ -403,11 +374,3 @@ def _explain_unreadable_recording(given: Any, error: InputError) -> str:
         return f"version: {said}"
     is_newer = parse_version(made_by) > parse_version(read_package_version())
     return f"version: recorded by guardgraph {made_by:.40}; {said}" if is_newer else f"damaged: {said}"
-
-
-def _compare_run_ways(recording: Recording, again: Again) -> tuple[Way, Way] | None:
-    if again.kind != "changed" or again.old is None or again.new is None or again.result is None:
-        return None
-    ends = ((again.old, recording["result"]), (again.new, again.result))
-    then, now = (Way(end.status, end.stop_reason, end.outcome, tuple(result.get("path", ()))) for end, result in ends)
-    return then, now

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 from guardgraph.plain.errors import ConfigurationError
@@ -17,12 +18,9 @@ from guardgraph.state.tightening import Compared, explain_unknown_name
 class Difference:
     """What one field is in one file and in another."""
 
-    tenant: str | None
-    """Whose settings they are; nobody's when None."""
-    field: str
-    """Such as ``budget.max_seconds``."""
-    compared: Compared
-    """What the new value is beside the old one."""
+    tenant: str | None  # whose settings they are; nobody's when None
+    field: str  # such as ``budget.max_seconds``
+    compared: Compared  # what the new value is beside the old one
     old: Any
     new: Any
 
@@ -37,8 +35,7 @@ class NotTaken:
 
     tenant: str
     field: str
-    asked: Any
-    """Of a list the names that are not taken, else the value."""
+    asked: Any  # of a list the names that are not taken, else the value
     holds: Any
 
     def plain(self) -> JsonObject:
@@ -56,11 +53,19 @@ def compare_policy_files(
     if tenant is not None and (problem := explain_unknown_name(tenant, tenants)) is not None:
         raise ConfigurationError(f"tenant: {problem}")
     chosen = [None, *tenants] if tenant is None else [tenant]
-    return [
-        row
-        for name in chosen
-        for row in _compare_tenant_settings(name, get_tenant_settings(old, name), get_tenant_settings(new, name))
-    ]
+    rows: list[Difference] = []
+    for name, section in product(chosen, SECTIONS):
+        ours, theirs = (get_tenant_settings(file, name)[section] for file in (old, new))
+        then, now, named = show_policy_settings(ours), show_policy_settings(theirs), ours.compared_by_name(theirs)
+        for field, compared in ours.compared(theirs).items():
+            place = f"{section}.{field}"
+            if compared == "equal" or field not in named:
+                rows.append(Difference(name, place, compared, then[field], now[field]))
+                continue
+            for item in named[field]:
+                if item.compared != "equal":
+                    rows.append(Difference(name, f"{place}.{item.way}", item.compared, item.old, item.new))
+    return rows
 
 
 def get_tenant_settings(file: PolicyFile[Any, Any], tenant: str | None) -> dict[str, Settings]:
@@ -68,40 +73,18 @@ def get_tenant_settings(file: PolicyFile[Any, Any], tenant: str | None) -> dict[
     return file.settings(tenant if tenant in file.tenants else None)
 
 
-def _compare_tenant_settings(
-    tenant: str | None, old: dict[str, Settings], new: dict[str, Settings]
-) -> Iterator[Difference]:
-    for section in SECTIONS:
-        ours, theirs = show_policy_settings(old[section]), show_policy_settings(new[section])
-        named = old[section].compared_by_name(new[section])
-        for name, compared in old[section].compared(new[section]).items():
-            if compared == "equal" or name not in named:
-                yield Difference(tenant, f"{section}.{name}", compared, ours[name], theirs[name])
-            else:
-                yield from (
-                    Difference(tenant, f"{section}.{name}.{item.way}", item.compared, item.old, item.new)
-                    for item in named[name]
-                    if item.compared != "equal"
-                )
-
-
 def find_not_taken_overlays(file: PolicyFile[Any, Any], tenants: Iterable[str] | None = None) -> list[NotTaken]:
     """Return what overlays ask for and do not get."""
-    return [
-        NotTaken(
-            tenant, f"{section}.{name}", _make_policy_value_plain(asked), show_policy_settings(holds[section])[name]
-        )
-        for tenant in (file.tenants if tenants is None else tenants)
-        for holds in [file.settings(tenant)]
-        for section in SECTIONS
-        for name, asked in getattr(file, section).not_taken(getattr(file.tenants[tenant], section)).items()
-    ]
+    found: list[NotTaken] = []
+    for tenant, section in product(file.tenants if tenants is None else tenants, SECTIONS):
+        holds = show_policy_settings(file.settings(tenant)[section])
+        refused = getattr(file, section).not_taken(getattr(file.tenants[tenant], section))
+        for name, asked in refused.items():
+            plain = list(asked) if isinstance(asked, tuple) else asked
+            found.append(NotTaken(tenant, f"{section}.{name}", plain, holds[name]))
+    return found
 
 
 def show_policy_settings(settings: Settings) -> JsonObject:
     """Return settings as plain JSON; None for what is left to the factory."""
     return {name: None if settings.is_open(name) else value for name, value in settings.plain().items()}
-
-
-def _make_policy_value_plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value

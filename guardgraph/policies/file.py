@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, TypeAlias, overload
@@ -26,6 +26,7 @@ from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.research import ResearchPolicy
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 from guardgraph.state.tightening import explain_unknown_name
+from guardgraph.state.tools import ArgumentRule, ToolRule
 from guardgraph.state.trust import TrustEntry
 
 SECTIONS = ("policy", "budget")
@@ -48,8 +49,7 @@ class Overlay(Generic[PolicyT, BudgetT]):
 class PolicyFile(Generic[PolicyT, BudgetT]):
     """What a policy file says; `load_policy` reads one."""
 
-    pattern: str
-    """The pattern that it is for."""
+    pattern: str  # the pattern that it is for
     policy: PolicyT
     budget: BudgetT
     tenants: Mapping[str, Overlay[PolicyT, BudgetT]] = field(default_factory=lambda: MappingProxyType({}))
@@ -107,9 +107,7 @@ def load_policy(
         raise ConfigurationError(f"path: a file's name is required; given: {type(path).__name__}")
     if (policy is None) != (budget is None):
         raise ConfigurationError("policy, budget: give both classes, or neither")
-    if policy is None or budget is None:
-        return read_policy(path, pattern=pattern)
-    return read_policy(path, pattern=pattern, classes=(policy, budget))
+    return read_policy(path, pattern=pattern, classes=None if policy is None or budget is None else (policy, budget))
 
 
 def read_policy(
@@ -165,14 +163,24 @@ class _PolicyFileReader:
         self._raise_policy_errors()
         both = classes or (PATTERNS[named].settings_classes if own is None or named in PATTERNS else own())
         ours = self._read_overlay(fields, (), both)
-        tenants = {
-            tenant: self._read_overlay(
-                self._read_policy_fields(given, ("tenants", tenant), SECTIONS), ("tenants", tenant), both
-            )
-            for tenant, given in self._read_tenants(fields.get("tenants")).items()
-        }
+        tenants = dict[str, Overlay[Any, Any]]()
+        for tenant, given in self._read_policy_mapping(fields.get("tenants"), ("tenants",)).items():
+            place = ("tenants", tenant)
+            if (problem := find_json_problem(tenant)) is not None or not tenant.strip():
+                self.found.append((place, f"a name is required, not {problem or 'a blank one'}"))
+            tenants[tenant] = self._read_overlay(self._read_policy_fields(given, place, SECTIONS), place, both)
         self._raise_policy_errors()
-        self._check_overlays(ours, tenants)
+        for name in SECTIONS:
+            settings = getattr(ours, name)
+            self.found.extend(((name, place), said) for place, said in settings.wrong_names())
+            for tenant, overlay in tenants.items():
+                theirs = getattr(overlay, name)
+                wrong = [*settings.wrong_overlay(theirs)]
+                for open_one in settings.filled:  # of which only the factory knows what an overlay would narrow
+                    if settings.is_open(open_one) and not theirs.is_open(open_one):
+                        required = f"{name}.{open_one} is required too: an overlay narrows what the file says"
+                        wrong.append((open_one, required))
+                self.found.extend((("tenants", tenant, name, place), said) for place, said in wrong)
         self._raise_policy_errors()
         return PolicyFile(named, ours.policy, ours.budget, MappingProxyType(tenants))
 
@@ -206,20 +214,9 @@ class _PolicyFileReader:
             self.found.append(((*place, key), f"no such field; {explain_unknown_name(key, known)}"))
         return {key: given[key] for key in known if key in given}
 
-    def _read_tenants(self, value: Any) -> dict[str, Any]:
-        given = self._read_policy_mapping(value, ("tenants",))
-        for name in given:
-            if (problem := find_json_problem(name)) is not None or not name.strip():
-                self.found.append((("tenants", name), f"a name is required, not {problem or 'a blank one'}"))
-        return given
-
     def _read_overlay(self, fields: dict[str, Any], place: Place, classes: Classes) -> Overlay[Any, Any]:
-        return Overlay(
-            *(
-                self._read_settings(fields.get(name), (*place, name), of)
-                for name, of in zip(SECTIONS, classes, strict=True)
-            )
-        )
+        pairs = zip(SECTIONS, classes, strict=True)
+        return Overlay(*(self._read_settings(fields.get(name), (*place, name), of) for name, of in pairs))
 
     def _read_settings(self, value: Any, place: Place, of: type[Settings]) -> Settings | None:
         fields = self._read_policy_fields(value, place, of.model_fields)
@@ -234,11 +231,16 @@ class _PolicyFileReader:
             self.found.extend(((*place, *where), said) for where, said in list_validation_findings(error))
             return None
 
+    def _read_file_name(self, given: dict[str, Any], place: Place, of: str) -> str | None:
+        path = self._read_policy_fields(given, place, [NAMES_FILE]).get(NAMES_FILE)
+        if isinstance(path, str) and path.strip():
+            return path
+        self.found.append(((*place, NAMES_FILE), f"the path of a file of {of} is required; given: {path!r:.80}"))
+        return None
+
     def _read_entries_file(self, given: dict[str, Any], place: Place, of: type[Settings]) -> Any:
         """Return the entries of a file of its own, a mapping whose one key is the field's name."""
-        path = self._read_policy_fields(given, place, [NAMES_FILE]).get(NAMES_FILE)
-        if not isinstance(path, str) or not path.strip():
-            self.found.append(((*place, NAMES_FILE), f"the path of a file of entries is required; given: {path!r:.80}"))
+        if (path := self._read_file_name(given, place, "entries")) is None:
             return []
         try:
             return read_entries(self.folder / path, str(place[-1]), of)
@@ -248,9 +250,7 @@ class _PolicyFileReader:
 
     def _read_names_file(self, given: dict[str, Any], place: Place, of: type[Settings]) -> list[str]:
         """Return the names of a file of its own, a line each; blank lines and those that begin with ``#`` are none."""
-        path = self._read_policy_fields(given, place, [NAMES_FILE]).get(NAMES_FILE)
-        if not isinstance(path, str) or not path.strip():
-            self.found.append(((*place, NAMES_FILE), f"the path of a file of names is required; given: {path!r:.80}"))
+        if (path := self._read_file_name(given, place, "names")) is None:
             return []
         shown = repr(path)[1:-1][:200]
         try:
@@ -264,18 +264,6 @@ class _PolicyFileReader:
             if (problem := of.find_name_problem(str(place[-1]), name)) is not None:
                 self.found.append(((*place, NAMES_FILE), f"{shown}:{number}: {problem}"))
         return [*names.values()]
-
-    def _check_overlays(self, ours: Overlay[Any, Any], tenants: Mapping[str, Overlay[Any, Any]]) -> None:
-        """Hold overlays against the file's own settings."""
-        for name in SECTIONS:
-            settings = getattr(ours, name)
-            self.found.extend(((name, *place), said) for place, said in _place_field_problems(settings.wrong_names()))
-            for tenant, overlay in tenants.items():
-                theirs = getattr(overlay, name)
-                wrong = chain(settings.wrong_overlay(theirs), _find_unfilled_fields(name, settings, theirs))
-                self.found.extend(
-                    (("tenants", tenant, name, *place), said) for place, said in _place_field_problems(wrong)
-                )
 
 
 def load_trust(path: str | Path) -> tuple[TrustEntry, ...]:
@@ -313,18 +301,35 @@ def read_entries(path: str | Path, field: str, of: type[Settings]) -> Any:
     return getattr(made, field)
 
 
-def _place_field_problems(wrong: Iterable[tuple[str, str]]) -> Iterator[tuple[Place, str]]:
-    return (((field,), said) for field, said in wrong)
-
-
-def _find_unfilled_fields(section: str, ours: Settings, theirs: Settings) -> Iterator[tuple[str, str]]:
-    """Yield fields of an overlay that would narrow what only the factory knows."""
-    for name in ours.filled:
-        if ours.is_open(name) and not theirs.is_open(name):
-            yield name, f"{section}.{name} is required too: an overlay narrows what the file says"
-
-
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def format_policy_lines(said: JsonObject, comments: Mapping[str, str], *place: str) -> Iterator[str]:
+    """Yield the lines of a policy file: a setting a line, its value as JSON, behind it the comment of its path."""
+    for name, value in said.items():
+        within, depth = (*place, name), len(place)
+        is_parted = bool(value) and (name in SECTIONS if depth == 0 else within[1] == "rules" and depth < 3)
+        key = json.dumps(name, ensure_ascii=False) if depth == 2 else name  # a tool's name, of whatever characters
+        shown = "" if is_parted else f" {json.dumps(value, ensure_ascii=False)}"
+        comment = comments.get(".".join(within))
+        yield f"{'  ' * depth}{key}:{shown}{'' if comment is None else f'  # {comment}'}"
+        if is_parted:
+            yield from format_policy_lines(value, comments, *within)
+
+
+def list_rule_settings(rule: ToolRule) -> JsonObject:
+    """Return what a tool's rule says, as a policy file has it: without limits that limit nothing."""
+    said = list_unusual_settings(rule, ToolRule())
+    if "arguments" in said:
+        limits = rule.arguments.items()
+        said["arguments"] = {name: list_unusual_settings(each, ArgumentRule()) for name, each in limits}
+    return said
+
+
+def list_unusual_settings(settings: Settings, default: Settings) -> JsonObject:
+    """Return the settings that are not at their default."""
+    usual = default.plain()
+    return {name: value for name, value in settings.plain().items() if value != usual[name]}
 
 
 def build_policy_schema(pattern: str, policy: type[Settings], budget: type[Budget]) -> JsonObject:

@@ -46,17 +46,12 @@ class Parted:
     """Runs that two policies end otherwise, all in the same way, and one of them to look at."""
 
     change: Change
-    old: str
-    """How the old policy ends them."""
-    new: str
-    """How the new one does; of a call that was not made then, that it would be made."""
-    guard: str | None
-    """Who decides otherwise."""
+    old: str  # how the old policy ends them
+    new: str  # how the new one does; of a call that was not made then, that it would be made
+    guard: str | None  # who decides otherwise
     runs: int
-    run_id: str
-    """Of the first of them."""
-    evidence: JsonObject
-    """What that run's result shows of it."""
+    run_id: str  # of the first of them
+    evidence: JsonObject  # what that run's result shows of it
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON."""
@@ -68,20 +63,14 @@ class PolicyReview:
     """What a new policy changes."""
 
     pattern: str
-    rows: list[Difference]
-    """Every field of the two files."""
-    subsumption: Subsumption
-    """Whether the new file is at most the old one."""
-    runs: int
-    """Kept runs that were looked at."""
-    same: int
-    """Of these, those that end the same."""
-    parted: list[Parted]
-    """How the others would, the most first."""
+    rows: list[Difference]  # every field of the two files
+    subsumption: Subsumption  # whether the new file is at most the old one
+    runs: int  # kept runs that were looked at
+    same: int  # of these, those that end the same
+    parted: list[Parted]  # how the others would, the most first
     unknown: dict[str, int]
     """Runs of which one of the policies would ask somebody what was not asked then: by the node; the most first."""
-    unjudged: dict[str, int]
-    """Runs that cannot be judged, or are of another pattern, by why."""
+    unjudged: dict[str, int]  # runs that cannot be judged, or are of another pattern, by why
 
     @cached_property
     def changed(self) -> list[Difference]:
@@ -103,9 +92,9 @@ class PolicyReview:
         Raises:
             ConfigurationError: a limit is written otherwise.
         """
-        return [limit for limit in limits if self._is_exceeded(limit)]
+        return [limit for limit in limits if self._is_limit_exceeded(limit)]
 
-    def _is_exceeded(self, limit: str) -> bool:
+    def _is_limit_exceeded(self, limit: str) -> bool:
         parsed = parse_review_limit(limit)
         if self.runs and parsed[1] != "unsubsumed" and sum(self.unjudged.values()) == self.runs:
             return True  # nothing was judged, so nothing is known
@@ -120,16 +109,9 @@ class PolicyReview:
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON; of the fields those that differ."""
-        return {
-            "pattern": self.pattern,
-            "fields": [row.plain() for row in self.changed],
-            "subsumption": self.subsumption.plain(),
-            "runs": self.runs,
-            "same": self.same,
-            "parted": [each.plain() for each in self.parted],
-            "unknown": self.unknown,
-            "unjudged": self.unjudged,
-        }
+        fields = {"fields": [row.plain() for row in self.changed], "subsumption": self.subsumption.plain()}
+        runs = {"runs": self.runs, "same": self.same, "parted": [each.plain() for each in self.parted]}
+        return {"pattern": self.pattern, **fields, **runs, "unknown": self.unknown, "unjudged": self.unjudged}
 
 
 def parse_review_limit(limit: str) -> re.Match[str]:
@@ -166,7 +148,9 @@ def review_policies(
             kind = type(given).__name__
             raise ConfigurationError(f"{name}: a policy file, as load_policy returns it, is required; given: {kind}")
     rows = compare_policy_files(old, new)
-    judges = _Judges(old, new, create or _choose_factory(old.pattern))
+    if create is None and old.pattern not in PATTERNS:
+        raise ConfigurationError(f"create: a factory is required for the pattern {old.pattern!r:.80}")
+    judges = _Judges(old, new, create or PATTERNS[old.pattern].create_agent)
     ways, unknown, unjudged = dict[_Way, list[JudgedRun]](), Counter[str](), Counter[str]()
     counted = same = 0
     for run in runs:
@@ -174,7 +158,7 @@ def review_policies(
         counted += 1
         if wrong := next((row for row in (then, now) if row.kind in ("unreplayable", "other_pattern")), None):
             unjudged[wrong.reason] += 1
-        elif (way := _find_way(then, now, judges.kinds)) is not None:
+        elif (way := _find_parting_way(then, now, judges.kinds)) is not None:
             ways.setdefault(way, []).append(now)
         elif "unknown" in (then.kind, now.kind):
             unknown[(now if now.kind == "unknown" else then).reason] += 1
@@ -182,7 +166,10 @@ def review_policies(
             same += 1
         if progress is not None:
             progress(counted)
-    parted = [_describe_parted(way, found) for way, found in sorted(ways.items(), key=lambda item: -len(item[1]))]
+    parted = list[Parted]()
+    for way, found in sorted(ways.items(), key=lambda item: -len(item[1])):
+        evidence = {name: excerpt_value(value) for name, value in found[0].evidence.items()}
+        parted.append(Parted(*way, runs=len(found), run_id=found[0].run_id, evidence=evidence))
     cards = None if create is None or (table := judges.find_frames(None)[1].table) is None else table.cards
     return PolicyReview(
         pattern=old.pattern,
@@ -194,12 +181,6 @@ def review_policies(
         unknown=dict(unknown.most_common()),
         unjudged=dict(unjudged.most_common()),
     )
-
-
-def _choose_factory(pattern: str) -> Callable[..., GuardedGraph[Any, Any, Any]]:
-    if (shipped := PATTERNS.get(pattern)) is None:
-        raise ConfigurationError(f"create: a factory is required for the pattern {pattern!r:.80}")
-    return shipped.create_agent
 
 
 class _Judges:
@@ -233,7 +214,7 @@ class _Judges:
         return judge_run(old, run, at), now
 
 
-def _find_way(then: JudgedRun, now: JudgedRun, kinds: Mapping[str, str]) -> _Way | None:
+def _find_parting_way(then: JudgedRun, now: JudgedRun, kinds: Mapping[str, str]) -> _Way | None:
     """Return how two policies part over a run; None where they do not, or where nobody knows."""
     if then.new is None:
         return None
@@ -249,8 +230,3 @@ def _find_way(then: JudgedRun, now: JudgedRun, kinds: Mapping[str, str]) -> _Way
     will = now.new.status == "ok"
     change: Change = "otherwise" if was == will else "newly_allowed" if will else "newly_refused"
     return _Way(change, str(then.new), str(now.new), guard)
-
-
-def _describe_parted(way: _Way, found: list[JudgedRun]) -> Parted:
-    evidence = {name: excerpt_value(value) for name, value in found[0].evidence.items()}
-    return Parted(*way, runs=len(found), run_id=found[0].run_id, evidence=evidence)

@@ -7,7 +7,7 @@ suggests, and what neither the order nor such a call decides is left undecided.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -19,12 +19,13 @@ from guardgraph.plain.scopes import parse_scope
 from guardgraph.policies.comparison import Difference, get_tenant_settings
 from guardgraph.policies.file import SECTIONS, PolicyFile
 from guardgraph.state.settings import Settings
-from guardgraph.state.tools import ArgumentRule, Given, MadeCall, ToolCard, ToolPolicy, ToolRule
+from guardgraph.state.tools import Given, MadeCall, ToolCard, ToolPolicy, ToolRule
 
 Verdict: TypeAlias = Literal["at_most", "wider", "unknown"]
 
 _LISTS: Final = ("tools_policy", "tools_execution", "denied_tools")
 _COUNTS: Final = ("max_tool_calls", "max_same_call", "max_same_read")
+_JUDGING: Final = ("policy.check_", "policy.on_", "policy.min_")  # how fields begin by which answers are judged
 _MOST_CALLS: Final = 1000
 """Calls that an example has made before; of higher limits the numbers themselves are the example."""
 _REACHED: Final = ("refused", "asks a person", "allowed")
@@ -41,15 +42,12 @@ _ANSWERS: Final = (
 class Widening:
     """Something that a new policy allows and an old one does not."""
 
-    tenant: str | None
-    """Whose settings they are; nobody's when None."""
-    field: str
-    """The setting that makes the difference, such as ``policy.rules.pay.arguments``."""
+    tenant: str | None  # whose settings they are; nobody's when None
+    field: str  # the setting that makes the difference, such as ``policy.rules.pay.arguments``
     kind: Literal["call", "host", "answer", "name", "setting"]
     example: JsonValue
     """The call with what was given and made before, the host, the answer with its source, the name, or the value."""
-    old: str
-    """What the old policy says of it."""
+    old: str  # what the old policy says of it
     new: str
 
     def plain(self) -> JsonObject:
@@ -61,10 +59,8 @@ class Widening:
 class Subsumption:
     """Whether a new policy is at most an old one."""
 
-    widenings: tuple[Widening, ...]
-    """What the new one allows beyond the old one, an example for each setting."""
-    undecided: tuple[Difference, ...]
-    """Settings of which neither their order nor an example tells."""
+    widenings: tuple[Widening, ...]  # what the new one allows beyond the old one, an example for each setting
+    undecided: tuple[Difference, ...]  # settings of which neither their order nor an example tells
 
     @property
     def verdict(self) -> Verdict:
@@ -105,7 +101,7 @@ def judge_subsumption(
             if row.compared == "equal":
                 continue
             if (found := judge.find_call(row) if judge is not None else None) is None:
-                found = _find_setting(row, *sides) if row.compared in ("looser", "other") else None
+                found = _find_wider_setting(row, *sides) if row.compared in ("looser", "other") else None
                 if found is None and not (judge.is_at_most(row) if judge is not None else row.compared == "tighter"):
                     undecided.append(row)
             if found is not None:
@@ -118,26 +114,24 @@ class _Side(NamedTuple):
     budget: Any
 
 
-def _find_setting(row: Difference, old: _Side, new: _Side) -> Widening | None:
+def _find_wider_setting(row: Difference, old: _Side, new: _Side) -> Widening | None:
     """Return a host, an answer, a name or a value that a field lets through newly; None where no order says so."""
     section, _, name = row.field.partition(".")
     ours, theirs = getattr(old, section), getattr(new, section)
     if "." in name or not isinstance(ours, Settings) or name in _LISTS or ours.is_open(name) != theirs.is_open(name):
         return None
-    if (answer := _find_answer(row, old, new) if section == SECTIONS[0] else None) is not None:
+    if (answer := _find_wider_answer(row, old, new) if section == SECTIONS[0] else None) is not None:
         return answer
     if ours.is_name_list(name):
-        return _find_listed(row, name, ours, theirs)
+        return _find_wider_name(row, name, ours, theirs)
     if row.compared != "looser":
         return None
     said = ("no limit" if value is None else f"{value}" for value in (row.old, row.new))
     return Widening(row.tenant, row.field, "setting", {name: row.new}, *said)
 
 
-def _find_answer(row: Difference, old: _Side, new: _Side) -> Widening | None:
-    if not hasattr(old.policy, "check_values") or not row.field.startswith(
-        ("policy.check_", "policy.on_", "policy.min_")
-    ):
+def _find_wider_answer(row: Difference, old: _Side, new: _Side) -> Widening | None:
+    if not hasattr(old.policy, "check_values") or not row.field.startswith(_JUDGING):
         return None
     for answer, source in _ANSWERS:
         then, now = (check_answer(answer, [source], policy=side.policy) for side in (old, new))
@@ -147,7 +141,7 @@ def _find_answer(row: Difference, old: _Side, new: _Side) -> Widening | None:
     return None
 
 
-def _find_listed(row: Difference, name: str, old: Settings, new: Settings) -> Widening | None:
+def _find_wider_name(row: Difference, name: str, old: Settings, new: Settings) -> Widening | None:
     """Return a name that one list allows and the other does not, or that only the other denies."""
     ours, theirs = getattr(old, name), getattr(new, name)
     denies = bool(old.unite(name, (), ("x",)))
@@ -181,11 +175,11 @@ class _ToolJudge:
         self._cards = cards if cards is not None else _imagine_cards(old.policy, new.policy)
         self._is_imagined = cards is None
         alike = {name for name in self._cards if old.policy.rule_of(name).pin == new.policy.rule_of(name).pin}
-        self._old, self._new = (self._complete(side, alike if self._is_imagined else set()) for side in (old, new))
+        self._old, self._new = (self._fill_lists(side, alike if self._is_imagined else set()) for side in (old, new))
         self._opened = old.policy.is_open("tools_execution") < new.policy.is_open("tools_execution")
-        self._callable = {name for name in self._cards if _is_listed(name, self._new.policy)}
+        self._callable = {name for name in self._cards if _is_listed_tool(name, self._new.policy)}
 
-    def _complete(self, side: _Side, unpinned: set[str]) -> _Side:
+    def _fill_lists(self, side: _Side, unpinned: set[str]) -> _Side:
         """Fill lists that are left to the factory; take away pins that both have, of tools that nobody has here."""
         filled: JsonObject = {name: tuple(self._cards) for name in ToolPolicy.filled if side.policy.is_open(name)}
         rules = side.policy.rules
@@ -194,8 +188,8 @@ class _ToolJudge:
 
     def find_call(self, row: Difference) -> Widening | None:
         """Return a call that the difference lets through newly, or with no person to ask."""
-        for case in self._suggest_cases(row):
-            (then, why), (now, _) = self._judge(case, self._old), self._judge(case, self._new)
+        for case in self._suggest_calls(row):
+            (then, why), (now, _) = (self._judge_call(case, self._old), self._judge_call(case, self._new))
             if now > then:
                 made = [f"{each['tool']} {each['args']}" for each in case.made[:3]]
                 example: JsonObject = {"tool": case.tool, "args": case.args, "task": case.given["task"]}
@@ -203,7 +197,7 @@ class _ToolJudge:
                 return Widening(row.tenant, row.field, "call", example, why, _REACHED[now])
         return None
 
-    def _judge(self, case: _Case, side: _Side) -> tuple[int, str]:
+    def _judge_call(self, case: _Case, side: _Side) -> tuple[int, str]:
         """Return how far a call comes, and the words for it: as the new policy completes it, so that both judge one."""
         card, rule = self._cards[case.tool], self._new.policy.rule_of(case.tool)
         call = complete_call(case.tool, case.args, rule, card["schema"])
@@ -220,7 +214,7 @@ class _ToolJudge:
         section, _, rest = row.field.partition(".")
         field, _, way = rest.partition(".")
         if section == "policy" and field in _LISTS:
-            listed = {name for name in self._cards if _is_listed(name, self._old.policy)}
+            listed = {name for name in self._cards if _is_listed_tool(name, self._old.policy)}
             return self._callable <= listed and not (self._is_imagined and self._opened)
         if section != "policy" or field != "rules":
             return row.compared == "tighter"
@@ -232,20 +226,19 @@ class _ToolJudge:
             return theirs.asks in (ours.asks, "refuse") or (ours.asks, theirs.asks) in _TIGHTER_ASKS
         if row.compared != "tighter" or inner == "forced":
             return inner == "pin" and ours.pin is None
-        return not self._loosens_elsewhere(inner, ours, theirs)
+        return not self._loosens_other_calls(inner, ours, theirs)
 
-    def _loosens_elsewhere(self, field: str, old: ToolRule, new: ToolRule) -> bool:
+    def _loosens_other_calls(self, field: str, old: ToolRule, new: ToolRule) -> bool:
         """Say whether what is tighter as a setting may let a call through: by what it licenses or how it is counted."""
         if field == "effect":  # its calls count as writes, after which all reads are counted anew
             return True
         if field == "authority":  # calls that differ in more arguments are no longer the same
             return new.effect == "write"
-        return field == "arguments" and any(
-            limits.allowed is not None and limits.licenses and _licensed(old, name) is None
-            for name, limits in new.arguments.items()
-        )
+        licensing = {name for name, limits in new.arguments.items() if limits.licenses and limits.allowed is not None}
+        licensed = {name for name, limits in old.arguments.items() if limits.licenses and limits.allowed is not None}
+        return field == "arguments" and not licensing <= licensed
 
-    def _suggest_cases(self, row: Difference) -> Iterator[_Case]:
+    def _suggest_calls(self, row: Difference) -> Iterator[_Case]:
         section, _, rest = row.field.partition(".")
         field, _, way = rest.partition(".")
         tools: Iterable[str] = sorted(self._callable)
@@ -257,9 +250,19 @@ class _ToolJudge:
         elif section == "policy" and field == "rules":
             tool, _, inner = way.rpartition(".")
             if inner == "trusted":
-                yield from self._suggest_trusted(tool)
+                for path in self._new.policy.rule_of(tool).trusted:
+                    value: JsonValue = "account-7781234"
+                    for key in reversed(path.split(".")):
+                        value = {"key" if key == "*" else key: value}
+                    made = [
+                        MadeCall(id="r1", tool=_OTHERS, args={}, effect="read", value="a text of others"),
+                        MadeCall(id="r2", tool=tool, args={}, effect="read", value=value),
+                    ]
+                    for name in sorted(self._callable):
+                        arguments = self._cards[name]["schema"].get("properties") or {"to": {}}
+                        yield from (_Case(name, {each: "account-7781234"}, _give("Do it."), made) for each in arguments)
             if tool in self._callable:
-                yield from self._suggest_ruled(tool, inner)
+                yield from self._suggest_ruled_calls(tool, inner)
 
     def _suggest_counted(self, tool: str, limits: set[int | None]) -> Iterator[_Case]:
         effect = self._new.policy.rule_of(tool).effect
@@ -271,13 +274,26 @@ class _ToolJudge:
                 ]
                 yield _Case(tool, {"n": 0}, _give("Do it."), made)
 
-    def _suggest_ruled(self, tool: str, field: str) -> Iterator[_Case]:
+    def _suggest_ruled_calls(self, tool: str, field: str) -> Iterator[_Case]:
         ours, theirs = self._old.policy.rule_of(tool), self._new.policy.rule_of(tool)
         seen = [MadeCall(id="r1", tool=_OTHERS, args={}, effect="read", value="a text of others")]
         names = {*ours.arguments, *theirs.arguments, *ours.forced, *theirs.forced, *theirs.authority, *ours.authority}
         for name in sorted(names - {"*"}) or ["to"]:
             limits = [rule.arguments[name] for rule in (ours, theirs) if name in rule.arguments]
-            values = _suggest_values(limits)
+            found: list[JsonValue] = ["another value", 1]
+            for rule in limits:
+                found += rule.allowed or ()
+                found += [f"https://{host}/x" for host in rule.hosts or ()]
+                found += [f"{folder.rstrip('/')}/x" for folder in rule.under or ()]
+                found += [
+                    value
+                    for bound in (rule.min, rule.max)
+                    if bound is not None
+                    for value in (bound, bound - 1, bound + 1)
+                ]
+                found += ["x" * chars for chars in (rule.max_chars,) if chars is not None and chars <= 10_000]
+                found += ["x" * (chars + 1) for chars in (rule.max_chars,) if chars is not None and chars <= 10_000]
+            values = list({repr(value): value for value in found}.values())
             for value in values:
                 yield _Case(tool, {name: value}, _give("Do it."), [])
                 yield _Case(tool, {name: value}, _give("Do it."), seen)
@@ -292,20 +308,6 @@ class _ToolJudge:
             counts |= {getattr(side.budget, name) for side in (self._old, self._new) for name in _COUNTS}
             yield from self._suggest_counted(tool, counts)
 
-    def _suggest_trusted(self, tool: str) -> Iterator[_Case]:
-        """Yield calls of tools that act with what a field of the tool's results says."""
-        for path in self._new.policy.rule_of(tool).trusted:
-            value: JsonValue = "account-7781234"
-            for key in reversed(path.split(".")):
-                value = {"key" if key == "*" else key: value}
-            made = [
-                MadeCall(id="r1", tool=_OTHERS, args={}, effect="read", value="a text of others"),
-                MadeCall(id="r2", tool=tool, args={}, effect="read", value=value),
-            ]
-            for name in sorted(self._callable):
-                arguments = self._cards[name]["schema"].get("properties") or {"to": {}}
-                yield from (_Case(name, {each: "account-7781234"}, _give("Do it."), made) for each in arguments)
-
 
 _OTHERS: Final = "(a tool of others)"
 _TIGHTER_ASKS: Final = (("unsupported", "always"), ("unsupported", "never"))
@@ -315,42 +317,18 @@ def _give(task: str) -> Given:
     return Given(task=task, history=[])
 
 
-def _is_listed(tool: str, policy: ToolPolicy) -> bool:
+def _is_listed_tool(tool: str, policy: ToolPolicy) -> bool:
     is_listed = tool in policy.tools_policy and tool in policy.tools_execution and tool not in policy.denied_tools
     return is_listed and policy.rule_of(tool).asks != "refuse"
 
 
-def _licensed(rule: ToolRule, argument: str) -> Sequence[str] | None:
-    limits = rule.arguments.get(argument)
-    return None if limits is None or not limits.licenses else limits.allowed
-
-
 def _imagine_cards(old: ToolPolicy, new: ToolPolicy) -> dict[str, ToolCard]:
     """Return cards of the tools that two policies name, with the arguments that they name."""
-    names = dict.fromkeys(
-        name for side in (old, new) for name in (*side.tools_policy, *side.tools_execution, *side.rules)
-    )
-    cards = dict[str, ToolCard]()
-    for name in names:
-        rules = [side.rule_of(name) for side in (old, new)]
-        arguments = sorted(
-            {each for rule in rules for each in (*rule.arguments, *rule.forced, *rule.authority)} - {"*"}
-        )
+    sides, cards = (old, new), dict[str, ToolCard]()
+    for name in (each for side in sides for each in (*side.tools_policy, *side.tools_execution, *side.rules)):
+        rules = [side.rule_of(name) for side in sides]
+        named = {each for rule in rules for each in (*rule.arguments, *rule.forced, *rule.authority)}
+        arguments = sorted(named - {"*"})
         schema: JsonObject = {"type": "object", "properties": {each: {} for each in [*arguments, "to"]}}
         cards[name] = ToolCard(name=name, description="", schema=schema)
     return cards
-
-
-def _suggest_values(limits: Iterable[ArgumentRule]) -> list[JsonValue]:
-    """Return values at the bounds of rules and beyond them."""
-    found: list[JsonValue] = ["another value", 1]
-    for rule in limits:
-        found += rule.allowed or ()
-        found += [f"https://{host}/x" for host in rule.hosts or ()]
-        found += [f"{folder.rstrip('/')}/x" for folder in rule.under or ()]
-        found += [
-            value for bound in (rule.min, rule.max) if bound is not None for value in (bound, bound - 1, bound + 1)
-        ]
-        found += ["x" * chars for chars in (rule.max_chars,) if chars is not None and chars <= 10_000]
-        found += ["x" * (chars + 1) for chars in (rule.max_chars,) if chars is not None and chars <= 10_000]
-    return list({repr(value): value for value in found}.values())

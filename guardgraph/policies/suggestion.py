@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +13,7 @@ from guardgraph.graphs.shadows import judge_recording_again
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.urls import normalise_host, parse_url_target
-from guardgraph.policies.file import SECTIONS
+from guardgraph.policies.file import SECTIONS, format_policy_lines, list_rule_settings
 from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Settings
 from guardgraph.state.tools import ArgumentRule, ToolPolicy, ToolRule
@@ -22,20 +21,16 @@ from guardgraph.state.tools import ArgumentRule, ToolPolicy, ToolRule
 if TYPE_CHECKING:
     from guardgraph.graphs.running.door import GuardedGraph
 
-_HIGHEST: Final = 1000
-"""Floors and limits that nobody set are tried up to here."""
-_NAMED_RUNS: Final = 3
-"""Runs that are looked for of those that need a setting."""
-_NOBODY: Final = "(no run)"
-"""Stands for runs where no agent can be made with a setting."""
+_HIGHEST: Final = 1000  # floors and limits that nobody set are tried up to here
+_NAMED_RUNS: Final = 3  # runs that are looked for of those that need a setting
+_NOBODY: Final = "(no run)"  # stands for runs where no agent can be made with a setting
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     """A tighter setting, and the runs for whose sake it is no tighter."""
 
-    field: str
-    """Such as ``policy.tools_execution`` or ``policy.rules.pay.max_calls``."""
+    field: str  # such as ``policy.tools_execution`` or ``policy.rules.pay.max_calls``
     old: Any
     new: Any
     needed_by: tuple[str, ...]
@@ -49,34 +44,23 @@ class SuggestedPolicy:
     pattern: str
     policy: Settings
     budget: Settings
-    suggestions: tuple[Suggestion, ...]
-    """What became tighter, in the order in which it was tried."""
-    runs: int
-    """The good runs that it was held against."""
+    suggestions: tuple[Suggestion, ...]  # what became tighter, in the order in which it was tried
+    runs: int  # the good runs that it was held against
 
     def to_yaml(self) -> str:
         """Return it as a policy file, with a comment for each line that became tighter: which runs need it."""
-        said = {item.field: item for item in self.suggestions}
-        lines = [f"# Held against {self.runs} good runs: each ends as it did.", f"pattern: {self.pattern}"]
+        said: JsonObject = {"pattern": self.pattern}
         for section in SECTIONS:
-            held: Settings = getattr(self, section)
-            fields = {name: value for name, value in held.plain().items() if name in held.model_fields_set}
-            lines += [f"{section}:"] if fields else []
-            for name, value in fields.items():
-                if name == "rules":
-                    lines += ["  rules:", *self._list_rule_lines(said)]
-                else:
-                    lines.append(f"  {name}: {_write(value)}{_explain(said.get(f'{section}.{name}'))}")
-        return "\n".join(lines) + "\n"
-
-    def _list_rule_lines(self, said: Mapping[str, Suggestion]) -> Iterator[str]:
-        usual = ToolRule().plain()
-        for tool, rule in self.policy.rules.items():  # type: ignore[attr-defined]
-            yield f"    {_write(tool)}:"
-            for name, value in rule.plain().items():
-                if value != usual[name]:
-                    shown = _list_own_limits(value) if name == "arguments" else value
-                    yield f"      {name}: {_write(shown)}{_explain(said.get(f'policy.rules.{tool}.{name}'))}"
+            held: Any = getattr(self, section)
+            said[section] = {name: value for name, value in held.plain().items() if name in held.model_fields_set}
+            if "rules" in said[section]:
+                rules = held.rules.items()
+                said[section]["rules"] = {tool: list_rule_settings(rule) for tool, rule in rules}
+        lines = format_policy_lines(
+            {name: value for name, value in said.items() if value},
+            {item.field: _explain_need(item) for item in self.suggestions},
+        )
+        return "\n".join([f"# Held against {self.runs} good runs: each ends as it did.", *lines, ""])
 
 
 def suggest_policy(
@@ -104,35 +88,27 @@ def suggest_policy(
         InputError: there is no run, or one that was erased or redacted.
         ConfigurationError: the agent does not take the settings, or a run does not end under them as it did.
     """
-    recordings = [_read_recording(run) for run in runs]
+    recordings = list[Recording]()
+    for run in runs:
+        recording: Any = run.recording if isinstance(run, StoredRun) else run
+        if recording is None or recording.get("redacted"):
+            given = getattr(run, "run_id", "one")
+            raise InputError(f"runs: runs that are kept whole are required; given: {given}, which is not")
+        recordings.append(validate_recording(recording))
     if not recordings:
         raise InputError("runs: at least one good run is required; given: none")
     agent = create(**{name: value for name, value in (("policy", policy), ("budget", budget)) if value is not None})
-    search = _Search(create, recordings, {"policy": agent.frame.policy, "budget": agent.frame.budget})
+    search = _TightestSearch(create, recordings, {"policy": agent.frame.policy, "budget": agent.frame.budget})
     if failing := search.list_parted(search.held):
         raise ConfigurationError(f"policy: under these settings {failing[0]} does not end as it did; see what-if")
     for section in SECTIONS:
         for name in type(search.held[section]).model_fields:
             search.tighten(section, name)
-    return SuggestedPolicy(
-        agent.frame.catalogue.pattern,
-        search.held["policy"],
-        search.held["budget"],
-        tuple(search.found),
-        len(recordings),
-    )
+    pattern, found = agent.frame.catalogue.pattern, tuple(search.found)
+    return SuggestedPolicy(pattern, search.held["policy"], search.held["budget"], found, len(recordings))
 
 
-def _read_recording(run: StoredRun | Recording) -> Recording:
-    recording: Any = run.recording if isinstance(run, StoredRun) else run
-    if recording is None or recording.get("redacted"):
-        raise InputError(
-            f"runs: runs that are kept whole are required; given: {getattr(run, 'run_id', 'one')}, which is not"
-        )
-    return validate_recording(recording)
-
-
-class _Search:
+class _TightestSearch:
     """Settings that hold so far, and the runs that they are held against."""
 
     def __init__(self, create: Callable[..., Any], recordings: Sequence[Recording], held: dict[str, Settings]) -> None:
@@ -166,31 +142,31 @@ class _Search:
         value, needed = getattr(held, name), tuple[str, ...]()
         if held.is_name_list(name):
             if value and not held.unite(name, (), ("x",)):  # a list of what is allowed
-                self._set(section, name, *self._drop_names(section, name, value))
+                self._tighten(section, name, *self._drop_names(section, name, value))
             return
-        candidates = [*_list_candidates(held, name)]
+        candidates = [*_list_tighter_values(held, name)]
         first, behind = 0, len(candidates)
         while first < behind:  # the tightest that parts no run: what is looser parts none either
             middle = (first + behind) // 2
-            if parted := self._try(section, name, candidates[middle]):
+            if parted := self._try_value(section, name, candidates[middle]):
                 first, needed = middle + 1, tuple(parted)
             else:
                 behind = middle
         if first < len(candidates):
-            self._set(section, name, candidates[first], needed)
+            self._tighten(section, name, candidates[first], needed)
 
     def _drop_names(self, section: str, name: str, value: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         """Return the names that some run needs, and those runs."""
         kept, needed = value, dict[str, None]()
         for each in value:
             fewer = tuple(other for other in kept if other != each)
-            if parted := self._try(section, name, fewer):
+            if parted := self._try_value(section, name, fewer):
                 needed |= dict.fromkeys(parted)
             else:
                 kept = fewer
         return kept, tuple(needed)
 
-    def _try(self, section: str, name: str, value: Any) -> list[str]:
+    def _try_value(self, section: str, name: str, value: Any) -> list[str]:
         """Return the runs that part with a value; a value that no setting can have parts all."""
         held = self.held[section]
         try:
@@ -201,7 +177,7 @@ class _Search:
             return [_NOBODY]
         return self.list_parted({**self.held, section: tried})
 
-    def _set(self, section: str, name: str, value: Any, needed: tuple[str, ...]) -> None:
+    def _tighten(self, section: str, name: str, value: Any, needed: tuple[str, ...]) -> None:
         held = self.held[section]
         old = getattr(held, name)
         if value != old:
@@ -210,7 +186,10 @@ class _Search:
 
     def _tighten_rule(self, tool: str) -> None:
         """Let a rule allow the calls that were made: how often, and between which values."""
-        calls = [self._list_calls(recording, tool) for recording in self._recordings]
+        calls = list[list[JsonObject]]()
+        for recording in self._recordings:
+            told = recording["result"].get("tool_calls")
+            calls.append([each["args"] for each in told if each["tool"] == tool] if isinstance(told, list) else [])
         most = max(map(len, calls))
         needed = [each["run_id"] for each, made in zip(self._recordings, calls, strict=True) if len(made) == most]
         made = [args for each in calls for args in each]
@@ -222,20 +201,10 @@ class _Search:
             policy: Any = self.held["policy"]
             rule = policy.rule_of(tool)
             tightened = rule.tightened_by(ToolRule.model_validate({name: getattr(tight, name)}))
-            if tightened != rule and not self._try("policy", "rules", rules := {**policy.rules, tool: tightened}):
+            if tightened != rule and not self._try_value("policy", "rules", rules := {**policy.rules, tool: tightened}):
                 self.held = {**self.held, "policy": type(policy).model_validate({**_list_set(policy), "rules": rules})}
-                found = Suggestion(
-                    f"policy.rules.{tool}.{name}",
-                    getattr(rule, name),
-                    getattr(tightened, name),
-                    tuple(needed[:_NAMED_RUNS]),
-                )
-                self.found.append(found)
-
-    @staticmethod
-    def _list_calls(recording: Recording, tool: str) -> list[JsonObject]:
-        calls = recording["result"].get("tool_calls")
-        return [call["args"] for call in calls if call["tool"] == tool] if isinstance(calls, list) else []
+                both = getattr(rule, name), getattr(tightened, name)
+                self.found.append(Suggestion(f"policy.rules.{tool}.{name}", *both, tuple(needed[:_NAMED_RUNS])))
 
 
 def _collect_values(made: Sequence[JsonObject]) -> tuple[dict[str, list[float]], dict[str, list[str]]]:
@@ -251,7 +220,7 @@ def _collect_values(made: Sequence[JsonObject]) -> tuple[dict[str, list[float]],
     return numbers, hosts
 
 
-def _list_candidates(held: Settings, name: str) -> Iterator[Any]:
+def _list_tighter_values(held: Settings, name: str) -> Iterator[Any]:
     """Yield tighter values of a setting, the tightest first."""
     value = getattr(held, name)
     if isinstance(value, bool):
@@ -262,36 +231,20 @@ def _list_candidates(held: Settings, name: str) -> Iterator[Any]:
         is_ceiling = held.unite(name, value, value + 1) == value
         yield from range(value) if is_ceiling else range(_HIGHEST, value, -1)
     elif isinstance(value, int):
-        yield from _list_rounds(value)
+        power = 1
+        while power < value:
+            yield from (number for number in (power, 2 * power, 5 * power) if number < value)
+            power *= 10
     elif isinstance(value, float) and 0 <= value <= 1 and held.unite(name, value, value + 1) > value:
         yield from (step / 100 for step in range(100, int(value * 100), -1))
-
-
-def _list_rounds(value: int) -> Iterator[int]:
-    """Yield 1, 2 and 5 with zeros behind them, below a value."""
-    power = 1
-    while power < value:
-        yield from (number for number in (power, 2 * power, 5 * power) if number < value)
-        power *= 10
-
-
-def _list_own_limits(arguments: JsonObject) -> JsonObject:
-    """Return limits of arguments without those that limit nothing."""
-    usual = ArgumentRule().plain()
-    return {name: {key: said for key, said in each.items() if said != usual[key]} for name, each in arguments.items()}
 
 
 def _list_set(settings: Settings) -> JsonObject:
     return {name: getattr(settings, name) for name in settings.model_fields_set}
 
 
-def _write(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _explain(suggestion: Suggestion | None) -> str:
-    if suggestion is None:
-        return ""
+def _explain_need(suggestion: Suggestion) -> str:
+    """Say which runs need a setting as it is."""
     runs = [run for run in suggestion.needed_by if run != _NOBODY]
     more = "" if len(runs) < 2 else " and another" if len(runs) == 2 else " and others"
-    return f"  # needed by {runs[0]}{more}" if runs else "  # no run needs it looser"
+    return f"needed by {runs[0]}{more}" if runs else "no run needs it looser"

@@ -47,15 +47,16 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
     for name, given in {"by": by, "why": why}.items():
         is_text = isinstance(given, str) and find_json_problem(given) is None
         if not is_text or not given.strip() or len(given) > LONGEST_SAID:
-            raise ConfigurationError(
-                f"{name}: a text that is not blank, of at most {LONGEST_SAID} characters; given: {given!r:.80}"
-            )
+            allowed = f"a text that is not blank, of at most {LONGEST_SAID} characters"
+            raise ConfigurationError(f"{name}: {allowed}; given: {given!r:.80}")
     at = datetime.now(UTC).isoformat(timespec="seconds")
     said: JsonObject = {ENABLED: on, SWITCHED: {"by": by.strip(), "why": why.strip(), "at": at}}
     try:
         text = read_settings_text(path) if path.exists() else ""
         before = parse_yaml(text)[0] or {}
-        changed = _write_switch(said) + _drop_switch(text)
+        texts = {name: json.dumps(text, ensure_ascii=False) for name, text in said[SWITCHED].items()}
+        switched = ", ".join(f"{name}: {text}" for name, text in texts.items())
+        changed = f"{ENABLED}: {json.dumps(said[ENABLED])}\n{SWITCHED}: {{{switched}}}\n" + _drop_switch(text)
         expected = {**before, **said} if isinstance(before, dict) else None
         if expected is None or parse_yaml(changed)[0] != expected:
             raise ConfigurationError(f"{str(file)!r:.200}: fields at the left edge are required, a line for each")
@@ -65,13 +66,6 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
     except WrongText as error:
         raise ConfigurationError(f"{str(file)!r:.200}: {error}") from None
     return expected
-
-
-def _write_switch(said: JsonObject) -> str:
-    """Return the lines of a switch; a text of JSON is one of YAML."""
-    texts = {name: json.dumps(text, ensure_ascii=False) for name, text in said[SWITCHED].items()}
-    switched = ", ".join(f"{name}: {text}" for name, text in texts.items())
-    return f"{ENABLED}: {json.dumps(said[ENABLED])}\n{SWITCHED}: {{{switched}}}\n"
 
 
 def _drop_switch(text: str) -> str:

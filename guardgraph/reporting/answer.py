@@ -19,9 +19,9 @@ from guardgraph.reporting.values import (
     Marks,
     explain_unverified_sentence,
     is_unverified_sentence,
-    render_facts,
     render_inline,
     render_link,
+    render_measures,
     render_passage,
     render_value,
 )
@@ -79,19 +79,19 @@ def mark_source_evidence(source: JsonObject, text: str) -> Marks:
 
 def format_source_places(source: JsonObject) -> tuple[JsonObject, list[tuple[str, str]]]:
     """Take out of a source what it says of places, and return what is left, and the same in words."""
-    span, by = _parse_source_span(source.get("document_span")), source.get("spans_by")
+    span, by, spans = (
+        _parse_source_span(source.get("document_span")),
+        source.get("spans_by"),
+        source.get("answer_spans"),
+    )
     said = {
         "document_span": [("evidence", f"characters {span[0]:,} to {span[1]:,} of the document")] if span else None,
         "spans_by": [("sentences", BY[by])] if isinstance(by, str) and by in BY else None,
         "passage_span": [] if _parse_source_span(source.get("passage_span")) else None,
-        "answer_spans": [] if _is_span_list(source.get("answer_spans")) else None,
+        "answer_spans": [] if isinstance(spans, list) and all(map(_parse_source_span, spans)) else None,
     }
     left = {key: item for key, item in source.items() if said.get(key) is None}
     return left, [pair for pairs in said.values() for pair in pairs or ()]
-
-
-def _is_span_list(given: JsonValue) -> bool:
-    return isinstance(given, list) and all(_parse_source_span(item) for item in given)
 
 
 def _parse_source_span(given: JsonValue, length: int | None = None) -> tuple[int, int] | None:
@@ -101,8 +101,7 @@ def _parse_source_span(given: JsonValue, length: int | None = None) -> tuple[int
     return None
 
 
-COMPARED = 1000
-"""Words up to which two texts are compared word by word: a second, however they repeat themselves."""
+COMPARED = 1000  # words up to which two texts are compared word by word: a second, however they repeat themselves
 
 WORD = re.compile(r"\s*\S+|\s+")
 
@@ -119,16 +118,16 @@ def render_revision(reading: RunReading) -> Html | None:
     return make_tag(
         "div",
         _render_draft_and_final(reading),
-        make_tag("ul", map(_render_diff_line, lines), class_="diff") if shown and lines else None,
-        render_facts(
-            ((key, render_inline(item)) for key, item in (measures if shown else audit).items()), "facts inline"
-        ),
+        make_tag(
+            "ul",
+            (make_tag("li", make_tag("bdi", line), class_="gone" if line[:1] == "-" else "come") for line in lines),
+            class_="diff",
+        )
+        if shown and lines
+        else None,
+        render_measures((measures if shown else audit).items()),
         class_="card",
     )
-
-
-def _render_diff_line(line: str) -> Html:
-    return make_tag("li", make_tag("bdi", line), class_="gone" if line.startswith("-") else "come")
 
 
 def _render_draft_and_final(reading: RunReading) -> Child:
@@ -136,12 +135,9 @@ def _render_draft_and_final(reading: RunReading) -> Child:
     answer = reading.run.get("answer")
     if not drafts or not isinstance(answer, str) or drafts[-1] == answer:
         return None
-    before, after = render_text_differences(drafts[-1], answer)
-    return make_tag("div", _render_text_side("Draft", before), _render_text_side("Final text", after), class_="sides")
-
-
-def _render_text_side(name: str, text: Child) -> Html:
-    return make_tag("div", make_tag("h3", name), text)
+    both = zip(("Draft", "Final text"), render_text_differences(drafts[-1], answer), strict=True)
+    sides = (make_tag("div", make_tag("h3", name), text) for name, text in both)
+    return make_tag("div", *sides, class_="sides")
 
 
 def render_text_differences(before: str, after: str) -> tuple[Html, Html]:
@@ -158,12 +154,9 @@ def render_text_differences(before: str, after: str) -> tuple[Html, Html]:
     return make_tag("div", went, class_="text", dir="auto"), make_tag("div", came, class_="text", dir="auto")
 
 
-IDS = ("doc_id", "id")
-"""What a source and the passage behind it share."""
-TITLES = ("title", *IDS)
-"""What a source is called by, the first of them that it has."""
-WORDS = ("quote", "text")
-"""What a source says."""
+IDS = ("doc_id", "id")  # what a source and the passage behind it share
+TITLES = ("title", *IDS)  # what a source is called by, the first of them that it has
+WORDS = ("quote", "text")  # what a source says
 LEFT_OUT = {"denied_sources": "denied", "failed_sources": "failed", "dropped_urls": "dropped"}
 """Sources that the answer does not rest on, as results name them and as a person does."""
 
@@ -181,11 +174,8 @@ def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
         marks = _add_unverified_sentences(mark_cited_sentences(text, cited), text, left)
         yield "Answer", make_tag("div", _render_answer_text(text, marks, left), class_="card")
     if cited:
-        numbered = any("answer_spans" in item for item in cited)
-        yield (
-            "Sources",
-            make_tag("ol", map(_render_source, cited, count(1)), class_="sources numbered" if numbered else "sources"),
-        )
+        look = "sources numbered" if any("answer_spans" in item for item in cited) else "sources"
+        yield "Sources", make_tag("ol", map(_render_cited_source, cited, count(1)), class_=look)
     if without := list(_render_left_out_sources(left)):
         yield "Left out", make_tag("ul", without, class_="card left")
     if (changed := render_revision(reading)) is not None:
@@ -199,22 +189,19 @@ def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
 def _render_answer_text(text: str, marks: Marks, left: JsonObject) -> Child:
     """Return an answer, with the titles of its sections where it has any; they are taken out of what is left."""
     sections = left.get("sections")
-    if not _is_object_list(sections) or not _are_sections(sections, text):
+    if not _is_object_list(sections) or not _are_answer_sections(sections, text):
         return render_passage(text, "text answer", marks=marks)
     del left["sections"]
     starts = [*(item["start"] for item in sections), len(text) + 1]
-    return [
-        [
-            make_tag("h3", make_tag("bdi", item["title"])),
-            render_passage(
-                text[first : item["end"]], "text answer", marks=_move_marks(text, marks, first, behind, item["end"])
-            ),
-        ]
-        for item, (first, behind) in zip(sections, pairwise(starts), strict=True)
-    ]
+    shown: list[Child] = []
+    for item, (first, behind) in zip(sections, pairwise(starts), strict=True):
+        own = _move_section_marks(text, marks, first, behind, item["end"])
+        shown.append(make_tag("h3", make_tag("bdi", item["title"])))
+        shown.append(render_passage(text[first : item["end"]], "text answer", marks=own))
+    return shown
 
 
-def _are_sections(sections: Sequence[JsonObject], text: str) -> bool:
+def _are_answer_sections(sections: Sequence[JsonObject], text: str) -> bool:
     """Say whether sections stand one behind the other, and hold the whole text but for blanks between them."""
     at = 0
     for item in sections:
@@ -229,7 +216,7 @@ def _are_sections(sections: Sequence[JsonObject], text: str) -> bool:
     return not text[at:].strip()
 
 
-def _move_marks(text: str, marks: Marks, first: int, behind: int, last: int) -> Marks:
+def _move_section_marks(text: str, marks: Marks, first: int, behind: int, last: int) -> Marks:
     """Return what is marked of a section: what begins in it, or between it and the one behind it."""
     own = [item for item in marks(text) if first <= item.start < behind] if marks else []
     moved = [item._replace(start=min(item.start, last) - first, end=min(item.end, last) - first) for item in own]
@@ -247,8 +234,11 @@ def _take_cited_sources(left: JsonObject) -> list[JsonObject]:
     passages = left.get("passages")
     if not _is_object_list(passages):
         return list(details)
-    joined = [_join_source_and_passage(item, passages) for item in details]
-    if all(any(_has_same_words(item, words) for item in joined) for words in passages):
+    joined = []
+    for item in details:  # a source, together with the passage that has its id
+        same = (each for each in passages for key in IDS if key in each and each[key] == item.get(key))
+        joined.append({**next(same, {}), **item})
+    if all(any(words.items() <= item.items() for item in joined) for words in passages):
         del left["passages"]
     return joined
 
@@ -257,45 +247,27 @@ def _is_object_list(items: JsonValue) -> TypeGuard[list[JsonObject]]:
     return isinstance(items, list) and bool(items) and all(isinstance(item, dict) for item in items)
 
 
-def _join_source_and_passage(detail: JsonObject, passages: list[JsonObject]) -> JsonObject:
-    """Return a source together with the passage that has its id."""
-    same = (item for item in passages for key in IDS if key in item and item[key] == detail.get(key))
-    return {**next(same, {}), **detail}
-
-
-def _has_same_words(item: JsonObject, words: JsonObject) -> bool:
-    return all(key in item and item[key] == inner for key, inner in words.items())
-
-
-def _render_source(item: JsonObject, number: int) -> Html:
+def _render_cited_source(item: JsonObject, number: int) -> Html:
     rest, places = format_source_places(item)
     called = next((key for key in TITLES if isinstance(rest.get(key), str) and rest[key]), None)
     heading = make_tag("h3", render_inline(rest.pop(called))) if called else None
     address = rest.pop("url") if isinstance(rest.get("url"), str) else None
     place = rest.pop("link") if address and isinstance(rest.get("link"), str) else None
     says = [_render_source_words(rest.pop(key), item) for key in WORDS if isinstance(rest.get(key), str)]
-    claimed = isinstance(rest.get("claim"), str)
-    claim = (
-        [_render_label("Claim"), render_passage(unwrap_text_lines(rest.pop("claim"))), _render_label("Borne out by")]
-        if claimed
-        else None
-    )
+    claim: list[Child] = []
+    if isinstance(rest.get("claim"), str):
+        before, behind = (make_tag("p", words, class_="label") for words in ("Claim", "Borne out by"))
+        claim = [before, render_passage(unwrap_text_lines(rest.pop("claim"))), behind]
     return make_tag(
         "li",
         heading,
         make_tag("p", render_link(address, place)) if address else None,
         claim,
         says,
-        render_facts(
-            [*((key, render_inline(inner)) for key, inner in rest.items() if inner != ""), *places], "facts inline"
-        ),
+        render_measures([*((key, inner) for key, inner in rest.items() if inner != ""), *places]),
         class_="card source",
         id=f"source-{number}",
     )
-
-
-def _mark_whole_text(text: str) -> list[Marked]:
-    return [Marked(0, len(text), "evidence")]
 
 
 def _render_source_words(text: str, source: JsonObject) -> Html:
@@ -304,14 +276,12 @@ def _render_source_words(text: str, source: JsonObject) -> Html:
     shown = [render_passage(unwrap_text_lines(text), marks=marks)]
     if marks and len(text) > LONG:
         shown = [
-            render_passage(unwrap_text_lines(text[item.start : item.end]), marks=_mark_whole_text)
+            render_passage(
+                unwrap_text_lines(text[item.start : item.end]), marks=lambda part: [Marked(0, len(part), "evidence")]
+            )
             for item in marks(text)
         ] + shown
     return make_tag("blockquote", shown)
-
-
-def _render_label(words: str) -> Html:
-    return make_tag("p", words, class_="label")
 
 
 def _render_left_out_sources(left: JsonObject) -> Iterator[Html]:
@@ -336,9 +306,6 @@ def _render_unused_source(how: str, item: JsonValue) -> Html:
     if isinstance(item, str):
         return make_tag("li", render_link(item), make_tag("small", how))
     rest = {key: inner for key, inner in item.items() if key != "url"}
-    why = (
-        [how, ": ", render_inline(rest["reason"])]
-        if rest.keys() == {"reason"}
-        else [how, render_value(rest) if rest else None]
-    )
-    return make_tag("li", render_link(item["url"]), make_tag("small", why))
+    is_told = rest.keys() == {"reason"}
+    why = [": ", render_inline(rest["reason"])] if is_told else [render_value(rest) if rest else None]
+    return make_tag("li", render_link(item["url"]), make_tag("small", how, why))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import get_args
 
@@ -26,6 +26,7 @@ from guardgraph.reporting.values import (
     format_duration,
     render_facts,
     render_inline,
+    render_measures,
     render_name,
     render_value,
 )
@@ -37,69 +38,43 @@ def make_way_diagram(taken: Taken, kinds: Mapping[str, Kind]) -> Diagram:
     visits = Counter(taken.path)
     nodes = [Node(START, "start", "the run began here", visits=1)]
     for name, often in visits.items():
-        nodes.append(
-            Node(
-                name, _choose_way_node_kind(name, kinds.get(name), taken), _describe_way_node(name, kinds), visits=often
-            )
-        )
-    steps = dict.fromkeys(itertools.pairwise((START, *taken.path)))
+        kind: DrawnKind = kinds.get(name) or "plain"  # type: ignore[assignment]  # a terminal is drawn by its ending
+        if kinds.get(name) == "terminal":  # one that failed leads to a stop
+            kind = "stop" if not taken.is_ok_way and name == taken.path[-1] else "ok"
+        nodes.append(Node(name, kind, f"{name}: {kinds[name]}" if name in kinds else name, visits=often))
+    steps = dict.fromkeys(pairwise((START, *taken.path)))
     edges = tuple(Edge(start, end, taken=True) for start, end in steps)
     return Diagram("the run", tuple(nodes), edges, (), find_main_way([node.name for node in nodes], steps), taken)
 
 
-def _choose_way_node_kind(name: str, kind: Kind | None, taken: Taken) -> DrawnKind:
-    if kind == "terminal":
-        return "stop" if not taken.is_ok_way and name == taken.path[-1] else "ok"  # one that failed leads to a stop
-    return kind or "plain"
-
-
-def _describe_way_node(name: str, kinds: Mapping[str, Kind]) -> str:
-    return f"{name}: {kinds[name]}" if name in kinds else name
-
-
-LEAST = 0.8
-"""Of a hundred parts of a bar, so that what took no time is seen too."""
+LEAST = 0.8  # of a hundred parts of a bar, so that what took no time is seen too
 
 
 def render_timeline(reading: RunReading) -> Html:
     """Return a table with a row for each node."""
     columns = make_tag("tr", (make_tag("th", column, scope="col") for column in ("node", "decision", "time")))
-    total = make_tag(
-        "tr",
-        make_tag("th", "active time", scope="row", colspan=2),
-        make_tag("td", format_duration(reading.total_active_ms)),
-    )
+    said = make_tag("td", format_duration(reading.total_active_ms))
+    total = make_tag("tr", make_tag("th", "active time", scope="row", colspan=2), said)
     rows = make_tag("tbody", _render_timeline_rows(reading))
     return make_tag("table", make_tag("thead", columns), rows, make_tag("tfoot", total), class_="card timeline")
 
 
 def _render_timeline_rows(reading: RunReading) -> Iterator[Html]:
     whole = sum(entry.elapsed_ms or 0.0 for entry in reading.entries) or 1.0
-    begun = 0.0
+    begun, ending = 0.0, "ok" if reading.taken.is_ok_way else "stop"
     for entry in reading.entries:
         took = entry.elapsed_ms
         about = ", ".join(filter(None, (entry.kind, entry.phase)))
-        node = make_tag(
-            "th", render_name(entry.node), make_tag("small", make_tag("bdi", about)) if about else None, scope="row"
-        )
-        kind = _choose_row_class(entry, ok=reading.taken.is_ok_way)
-        bar = _render_time_bar(kind, begun / whole, (took or 0.0) / whole)
+        beside = make_tag("small", make_tag("bdi", about)) if about else None
+        node = make_tag("th", render_name(entry.node), beside, scope="row")
+        kind = ending if entry.kind == "terminal" else entry.kind or "plain"
+        width = max(100 * ((took or 0.0) / whole), LEAST)
+        left = min(100 * (begun / whole), 100 - width)
+        rect = make_tag("rect", class_=kind, x=f"{left:.2f}", width=f"{width:.2f}", height=1)
+        bar = make_tag("svg", rect, viewBox="0 0 100 1", preserveAspectRatio="none", aria_hidden="true", class_="bar")
         time = "–" if took is None else make_tag("div", bar, make_tag("span", format_duration(took)), class_="time")
         yield make_tag("tr", node, make_tag("td", render_decision_word(entry)), make_tag("td", time), class_=kind)
         begun += took or 0.0
-
-
-def _choose_row_class(entry: TimelineRow, *, ok: bool) -> str:
-    if entry.kind == "terminal":
-        return "ok" if ok else "stop"
-    return entry.kind or "plain"
-
-
-def _render_time_bar(kind: str, start: float, share: float) -> Html:
-    width = max(100 * share, LEAST)
-    left = min(100 * start, 100 - width)
-    rect = make_tag("rect", class_=kind, x=f"{left:.2f}", width=f"{width:.2f}", height=1)
-    return make_tag("svg", rect, viewBox="0 0 100 1", preserveAspectRatio="none", aria_hidden="true", class_="bar")
 
 
 def render_decision_word(entry: TimelineRow) -> Child:
@@ -111,17 +86,13 @@ def render_decision_word(entry: TimelineRow) -> Child:
     if "failure" in told:
         return make_tag("span", "failed", class_="verdict stop")
     if entry.kind == "review" and isinstance(answer := told.get("answer"), dict):
-        return _render_person_decision(answer.get("decision"))
+        decision = answer.get("decision")
+        rejected = decision == "reject"
+        return make_tag("span", render_inline(decision), class_="verdict stop" if rejected else "verdict pass")
     return "proposed" if "proposal" in told else None
 
 
-def _render_person_decision(decision: JsonValue) -> Child:
-    rejected = decision == "reject"
-    return make_tag("span", render_inline(decision), class_="verdict stop" if rejected else "verdict pass")
-
-
-DRAWN = 150
-"""Different steps from node to node up to which a way is drawn; nobody can read a longer one."""
+DRAWN = 150  # different steps from node to node up to which a way is drawn; nobody can read a longer one
 
 
 def render_way_picture(reading: RunReading) -> Html:
@@ -143,19 +114,16 @@ def render_whole_graph(reading: RunReading) -> Html | None:
 
 def _render_picture(diagram: Diagram, *, headed: bool = True) -> Html:
     try:
-        return make_tag(
-            "figure", Html(draw_svg(diagram, narrow=True, headed=headed))
-        )  # a picture escapes what it shows
+        drawn = Html(draw_svg(diagram, narrow=True, headed=headed))  # a picture escapes what it shows
+        return make_tag("figure", drawn)
     except ConfigurationError as error:
         return make_tag("p", str(error), class_="none")
 
 
 WORDS = frozenset({"unsupported", "invalid_citations", "claims", "not_enforceable", "given"})
 """Keys of evidence that hold words of the proposal itself."""
-NOT_ABOUT_IT = frozenset({"budget", "guard_error"})
-"""Families of stops that say nothing of what was proposed."""
-MOST = 40
-"""Words that are marked; evidence with more is a whole text, or hostile."""
+NOT_ABOUT_IT = frozenset({"budget", "guard_error"})  # families of stops that say nothing of what was proposed
+MOST = 40  # words that are marked; evidence with more is a whole text, or hostile
 
 
 def find_stopping_entries(reading: RunReading) -> tuple[TimelineRow | None, TimelineRow | None]:
@@ -180,22 +148,14 @@ def render_refused_proposal(reading: RunReading) -> Html | None:
 
 def mark_refused_words(reading: RunReading) -> Marks:
     """Return what finds the words for which the run was stopped, as the evidence and the reason name them."""
-    words = {
-        word.strip()
-        for word in [*_list_reason_words(reading), *_list_evidence_words(reading.result_content, listed=False)]
-    }
+    words = {word.strip() for word in _list_evidence_words(reading.result_content, listed=False)}
+    if reading.stop_reason_entry and (stem := reading.stop_reason_entry.stem) is not None:
+        words.add(reading.taken.reason.removeprefix(stem).strip())  # such as the source in ``source_denied:wiki``
     longest_first = sorted(filter(None, words), key=lambda word: (-len(word), word))[:MOST]
     if not longest_first:
         return None
     pattern = re.compile("|".join(map(_make_word_pattern, longest_first)), re.IGNORECASE)
     return lambda text: (Marked(*match.span()) for match in pattern.finditer(text))
-
-
-def _list_reason_words(reading: RunReading) -> Iterator[str]:
-    """Yield what a stop reason ends with, such as the source in ``source_denied:wiki``."""
-    stem = reading.stop_reason_entry.stem if reading.stop_reason_entry else None
-    if stem is not None:
-        yield reading.taken.reason.removeprefix(stem)
 
 
 def _list_evidence_words(item: JsonValue, *, listed: bool) -> Iterator[str]:
@@ -223,8 +183,7 @@ def _escape_pattern_letters(letters: str) -> str:
 
 
 HEADS = {"propose": "proposes", "act": "acts", "review": "asks a person", "guard": "guard", "terminal": "ending"}
-COUNTED = frozenset({"step", "phase", "elapsed_ms", "ok"})
-"""What a step says of its place, which the timeline shows."""
+COUNTED = frozenset({"step", "phase", "elapsed_ms", "ok"})  # what a step says of its place, which the timeline shows
 
 
 def render_decision_cards(reading: RunReading) -> Iterator[Html]:
@@ -235,25 +194,17 @@ def render_decision_cards(reading: RunReading) -> Iterator[Html]:
             yield make_tag("article", phase, _render_completed_step(reading, step.get("step")), class_="card")
     else:
         for asked, judged in _group_entries_by_call(reading.entries):
-            brought = (
-                _render_brought_value(
-                    asked, mark_refused_words(reading) if any(map(_is_stop_verdict, judged)) else None
-                )
-                if asked
-                else None
-            )
-            left = make_tag("div", _render_card_heading(asked), brought, class_="proposal") if asked else None
-            right = (
-                make_tag("div", (_render_verdict_card(reading, entry) for entry in judged), class_="verdicts")
-                if judged
-                else None
-            )
-            beside = "card exchange" if brought and judged else "card exchange alone" if asked else "card"
-            yield make_tag("article", left, right, class_=beside)
+            beside, left = "card", None
+            if asked:
+                marks = mark_refused_words(reading) if any(map(_is_stop_verdict, judged)) else None
+                brought = _render_brought_value(asked, marks)
+                left = make_tag("div", _render_card_heading(asked), brought, class_="proposal")
+                beside = "card exchange" if brought and judged else "card exchange alone"
+            cards = [_render_verdict_card(reading, entry) for entry in judged]
+            yield make_tag("article", left, make_tag("div", cards, class_="verdicts") if cards else None, class_=beside)
     if reading.taken.way_status == "stopped" and not any(map(_is_stop_verdict, reading.entries)):
-        yield make_tag(
-            "article", make_tag("h3", "stopped"), _render_stop_verdict(reading, {}), class_="card", id="stop"
-        )
+        said = _render_stop_verdict(reading, {})
+        yield make_tag("article", make_tag("h3", "stopped"), said, class_="card", id="stop")
 
 
 def _group_entries_by_call(entries: tuple[TimelineRow, ...]) -> Iterator[tuple[TimelineRow | None, list[TimelineRow]]]:
@@ -290,7 +241,7 @@ def _render_brought_value(entry: TimelineRow, marks: Marks) -> list[Child]:
     if entry.kind == "review" and "answer" in told:
         shown += [make_tag("p", render_decision_word(entry)), render_value(told.pop("answer"))]
     if told:
-        shown.append(render_facts(((key, render_inline(item)) for key, item in told.items()), "facts inline"))
+        shown.append(render_measures(told.items()))
     return shown
 
 
@@ -306,10 +257,8 @@ def _render_verdict_card(reading: RunReading, entry: TimelineRow) -> Html:
         make_tag("p", verdict, to),
         _render_stop_verdict(reading, told) if stops else None,
         _render_attempt_evidence(reading, entry),
-        render_facts(((key, render_inline(item)) for key, item in told.items()), "facts inline") if told else None,
-        [_render_completed_step(reading, number) for number in numbers]
-        if isinstance(numbers, list)
-        else render_value(numbers),
+        render_measures(told.items()) if told else None,
+        map(partial(_render_completed_step, reading), numbers) if isinstance(numbers, list) else render_value(numbers),
         class_="judged",
         id="stop" if stops else None,
     )
@@ -334,13 +283,11 @@ def _is_stop_verdict(entry: TimelineRow) -> bool:
 
 def _render_stop_verdict(reading: RunReading, told: JsonObject) -> Child:
     reason = told.pop("reason", reading.taken.reason)
-    known = reading.stop_reason_entry
+    known, evidence = reading.stop_reason_entry, reading.result_content
     return [
         make_tag("p", make_tag("code", render_inline(reason))),
         make_tag("p", known.meaning) if known else None,
-        render_facts((key, render_value(item)) for key, item in reading.result_content.items())
-        if reading.result_content
-        else None,
+        render_facts((key, render_value(item)) for key, item in evidence.items()) if evidence else None,
     ]
 
 
@@ -349,8 +296,6 @@ def _render_completed_step(reading: RunReading, number: object) -> Child:
     measures = {key: item for key, item in reading.find_result_step("trace", number).items() if key not in COUNTED}
     kept = {key: item for key, item in reading.find_result_step("history", number).items() if key not in COUNTED}
     return [
-        render_facts(((key, render_inline(item)) for key, item in measures.items()), "facts inline")
-        if measures
-        else None,
+        render_measures(measures.items()) if measures else None,
         make_tag("details", make_tag("summary", "Kept for audit"), render_value(kept)) if kept else None,
     ]

@@ -31,8 +31,7 @@ Child: TypeAlias = "str | Iterable[Child] | None"
 
 Attribute: TypeAlias = str | float | None
 
-_VOID = frozenset({"input", "meta", "rect", "wbr"})
-"""Elements with nothing in them."""
+_VOID = frozenset({"input", "meta", "rect", "wbr"})  # elements with nothing in them
 
 
 def make_tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
@@ -48,11 +47,9 @@ def join_html(*children: Child) -> Html:
 
 def escape_odd_letters(text: str) -> str:
     """Return a text with its odd letters as escapes, for where no element can stand."""
-    return (
-        text
-        if is_harmless_text(text)
-        else "".join(escape_letter(letter) if is_odd_letter(letter) else letter for letter in text)
-    )
+    if is_harmless_text(text):
+        return text
+    return "".join(escape_letter(letter) if is_odd_letter(letter) else letter for letter in text)
 
 
 def _render_attribute(name: str, value: Attribute) -> str:
@@ -69,19 +66,26 @@ def _render_markup(child: Child) -> str:
     if is_harmless_text(child):
         return escape(child)
     parts = groupby(child.replace("\r\n", "\n"), is_odd_letter)
-    return "".join(_render_odd_letters(letters) if odd else escape("".join(letters)) for odd, letters in parts)
-
-
-def _render_odd_letters(letters: Iterable[str]) -> str:
-    return f'<span class="odd">{"".join(map(escape_letter, letters))}</span>'
+    return "".join(
+        f'<span class="odd">{"".join(map(escape_letter, letters))}</span>' if odd else escape("".join(letters))
+        for odd, letters in parts
+    )
 
 
 def render_html_document(title: str, *content: Child, has_forms: bool = False) -> str:
     """Return a document."""
     body = join_html(*content)
-    style = _make_page_style()
+    sheet = (resources.files("guardgraph.reporting") / "page.css").read_text(encoding="utf-8")
+    light, dark = (
+        " ".join(f"--{name}: {colour};" for name, colour in list_picture_colours(dark=dark).items())
+        for dark in (False, True)
+    )
+    night = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"  # paper is never dark
+    style = f":root {{ --sans: {SANS}; --mono: {MONO}; {light} }}\n{night}\n{sheet}"
     styles = [style, *re.findall(r"(?<=<style>).*?(?=</style>)", body, re.DOTALL)]
-    allowed = " ".join(dict.fromkeys(f"'sha256-{_hash_page_style(text)}'" for text in styles))
+    allowed = " ".join(
+        dict.fromkeys(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in styles)
+    )
     form = "'self'" if has_forms else "'none'"
     referrer = "same-origin" if has_forms else "no-referrer"  # without one, a form does not say where it comes from
     policy = f"default-src 'none'; style-src {allowed}; base-uri 'none'; form-action {form}"
@@ -112,18 +116,3 @@ def render_section(name: str, *content: Child) -> Html:
 def render_footer(made_of: str) -> Html:
     """Return what stands below, with the version that made the page."""
     return make_tag("footer", make_tag("p", f"Made by guardgraph {read_package_version()} from {made_of}."))
-
-
-def _make_page_style() -> str:
-    sheet = (resources.files("guardgraph.reporting") / "page.css").read_text(encoding="utf-8")
-    light, dark = (_list_css_variables(dark=dark) for dark in (False, True))
-    night = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"  # paper is never dark
-    return f":root {{ --sans: {SANS}; --mono: {MONO}; {light} }}\n{night}\n{sheet}"
-
-
-def _list_css_variables(*, dark: bool) -> str:
-    return " ".join(f"--{name}: {colour};" for name, colour in list_picture_colours(dark=dark).items())
-
-
-def _hash_page_style(text: str) -> str:
-    return b64encode(sha256(text.encode()).digest()).decode()

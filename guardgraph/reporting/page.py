@@ -23,8 +23,8 @@ from guardgraph.reporting.decisions import (
     render_refused_proposal,
     render_timeline,
     render_way_picture,
+    render_whole_graph,
 )
-from guardgraph.reporting.decisions import render_whole_graph as whole_graph
 from guardgraph.reporting.document import (
     Child,
     Html,
@@ -34,8 +34,8 @@ from guardgraph.reporting.document import (
     render_html_document,
     render_section,
 )
-from guardgraph.reporting.reading import RunReading, TimelineRow, read_reported_run
-from guardgraph.reporting.review import make_review_title, render_review_page
+from guardgraph.reporting.reading import RunReading, read_reported_run
+from guardgraph.reporting.review import render_review_page
 from guardgraph.reporting.values import (
     format_duration,
     format_readable_json,
@@ -45,9 +45,7 @@ from guardgraph.reporting.values import (
     render_name,
     render_value,
 )
-from guardgraph.reporting.what_if import make_evaluation_title, render_evaluation_page
-from guardgraph.reporting.what_if import make_what_if_title as what_if_title
-from guardgraph.reporting.what_if import render_what_if_page as what_if_content
+from guardgraph.reporting.what_if import render_evaluation_page, render_what_if_page
 
 
 def render_waiting_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
@@ -76,8 +74,7 @@ def _list_waiting_facts(asked: JsonObject) -> Iterator[tuple[str, Child]]:
     yield "answer", make_tag("p", "Resume the run on its thread with the hash and a decision: ", answer)
 
 
-NAME_CHARS = 80
-"""Characters of a name in a title."""
+NAME_CHARS = 80  # characters of a name in a title
 REFUSED = "Proposed and refused; none of it was used:"
 BADGES = {"ok": ("ok", "✓ ok"), "stopped": ("stop", "✕ stopped"), "waiting": ("wait", "… waiting")}
 """How a run stands, as a class of the style sheet and as a person reads it."""
@@ -89,11 +86,6 @@ def describe_kind_of_run(reading: RunReading) -> str:
         return f"{reading.matching_pattern.title} run"
     called = reading.graph.name if reading.graph else reading.pattern_name
     return f"Run of {called[:NAME_CHARS]}" if called else "Run"
-
-
-def make_page_title(reading: RunReading) -> str:
-    """Return what a browser shows of the page in its tabs."""
-    return f"{describe_kind_of_run(reading)}, {reading.taken.way_status}: {reading.taken.ending_label[:NAME_CHARS]}"
 
 
 def render_page_head(reading: RunReading) -> Html:
@@ -121,36 +113,30 @@ def _render_ending_meaning(reading: RunReading) -> Child:
     reason = reading.stop_reason_entry
     if reason is None:
         return None
+    link = make_tag("a", "See it in the run", href="#stop")
     return [
         make_tag("p", reason.meaning, class_="lead"),
-        make_tag(
-            "p",
-            make_tag("strong", "What to do: "),
-            reason.advice,
-            " ",
-            make_tag("a", "See it in the run", href="#stop"),
-        ),
+        make_tag("p", make_tag("strong", "What to do: "), reason.advice, " ", link),
     ]
 
 
 def _render_stop_explanation(reading: RunReading) -> Html:
     """Return who stopped the run, the evidence, and what was refused with the words marked that were the reason."""
     guard, asked = find_stopping_entries(reading)
+    by = None
+    if guard is not None:
+        where = f", in the phase {guard.phase}." if guard.phase else "."
+        by = make_tag("p", "Stopped by ", make_tag("span", render_name(guard.node), class_="node"), where)
     proposal = render_refused_proposal(reading)
     said_twice = asked.told["proposal"] if proposal and asked else None
     evidence = {key: item for key, item in reading.result_content.items() if said_twice is None or item != said_twice}
     return make_tag(
         "div",
-        _render_stopping_guard(guard) if guard else None,
+        by,
         render_facts((key, render_value(item)) for key, item in evidence.items()) if evidence else None,
         make_tag("div", make_tag("p", REFUSED, class_="label"), proposal, class_="refused") if proposal else None,
         class_="why",
     )
-
-
-def _render_stopping_guard(guard: TimelineRow) -> Html:
-    where = f", in the phase {guard.phase}." if guard.phase else "."
-    return make_tag("p", "Stopped by ", make_tag("span", render_name(guard.node), class_="node"), where)
 
 
 def _list_question_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
@@ -163,8 +149,10 @@ def _list_question_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
             yield "given", render_value(reading.asked)
     elif reading.asked is not None:
         yield "asked", render_value(reading.asked)
-    elif (query := _find_search_query(reading)) is not None:
-        yield "searched for", render_inline(query)
+    else:  # the result does not say what was asked
+        queries = (step.get("query") for step in reading.list_result_steps("trace"))
+        if (query := next((each for each in queries if isinstance(each, str) and each), None)) is not None:
+            yield "searched for", render_inline(query)
 
 
 def _list_head_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
@@ -174,7 +162,8 @@ def _list_head_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
             yield key, make_tag("code", render_name(run[key]) if isinstance(run[key], str) else render_value(run[key]))
     if reading.pending_request is None:  # which has no times yet
         yield "active time", format_duration(reading.total_active_ms)
-    if proposers := _list_proposer_names(reading):
+    told = [entry.told for entry in reading.entries] + reading.list_result_steps("history")
+    if proposers := list(dict.fromkeys(who for item in told if isinstance(who := item.get("proposer"), str))):
         yield "proposed by", render_inline(", ".join(proposers))
     yield from _list_usage_facts(reading)
     if "run_id" in run:
@@ -184,21 +173,12 @@ def _list_head_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
         yield "recorded at", place.at
 
 
-def _find_search_query(reading: RunReading) -> str | None:
-    """Return what a run searched for, where its result does not say what was asked."""
-    queries = (step.get("query") for step in reading.list_result_steps("trace"))
-    return next((query for query in queries if isinstance(query, str) and query), None)
-
-
-def _list_proposer_names(reading: RunReading) -> list[str]:
-    told = [entry.told for entry in reading.entries] + reading.list_result_steps("history")
-    return list(dict.fromkeys(who for item in told if isinstance(who := item.get("proposer"), str)))
-
-
 def _list_usage_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
     """Yield what the calls of a run used up: as its result says it, else the tokens that its models said."""
     told = reading.run.get("usage")
-    usage = told if isinstance(told, dict) else {"tokens": _sum_tokens_of_run(reading)}
+    said = (entry.told.get("usage") for entry in reading.entries)
+    totals = [each.get("total_tokens") for each in said if isinstance(each, dict)]
+    usage = told if isinstance(told, dict) else {"tokens": sum(total for total in totals if isinstance(total, int))}
     for key, label in (("calls", "calls of models"), ("tool_calls", "calls of tools"), ("tokens", "tokens")):
         if isinstance(count := usage.get(key), int) and count:
             is_estimate = key == "tokens" and usage.get("estimated")
@@ -207,14 +187,7 @@ def _list_usage_facts(reading: RunReading) -> Iterator[tuple[str, Child]]:
         yield "cost", f"{cost:.9f}".rstrip("0").rstrip(".")
 
 
-def _sum_tokens_of_run(reading: RunReading) -> int:
-    usages = [entry.told.get("usage") for entry in reading.entries]
-    totals = [usage.get("total_tokens") for usage in usages if isinstance(usage, dict)]
-    return sum(total for total in totals if isinstance(total, int))
-
-
-CELL_HEIGHT = 720
-"""CSS pixels of a page in a notebook; its lower corner makes it higher."""
+CELL_HEIGHT = 720  # CSS pixels of a page in a notebook; its lower corner makes it higher
 
 
 class Page:
@@ -225,8 +198,7 @@ class Page:
     """
 
     def __init__(self, described: str, content: Callable[[], Child]) -> None:
-        self.described = described
-        """What is to be read, in a few words."""
+        self.described = described  # what is to be read, in a few words
         self._content = content
 
     @cached_property
@@ -274,48 +246,40 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
         InputError: it is no result of a finished or waiting run, or no run of this graph; or it was erased.
     """
     if isinstance(run, WhatIf):
-        return Page(what_if_title(run), partial(what_if_content, run))
+        named = f"What if, {run.graph.get_name()}: {run.counts['changed']} of {len(run.rows)} runs changed"
+        return Page(named, partial(render_what_if_page, run))
     if isinstance(run, PolicyReview):
-        return Page(make_review_title(run), partial(render_review_page, run))
+        named = f"Policy review, {run.pattern}: {run.subsumption.verdict.replace('_', ' ')}"
+        return Page(named, partial(render_review_page, run))
     if isinstance(run, Evaluation):
-        return Page(make_evaluation_title(run), partial(render_evaluation_page, run))
+        passed = sum(row.passed for row in run.rows)
+        named = f"Evaluation, {run.pattern}: {passed} of {len(run.rows)} rows passed"
+        return Page(named, partial(render_evaluation_page, run))
     if not isinstance(run, StoredRun):
-        return _make_page(read_reported_run(run, graph, asked))
-    if run.recording is None:
+        reading = read_reported_run(run, graph, asked)
+    elif run.recording is None:
         raise InputError(f"run: one that was not erased is required; given: {run.run_id}")
-    given = run.recording["input"] if asked is None else asked
-    return _make_page(read_reported_run(run.recording["result"], graph, given, run.position))
-
-
-def _make_page(reading: RunReading) -> Page:
-    return Page(make_page_title(reading), partial(_render_page_content, reading))
+    else:
+        given = run.recording["input"] if asked is None else asked
+        reading = read_reported_run(run.recording["result"], graph, given, run.position)
+    named = f"{describe_kind_of_run(reading)}, {reading.taken.way_status}: {reading.taken.ending_label[:NAME_CHARS]}"
+    return Page(named, partial(_render_page_content, reading))
 
 
 def _render_page_content(reading: RunReading) -> Html:
-    return join_html(
-        render_page_head(reading),
-        make_tag("main", _render_page_sections(reading)),
-        render_footer("the result of the run"),
-    )
+    main = make_tag("main", _render_page_sections(reading))
+    return join_html(render_page_head(reading), main, render_footer("the result of the run"))
 
 
 def _render_page_sections(reading: RunReading) -> Iterator[Html]:
-    answered = [
-        render_section(name, content)
-        for name, content in (*render_waiting_sections(reading), *render_answer_sections(reading))
-    ]
+    named = (*render_waiting_sections(reading), *render_answer_sections(reading))
+    answered = [render_section(name, content) for name, content in named]
     times = render_section("Timeline", render_timeline(reading)) if reading.pending_request is None else None
     path = make_tag("aside", make_tag("h2", "Path"), render_way_picture(reading))
     yield make_tag("div", make_tag("div", answered, times, class_="column"), path, class_="columns")
     if cards := list(render_decision_cards(reading)):
         yield render_section("Proposals and verdicts", *cards)
-    if (drawn := whole_graph(reading)) is not None:
+    if (drawn := render_whole_graph(reading)) is not None:
         yield render_section("The whole graph", drawn)
-    yield render_section(
-        "Record",
-        make_tag(
-            "div",
-            render_folded_text(format_readable_json(reading.run), "The whole result as JSON, ", code=True),
-            class_="card",
-        ),
-    )
+    whole = render_folded_text(format_readable_json(reading.run), "The whole result as JSON, ", code=True)
+    yield render_section("Record", make_tag("div", whole, class_="card"))

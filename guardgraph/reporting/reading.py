@@ -31,12 +31,10 @@ class TimelineRow:
     """A node that ran."""
 
     node: str
-    kind: Kind | None
-    """None where the result does not say."""
+    kind: Kind | None  # None where the result does not say
     phase: str
     elapsed_ms: float | None
-    told: JsonObject
-    """Whatever else the timeline says of it: a proposal, a verdict."""
+    told: JsonObject  # whatever else the timeline says of it: a proposal, a verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +44,10 @@ class RunReading:
     run: JsonObject
     taken: Taken
     entries: tuple[TimelineRow, ...]
-    graph: Diagram | None
-    """The graph with the way of the run; None if nobody gave it and it is none of ours."""
+    graph: Diagram | None  # the graph with the way of the run; None if nobody gave it and it is none of ours
     catalogue: Catalogue | None
     asked: JsonValue
-    position: Position | None = None
-    """Where the run stands in the chain of a store."""
+    position: Position | None = None  # where the run stands in the chain of a store
 
     @property
     def matching_pattern(self) -> ShippedPattern | None:
@@ -104,23 +100,22 @@ def read_reported_run(
 ) -> RunReading:
     """Read the result of a run."""
     taken = read_way_of_run(run)
-    told = {key: item for key, item in run.items() if key != INTERRUPT} if isinstance(run, dict) else run
-    plain: JsonObject = parse_reported_json("run", told)
+    given = {key: item for key, item in run.items() if key != INTERRUPT} if isinstance(run, dict) else run
+    plain: JsonObject = parse_reported_json("run", given)
     entries = tuple(_read_timeline_entries(plain, taken))
-    known: tuple[Diagram | None, Catalogue | None]
+    drawn: Diagram | None = None
+    catalogue: Catalogue | None = None
     if graph is not None:
-        known = make_diagram(graph, plain), Topology(graph).catalogue
+        drawn, catalogue = make_diagram(graph, plain), Topology(graph).catalogue
     else:
-        _check_reported_path(taken)
-        known = _choose_reported_diagram(plain, _guess_patterns_of_run(plain, taken, entries))
-    return RunReading(plain, taken, entries, *known, parse_reported_json("asked", asked), position)
-
-
-def _check_reported_path(taken: Taken) -> None:
-    """Refuse where every graph begins and ends: there is no graph to hold the path against, and these are no nodes."""
-    for number, name in enumerate(taken.path, 1):
-        if name in (START, END):
-            raise InputError(f"run: path: entry {number} is the name of no node; given: {name!r:.80}")
+        for number, name in enumerate(taken.path, 1):
+            if name in (START, END):
+                raise InputError(f"run: path: entry {number} is the name of no node; given: {name!r:.80}")
+        told = _guess_patterns_of_run(plain, taken, entries)
+        fitting = [(made, each.catalogue) for each in told if (made := _draw_reported_run(each, plain)) is not None]
+        if len(fitting) == 1:  # a request that is refused at once fits several
+            [(drawn, catalogue)] = fitting
+    return RunReading(plain, taken, entries, drawn, catalogue, parse_reported_json("asked", asked), position)
 
 
 def parse_reported_json(name: str, item: object) -> JsonValue:
@@ -140,18 +135,10 @@ def _guess_patterns_of_run(run: JsonObject, taken: Taken, entries: tuple[Timelin
     if "pattern" in run:
         return [item for item in PATTERNS.values() if item.name == run["pattern"]]
     phases = {entry.phase for entry in entries if entry.phase}
-    return [
-        item for item in PATTERNS.values() if phases <= {*item.catalogue.phases} and _is_pattern_ending(item, taken)
-    ]
-
-
-def _is_pattern_ending(pattern: ShippedPattern, taken: Taken) -> bool:
-    return taken.outcome in pattern.outcomes if taken.is_ok_way else pattern.catalogue.find(taken.reason) is not None
-
-
-def _choose_reported_diagram(run: JsonObject, told: list[ShippedPattern]) -> tuple[Diagram | None, Catalogue | None]:
-    fitting = [(drawn, item.catalogue) for item in told if (drawn := _draw_reported_run(item, run)) is not None]
-    return fitting[0] if len(fitting) == 1 else (None, None)  # a request that is refused at once fits several
+    fitting = [item for item in PATTERNS.values() if phases <= {*item.catalogue.phases}]
+    if taken.is_ok_way:
+        return [item for item in fitting if taken.outcome in item.outcomes]
+    return [item for item in fitting if item.catalogue.find(taken.reason) is not None]
 
 
 def _draw_reported_run(pattern: ShippedPattern, run: JsonObject) -> Diagram | None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, Final
 
 from guardgraph.plain.letters import escape_letter, is_odd_letter
+from guardgraph.policies.comparison import Difference
 from guardgraph.policies.review import PolicyReview
+from guardgraph.policies.subsumption import Widening
 from guardgraph.reporting.document import Html, join_html, make_tag, render_footer, render_section
-from guardgraph.reporting.values import render_facts
+from guardgraph.reporting.values import render_facts, render_table
 
 VERDICTS: Final = {
     "at_most": "The new policy allows at most what the old one allows.",
@@ -23,8 +25,7 @@ CHANGES: Final = {
     "newly_asked": "would wait for a person",
     "otherwise": "end another way",
 }
-_MOST_ROWS: Final = 12
-"""Rows of a table in a comment, so that four tables and their heads stay below 60 lines."""
+_MOST_ROWS: Final = 12  # rows of a table in a comment, so that four tables and their heads stay below 60 lines
 _CELL: Final = 160
 
 _Table = tuple[str, tuple[str, ...], list[Sequence[Any]]]
@@ -47,33 +48,16 @@ def describe_review(review: PolicyReview) -> str:
 
 def list_review_tables(review: PolicyReview) -> Iterator[_Table]:
     """Yield the tables of a review that have rows: a title, the columns, the rows."""
-    found = review.subsumption
-    tables: list[_Table] = [
-        (
-            "What it allows beyond the old one",
-            ("setting", "example", "old policy", "new policy"),
-            [(_name_setting(each.tenant, each.field), each.example, each.old, each.new) for each in found.widenings],
-        ),
-        (
-            "Kept runs that part",
-            ("runs", "change", "old ending", "new ending", "decided by", "look at"),
-            [
-                (each.runs, CHANGES[each.change], each.old, each.new, each.guard or "", each.run_id)
-                for each in review.parted
-            ],
-        ),
-        (
-            "Undecided settings",
-            ("setting", "old", "new"),
-            [(_name_setting(each.tenant, each.field), each.old, each.new) for each in found.undecided],
-        ),
-        (
-            "All differences",
-            ("setting", "is", "old", "new"),
-            [(_name_setting(each.tenant, each.field), each.compared, each.old, each.new) for each in review.changed],
-        ),
-    ]
-    return (table for table in tables if table[2])
+    found, told = review.subsumption, dict[str, tuple[tuple[str, ...], list[Any]]]()
+    rows: list[Any] = [(_name_setting(each), each.example, each.old, each.new) for each in found.widenings]
+    told["What it allows beyond the old one"] = ("setting", "example", "old policy", "new policy"), rows
+    rows = [(run.runs, CHANGES[run.change], run.old, run.new, run.guard or "", run.run_id) for run in review.parted]
+    told["Kept runs that part"] = ("runs", "change", "old ending", "new ending", "decided by", "look at"), rows
+    rows = [(_name_setting(each), each.old, each.new) for each in found.undecided]
+    told["Undecided settings"] = ("setting", "old", "new"), rows
+    rows = [(_name_setting(each), each.compared, each.old, each.new) for each in review.changed]
+    told["All differences"] = ("setting", "is", "old", "new"), rows
+    return ((title, *table) for title, table in told.items() if table[1])
 
 
 def format_review(review: PolicyReview) -> str:
@@ -82,7 +66,7 @@ def format_review(review: PolicyReview) -> str:
     parts += [f"**{VERDICTS[review.subsumption.verdict]}** {describe_review(review)}"]
     for title, columns, rows in list_review_tables(review):
         told = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
-        told += [f"| {' | '.join(_write_cell(cell) for cell in row)} |" for row in rows[:_MOST_ROWS]]
+        told += [f"| {' | '.join(_write_markdown_cell(cell) for cell in row)} |" for row in rows[:_MOST_ROWS]]
         left = len(rows) - _MOST_ROWS
         more = f" (the first {_MOST_ROWS} of {len(rows)})" if left > 0 else ""
         if title in ("Undecided settings", "All differences"):
@@ -99,29 +83,24 @@ def format_review(review: PolicyReview) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _name_setting(tenant: str | None, field: str) -> str:
-    return field if tenant is None else f"{tenant}: {field}"
+def _name_setting(each: Difference | Widening) -> str:
+    return each.field if each.tenant is None else f"{each.tenant}: {each.field}"
 
 
-def _show_cell(value: Any) -> str:
+def _show_review_cell(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
 
 
-def _write_cell(value: Any) -> str:
+def _write_markdown_cell(value: Any) -> str:
     """Return a value for a cell of a Markdown table: nothing in it is markup, a link or another cell."""
     text = "".join(
-        escape_letter(sign) if is_odd_letter(sign) or sign in "\r\n\t" else sign for sign in _show_cell(value)
+        escape_letter(sign) if is_odd_letter(sign) or sign in "\r\n\t" else sign for sign in _show_review_cell(value)
     )
     told = escape(text, quote=False).replace("\\", "\\\\")
     for sign in "|`*_[]()!@#~":
         told = told.replace(sign, f"\\{sign}")
     return told
-
-
-def make_review_title(review: PolicyReview) -> str:
-    """Return what a browser shows of the page in its tabs."""
-    return f"Policy review, {review.pattern}: {review.subsumption.verdict.replace('_', ' ')}"
 
 
 def render_review_page(review: PolicyReview) -> Html:
@@ -134,20 +113,8 @@ def render_review_page(review: PolicyReview) -> Html:
         render_facts([("kept runs", describe_review(review))]),
         class_=f"ended {'ok' if verdict == 'at_most' else 'wait'}",
     )
-    sections = [
-        render_section(title, _render_table(columns, rows)) for title, columns, rows in list_review_tables(review)
-    ]
+    sections = []
+    for title, columns, rows in list_review_tables(review):
+        cells = ([make_tag("bdi", _show_review_cell(cell)) for cell in row] for row in rows)
+        sections.append(render_section(title, render_table(columns, cells)))
     return join_html(head, make_tag("main", sections), render_footer("two policies and kept runs; nothing was called"))
-
-
-def _render_table(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Html:
-    head = make_tag("tr", (make_tag("th", column, scope="col") for column in columns))
-    lines = (
-        make_tag(
-            "tr",
-            make_tag("th", make_tag("bdi", _show_cell(row[0])), scope="row"),
-            (make_tag("td", make_tag("bdi", _show_cell(cell))) for cell in row[1:]),
-        )
-        for row in rows
-    )
-    return make_tag("table", make_tag("thead", head), make_tag("tbody", lines), class_="card unknown")

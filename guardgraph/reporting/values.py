@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,12 +22,9 @@ class Marked(NamedTuple):
 
     start: int
     end: int
-    kind: str | None = None
-    """What it is marked for; None for what was refused."""
-    of: str | None = None
-    """What stands small behind it."""
-    sources: tuple[str, ...] = ()
-    """Numbers of the sources that it rests on; they stand small behind it, and lead there."""
+    kind: str | None = None  # what it is marked for; None for what was refused
+    of: str | None = None  # what stands small behind it
+    sources: tuple[str, ...] = ()  # numbers of the sources that it rests on; they stand small behind it, and lead there
 
 
 Marks: TypeAlias = "Callable[[str], Iterable[Marked]] | None"
@@ -34,16 +32,11 @@ Marks: TypeAlias = "Callable[[str], Iterable[Marked]] | None"
 
 UNVERIFIED = "unverified"
 """What a sentence is marked for that its sources do not bear out; why stands in words behind it."""
-LONG = 1600
-"""Characters of a text that stands open; a longer one is folded."""
-LINE = 60
-"""Characters of a text that stands beside its name on a phone; a longer one stands below."""
-SHOWN = 140
-"""Characters of a folded text that stand in its head."""
-MANY = 40
-"""Items of a list, or keys of an object, that stand open."""
-DEEP = 4
-"""Levels of nesting that are laid out; what is deeper stands as JSON."""
+LONG = 1600  # characters of a text that stands open; a longer one is folded
+LINE = 60  # characters of a text that stands beside its name on a phone; a longer one stands below
+SHOWN = 140  # characters of a folded text that stand in its head
+MANY = 40  # items of a list, or keys of an object, that stand open
+DEEP = 4  # levels of nesting that are laid out; what is deeper stands as JSON
 
 
 def is_unverified_sentence(item: JsonValue, length: int) -> bool:
@@ -86,7 +79,10 @@ def render_value(item: JsonValue, depth: int = 0, *, marks: Marks = None) -> Htm
     if not item:
         return make_tag("span", "none", class_="none")
     if depth == DEEP or len(item) > MANY:
-        return _render_json(item)
+        text = format_readable_json(item)
+        if len(text) > SHOWN:
+            return render_folded_text(text, "JSON, ", code=True)
+        return make_tag("code", " ".join(text.split()))
     if isinstance(item, dict):
         return render_facts((key, render_value(inner, depth + 1, marks=marks)) for key, inner in item.items())
     objects = all(isinstance(inner, dict) for inner in item)
@@ -94,20 +90,25 @@ def render_value(item: JsonValue, depth: int = 0, *, marks: Marks = None) -> Htm
     return make_tag("ul", inside, class_="items" if objects else "values")
 
 
-def _render_json(item: JsonValue) -> Html:
-    text = format_readable_json(item)
-    return (
-        render_folded_text(text, "JSON, ", code=True) if len(text) > SHOWN else make_tag("code", " ".join(text.split()))
-    )
-
-
 def render_facts(pairs: Iterable[tuple[str, Child]], kind: str = "facts") -> Html:
     """Return names with what belongs to each; names are keys of JSON, or ours."""
-    return make_tag(
-        "dl",
-        (make_tag("div", make_tag("dt", render_name(key)), make_tag("dd", inner)) for key, inner in pairs),
-        class_=kind,
+    facts = (make_tag("div", make_tag("dt", render_name(key)), make_tag("dd", inner)) for key, inner in pairs)
+    return make_tag("dl", facts, class_=kind)
+
+
+def render_table(columns: Iterable[str], rows: Iterable[Sequence[Child]], kind: str = "unknown") -> Html:
+    """Return a table; the first cell of each row is what the row is about."""
+    head = make_tag("tr", (make_tag("th", column, scope="col") for column in columns))
+    lines = (
+        make_tag("tr", make_tag("th", first, scope="row"), (make_tag("td", cell) for cell in rest))
+        for first, *rest in rows
     )
+    return make_tag("table", make_tag("thead", head), make_tag("tbody", lines), class_=f"card {kind}")
+
+
+def render_measures(pairs: Iterable[tuple[str, JsonValue]]) -> Html:
+    """Return names and short values that stand beside each other."""
+    return render_facts(((key, render_inline(item)) for key, item in pairs), "facts inline")
 
 
 def render_inline(item: JsonValue) -> Child:
@@ -125,9 +126,8 @@ def render_passage(text: str, kind: str = "text", *, marks: Marks = None) -> Htm
     """Return a text in a direction of its own, folded if it is long; an address in it is no link: who wrote it?"""
     if len(text) > LONG:
         return render_folded_text(text, marks=marks)
-    return make_tag(
-        "div", _render_marked_text(text, marks), class_=f"{kind} long" if len(text) > LINE else kind, dir="auto"
-    )
+    look = f"{kind} long" if len(text) > LINE else kind
+    return make_tag("div", _render_marked_text(text, marks), class_=look, dir="auto")
 
 
 def _render_marked_text(text: str, marks: Marks) -> Iterator[Child]:
@@ -139,47 +139,35 @@ def _render_marked_text(text: str, marks: Marks) -> Iterator[Child]:
         beside = None if item.sources or told else item.of
         yield make_tag("mark", text[item.start : item.end], class_=item.kind, data_of=beside)
         if item.sources:
-            yield make_tag("sup", map(_render_source_number, item.sources))
+            # A number is no text, so that a text that is copied is the answer alone.
+            numbers = [(f"#source-{number}", f"source {number}", number) for number in item.sources]
+            yield make_tag("sup", [make_tag("a", href=to, data_of=of, aria_label=said) for to, said, of in numbers])
         if told:
             yield make_tag("small", f" ({told}) ")
         at = item.end
     yield text[at:]
 
 
-def _render_source_number(number: str) -> Html:
-    """Return a link to a source; its number is no text, so that a text that is copied is the answer alone."""
-    return make_tag("a", href=f"#source-{number}", data_of=number, aria_label=f"source {number}")
-
-
 def render_folded_text(text: str, head: str = "", *, code: bool = False, marks: Marks = None) -> Html:
     """Return a text under a head that tells its length and how it begins."""
     begins = make_tag("bdi", " ".join(text[:SHOWN].split()), "…" if len(text) > SHOWN else None)
     summary = make_tag("summary", f"{head}{len(text):,} characters: ", make_tag("span", begins, class_="begins"))
-    whole = (
-        make_tag("pre", text, class_="json")
-        if code
-        else make_tag("div", _render_marked_text(text, marks), class_="text", dir="auto")
-    )
+    whole = make_tag("pre", text, class_="json")
+    if not code:
+        whole = make_tag("div", _render_marked_text(text, marks), class_="text", dir="auto")
     return make_tag("details", summary, whole, class_="folded")
 
 
 def render_link(address: str, place: str | None = None) -> Html:
     """Return an address as a link if it is one of the web; anything else stays text, such as ``javascript:``."""
-    target = _parse_link_address(address if place is None else place)
+    text, target = address if place is None else place, None
+    if text.lower().startswith(("http://", "https://")) and text.isprintable() and " " not in text:
+        with suppress(ValueError):
+            target = URL(text).href  # where it leads, as browsers read it
     if target is None:
         return make_tag("bdi", address, class_="address")
     away = "noopener noreferrer nofollow"
     return make_tag("a", make_tag("bdi", address), href=target, rel=away, target="_blank", class_="address")
-
-
-def _parse_link_address(text: str) -> str | None:
-    """Return where a web address leads, as browsers read it; None for any other text."""
-    if not text.lower().startswith(("http://", "https://")) or not text.isprintable() or " " in text:
-        return None
-    try:
-        return URL(text).href
-    except ValueError:
-        return None
 
 
 def format_readable_json(item: JsonValue) -> str:
@@ -194,8 +182,7 @@ def _escape_json_letter(letter: str) -> str:
     return json.dumps(letter)[1:-1] if letter > "\x7f" else f"\\u{ord(letter):04x}"
 
 
-LEFT_OUT = "elapsed_ms"
-"""The times: they differ from run to run."""
+LEFT_OUT = "elapsed_ms"  # the times: they differ from run to run
 
 
 class EntryTable:
@@ -208,8 +195,11 @@ class EntryTable:
     @cached_property
     def html(self) -> str:
         """The table as HTML; whatever stands in an entry is only ever text."""
-        lines = [_render_table_row("th", self.columns), *(_render_table_row("td", row) for row in self.rows)]
-        return make_tag("table", lines)
+        lines = [("th", self.columns), *(("td", row) for row in self.rows)]
+        return make_tag(
+            "table",
+            (make_tag("tr", (make_tag(name, cell, style="text-align: left") for cell in row)) for name, row in lines),
+        )
 
     def _repr_html_(self) -> str:
         return self.html
@@ -229,18 +219,12 @@ def table(entries: Iterable[Mapping[str, Any]], *keys: str) -> EntryTable:
     Raises:
         InputError: an entry is no dictionary.
     """
-    rows = [_list_table_cells(entry, keys) for entry in entries]
+    rows = list[tuple[str, ...]]()
+    for entry in entries:
+        if not isinstance(entry, Mapping):
+            raise InputError(f"entries: dictionaries are required; given: {type(entry).__name__}")
+        rest = [f"{key}: {item}" for key, item in entry.items() if key not in (*keys, LEFT_OUT)]
+        rows.append((*(str(entry.get(key, "")) for key in keys), ", ".join(rest)))
     if rows and not any(row[-1] for row in rows):
         return EntryTable(keys, tuple(row[:-1] for row in rows))
     return EntryTable((*keys, "…"), tuple(rows))
-
-
-def _list_table_cells(entry: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, ...]:
-    if not isinstance(entry, Mapping):
-        raise InputError(f"entries: dictionaries are required; given: {type(entry).__name__}")
-    rest = [f"{key}: {item}" for key, item in entry.items() if key not in (*keys, LEFT_OUT)]
-    return (*(str(entry.get(key, "")) for key in keys), ", ".join(rest))
-
-
-def _render_table_row(name: str, cells: Iterable[str]) -> Html:
-    return make_tag("tr", (make_tag(name, cell, style="text-align: left") for cell in cells))

@@ -9,14 +9,12 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
 from glob import glob
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.tool import tool_call_chunk
@@ -78,17 +76,16 @@ def replays(agent: GuardedGraph[Any, Any, Any], files: str) -> list[RecordedRun]
     """
     if not isinstance(agent, GuardedGraph):
         raise ConfigurationError(f"agent: a guarded graph is required; given: {type(agent).__name__}")
-    names = sorted(glob(files, recursive=True))
-    if not names:
+    runs = list[RecordedRun]()
+    for name in sorted(glob(files, recursive=True)):
+        try:
+            value = parse_json(Path(name).read_text(encoding="utf-8-sig"), RESULT_DEPTH, keys_once=True)
+            runs.append(RecordedRun(agent, name, validate_recording(value)))
+        except (OSError, UnicodeError, NotJson, InputError) as error:
+            raise InputError(f"files: {name!r:.200}: {getattr(error, 'strerror', None) or error}") from error
+    if not runs:
         raise ConfigurationError(f"files: the name of a file at least is required; no file is called {files!r:.200}")
-    return [RecordedRun(agent, name, _read_recording_file(name)) for name in names]
-
-
-def _read_recording_file(name: str) -> Recording:
-    try:
-        return validate_recording(parse_json(Path(name).read_text(encoding="utf-8-sig"), RESULT_DEPTH, keys_once=True))
-    except (OSError, UnicodeError, NotJson, InputError) as error:
-        raise InputError(f"files: {name!r:.200}: {getattr(error, 'strerror', None) or error}") from error
+    return runs
 
 
 class ScriptedClock:
@@ -132,12 +129,9 @@ class InMemoryRecorder:
     """Keeps what it is given, for tests and notebooks; nothing of it outlives the process."""
 
     def __init__(self) -> None:
-        self.runs: list[Recording] = []
-        """The recordings, in the order in which their runs ended."""
-        self.begun: list[BegunRun] = []
-        """The beginnings, in the order in which the runs began, ended ones too."""
-        self.noted: list[RunNote] = []
-        """The notes, in their order."""
+        self.runs: list[Recording] = []  # the recordings, in the order in which their runs ended
+        self.begun: list[BegunRun] = []  # the beginnings, in the order in which the runs began, ended ones too
+        self.noted: list[RunNote] = []  # the notes, in their order
 
     @property
     def open(self) -> list[BegunRun]:
@@ -214,17 +208,16 @@ class Reply:
 
     def message(self, model: str) -> AIMessage:
         """Return the message that a chat model would make of this reply."""
+        usage: Any = None
+        if self.usage is not None:
+            given = {"input_tokens": 0, "output_tokens": 0, **self.usage}
+            usage = {"total_tokens": given["input_tokens"] + given["output_tokens"], **given}
         return AIMessage(
             content=self.text if isinstance(self.text, str) else json.dumps(self.text, ensure_ascii=False),
             additional_kwargs={} if self.refusal is None else {"refusal": self.refusal},
             response_metadata={"finish_reason": self.finish_reason, "model_name": model},
-            usage_metadata=None if self.usage is None else _make_scripted_usage(self.usage),
+            usage_metadata=usage,
         )
-
-
-def _make_scripted_usage(usage: Mapping[str, int]) -> Any:
-    given = {"input_tokens": 0, "output_tokens": 0, **usage}
-    return {"total_tokens": given["input_tokens"] + given["output_tokens"], **given}
 
 
 class ScriptedTool:
@@ -273,14 +266,15 @@ def _script_judgement(item: Any) -> Any:
         return item
     if isinstance(item, str) or not isinstance(item, Collection) or not all(isinstance(text, str) for text in item):
         raise ConfigurationError(f"unsupported: lists of texts, or exceptions, are required; given: {item!r:.80}")
-    return partial(_judge_scripted_claims, unsupported=tuple(item))
+    wrong = tuple(item)
 
+    def judge_claims(request: JsonObject) -> JsonObject:
+        judged = []
+        for each in request["claims"]:
+            judged.append({"number": each["number"], "supported": not any(text in each["claim"] for text in wrong)})
+        return {"claims": judged}
 
-def _judge_scripted_claims(request: JsonObject, *, unsupported: tuple[str, ...]) -> JsonObject:
-    claims = ((item["number"], item["claim"]) for item in request["claims"])
-    return {
-        "claims": [{"number": at, "supported": not any(map(claim.__contains__, unsupported))} for at, claim in claims]
-    }
+    return judge_claims
 
 
 _WORD = re.compile(r"\s*\S+\s*|\s+")
@@ -338,44 +332,28 @@ class ScriptedChatModel(BaseChatModel):
         return "scripted"
 
     def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
         item = self._script.play_script_item(ModelCall(list(messages), kwargs))
         time.sleep(self._take_scripted_delay(item))
         return ChatResult(generations=[ChatGeneration(message=self._make_scripted_message(item))])
 
     async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
         item = self._script.play_script_item(ModelCall(list(messages), kwargs))
         await asyncio.sleep(self._take_scripted_delay(item))
         return ChatResult(generations=[ChatGeneration(message=self._make_scripted_message(item))])
 
     def _stream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
         item = self._script.play_script_item(ModelCall(list(messages), kwargs))
         time.sleep(self._take_scripted_delay(item))
         yield from _stream_scripted_message(self._make_scripted_message(item))
 
     async def _astream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         item = self._script.play_script_item(ModelCall(list(messages), kwargs))
         await asyncio.sleep(self._take_scripted_delay(item))
@@ -430,7 +408,9 @@ class ScriptedChatModel(BaseChatModel):
         function = convert_to_openai_tool(schema)["function"]
         form = {"name": function["name"], "schema": function.get("parameters", {}), "strict": strict}
         llm = self.bind(response_format={"type": method, method: form}, **kwargs)
-        parser = _choose_reply_parser(schema)
+        parser: BaseOutputParser[Any] = JsonOutputParser()
+        if isinstance(schema, type) and issubclass(schema, BaseModel):
+            parser = PydanticOutputParser(pydantic_object=schema)
         if not include_raw:
             return llm | parser
         parsed = RunnablePassthrough.assign(parsed=itemgetter("raw") | parser, parsing_error=lambda _: None)
@@ -461,12 +441,6 @@ def _check_script_item(item: Any) -> Reply | AIMessage | BaseException:
         return item
     allowed = "a text, a dictionary, a list, a Reply, an AIMessage or an exception"
     raise ConfigurationError(f"script: {allowed} is required; given: {type(item).__name__}")
-
-
-def _choose_reply_parser(schema: dict[str, Any] | type) -> BaseOutputParser[Any]:
-    if isinstance(schema, type) and issubclass(schema, BaseModel):
-        return PydanticOutputParser(pydantic_object=schema)
-    return JsonOutputParser()
 
 
 def assert_grounded(answer: str, sources: Iterable[object], **settings: Any) -> CheckedAnswer:

@@ -181,10 +181,8 @@ def _the_best_document_comes_first(base: GuardedBase) -> None:
 
 
 def _equal_documents_have_one_order(base: GuardedBase) -> None:
-    documents = [
-        GuardedDocument(f"ledger-{at}", f"The master keeps the {word} ledger.")
-        for at, word in enumerate(("grey", "pink", "gold"))
-    ]
+    words = enumerate(("grey", "pink", "gold"))
+    documents = [GuardedDocument(f"ledger-{at}", f"The master keeps the {word} ledger.") for at, word in words]
     base.put(documents)
     first = find_tested_ids(base, documents, "Who keeps the ledger?")
     require_equal_finds("all of them", sorted(first), [item.id for item in documents])
@@ -193,20 +191,16 @@ def _equal_documents_have_one_order(base: GuardedBase) -> None:
 
 
 def _top_k_and_sources_are_kept(base: GuardedBase) -> None:
-    documents = [
-        *make_fact_documents(),
-        GuardedDocument("elsewhere", "The red ledger is kept elsewhere.", source="other"),
-    ]
+    elsewhere = GuardedDocument("elsewhere", "The red ledger is kept elsewhere.", source="other")
+    documents = [*make_fact_documents(), elsewhere]
     base.put(documents)
     question = "Where is the red ledger kept, in the bakery, the library or the stables?"
     for top_k in (1, 2, 3):
-        require_equal_finds(
-            f"as many as top_k {top_k}", len(find_tested_ids(base, documents, question, top_k=top_k)), top_k
-        )
-    require_equal_finds(
-        "of the other source", find_tested_ids(base, documents, question, sources=("other",)), ["elsewhere"]
-    )
-    require_equal_finds("of no source", find_tested_ids(base, documents, question, sources=("nowhere",)), [])
+        found = find_tested_ids(base, documents, question, top_k=top_k)
+        require_equal_finds(f"as many as top_k {top_k}", len(found), top_k)
+    for source, wanted in (("other", ["elsewhere"]), ("nowhere", [])):
+        found = find_tested_ids(base, documents, question, sources=(source,))
+        require_equal_finds(f"of the source {source}", found, wanted)
 
 
 def _a_document_that_is_put_again_is_replaced(base: GuardedBase) -> None:
@@ -214,9 +208,8 @@ def _a_document_that_is_put_again_is_replaced(base: GuardedBase) -> None:
     base.put([old, *others])
     new = old._replace(text="The harbour sells nine anchors and no maps.")
     base.put([new])
-    require_equal_finds(
-        "the new text", find_tested_ids(base, [new, *others], "How many anchors does the harbour sell?")[:1], [new.id]
-    )
+    found = find_tested_ids(base, [new, *others], "How many anchors does the harbour sell?")
+    require_equal_finds("the new text", found[:1], [new.id])
     for item in ask_tested_base(base, "Who keeps the red ledger?"):
         require_equal_finds("the old text", old.text in item["text"], False)
 
@@ -246,16 +239,13 @@ def _everybody_finds_what_he_may_read(base: GuardedBase) -> None:
 
 
 def _what_may_not_be_read_takes_no_place(base: GuardedBase) -> None:
-    better = [
-        GuardedDocument(f"secret-{at}", f"The red ledger is kept by master {at}.", "other", ("tenant",))
-        for at in range(60)
-    ]
+    texts = [f"The red ledger is kept by master {at}." for at in range(60)]
+    better = [GuardedDocument(f"secret-{at}", text, "other", ("tenant",)) for at, text in enumerate(texts)]
     mine = GuardedDocument("mine", "A ledger lies in the tower, near other books.", "acme", ("user:ada",))
     base.put([*better, mine])
     asking = {"tenant": "acme", "user": "ada", "groups": []}
-    require_equal_finds(
-        "the only one", find_tested_ids(base, [mine], "Who keeps the red ledger?", asking, top_k=1), ["mine"]
-    )
+    found = find_tested_ids(base, [mine], "Who keeps the red ledger?", asking, top_k=1)
+    require_equal_finds("the only one", found, ["mine"])
 
 
 def _grants_and_revocations_hold_at_once(base: GuardedBase) -> None:
@@ -277,14 +267,11 @@ def _ids_are_those_of_a_tenant(base: GuardedBase) -> None:
     base.put([mine])
     base.put([other])
     for item in (mine, other):
-        asking: JsonObject = {"tenant": item.tenant}
-        require_equal_finds(
-            f"found for {item.tenant}", find_tested_ids(base, [item], "Which ledger is red?", asking), ["ledger"]
-        )
+        found = find_tested_ids(base, [item], "Which ledger is red?", {"tenant": item.tenant})
+        require_equal_finds(f"found for {item.tenant}", found, ["ledger"])
     base.remove([other])
-    require_equal_finds(
-        "what is left", find_tested_ids(base, [mine], "Which ledger is red?", {"tenant": "acme"}), ["ledger"]
-    )
+    found = find_tested_ids(base, [mine], "Which ledger is red?", {"tenant": "acme"})
+    require_equal_finds("what is left", found, ["ledger"])
 
 
 def _no_query_breaks_out(base: GuardedBase) -> None:
@@ -295,25 +282,21 @@ def _no_query_breaks_out(base: GuardedBase) -> None:
         find_tested_ids(base, documents, query)
         find_tested_ids(base, documents, query, {"tenant": "acme", "user": name, "groups": [name]})
         find_tested_ids(base, documents, QUESTIONS["harbour"], {"tenant": name}, sources=(name,))
-    require_equal_finds(
-        "unharmed", find_tested_ids(base, documents, QUESTIONS["bakery"], {"tenant": "acme"})[:1], ["bakery"]
-    )
+    found = find_tested_ids(base, documents, QUESTIONS["bakery"], {"tenant": "acme"})
+    require_equal_finds("unharmed", found[:1], ["bakery"])
 
 
 def _many_ask_while_one_writes(base: GuardedBase) -> None:
-    lasting, changing = (
-        make_fact_documents("acme", ("tenant",)),
-        GuardedDocument("change", "The red ledger is new.", "acme"),
-    )
+    lasting = make_fact_documents("acme", ("tenant",))
+    changing = GuardedDocument("change", "The red ledger is new.", "acme")
     hidden = GuardedDocument("hidden", "The red ledger is hidden.", "other", ("tenant",))
     base.put(lasting)
 
     def ask_base_in_thread(_: int) -> None:
         for _ in range(ROUNDS):
             for name, question in QUESTIONS.items():
-                require_equal_finds(
-                    "found", name in find_tested_ids(base, [*lasting, changing], question, {"tenant": "acme"}), True
-                )
+                found = find_tested_ids(base, [*lasting, changing], question, {"tenant": "acme"})
+                require_equal_finds("found", name in found, True)
 
     def write_base_in_thread() -> None:
         for _ in range(ROUNDS):
@@ -352,14 +335,11 @@ def _is_isolated_base(make: Callable[[], GuardedBase]) -> bool:
     mine = make_fact_documents("acme", ("tenant",))
     alone.put(mine)
     beside.put(mine)
-    expected = canonical_json([ask_tested_base(alone, question, {"tenant": "acme"}) for question in QUESTIONS.values()])
-    for _ in _change_hidden_documents(beside):
-        given = canonical_json(
-            [ask_tested_base(beside, question, {"tenant": "acme"}) for question in QUESTIONS.values()]
-        )
-        if given != expected:
-            return False
-    return True
+
+    def ask_all(base: GuardedBase) -> str:
+        return canonical_json([ask_tested_base(base, question, {"tenant": "acme"}) for question in QUESTIONS.values()])
+
+    return all(ask_all(beside) == ask_all(alone) for _ in _change_hidden_documents(beside))
 
 
 def _change_hidden_documents(base: GuardedBase) -> Iterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from inspect import signature
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from guardgraph.state.recording import BegunRun, NoteKind, Recording, RunNote
 
 WRITERS = 8
 RUNS_OF_A_WRITER = 5
+_AT = "2026-01-01T00:00:00.000000+00:00"
 
 
 def check_store(make_store: Callable[[], RunStore]) -> None:
@@ -52,9 +54,8 @@ def _a_run_is_read_as_it_was_recorded(store: RunStore) -> None:
     stored = store.read(run["run_id"])
     _require_equal_store("read().recording", stored.recording, run)
     _require_equal_store("read().run_id", stored.run_id, run["run_id"])
-    _require_equal_store(
-        "read().position.receipt", stored.position.receipt, {"seq": receipt["seq"], "hash": receipt["hash"]}
-    )
+    kept = {"seq": receipt["seq"], "hash": receipt["hash"]}
+    _require_equal_store("read().position.receipt", stored.position.receipt, kept)
     _require_read_refusal(store, _make_test_run_id(2))
 
 
@@ -79,9 +80,7 @@ def _a_run_with_other_content_is_kept_beside_the_first(store: RunStore) -> None:
     second = store.record(_make_test_run(1, text="resumed"))
     _require_equal_store("the number of the second record", second["seq"], 3)
     _require_equal_store("read()", store.read(_make_test_run_id(1)).recording, _make_test_run(1, text="resumed"))
-    _require_equal_store(
-        "the numbers of runs(), the latest of each run", [item.position.seq for item in store.runs()], [2, 3]
-    )
+    _require_equal_store("the numbers of runs(), the latest of each run", _list_stored_numbers(store.runs()), [2, 3])
     _require_equal_store("the receipt of the first content", store.record(_make_test_run(1)), first)
 
 
@@ -95,10 +94,8 @@ def _runs_are_found_by_pattern_tenant_and_time(store: RunStore) -> None:
     _require_equal_store("runs(pattern=)", _list_stored_numbers(store.runs(pattern="rag")), [1, 3, 4])
     _require_equal_store("runs(tenant=)", _list_stored_numbers(store.runs(tenant="acme")), [1, 2])
     _require_equal_store("runs(pattern=, tenant=)", _list_stored_numbers(store.runs(pattern="rag", tenant="acme")), [1])
-    _require_equal_store(
-        "runs(since=) of an hour ago", _list_stored_numbers(store.runs(since=began - hour)), [1, 2, 3, 4]
-    )
-    _require_equal_store("runs(since=) of in an hour", _list_stored_numbers(store.runs(since=began + hour)), [])
+    for since, name, wanted in ((began - hour, "an hour ago", [1, 2, 3, 4]), (began + hour, "in an hour", [])):
+        _require_equal_store(f"runs(since=) of {name}", _list_stored_numbers(store.runs(since=since)), wanted)
 
 
 def _runs_are_read_anew_whenever_they_are_iterated_over(store: RunStore) -> None:
@@ -131,8 +128,6 @@ def _threads_write_into_one_chain(store: RunStore) -> None:
 
 
 def _a_run_is_open_from_its_beginning_to_its_ending(store: Any) -> None:
-    if not _keeps_open_runs(store):
-        return
     for number in (1, 2, 3):
         given = _make_test_beginning(number)
         store.begin(given)
@@ -152,8 +147,6 @@ def _a_run_is_open_from_its_beginning_to_its_ending(store: Any) -> None:
 
 
 def _a_beginning_that_is_given_again_has_its_receipt(store: Any) -> None:
-    if not _keeps_open_runs(store):
-        return
     first = store.begin(_make_test_beginning(1))
     store.begin(_make_test_beginning(2))
     _require_equal_store("the receipt of the same beginning", store.begin(_make_test_beginning(1)), first)
@@ -161,8 +154,6 @@ def _a_beginning_that_is_given_again_has_its_receipt(store: Any) -> None:
 
 
 def _a_run_supersedes_the_one_before_on_its_thread(store: Any) -> None:
-    if not _keeps_open_runs(store):
-        return
     places = ((1, "a", "rag"), (2, "b", "rag"), (3, "a", "rag"), (4, "a", "other"))
     for number, thread, graph in places:
         store.begin({**_make_test_beginning(number), "thread": thread, "graph": graph})
@@ -171,15 +162,11 @@ def _a_run_supersedes_the_one_before_on_its_thread(store: Any) -> None:
     numbers = [UUID(item.run_id).int & 0xFFFF for item in store.open_runs()]
     _require_equal_store("the open runs", numbers, [2, 3, 4, 6, 7])
     [_, close] = [read_chain_entry(text) for text in store.entries(_make_test_run_id(1))]
-    said = {key: close.get(key) for key in ("kind", "how", "by")}
-    _require_equal_store(
-        "the close of the first", said, {"kind": "close", "how": "superseded", "by": _make_test_run_id(3)}
-    )
+    said = [close.get(key) for key in ("kind", "how", "by")]
+    _require_equal_store("the close of the first", said, ["close", "superseded", _make_test_run_id(3)])
 
 
 def _what_is_noted_of_a_request_is_given_back(store: Any) -> None:
-    if not _keeps_open_runs(store):
-        return
     for number in (1, 2):
         store.begin(_make_test_beginning(number))
     noted = [_make_test_note(1, "intent", "a"), _make_test_note(1, "receipt", "b"), _make_test_note(1, "waiting", "ü")]
@@ -189,24 +176,20 @@ def _what_is_noted_of_a_request_is_given_back(store: Any) -> None:
     if "after" in signature(store.notes).parameters:
         for at, receipt in enumerate(receipts):
             later = [note for note in given[at + 1 :] if note in noted]
-            _require_equal_store(
-                f"notes(after={receipt['seq']})", store.notes("request 1", after=receipt["seq"]), later
-            )
+            told = store.notes("request 1", after=receipt["seq"])
+            _require_equal_store(f"notes(after={receipt['seq']})", told, later)
     _require_equal_store("notes() of nothing", store.notes("request 3"), [])
-    told = [(item.intents, item.receipts, item.waiting) for item in store.open_runs()]
-    _require_equal_store("open_runs(): intents, receipts, waiting", told, [(1, 1, True), (1, 0, False)])
+    counts = [(item.intents, item.receipts, item.waiting) for item in store.open_runs()]
+    _require_equal_store("open_runs(): intents, receipts, waiting", counts, [(1, 1, True), (1, 0, False)])
 
 
 def _a_lost_run_is_closed(store: Any) -> None:
-    if not _keeps_open_runs(store):
-        return
     store.begin(_make_test_beginning(1))
     store.close_run(_make_test_run_id(1), by="somebody", why="its process is gone")
     _require_equal_store("open_runs()", store.open_runs(), [])
     [_, close] = [read_chain_entry(text) for text in store.entries(_make_test_run_id(1))]
-    said = {key: close.get(key) for key in ("kind", "how", "by", "why")}
-    wanted = {"kind": "close", "how": "closed", "by": "somebody", "why": "its process is gone"}
-    _require_equal_store("the close", said, wanted)
+    said = [close.get(key) for key in ("kind", "how", "by", "why")]
+    _require_equal_store("the close", said, ["close", "closed", "somebody", "its process is gone"])
     for number in (1, 2):
         try:
             store.close_run(_make_test_run_id(number), by="somebody", why="again")
@@ -216,8 +199,6 @@ def _a_lost_run_is_closed(store: Any) -> None:
 
 
 def _beginnings_and_notes_are_chained(store: Any) -> None:
-    if not _keeps_open_runs(store):
-        return
     store.begin(_make_test_beginning(1))
     store.note(_make_test_note(1, "intent", "a"))
     store.begin(_make_test_beginning(2))
@@ -232,6 +213,17 @@ def _beginnings_and_notes_are_chained(store: Any) -> None:
     _require_equal_store("head()", head and (head.seq, head.hash), (4, previous))
 
 
+def _where_runs_are_open(check: Callable[[Any], None]) -> Callable[[RunStore], None]:
+    """Return a check of a store that keeps runs from their beginning on; one that does not, need not."""
+
+    @wraps(check)
+    def check_open_runs(store: RunStore) -> None:
+        if callable(getattr(store, "begin", None)):
+            check(store)
+
+    return check_open_runs
+
+
 STORE_CHECKS: dict[str, Callable[[RunStore], None]] = {
     check.__name__.strip("_"): check
     for check in (
@@ -244,20 +236,15 @@ STORE_CHECKS: dict[str, Callable[[RunStore], None]] = {
         _runs_are_read_anew_whenever_they_are_iterated_over,
         _nobody_changes_what_is_kept,
         _threads_write_into_one_chain,
-        _a_run_is_open_from_its_beginning_to_its_ending,
-        _a_beginning_that_is_given_again_has_its_receipt,
-        _a_run_supersedes_the_one_before_on_its_thread,
-        _what_is_noted_of_a_request_is_given_back,
-        _a_lost_run_is_closed,
-        _beginnings_and_notes_are_chained,
+        _where_runs_are_open(_a_run_is_open_from_its_beginning_to_its_ending),
+        _where_runs_are_open(_a_beginning_that_is_given_again_has_its_receipt),
+        _where_runs_are_open(_a_run_supersedes_the_one_before_on_its_thread),
+        _where_runs_are_open(_what_is_noted_of_a_request_is_given_back),
+        _where_runs_are_open(_a_lost_run_is_closed),
+        _where_runs_are_open(_beginnings_and_notes_are_chained),
     )
 }
 """The checks by name; each is given a store in which nothing was recorded yet."""
-
-
-def _keeps_open_runs(store: object) -> bool:
-    """Say whether a store keeps runs from their beginning on; one that does not, need not."""
-    return callable(getattr(store, "begin", None))
 
 
 def _require_chained_runs(stored: list[StoredRun]) -> None:
@@ -300,48 +287,23 @@ def _make_test_run(
 ) -> Recording:
     """Return a run that never was, but for its form."""
     caller = None if tenant is None else {"tenant": tenant, "user": f"user {number}", "groups": []}
-    hashes = {name: digest(name) for name in ("policy", "budget", "declarations", "prompts")}
-    ending = {
-        "run_id": _make_test_run_id(number),
-        "pattern": pattern,
-        "status": "ok",
-        "stop_reason": "success",
-        "outcome": "answered",
-    }
+    run_id, opening = _make_test_run_id(number), {"started_at": _AT, "context": None, "caller": caller}
+    ending = {"run_id": run_id, "pattern": pattern, "status": "ok", "stop_reason": "success", "outcome": "answered"}
     made: Any = {
         "format": 1,
         "guardgraph": "0",
         "pattern": pattern,
         "graph": pattern,
-        "run_id": _make_test_run_id(number),
+        "run_id": run_id,
         "input": {"question": text, "numbers": [number, -0.5, 2**62, None, True]},
         "policy": {},
         "budget": {"max_seconds": 1.5},
-        "fingerprints": hashes,
-        "visits": [
-            {
-                "node": "done",
-                "kind": "terminal",
-                "clock": [0.0, 0.25],
-                "opening": {
-                    "started_at": "2026-01-01T00:00:00.000000+00:00",
-                    "context": None,
-                    "caller": caller,
-                    "carried": 0.0,
-                    "resumable": False,
-                },
-            }
-        ],
+        "fingerprints": {name: digest(name) for name in ("policy", "budget", "declarations", "prompts")},
+        "visits": [{"node": "done", "kind": "terminal", "clock": [0.0, 0.25]}],
         "calls": [],
-        "result": {
-            "run_id": _make_test_run_id(number),
-            "pattern": pattern,
-            **ending,
-            "trace": [],
-            "history": [],
-            "timeline": [],
-        },
+        "result": {**ending, "trace": [], "history": [], "timeline": []},
     }
+    made["visits"][0]["opening"] = {**opening, "carried": 0.0, "resumable": False}
     recording: Recording = made
     return recording
 
@@ -363,6 +325,6 @@ def _make_test_note(number: int, kind: NoteKind, text: str) -> RunNote:
         "run_id": _make_test_run_id(number),
         "request": f"request {number}",
         "kind": kind,
-        "at": "2026-01-01T00:00:00.000000+00:00",
+        "at": _AT,
         "content": {"text": text, "numbers": [number, 0.5, None]},
     }

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from guardgraph.plain.conversion import Unreturnable, convert_to_plain_json
 from guardgraph.plain.json import JsonObject, JsonValue, measure_json
@@ -22,15 +22,10 @@ def read_found_values(returned: object, most: int, *, query: str) -> object:
     rows = convert_to_plain_json(returned, most, []) if type(returned).__name__ == "DataFrame" else returned
     if not isinstance(rows, list | tuple) or hasattr(rows, "_asdict"):
         return returned
-    if _are_plain_candidates(rows, most):
+    are_named = all(type(item) is dict and type(item.get("doc_id")) is str for item in rows)
+    if type(rows) is list and are_named and measure_json(rows, most)[1]:
         return add_missing_scores([*rows], query)
     return add_missing_scores([_read_candidate(item, at, most) for at, item in enumerate(rows)], query)
-
-
-def _are_plain_candidates(rows: Sequence[object], most: int) -> bool:
-    """Say whether nothing of what was returned has to be converted, which is found out at once."""
-    are_named = all(type(item) is dict and type(item.get("doc_id")) is str for item in rows)
-    return type(rows) is list and are_named and measure_json(rows, most)[1]
 
 
 def make_unusable_candidate(error: Unreturnable, item: object = None) -> JsonObject:
@@ -72,25 +67,20 @@ def add_missing_scores(candidates: list[JsonValue], query: str) -> list[JsonValu
     lacking = [at for at, item in enumerate(candidates) if _is_text(item) and item.get("score") is None]
     if not lacking:
         return candidates
-    texts = [
-        _make_document(at, item) for at, item in enumerate(candidates) if isinstance(item, dict) and _is_text(item)
-    ]
+    texts: list[Document] = []
+    for at, item in enumerate(candidates):
+        if isinstance(item, dict) and _is_text(item):
+            title, section = (item[key] if isinstance(item.get(key), str) else "" for key in ("title", "section"))
+            named = {"id": str(at), "source": "", "title": title, "section": section, "updated_at": ""}
+            texts.append(Document(**named, text=item["text"]))  # type: ignore[typeddict-item]
     found = LexicalRetriever(texts)({"query": query, "sources": [""], "top_k": len(texts)})
     told = {int(hit["doc_id"]): hit for hit in found}
-    return [_add_score(item, told.get(at)) if at in lacking else item for at, item in enumerate(candidates)]
+    scored: list[Any] = [*candidates]
+    for at in lacking:
+        hit = told.get(at, {"score": 0.0})
+        scored[at] = {**scored[at], **{key: hit[key] for key in ("score", "unmeasured") if key in hit}}
+    return scored
 
 
 def _is_text(item: JsonValue) -> bool:
     return isinstance(item, dict) and isinstance(item.get("text"), str) and "unusable" not in item
-
-
-def _make_document(at: int, item: JsonObject) -> Document:
-    title, section = (item[key] if isinstance(item.get(key), str) else "" for key in ("title", "section"))
-    return Document(id=str(at), source="", title=title, section=section, updated_at="", text=item["text"])
-
-
-def _add_score(item: JsonValue, hit: Mapping[str, object] | None) -> JsonValue:
-    assert isinstance(item, dict)
-    if hit is None:
-        return {**item, "score": 0.0}
-    return {**item, **{key: hit[key] for key in ("score", "unmeasured") if key in hit}}

@@ -7,8 +7,7 @@ from importlib import resources
 
 from guardgraph.plain.json import JsonObject
 
-DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"
-"""What the RAG demo asks."""
+DEMO_QUESTION = "What SLA applies to enterprise plan and what is P1 first response target?"  # what the RAG demo asks
 
 RESEARCH_GOAL = (
     "Research current US payments incident status and enterprise SLA commitments, "

@@ -12,40 +12,27 @@ from typing import Final, Literal, NamedTuple
 
 from guardgraph.plain.errors import ConfigurationError
 
-LeftOutReason = Literal[
-    "another format",
-    "empty",
-    "hidden",
-    "link out of the folder",
-    "link to a folder",
-    "link to a file already read",
-    "link to a hidden file",
-    "link to another format",
-    "broken link",
-    "no regular file",
-]
+LeftOutLink = Literal["link out of the folder", "link to a folder", "link to a file already read", "broken link"]
+LeftOutTarget = Literal["link to a hidden file", "link to another format"]
+LeftOutReason = Literal["another format", "empty", "hidden", "no regular file"] | LeftOutLink | LeftOutTarget
 """An empty file has no text that a reader sees; what is no regular file is a pipe, a socket or a device."""
 
 
 class LeftOut(NamedTuple):
     """A file, a link or a hidden folder that was not read."""
 
-    name: str
-    """The path under the root."""
+    name: str  # the path under the root
     reason: LeftOutReason
 
 
 class Unread(NamedTuple):
     """A file or a folder that may not be read, or cannot."""
 
-    name: str
-    """The path under the root."""
-    reason: str
-    """What the system says."""
+    name: str  # the path under the root
+    reason: str  # what the system says
 
 
-_NAMES: Final = 3
-"""So many names stand for all that were left out for one reason."""
+_NAMES: Final = 3  # so many names stand for all that were left out for one reason
 _NAME_CHARS: Final = 60
 
 
@@ -54,12 +41,11 @@ def describe_left_out_files(left_out: Iterable[LeftOut]) -> str:
     names = defaultdict[str, list[str]](list)
     for name, reason in left_out:
         names[reason].append(name)
-    return "; ".join(f"{reason}: {len(of)} ({_list_first_file_names(of)})" for reason, of in sorted(names.items()))
-
-
-def _list_first_file_names(names: list[str]) -> str:
-    shown = [name if len(name) <= _NAME_CHARS else f"{name[:_NAME_CHARS]}…" for name in names[:_NAMES]]
-    return ", ".join(shown + ["…"] * (len(names) > _NAMES))
+    said = []
+    for why, of in sorted(names.items()):
+        shown = [name if len(name) <= _NAME_CHARS else f"{name[:_NAME_CHARS]}…" for name in of[:_NAMES]]
+        said.append(f"{why}: {len(of)} ({', '.join(shown + ['…'] * (len(of) > _NAMES))})")
+    return "; ".join(said)
 
 
 def format_file_path(parts: Iterable[str]) -> str:
@@ -68,8 +54,7 @@ def format_file_path(parts: Iterable[str]) -> str:
 
 
 MAX_FILES: Final = 100_000
-MAX_BYTES: Final = 100_000_000
-"""An index of so much takes about 2 GB of memory."""
+MAX_BYTES: Final = 100_000_000  # an index of so much takes about 2 GB of memory
 MAX_LEVELS: Final = 100
 """Folders inside each other. Nobody writes so deep; a folder that a program nested may have no end."""
 
@@ -80,24 +65,18 @@ _NOWHERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENA
 class FoundFile(NamedTuple):
     """A file to read."""
 
-    path: str
-    """Where it is."""
-    parts: tuple[str, ...]
-    """Its path under the root, by which it is known."""
-    size: int
-    """In bytes."""
-    modified: int
-    """Nanoseconds since 1970 at which it was last changed."""
+    path: str  # where it is
+    parts: tuple[str, ...]  # its path under the root, by which it is known
+    size: int  # in bytes
+    modified: int  # nanoseconds since 1970 at which it was last changed
 
 
 class Walked(NamedTuple):
     """What is in a folder."""
 
-    files: list[FoundFile]
-    """Those to read, in the order of their paths."""
+    files: list[FoundFile]  # those to read, in the order of their paths
     left_out: list[LeftOut]
-    unread: list[Unread]
-    """Nobody knows what is in these folders, nor what these files are."""
+    unread: list[Unread]  # nobody knows what is in these folders, nor what these files are
 
 
 def find_folder_files(
@@ -113,9 +92,8 @@ def find_folder_files(
         raise ConfigurationError(f"knowledge base folder {str(root)!r} cannot be read: {error}") from error
     total = sum(file.size for file in walked.files)
     if total > max_bytes:
-        raise ConfigurationError(
-            f"max_bytes: the files of knowledge base folder {str(root)!r} have {total} bytes; allowed: {max_bytes}"
-        )
+        said = f"the files of knowledge base folder {str(root)!r} have {total} bytes"
+        raise ConfigurationError(f"max_bytes: {said}; allowed: {max_bytes}")
     return walked._replace(files=sorted(walked.files, key=lambda file: file.parts))
 
 
@@ -157,10 +135,8 @@ def _list_folder_entries(
         parents, folder = waiting.pop()
         try:
             with os.scandir(folder) as scanned:
-                entries = [
-                    (entry, not _is_hidden_file(entry) and entry.is_dir(follow_symlinks=False))
-                    for entry in islice(scanned, max_files + 1 - seen)
-                ]
+                found = [*islice(scanned, max_files + 1 - seen)]
+                entries = [(each, not _is_hidden_file(each) and each.is_dir(follow_symlinks=False)) for each in found]
         except OSError as error:
             if not parents:
                 raise
@@ -168,17 +144,15 @@ def _list_folder_entries(
             continue
         seen += len(entries)
         if seen > max_files:
-            raise ConfigurationError(
-                f"max_files: knowledge base folder {str(root)!r} has more than {max_files} files and folders"
-            )
+            said = f"knowledge base folder {str(root)!r} has more than {max_files} files and folders"
+            raise ConfigurationError(f"max_files: {said}")
         for entry, is_folder in entries:
             parts = (*parents, entry.name)
             if not is_folder:
                 yield parts, entry
             elif len(parts) > MAX_LEVELS:
-                raise ConfigurationError(
-                    f"knowledge base folder {str(root)!r} has more than {MAX_LEVELS} folders inside each other"
-                )
+                said = f"has more than {MAX_LEVELS} folders inside each other"
+                raise ConfigurationError(f"knowledge base folder {str(root)!r} {said}")
             else:
                 waiting.append((parts, entry.path))
 

@@ -30,14 +30,11 @@ from guardgraph.tools.folder import (
 class Document(TypedDict):
     """A chunk of a knowledge base: what is found, shown to the model and cited."""
 
-    id: str
-    """Unique in its knowledge base; what a citation names."""
-    source: str
-    """What the two allowlists name."""
+    id: str  # unique in its knowledge base; what a citation names
+    source: str  # what the two allowlists name
     title: str
     section: str
-    updated_at: str
-    """A date, as its author wrote it."""
+    updated_at: str  # a date, as its author wrote it
     text: str
     span: NotRequired[list[int]]
     """Where its text begins and ends in the text of the document that it is a piece of, in characters."""
@@ -134,12 +131,20 @@ def load_folder(
 
 def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iterator[Document]:
     from guardgraph.formats.article import list_article_sections
-    from guardgraph.formats.by_ending import FORMATS
+    from guardgraph.formats.by_ending import FORMATS, decode_file_text
 
     number, name = "/".join(file.parts), Path(file.parts[-1])
     if (problem := find_file_name_problem(number, source)) is not None:
         raise ConfigurationError(f"knowledge base file {str(root.joinpath(*file.parts))!r}: {problem}")
-    text = _read_file_text(root, file, name.suffix.lower())
+    shown = str(root.joinpath(*file.parts))
+    try:
+        text = decode_file_text(Path(file.path).read_bytes(), name.suffix.lower())
+    except UnicodeError as error:
+        raise ConfigurationError(f"knowledge base file {shown!r} is not UTF-8: {error}") from error
+    except OSError as error:
+        raise ConfigurationError(f"knowledge base file {shown!r} cannot be read: {error}") from error
+    if "\0" in text:
+        raise ConfigurationError(f"knowledge base file {shown!r} is not text: it holds a NUL character")
     parsed = FORMATS[name.suffix.lower()](text)
     title, sections = list_article_sections(parsed, name.stem)
     for piece in split_document_into_chunks(number, parsed.text, sections, max_chars, below=parsed.section):
@@ -152,21 +157,6 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
             text=piece.text,
             span=list(piece.span),
         )
-
-
-def _read_file_text(root: Path, file: FoundFile, suffix: str) -> str:
-    from guardgraph.formats.by_ending import decode_file_text
-
-    shown = str(root.joinpath(*file.parts))
-    try:
-        text = decode_file_text(Path(file.path).read_bytes(), suffix)
-    except UnicodeError as error:
-        raise ConfigurationError(f"knowledge base file {shown!r} is not UTF-8: {error}") from error
-    except OSError as error:
-        raise ConfigurationError(f"knowledge base file {shown!r} cannot be read: {error}") from error
-    if "\0" in text:
-        raise ConfigurationError(f"knowledge base file {shown!r} is not text: it holds a NUL character")
-    return text
 
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
@@ -204,8 +194,7 @@ def _find_chunk_end(window: str, max_chars: int) -> int:
 class Piece(NamedTuple):
     """A part of a section, short enough to be shown to a model."""
 
-    id: str
-    """`DOCUMENT#section.number`; it changes only with the document's id, the headings, or what stands above."""
+    id: str  # `DOCUMENT#section.number`; it changes only with the document's id, the headings, or what stands above
     section: str
     text: str
     span: Span

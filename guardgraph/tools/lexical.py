@@ -35,8 +35,7 @@ _Postings: TypeAlias = dict[str, list[tuple[int, float]]]
 class _Index(NamedTuple):
     """One reading of the words of a base."""
 
-    postings: dict[str, _Postings]
-    """By language, in which a reading may differ."""
+    postings: dict[str, _Postings]  # by language, in which a reading may differ
     known: WordCounts
 
 
@@ -89,27 +88,33 @@ class LexicalRetriever:
         ConfigurationError: a document lacks a field, has one that is no string, or an id occurs twice.
     """
 
-    documents: tuple[Document, ...]
-    """The knowledge base, in its order."""
-    sources: tuple[str, ...]
-    """The names of its sources, sorted, each once: what a policy may list."""
+    documents: tuple[Document, ...]  # the knowledge base, in its order
+    sources: tuple[str, ...]  # the names of its sources, sorted, each once: what a policy may list
     unmeasured: tuple[str, ...]
     """Where most documents are in languages for which the default `min_chunk_score` was not measured: their codes."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        _check_documents(documents)
+        ids = Counter[str]()
+        for position, document in enumerate(documents):
+            if not isinstance(document, Mapping):
+                raise ConfigurationError(f"document {position} is no dictionary but a {type(document).__name__}")
+            for field in sorted(Document.__required_keys__):
+                if not isinstance(document.get(field), str):
+                    raise ConfigurationError(f"document {position}: {field!r} is missing or no string")
+            ids[document["id"]] += 1
+        name, times = ids.most_common(1)[0] if ids else ("", 0)
+        if times > 1:
+            raise ConfigurationError(f"{times} documents have the id {name!r}; a citation must name exactly one")
         self.documents = tuple(documents)
         self.sources = tuple(sorted({document["source"] for document in documents}))
         told = [detect_language(document["text"]) for document in documents]
         self._language = find_main_language(Counter(told))
         self.unmeasured = list_unmeasured_languages(Counter(told))
         languages = [language or self._language for language in told]
-        counts = [
-            _count_document_words(document, language) for document, language in zip(documents, languages, strict=True)
-        ]
+        counts = [_count_document_words(*pair) for pair in zip(documents, languages, strict=True)]
         everywhere = [_ANY_LANGUAGE] * len(counts)
         spoken = (languages, everywhere, everywhere)
-        self._indexes = [_index([count[at] for count in counts], spoken[at]) for at in range(len(spoken))]
+        self._indexes = [_index_documents([count[at] for count in counts], spoken[at]) for at in range(len(spoken))]
 
     def __repr__(self) -> str:
         return f"LexicalRetriever({len(self.documents)} documents, sources={list(self.sources)})"
@@ -118,22 +123,18 @@ class LexicalRetriever:
         """Find what answers a query."""
         query, allowed, top_k = SearchRequest.of(request)
         whole, covered = self._measure_coverage(query)
-        found = [
-            index for index, weight in enumerate(covered) if weight > 0 and self.documents[index]["source"] in allowed
-        ]
-        ranked = rank_relevant_passages([covered[index] for index in found], whole, self._indexes[0].known, top_k)
-        return [
-            _make_lexical_candidate(self.documents[found[place]], score, self.unmeasured) for place, score in ranked
-        ]
+        found = [at for at, weight in enumerate(covered) if weight > 0 and self.documents[at]["source"] in allowed]
+        ranked = rank_relevant_passages([covered[at] for at in found], whole, self._indexes[0].known, top_k)
+        hits = ((self.documents[found[place]], score) for place, score in ranked)
+        return [_make_lexical_candidate(document, score, self.unmeasured) for document, score in hits]
 
     def _measure_coverage(self, query: str) -> tuple[float, list[float]]:
         """Return what a query says, and how much of it each document covers."""
         whole, covered = 0.0, [0.0] * len(self.documents)
         if not covered:
             return whole, covered
-        for reading, term, times in weigh_asked_terms(
-            find_asked_terms(query, self._language, tuple(self._indexes[0].postings))
-        ):
+        asked = find_asked_terms(query, self._language, tuple(self._indexes[0].postings))
+        for reading, term, times in weigh_asked_terms(asked):
             postings, known = self._indexes[reading]
             found = [held[form] for held, form in zip(postings.values(), term, strict=True) if form in held]
             weight = known.weight(times, sum(map(len, found)))
@@ -143,41 +144,23 @@ class LexicalRetriever:
         return whole, covered
 
 
-def _check_documents(documents: Sequence[Document]) -> None:
-    ids = Counter[str]()
-    for position, document in enumerate(documents):
-        if not isinstance(document, Mapping):
-            raise ConfigurationError(f"document {position} is no dictionary but a {type(document).__name__}")
-        for field in sorted(Document.__required_keys__):
-            if not isinstance(document.get(field), str):
-                raise ConfigurationError(f"document {position}: {field!r} is missing or no string")
-        ids[document["id"]] += 1
-    name, times = ids.most_common(1)[0] if ids else ("", 0)
-    if times > 1:
-        raise ConfigurationError(f"{times} documents have the id {name!r}; a citation must name exactly one")
-
-
 def _count_document_words(document: Document, language: str) -> tuple[Counter[str], ...]:
     text = join_searched_text(document["title"], document["section"], document["text"])
     return tuple(map(Counter, read_words_three_ways(list_content_words(text, language), language)))
 
 
-def _index(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
+def _index_documents(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
     totals: Counter[str] = Counter()
     for count in counts:
         totals.update(count)
     once = sum(1 for total in totals.values() if total == 1)
     known = WordCounts(len(counts), totals.total(), once)
-    return _Index(_make_postings(counts, languages, known.average), known)
-
-
-def _make_postings(counts: Sequence[Counter[str]], languages: Sequence[str], average: float) -> dict[str, _Postings]:
     postings: dict[str, _Postings] = {language: defaultdict(list) for language in sorted(set(languages))}
     for index, (count, language) in enumerate(zip(counts, languages, strict=True)):
-        damped = measure_length_damping(count.total(), average)
+        damped = measure_length_damping(count.total(), known.average)
         for term, times in count.items():
             postings[language][term].append((index, measure_term_share(times, damped)))
-    return postings
+    return _Index(postings, known)
 
 
 def _make_lexical_candidate(document: Document, score: float, unmeasured: Sequence[str]) -> Candidate:
@@ -209,21 +192,17 @@ class SearchRequest(NamedTuple):
         """Read a request."""
         if not isinstance(request, Mapping):
             raise ConfigurationError(f"request: a dictionary is required; given: {format_given_value(request)}")
-        query, sources, top_k = (_field(request, name) for name in cls._fields)
+        if missing := [name for name in cls._fields if name not in request]:
+            raise ConfigurationError(f"request: {missing[0]} is missing; query, sources and top_k are required")
+        query, sources, top_k = (request[name] for name in cls._fields)
         if not isinstance(query, str):
-            raise _wrong("query", "a text", query)
+            raise _refuse_search_field("query", "a text", query)
         if not isinstance(sources, list | tuple | set | frozenset) or not {*map(type, sources)} <= {str}:
-            raise _wrong("sources", "a list of texts", sources)
+            raise _refuse_search_field("sources", "a list of texts", sources)
         if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
-            raise _wrong("top_k", "a whole number from 1 on", top_k)
+            raise _refuse_search_field("top_k", "a whole number from 1 on", top_k)
         return cls(query, frozenset(sources), top_k)
 
 
-def _field(request: Mapping[object, object], name: str) -> object:
-    if name not in request:
-        raise ConfigurationError(f"request: {name} is missing; query, sources and top_k are required")
-    return request[name]
-
-
-def _wrong(field: str, allowed: str, given: object) -> ConfigurationError:
+def _refuse_search_field(field: str, allowed: str, given: object) -> ConfigurationError:
     return ConfigurationError(f"request: {field}: {allowed} is required; given: {format_given_value(given)}")

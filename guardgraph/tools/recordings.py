@@ -15,7 +15,10 @@ from guardgraph.world.call import mark_as_instant
 
 def make_recorded_search() -> Tool:
     """Make the search that knows the recorded hits."""
-    recorded = [(hit, _list_hit_terms(hit)) for hit in _load_recorded_file("research_search_results.json")]
+    recorded = []
+    for hit in _load_recorded_file("research_search_results.json"):
+        said = f"{hit['title']} {hit['snippet']} {urlsplit(hit['url']).path}"
+        recorded.append((hit, _list_recorded_terms(said)))
 
     @mark_as_instant
     def search_recorded_hits(request: JsonObject) -> JsonValue:
@@ -48,10 +51,6 @@ def make_recorded_extractor() -> Tool:
         return [dict(note) for note in recorded if note["url"] in request["pages"]][: request["max_notes"]]
 
     return extract_recorded_notes
-
-
-def _list_hit_terms(hit: JsonObject) -> set[str]:
-    return _list_recorded_terms(f"{hit['title']} {hit['snippet']} {urlsplit(hit['url']).path}")
 
 
 def _list_recorded_terms(text: str) -> set[str]:

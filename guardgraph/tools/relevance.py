@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_Number = TypeVar("_Number", float, "NDArray[float64]")
-"""One, or an array of numpy's, which computes all of its own."""
+_Number = TypeVar("_Number", float, "NDArray[float64]")  # one, or an array of numpy's, which computes all of its own
 
 _K1: Final = 1.6
-_B: Final = 0.4
-"""BM25's saturation and length constants, as usual: 1.2..2 and 0.5..0.8 (Robertson and Zaragoza 2009)."""
+_B: Final = 0.4  # BM25's saturation and length constants, as usual: 1.2..2 and 0.5..0.8 (Robertson and Zaragoza 2009)
 
 _OPEN: Final = 0.5
 _MORE_OPEN: Final = 0.3
@@ -55,19 +53,15 @@ _SHARES: Final = (0.7, 0.1, 0.2)
 """How much of a word each of its readings is: stem, spelling, beginning; set on questions in German, Spanish, Russian,
 Chinese and Hindi."""
 
-_LARGEST_EXPONENT: Final = 500
-"""From here on, 1 more or less makes no difference to the logarithm."""
+_LARGEST_EXPONENT: Final = 500  # from here on, 1 more or less makes no difference to the logarithm
 
 
 def list_unmeasured_languages(passages: Mapping[str, int]) -> tuple[str, ...]:
     """Return the languages of most passages, where the default threshold was measured for less than half of them."""
     counts = Counter({language: count for language, count in passages.items() if language})
-    others = tuple(language for language, _ in sorted(counts.items(), key=_rank_language) if language not in MEASURED)
+    ranked = sorted(counts, key=lambda language: (-counts[language], language))
+    others = tuple(language for language in ranked if language not in MEASURED)
     return others if 2 * sum(counts[language] for language in others) > counts.total() else ()
-
-
-def _rank_language(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]
 
 
 class WordCounts(NamedTuple):
@@ -75,8 +69,7 @@ class WordCounts(NamedTuple):
 
     passages: int
     words: int
-    once: int
-    """How many words occur once."""
+    once: int  # how many words occur once
 
     @property
     def average(self) -> float:
@@ -142,14 +135,14 @@ def rank_relevant_passages(
     rarity = math.exp(-min(known.chance, _LARGEST_CHANCE * whole))
     places = nlargest(wanted, range(len(covered)), key=covered.__getitem__)
     scored = [
-        (place, _score(covered[place], known.openness * (whole - covered[place]), rarity))
+        (place, _score_passage(covered[place], known.openness * (whole - covered[place]), rarity))
         for place in places
         if covered[place] > 0
     ]
     return sorted((hit for hit in scored if hit[1] > 0), key=lambda hit: (-hit[1], hit[0]))
 
 
-def _score(covered: float, left_open: float, rarity: float) -> float:
+def _score_passage(covered: float, left_open: float, rarity: float) -> float:
     """Return the relevance of a passage, 0..1, rounded to four digits."""
     # A question of hundreds of words may cover more than the exponential of a float can hold.
     beyond = math.log1p(math.expm1(min(covered, _LARGEST_EXPONENT)) * rarity) + max(covered - _LARGEST_EXPONENT, 0)

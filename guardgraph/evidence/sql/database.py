@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -35,10 +35,8 @@ Engines: TypeAlias = "dict[tuple[int, tuple[int, int] | None, str], Engine]"
 _INHERITED: list[Engine] = []
 """Engines of the process that this one was forked from: to close their connections would close them there."""
 
-PAUSE = 0.02
-"""Seconds between two attempts at what others are in the way of."""
-CHARS = 300
-"""Characters of what a database says."""
+PAUSE = 0.02  # seconds between two attempts at what others are in the way of
+CHARS = 300  # characters of what a database says
 NO_DATABASE = ("file is not a database", "file is encrypted")
 BUSY = ("database is locked", "lock timeout", "LockNotAvailable")
 
@@ -51,8 +49,7 @@ class StoreDatabase:
         self.timeout = timeout
         self._engines: Engines = {}
         self.watch = LogWatch()
-        self.checked: WeakSet[Engine] = WeakSet()
-        """Engines of databases that are known to be stores."""
+        self.checked: WeakSet[Engine] = WeakSet()  # engines of databases that are known to be stores
         finalize(self, _dispose_engines, self._engines)
         if address.file is not None:
             from guardgraph.evidence.sql import writing  # noqa: F401 - not in a thread that a child would not have
@@ -64,8 +61,10 @@ class StoreDatabase:
         return Transaction(self, mode).run_in_one_step(work)
 
     def append_entry(self, new: NewRun | NewStep) -> Receipt:
-        """Append a run, or a step of an open one, in a transaction of its own, and return its receipt."""
-        return Transaction(self, "append").append_entry(new)
+        """Append a run, or a step of an open one; return its receipt. The store is made where there is none."""
+        from guardgraph.evidence.sql.writing import append_new_entry
+
+        return self.run_transaction(lambda connection: append_new_entry(connection, new), "append")
 
     @contextmanager
     def begin_stepwise_transaction(self, mode: Mode = "read") -> Iterator[Transaction]:
@@ -87,8 +86,14 @@ class StoreDatabase:
         """Move what SQLite's log holds into the database, and cut the log to nothing: it has what was erased."""
         if self.address.file is None:
             return
+
+        def is_truncation_hindered(connection: Connection) -> bool:
+            set_sqlite_patience(connection, 0.0)  # it is tried again here
+            busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            return bool(busy)
+
         ends = monotonic() + self.timeout
-        while self.run_transaction(_truncate_sqlite_log, "bare"):
+        while self.run_transaction(is_truncation_hindered, "bare"):
             if monotonic() > ends:
                 raise StoreError(
                     f"{self.address.shown}: erased, but its log still has what was erased, since others are reading; "
@@ -163,13 +168,6 @@ def _dispose_engines(engines: Engines) -> None:
                 _INHERITED.append(engine)
 
 
-def _truncate_sqlite_log(connection: Connection) -> bool:
-    """Say whether others were in the way of emptying the log."""
-    set_sqlite_patience(connection, 0.0)  # whoever calls tries again
-    busy, _, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-    return bool(busy)
-
-
 class Transaction:
     """A transaction of a database. A thread that hangs in it ends it when it comes back, without a commit."""
 
@@ -177,21 +175,18 @@ class Transaction:
         self._database = database
         self._mode = mode
         self._connection: Connection | None = None
+        self._line = ExitStack()  # leaves the line of the writers of a file
         self._lock = Lock()
         self._busy = False
         self._left = False
 
     def run_in_one_step(self, work: Callable[[Connection], T]) -> T:
         """Do all of it in one step, from begin to end."""
-        return self._run_within_timeout(partial(self._run_whole, work))
-
-    def append_entry(self, new: NewRun | NewStep) -> Receipt:
-        """Append a run, or a step of an open one, to the store, which is made where there is none, in one step."""
-        return self._run_within_timeout(partial(self._append_entry, new))
+        return self._run_within_timeout(partial(self._run_whole_transaction, work))
 
     def begin(self) -> None:
         """Begin it, in what is a store still: somebody may have put a trigger there since it was opened."""
-        self._run_within_timeout(partial(self._begin_work, looks=True))
+        self._run_within_timeout(partial(self._begin_transaction, looks=True))
 
     def run_step(self, work: Callable[[Connection], T]) -> T:
         """Do some work in it."""
@@ -200,7 +195,7 @@ class Transaction:
     def end(self, *, commit: bool) -> None:
         """End it; nothing is left to do where it was left behind."""
         if not self._left:
-            self._run_within_timeout(partial(self._end_work, commit=commit))
+            self._run_within_timeout(partial(self._end_transaction, commit=commit))
 
     @property
     def _open_connection(self) -> Connection:
@@ -208,35 +203,18 @@ class Transaction:
             raise StoreError(f"{self._database.address.shown}: the transaction is over")
         return self._connection
 
-    def _run_whole(self, work: Callable[[Connection], T]) -> T:
-        self._begin_work()
+    def _run_whole_transaction(self, work: Callable[[Connection], T]) -> T:
+        self._begin_transaction()
         try:
             made = work(self._open_connection)
         except BaseException:
             with suppress(Exception):  # what went wrong first is what is told
-                self._end_work(commit=False)
+                self._end_transaction(commit=False)
             raise
-        self._end_work(commit=True)
+        self._end_transaction(commit=True)
         return made
 
-    def _append_entry(self, new: NewRun | NewStep) -> Receipt:
-        from guardgraph.evidence.sql.writing import append_new_entry
-
-        database = self._database
-        engine = database.get_database_engine(makes=True)
-        if engine not in database.checked:
-            self._run_whole(lambda connection: None)
-        connection = self._open_in_line(engine)
-        try:
-            receipt = append_new_entry(connection, new, database.timeout, self._check_still_wanted)
-        except BaseException:
-            self._discard_connection()
-            raise
-        self._connection = None
-        self._close(connection.close)
-        return receipt
-
-    def _open_in_line(self, engine: Engine) -> Connection:
+    def _connect_to_store(self, engine: Engine) -> Connection:
         """Open the connection; of SQLite, no fork comes in between until it is closed."""
         if self._database.address.file is None:
             self._connection = engine.connect()
@@ -249,28 +227,29 @@ class Transaction:
             raise
         return self._connection
 
-    def _close(self, *steps: Callable[[], None]) -> None:
-        try:
-            for step in steps:
-                step()
-        finally:
+    def _close_connection(self, *steps: Callable[[], None]) -> None:
+        """Leave the line of writers, and take the steps, whatever goes wrong in between."""
+        with ExitStack() as closing:
             if (file := self._database.address.file) is not None:
-                self._database.watch.note_log(file)
-                SQLITE.leave()
+                closing.callback(SQLITE.leave)
+                closing.callback(self._database.watch.note_log, file)
+            for step in reversed(steps):
+                closing.callback(step)
+            self._line.close()
 
-    def _check_still_wanted(self) -> None:
-        """Raise where nobody waits any longer."""
-        if self._left:
-            raise StoreError(f"{self._database.address.shown}: nobody waits for it any longer")
-
-    def _begin_work(self, *, looks: bool = False) -> None:
+    def _begin_transaction(self, *, looks: bool = False) -> None:
         from guardgraph.evidence.sql import tables as schema
+        from guardgraph.evidence.sql.writing import wait_in_write_line
 
         database = self._database
         engine = database.get_database_engine(makes=self._mode == "append")
-        connection = self._open_in_line(engine)
+        connection, seconds = self._connect_to_store(engine), database.timeout
         try:
-            begin_sql_transaction(connection, database.timeout, self._mode)
+            if self._mode == "append" and database.address.file is not None:
+                began = monotonic()  # half of the time is for what SQLite says
+                self._line.enter_context(wait_in_write_line(connection, seconds / 2))
+                seconds -= monotonic() - began
+            begin_sql_transaction(connection, seconds, self._mode)
             if looks or engine not in database.checked:
                 check = schema.prepare_store_schema if self._mode == "append" else schema.check_store_schema
                 check(connection, database.address.shown)
@@ -281,16 +260,17 @@ class Transaction:
             self._discard_connection()
             raise
 
-    def _end_work(self, *, commit: bool) -> None:
+    def _end_transaction(self, *, commit: bool) -> None:
         connection, self._connection = self._open_connection, None
         try:
             if self._mode != "bare":
-                connection.exec_driver_sql("COMMIT" if commit and not self._left else "ROLLBACK")
+                driver: Any = connection.connection.driver_connection
+                driver.execute("COMMIT" if commit and not self._left else "ROLLBACK")
         except BaseException:
             self._connection = connection
             self._discard_connection()
             raise
-        self._close(connection.close)
+        self._close_connection(connection.close)
 
     def _run_within_timeout(self, work: Callable[[], T]) -> T:
         """Do work in a thread, and wait for it for as long as the database may take."""
@@ -298,7 +278,7 @@ class Transaction:
         done = Handover()
         self._busy = True
         try:
-            start_thread_work(partial(self._run_in_thread, work), done)
+            start_thread_work(partial(self._run_work_in_thread, work), done)
             came = done.wait_for_result(seconds)
         except BaseException:  # an interrupt of whoever waits
             self._abandon_transaction()
@@ -312,7 +292,7 @@ class Transaction:
         made: T = result
         return made
 
-    def _run_in_thread(self, work: Callable[[], Any]) -> Any:
+    def _run_work_in_thread(self, work: Callable[[], Any]) -> Any:
         is_file = self._database.address.file is not None
         if is_file:  # a child could not load a module which a thread is loading that it does not have
             SQLITE.enter(waits=self._connection is None)
@@ -338,7 +318,7 @@ class Transaction:
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(Exception):  # a new one says more than one that is broken
-                self._close(connection.invalidate, connection.close)
+                self._close_connection(connection.invalidate, connection.close)
 
 
 def convert_database_error(error: BaseException, address: Address) -> BaseException:
@@ -351,9 +331,12 @@ def convert_database_error(error: BaseException, address: Address) -> BaseExcept
     odd = OverflowError | UnicodeDecodeError  # a number that SQLite has not, a message that repeats what was damaged
     if not isinstance(error, SQLAlchemyError | OSError | odd | driver.Error):
         return error
-    line = _format_database_error(
-        _get_database_message(error.orig if isinstance(error, DBAPIError) else error), address
-    )
+    own = error.orig if isinstance(error, DBAPIError) else error
+    # What it says first: behind that, PostgreSQL shows rows and statements.
+    line = " ".join((getattr(getattr(own, "diag", None), "message_primary", None) or str(own)).split())
+    if address.url.password:  # no database repeats it, as far as anybody knows
+        line = line.replace(str(address.url.password), "***")
+    line = line[:CHARS]
     if any(words in line for words in NO_DATABASE):
         made: GuardgraphError = ConfigurationError(f"{address.shown}: an SQLite database is required; {line}")
     elif any(words in line for words in BUSY):
@@ -362,15 +345,3 @@ def convert_database_error(error: BaseException, address: Address) -> BaseExcept
         made = StoreError(f"{address.shown}: {line}")
     made.__suppress_context__ = True
     return made
-
-
-def _get_database_message(error: object) -> str:
-    """Return what a database says first: behind that, PostgreSQL shows rows and statements."""
-    return getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
-
-
-def _format_database_error(said: str, address: Address) -> str:
-    line = " ".join(said.split())
-    if address.url.password:  # no database repeats it, as far as anybody knows
-        line = line.replace(str(address.url.password), "***")
-    return line[:CHARS]

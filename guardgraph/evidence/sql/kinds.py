@@ -28,8 +28,7 @@ DRIVERS = {
 """What a URL may begin with, and the driver that is meant."""
 
 
-NEVER = "none"
-"""As ``prepare_threshold``: no statement is prepared on the server."""
+NEVER = "none"  # as ``prepare_threshold``: no statement is prepared on the server
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +36,8 @@ class Address:
     """A checked URL."""
 
     url: URL = field(repr=False)
-    shown: str
-    """The URL for messages: without a password, and without options, which may hold one."""
-    file: Path | None
-    """The file of an SQLite database; None for a server."""
+    shown: str  # the URL for messages: without a password, and without options, which may hold one
+    file: Path | None  # the file of an SQLite database; None for a server
 
 
 def parse_store_address(given: object) -> Address:
@@ -59,19 +56,15 @@ def parse_store_address(given: object) -> Address:
     if (driver := DRIVERS.get(url.drivername)) is None:
         raise ConfigurationError(f"url: {ALLOWED} is required; given: one that begins with {url.drivername!r:.80}")
     if driver.startswith("sqlite"):
-        url = _resolve_sqlite_file(url)
+        database = url.database or ""
+        if url.host or url.query or database in ("", ":memory:") or database.startswith("file:") or "\0" in database:
+            raise ConfigurationError("url: of SQLite, sqlite:///FILE is required: a file, and no options")
+        url = url.set(database=str(Path(database).absolute()))
     elif not re.fullmatch(f"{NEVER}|[0-9]{{1,9}}", str(url.query.get("prepare_threshold", NEVER))):
         raise ConfigurationError(f"url: prepare_threshold: a whole number or {NEVER} is required")
     shown = url.set(query={}).render_as_string(hide_password=True)
     file = Path(url.database) if driver.startswith("sqlite") and url.database else None
     return Address(url.set(drivername=driver), shown, file)
-
-
-def _resolve_sqlite_file(url: URL) -> URL:
-    database = url.database or ""
-    if url.host or url.query or database in ("", ":memory:") or database.startswith("file:") or "\0" in database:
-        raise ConfigurationError("url: of SQLite, sqlite:///FILE is required: a file, and no options")
-    return url.set(database=str(Path(database).absolute()))
 
 
 Mode: TypeAlias = Literal["read", "append", "change", "bare"]
@@ -80,8 +73,7 @@ without a transaction."""
 
 PATIENCE = 0.9
 """The share of a timeout after which the database itself gives up: it can say what it waited for, a deadline cannot."""
-PAUSES = (0.001, 0.005)
-"""Seconds between two attempts at SQLite's lock, at random."""
+PAUSES = (0.001, 0.005)  # seconds between two attempts at SQLite's lock, at random
 _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
 """Reads a text that is no UTF-8 any more, for its hash to show it: one run that was damaged hides no other."""
 _LOGGED = "guardgraph writes ahead"
@@ -147,9 +139,9 @@ def begin_sql_transaction(connection: Connection, seconds: float, mode: Mode) ->
     driver: Any = connection.connection.driver_connection
     writes = mode != "read"
     if connection.dialect.name != "sqlite":
-        driver.execute(
-            "; ".join(_build_postgres_writer_sql(seconds, mode) if writes else _build_postgres_reader_sql(seconds))
-        )
+        limit = int(seconds * PATIENCE * 1000)
+        reading = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", f"SET LOCAL statement_timeout = {limit}"]
+        driver.execute("; ".join(_build_postgres_writer_sql(limit, mode) if writes else reading))
     elif writes:
         _begin_sqlite_writing(connection, driver, seconds)
     else:
@@ -183,9 +175,8 @@ def _begin_sqlite_writing(connection: Connection, driver: Any, seconds: float) -
         sleep(uniform(*PAUSES))
 
 
-def _build_postgres_writer_sql(seconds: float, mode: Mode) -> list[str]:
+def _build_postgres_writer_sql(limit: int, mode: Mode) -> list[str]:
     """Return what begins a transaction of a PostgreSQL writer, so that it waits for nothing longer than it may."""
-    limit = int(seconds * PATIENCE * 1000)
     return [
         "BEGIN ISOLATION LEVEL READ COMMITTED",  # so that what is read behind the lock is the latest
         f"SET LOCAL statement_timeout = {limit}",
@@ -197,8 +188,3 @@ def _build_postgres_writer_sql(seconds: float, mode: Mode) -> list[str]:
         "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
         _LOCKED,
     ]
-
-
-def _build_postgres_reader_sql(seconds: float) -> list[str]:
-    limit = int(seconds * PATIENCE * 1000)
-    return ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", f"SET LOCAL statement_timeout = {limit}"]

@@ -74,8 +74,7 @@ _LIST: Final = text(
     "SELECT tenant, period, unit, spent, reserved, lapsed FROM guardgraph_accounts ORDER BY tenant, period, unit"
 )
 
-_ready: WeakSet[Engine] = WeakSet()
-"""Engines of databases that are known to have the tables."""
+_ready: WeakSet[Engine] = WeakSet()  # engines of databases that are known to have the tables
 
 
 class NoRoom(Exception):
@@ -113,17 +112,14 @@ def reserve_charges(connection: Connection, charges: Sequence[Charge], seconds: 
         change = {**key, "amount": charge.amount, "limit": charge.limit}
         connection.execute(_OPEN, key)
         if (stood := connection.scalar(_CHARGE, change)) is None:
-            _take_back_lapsed(connection, key, now)
+            if lapsed := sum(connection.scalars(_LAPSE, {**key, "now": now}).all()):
+                connection.execute(_TAKE_BACK, {**key, "amount": lapsed})
             if (stood := connection.scalar(_CHARGE, change)) is None:
-                raise NoRoom(Overdrawn(charge, read_balance(connection, charge.account)))
+                row: Any = connection.execute(_READ, key).one()
+                raise NoRoom(Overdrawn(charge, Balance(charge.account, *row)))
         before[charge.account] = stood
         connection.execute(_KEEP, {**key, "id": made, "amount": charge.amount, "lapses": now + seconds})
     return Reserved(made, tuple(charges), tuple(before[charge.account] for charge in charges))
-
-
-def _take_back_lapsed(connection: Connection, key: dict[str, str], now: float) -> None:
-    if lapsed := sum(connection.scalars(_LAPSE, {**key, "now": now}).all()):
-        connection.execute(_TAKE_BACK, {**key, "amount": lapsed})
 
 
 def settle_charges(connection: Connection, reserved: Reserved, amounts: Sequence[int]) -> None:
@@ -133,12 +129,6 @@ def settle_charges(connection: Connection, reserved: Reserved, amounts: Sequence
         key = _name_account(charge.account)
         held = sum(connection.scalars(_DROP, {**key, "id": reserved.id}).all())
         connection.execute(_SPEND, {**key, "held": held, "amount": amount})
-
-
-def read_balance(connection: Connection, account: Account) -> Balance:
-    """Return what stands in an account; nothing where nobody was ever charged."""
-    row: Any = connection.execute(_READ, _name_account(account)).one_or_none()
-    return Balance(account, 0, 0) if row is None else Balance(account, *row)
 
 
 def list_balances(connection: Connection) -> list[Balance]:

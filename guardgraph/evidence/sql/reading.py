@@ -14,14 +14,12 @@ from guardgraph.evidence.chain import (
     START,
     Entry,
     How,
-    RunEntry,
     content_hash,
     entry_hash,
     erasure_entry,
     normalize_run_lookup,
     read_chain_entry,
     read_stored_content,
-    read_stored_recording,
 )
 from guardgraph.evidence.sql.database import StoreDatabase, Transaction
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN, last_entry
@@ -31,8 +29,7 @@ from guardgraph.evidence.verification import Erasure, Kept, KeptContent, KeptSte
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.state.recording import RunNote
 
-BATCH = 200
-"""Entries that are read at a time."""
+BATCH = 200  # entries that are read at a time
 
 
 def read_whole_store(transaction: Transaction) -> Iterator[Kept]:
@@ -58,19 +55,23 @@ def _read_entry_batch(connection: Connection, after: int | None) -> tuple[list[K
     query = select(ENTRIES).order_by(ENTRIES.c.seq).limit(BATCH)
     entries = connection.execute(query if after is None else query.where(ENTRIES.c.seq > after)).all()
     last = entries[-1].seq if len(entries) == BATCH else None
-    contents = {
-        row.seq: row for row in _select_between_entries(connection, select(CONTENTS), CONTENTS.c.seq, after, last)
-    }
+    found = _select_between_entries(connection, select(CONTENTS), CONTENTS.c.seq, after, last)
+    contents = {row.seq: row for row in found}
     callers: defaultdict[int, list[Any]] = defaultdict(list)
     for row in _select_between_entries(connection, select(CALLERS), CALLERS.c.seq, after, last):
         callers[row.seq if isinstance(row.seq, int) else 0].append((row.tenant, row.user))  # SQLite keeps any value
     found = _select_between_entries(connection, select(OPEN), OPEN.c.seq, after, last)
     steps = {row.seq: KeptStep(row.kind, row.run_id, row.note, row.request, row.thread, row.graph) for row in found}
     rows = {row.seq: row for row in entries}
-    return [
-        _combine_stored_rows(seq, rows.get(seq), contents.get(seq), callers[seq], steps.get(seq))
-        for seq in sorted({*rows, *contents, *callers, *steps})
-    ], last
+    kept: list[Kept] = []
+    for seq in sorted({*rows, *contents, *callers, *steps}):
+        row, content, beside = rows.get(seq), contents.get(seq), None
+        if content is not None or callers[seq]:
+            salt, text, pattern = (content.salt, content.content, content.pattern) if content else (None, None, None)
+            beside = KeptContent(salt, text, normalize_run_lookup(pattern, callers[seq]))
+        entry, mark, run_id, at = (None,) * 4 if row is None else (row.entry, row.hash, row.run_id, row.at)
+        kept.append(Kept(seq, entry, mark, run_id, at, beside, steps.get(seq)))
+    return kept, last
 
 
 def _select_between_entries(
@@ -78,18 +79,6 @@ def _select_between_entries(
 ) -> Sequence[Any]:
     query = query if after is None else query.where(seq > after)
     return connection.execute(query if last is None else query.where(seq <= last)).all()
-
-
-def _combine_stored_rows(
-    seq: int, row: Any | None, content: Any | None, callers: list[Any], step: KeptStep | None
-) -> Kept:
-    beside = None
-    if content is not None or callers:
-        salt, text, pattern = (content.salt, content.content, content.pattern) if content else (None, None, None)
-        beside = KeptContent(salt, text, normalize_run_lookup(pattern, callers))
-    if row is None:
-        return Kept(seq, None, None, None, None, beside, step)
-    return Kept(seq, row.entry, row.hash, row.run_id, row.at, beside, step)
 
 
 _BESIDE = CONTENTS.c.seq == ENTRIES.c.seq
@@ -173,8 +162,9 @@ def _select_stored_runs() -> Select[Any]:
 
 def _read_stored_row(row: Any) -> StoredRun:
     """Return what a row says; nobody is to judge what somebody else put there, so that is left out, and said."""
-    said = _read_run_entry(row)
-    if said is None:
+    said = _read_entry(row)
+    is_told = said is not None and said["kind"] == "run" and (said["seq"], said["run_id"]) == (row.seq, row.run_id)
+    if said is None or not is_told:
         place = Position(row.seq, str(row.hash), "", str(row.at))
         return StoredRun(str(row.run_id), place, None, str(row.entry), None, "its entry is not what was recorded")
     position = Position(row.seq, row.hash, said["previous"], said["at"])
@@ -182,14 +172,7 @@ def _read_stored_row(row: Any) -> StoredRun:
         return StoredRun(row.run_id, position, None, row.entry, None)
     if not _is_kept_content(row, said):
         return StoredRun(row.run_id, position, None, row.entry, None, "its content is not what was recorded")
-    return StoredRun(row.run_id, position, read_stored_recording(row.content), row.entry, row.salt)
-
-
-def _read_run_entry(row: Any) -> RunEntry | None:
-    """Return what the entry of a run says; None where it is not what its hash and its columns say."""
-    said = _read_entry(row)
-    is_told = said is not None and said["kind"] == "run" and (said["seq"], said["run_id"]) == (row.seq, row.run_id)
-    return said if is_told else None  # type: ignore[return-value]
+    return StoredRun(row.run_id, position, read_stored_content(row.content), row.entry, row.salt)
 
 
 def _read_entry(row: Any) -> Entry | None:
@@ -267,8 +250,7 @@ def read_run_entries(connection: Connection, run_id: str) -> list[str]:
     return [str(text) for text in connection.scalars(select(ENTRIES.c.entry).where(of_run).order_by(ENTRIES.c.seq))]
 
 
-LONGEST_NAME = 200
-"""Characters of who erases or closes, and why: it stays for good, and is shown beside what was found."""
+LONGEST_NAME = 200  # characters of who erases or closes, and why: it stays for good, and is shown beside what was found
 
 
 def select_run_to_erase(run_id: str) -> Select[Any]:

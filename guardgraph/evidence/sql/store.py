@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-BATCH = 50
-"""Runs that are read at a time, and so are in memory."""
+BATCH = 50  # runs that are read at a time, and so are in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,40 +40,31 @@ class SqlRuns:
 
     def __iter__(self) -> Iterator[StoredRun]:
         """Yield each run once, by its latest record, in order of the chain; one that was changed says so."""
-        after, upto = 0, self._read_last_seq()
+        from guardgraph.evidence.sql.reading import read_last_entry, read_run_batch
+
+        after, (upto, _) = 0, self.store.read_or((0, ""), read_last_entry)
         while after < upto:
-            found = self._read_batch(after, upto)
+            stretch = after, upto
+            read = partial(read_run_batch, stretch=stretch, size=BATCH, pattern=self.pattern, tenant=self.tenant)
+            found = self.store.database.run_transaction(partial(read, since=self.since))
             yield from found
             if len(found) < BATCH:
                 return
             after = found[-1].position.seq
 
-    def _read_last_seq(self) -> int:
-        from guardgraph.evidence.sql.reading import read_last_entry
-        from guardgraph.evidence.sql.tables import Missing
 
-        try:
-            return self.store.database.run_transaction(read_last_entry)[0]
-        except Missing:
-            return 0
-
-    def _read_batch(self, after: int, upto: int) -> Sequence[StoredRun]:
-        from guardgraph.evidence.sql.reading import read_run_batch
-
-        filters = {"pattern": self.pattern, "tenant": self.tenant, "since": self.since}
-        return self.store.database.run_transaction(
-            lambda connection: read_run_batch(connection, (after, upto), BATCH, **filters)
-        )
-
-
-MOST_DAYS = 100_000
-"""More days than there have been since computers."""
+MOST_DAYS = 100_000  # more days than there have been since computers
 
 
 class SqlStore:
     """A store in a database; `sql_store` makes it.
 
     It can be used from many threads, taken over by forked processes, and pickled; pickled, it has the URL's password.
+
+    Raises:
+        StoreError: (by each method that asks the database) it cannot be read or written, or not in time; what was to
+            be written is not acknowledged then.
+        ConfigurationError: (likewise) the database is no store of this version.
     """
 
     def __init__(self, url: str, *, timeout: float = 5.0, redact: Redaction | None = None) -> None:
@@ -85,77 +76,49 @@ class SqlStore:
         self._redact = redact
 
     def open(self) -> None:
-        """Make the store where there is none yet, as the first `record` would.
-
-        Raises:
-            StoreError: it cannot be written.
-            ConfigurationError: the database is no store of this version.
-        """
+        """Make the store where there is none yet, as the first `record` would."""
         self.database.run_transaction(lambda connection: None, "append")
 
     def check(self) -> None:
         """Look whether there is a store that can be read.
 
         Raises:
-            StoreError: it cannot be read, or nothing was recorded yet.
-            ConfigurationError: the database is no store of this version.
+            StoreError: nothing was recorded yet.
         """
         self.database.run_transaction(lambda connection: None)
 
     def record(self, run: Recording) -> Receipt:
-        """Append a run in one transaction; once this returns, it is on disk.
+        """Append a run in one transaction, and return number and hash of its entry; it is on disk then.
 
         A run that is given again with the same content gets the receipt that it has; with other content it gets an
         entry of its own, and the earlier one stays.
-
-        Returns:
-            Number and hash of its entry.
-
-        Raises:
-            StoreError: it was not recorded, or not in time.
-            ConfigurationError: the database is no store of this version.
         """
         from guardgraph.evidence.sql.writing import prepare_new_run
 
-        return self.database.append_entry(
-            prepare_new_run(run if self._redact is None else redact_recording(run, self._redact))
-        )
+        kept = run if self._redact is None else redact_recording(run, self._redact)
+        return self.database.append_entry(prepare_new_run(kept))
 
     def begin(self, run: BegunRun) -> Receipt:
-        """Append that a run began; once this returns, it is on disk.
+        """Append that a run began, and return number and hash of the entry; it is on disk then.
 
         The run that began last on the same thread, of a graph of this name and for the same tenant (without one, the
         same user), is closed as superseded if it is open. What is given again with the same content gets the receipt
         that it has.
 
-        Returns:
-            Number and hash of its entry.
-
         Raises:
-            StoreError: the run has ended already; or as `record`.
-            ConfigurationError: as `record`.
+            StoreError: the run has ended already.
         """
         from guardgraph.evidence.sql.writing import prepare_new_beginning
 
-        return self.database.append_entry(
-            prepare_new_beginning(run if self._redact is None else redact_begun_run(run, self._redact))
-        )
+        kept = run if self._redact is None else redact_begun_run(run, self._redact)
+        return self.database.append_entry(prepare_new_beginning(kept))
 
     def note(self, note: RunNote) -> Receipt:
-        """Append a note of an open run; once this returns, it is on disk.
-
-        Returns:
-            Number and hash of its entry.
-
-        Raises:
-            StoreError: as `record`.
-            ConfigurationError: as `record`.
-        """
+        """Append a note of an open run, and return number and hash of its entry; once this returns, it is on disk."""
         from guardgraph.evidence.sql.writing import prepare_new_note
 
-        return self.database.append_entry(
-            prepare_new_note(note if self._redact is None else redact_run_note(note, self._redact))
-        )
+        kept = note if self._redact is None else redact_run_note(note, self._redact)
+        return self.database.append_entry(prepare_new_note(kept))
 
     def notes(self, request: str, after: int = 0) -> list[RunNote]:
         """Return what was noted of a request, of all its runs, in its order; what was erased is not there.
@@ -165,13 +128,13 @@ class SqlStore:
             after: the number of an entry, as `note` returns it: only what was noted behind it.
 
         Raises:
-            StoreError: the store cannot be read, or a note is not as it was noted.
-            ConfigurationError: the database is no store of this version, or the request is no text.
+            StoreError: a note is not as it was noted.
+            ConfigurationError: the request is no text.
         """
         from guardgraph.evidence.sql.reading import read_request_notes
 
         _check_storable_names(request=request)
-        return self._read_or([], lambda connection: read_request_notes(connection, request, after))
+        return self.read_or([], lambda connection: read_request_notes(connection, request, after))
 
     def open_runs(self, run_id: str | None = None) -> list[OpenRun]:
         """Return the runs that began, and have neither ended nor been closed, in the order in which they began.
@@ -180,41 +143,26 @@ class SqlStore:
             run_id: of one run: it is returned if it is open; None for all.
 
         Raises:
-            StoreError: the store cannot be read.
-            ConfigurationError: the database is no store of this version, or the id is no text.
+            ConfigurationError: the id is no text.
         """
         from guardgraph.evidence.sql.reading import read_open_runs
 
         _check_storable_names(run_id=run_id)
-        return self._read_or([], lambda connection: read_open_runs(connection, run_id))
+        return self.read_or([], lambda connection: read_open_runs(connection, run_id))
 
     def entries(self, run_id: str) -> list[str]:
-        """Return the texts of all entries of a run, in order of the chain: beginning, notes, records, close.
-
-        Raises:
-            StoreError: the store cannot be read.
-            ConfigurationError: the database is no store of this version.
-        """
+        """Return the texts of all entries of a run, in order of the chain: beginning, notes, records, close."""
         from guardgraph.evidence.sql.reading import read_run_entries
 
         if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
             return []
-        return self._read_or([], lambda connection: read_run_entries(connection, run_id))
+        return self.read_or([], lambda connection: read_run_entries(connection, run_id))
 
     def close_run(self, run_id: str, *, by: str, why: str) -> Receipt:
-        """Append that an open run is lost, and that nobody will end it.
-
-        Args:
-            run_id: of the run.
-            by: who says so; it stays in the chain.
-            why: in words; it stays in the chain.
-
-        Returns:
-            Number and hash of the entry.
+        """Append that an open run is lost, who says so and why, and return number and hash of the entry; it stays.
 
         Raises:
             InputError: there is no such run, or it is not open.
-            StoreError: as `record`.
             ConfigurationError: nobody says so, or no reason is given, on one line of at most 200 characters.
         """
         from guardgraph.evidence.sql.reading import check_kept_line
@@ -231,7 +179,7 @@ class SqlStore:
         if not self.entries(run_id):
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
 
-    def _read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:
+    def read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:
         """Return what is read, or nothing where there is no store yet."""
         from guardgraph.evidence.sql.tables import Missing
 
@@ -245,37 +193,26 @@ class SqlStore:
 
         Raises:
             InputError: there is no such run, or it has no ending: `open_runs` has it.
-            StoreError: the store cannot be read, or what it has is not what was recorded.
-            ConfigurationError: the database is no store of this version.
+            StoreError: what the store has is not what was recorded.
         """
-        from guardgraph.evidence.sql.reading import MORE
-
-        found = self._read_latest_run(run_id)
-        if found.changed is not None:
-            raise StoreError(f"entry {found.position.seq}: {found.changed}; {MORE}")
-        return found
-
-    def _read_latest_run(self, run_id: str) -> StoredRun:
-        from guardgraph.evidence.sql.reading import read_latest_record
+        from guardgraph.evidence.sql.reading import MORE, read_latest_record
         from guardgraph.evidence.sql.tables import Missing
 
         if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
         try:
-            return self.database.run_transaction(lambda connection: read_latest_record(connection, run_id))
+            found = self.database.run_transaction(lambda connection: read_latest_record(connection, run_id))
         except Missing as error:
             raise InputError(f"run_id: a run of the store is required; {error}") from None
+        if found.changed is not None:
+            raise StoreError(f"entry {found.position.seq}: {found.changed}; {MORE}")
+        return found
 
     def head(self) -> Position | None:
-        """Return the last place of the chain, None where nothing was recorded yet.
-
-        Raises:
-            StoreError: the store cannot be read.
-            ConfigurationError: the database is no store of this version.
-        """
+        """Return the last place of the chain, None where nothing was recorded yet."""
         from guardgraph.evidence.sql.reading import read_chain_head
 
-        return self._read_or(None, read_chain_head)
+        return self.read_or(None, read_chain_head)
 
     def runs(self, *, pattern: str | None = None, tenant: str | None = None, since: datetime | None = None) -> SqlRuns:
         """Return the runs of the store, each by its latest record; erased ones too where no filter asks for more.
@@ -310,9 +247,9 @@ class SqlStore:
             How much there is, what was erased by whom and when, and what is not as it was written.
 
         Raises:
-            StoreError: there is no store, or it cannot be read; or all entries are what they were, but SQLite finds its
-                file damaged, which may be an index by which runs are found.
-            ConfigurationError: the database is no store of this version, or the checkpointer is none.
+            StoreError: there is no store; or all entries are what they were, but SQLite finds its file damaged, which
+                may be an index by which runs are found.
+            ConfigurationError: the checkpointer is none.
         """
         from guardgraph.evidence.sql.reading import find_sqlite_damage, read_whole_store
 
@@ -352,11 +289,9 @@ class SqlStore:
         _check_storable_names(tenant=tenant, user=user)
         if run_id is not None:
             self._require_known_run(run_id)
-        chosen = (
-            erasing.select_run_to_erase(run_id)
-            if run_id is not None
-            else erasing.select_caller_runs_to_erase(tenant, user)
-        )
+            chosen = erasing.select_run_to_erase(run_id)
+        else:
+            chosen = erasing.select_caller_runs_to_erase(tenant, user)
         return erasing.erase_stored_runs(self.database, chosen, by=by, how="erase")
 
     def retain(self, days: float, *, by: str) -> Erasure | None:
@@ -366,11 +301,7 @@ class SqlStore:
             days: of 24 hours, 0 or more. What stands behind a later entry counts as no older than that one.
             by: who erases, which stays in the chain.
 
-        Returns:
-            As `erase`.
-
         Raises:
-            StoreError: as `erase`.
             ConfigurationError: the days are no such number, or nobody erases.
         """
         from guardgraph.evidence.sql import reading as erasing
@@ -385,7 +316,6 @@ class SqlStore:
 
         Raises:
             StoreError: nobody knows whether there is room; what was reserved all the same lapses.
-            ConfigurationError: the database is no store of this version.
         """
         from guardgraph.evidence.sql.ledger import NoRoom, reserve_charges, run_on_accounts
 
@@ -399,19 +329,13 @@ class SqlStore:
 
         Raises:
             StoreError: it is not kept; the reservation lapses.
-            ConfigurationError: the database is no store of this version.
         """
         from guardgraph.evidence.sql.ledger import run_on_accounts, settle_charges
 
         run_on_accounts(self.database, lambda connection: settle_charges(connection, reserved, amounts))
 
     def balances(self) -> list[Balance]:
-        """Return what stands in the accounts of tenants, by tenant, period and unit.
-
-        Raises:
-            StoreError: the store cannot be read.
-            ConfigurationError: the database is no store of this version.
-        """
+        """Return what stands in the accounts of tenants, by tenant, period and unit."""
         from guardgraph.evidence.sql.ledger import list_balances, run_on_accounts
 
         return run_on_accounts(self.database, list_balances)
@@ -423,7 +347,7 @@ class SqlStore:
     def __reduce__(self) -> tuple[object, ...]:
         """Return what makes the same store in another process."""
         url = self.database.address.url.render_as_string(hide_password=False)
-        return _unpickle_sql_store, (url, self.database.timeout, self._redact)
+        return partial(SqlStore, timeout=self.database.timeout, redact=self._redact), (url,)
 
     def __repr__(self) -> str:
         return f"<SqlStore: {self.database.address.shown}>"
@@ -433,10 +357,6 @@ def _check_storable_names(**given: object) -> None:
     for name, value in given.items():
         if value is not None and (not isinstance(value, str) or find_json_problem(value) is not None):
             raise ConfigurationError(f"{name}: a text that can be stored is required; given: {value!r:.80}")
-
-
-def _unpickle_sql_store(url: str, timeout: float, redact: Redaction | None) -> SqlStore:
-    return SqlStore(url, timeout=timeout, redact=redact)
 
 
 def sql_store(url: str, *, timeout: float = 5.0, redact: Redaction | None = None) -> SqlStore:

@@ -4,89 +4,71 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    bindparam,
-    cast,
-    insert,
-    inspect,
-    literal_column,
-    or_,
-    select,
-    text,
-)
-from sqlalchemy.sql.expression import ClauseElement
+import sqlalchemy as sa
 
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.plain.version import FORMAT, find_format_problem, read_package_version
 
-METADATA = MetaData()
-_Number = BigInteger().with_variant(Integer, "sqlite")  # which keeps whole numbers of 64 bits, and by them the rows
+METADATA = sa.MetaData()
+# SQLite keeps whole numbers of 64 bits, and by them the rows.
+_Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
-SCHEMA = Table(
+SCHEMA = sa.Table(
     "guardgraph_store",
     METADATA,
-    Column("format", Integer, nullable=False),
-    Column("guardgraph", String(32), nullable=False),
+    sa.Column("format", sa.Integer, nullable=False),
+    sa.Column("guardgraph", sa.String(32), nullable=False),
 )
 """One row: the format of the tables, and the version of guardgraph that made them."""
 
-ENTRIES = Table(
+ENTRIES = sa.Table(
     "guardgraph_entries",
     METADATA,
-    Column("seq", _Number, primary_key=True, autoincrement=False),
-    Column("hash", String(64), nullable=False),
-    Column("at", String(32), nullable=False),
-    Column("run_id", Text),
-    Column("entry", Text, nullable=False),
-    Index("guardgraph_entries_of_a_run", "run_id", "seq"),
+    sa.Column("seq", _Number, primary_key=True, autoincrement=False),
+    sa.Column("hash", sa.String(64), nullable=False),
+    sa.Column("at", sa.String(32), nullable=False),
+    sa.Column("run_id", sa.Text),
+    sa.Column("entry", sa.Text, nullable=False),
+    sa.Index("guardgraph_entries_of_a_run", "run_id", "seq"),
 )
 """The chain. What stands beside an entry's text is there to be looked up; the text is what counts."""
 
-OPEN = Table(
+OPEN = sa.Table(
     "guardgraph_open",
     METADATA,
-    Column("seq", _Number, primary_key=True, autoincrement=False),
-    Column("kind", String(8), nullable=False),
-    Column("run_id", Text, nullable=False),
-    Column("note", String(8)),
-    Column("request", Text),
-    Column("thread", Text),
-    Column("graph", Text),
-    Index("guardgraph_open_of_a_run", "run_id", "seq"),
-    Index("guardgraph_open_of_a_request", "request", "seq"),
-    Index("guardgraph_open_of_a_thread", "thread", "graph", "seq"),
+    sa.Column("seq", _Number, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.String(8), nullable=False),
+    sa.Column("run_id", sa.Text, nullable=False),
+    sa.Column("note", sa.String(8)),
+    sa.Column("request", sa.Text),
+    sa.Column("thread", sa.Text),
+    sa.Column("graph", sa.Text),
+    sa.Index("guardgraph_open_of_a_run", "run_id", "seq"),
+    sa.Index("guardgraph_open_of_a_request", "request", "seq"),
+    sa.Index("guardgraph_open_of_a_thread", "thread", "graph", "seq"),
 )
 """What beginnings, notes and closes of runs are found by, by the number of their entry, of which this is a copy. An
 erasure takes request, thread and graph away."""
 
-CONTENTS = Table(
+CONTENTS = sa.Table(
     "guardgraph_contents",
     METADATA,
-    Column("seq", _Number, primary_key=True, autoincrement=False),
-    Column("pattern", Text, nullable=False),
-    Column("salt", String(64), nullable=False),
-    Column("content", Text, nullable=False),
+    sa.Column("seq", _Number, primary_key=True, autoincrement=False),
+    sa.Column("pattern", sa.Text, nullable=False),
+    sa.Column("salt", sa.String(64), nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
 )
 """What was recorded or noted, by the number of its entry; an erasure deletes its row. A note's pattern is empty."""
 
-CALLERS = Table(
+CALLERS = sa.Table(
     "guardgraph_callers",
     METADATA,
-    Column("seq", _Number, nullable=False),
-    Column("tenant", Text),
-    Column("user", Text),
-    Index("guardgraph_callers_of_an_entry", "seq"),
-    Index("guardgraph_callers_by_tenant", "tenant"),
-    Index("guardgraph_callers_by_user", "user"),
+    sa.Column("seq", _Number, nullable=False),
+    sa.Column("tenant", sa.Text),
+    sa.Column("user", sa.Text),
+    sa.Index("guardgraph_callers_of_an_entry", "seq"),
+    sa.Index("guardgraph_callers_by_tenant", "tenant"),
+    sa.Index("guardgraph_callers_by_user", "user"),
 )
 """Who began or resumed a run, by the number of its entry; an erasure deletes these rows too."""
 
@@ -94,12 +76,12 @@ CALLERS = Table(
 class Prepared:
     """A statement that is compiled once and given to the driver itself: all between would cost as much as the disk."""
 
-    def __init__(self, statement: ClauseElement, names: list[str] | None = None) -> None:
+    def __init__(self, statement: sa.ClauseElement, names: list[str] | None = None) -> None:
         self._statement = statement
         self._names = names
         self._compiled: dict[str, tuple[str, dict[str, Any]]] = {}
 
-    def execute_statement(self, connection: Connection, **values: Any) -> Any:
+    def execute_statement(self, connection: sa.Connection, **values: Any) -> Any:
         """Run it with its parameters by name, and return the driver's cursor."""
         dialect = connection.dialect
         if dialect.name not in self._compiled:
@@ -109,40 +91,48 @@ class Prepared:
         driver: Any = connection.connection.driver_connection
         return driver.execute(text, {**fixed, **values})
 
+    def fetch_row(self, connection: sa.Connection, **values: Any) -> Any:
+        """Run it, and return the first row, None where there is none."""
+        return self.execute_statement(connection, **values).fetchone()
 
-last_entry = select(ENTRIES.c.seq, ENTRIES.c.hash).order_by(ENTRIES.c.seq.desc()).limit(1)
+
+last_entry = sa.select(ENTRIES.c.seq, ENTRIES.c.hash).order_by(ENTRIES.c.seq.desc()).limit(1)
 """Number and hash of the last entry."""
 
-_IS_ITS_CONTENT = select(CONTENTS.c.content == bindparam("content")).where(CONTENTS.c.seq == ENTRIES.c.seq)
+_IS_ITS_CONTENT = sa.select(CONTENTS.c.content == sa.bindparam("content")).where(CONTENTS.c.seq == ENTRIES.c.seq)
 _kept_entry = (
-    select(ENTRIES.c.seq, ENTRIES.c.hash)
+    sa.select(ENTRIES.c.seq, ENTRIES.c.hash)
     # Of this run's entries alone are contents looked at: PostgreSQL may read all contents for a join.
-    .where(ENTRIES.c.run_id == bindparam("run_id"), _IS_ITS_CONTENT.scalar_subquery())
+    .where(ENTRIES.c.run_id == sa.bindparam("run_id"), _IS_ITS_CONTENT.scalar_subquery())
     .order_by(ENTRIES.c.seq)
     .limit(1)
 )
 
 
 _kept_step = (
-    select(ENTRIES.c.seq, ENTRIES.c.hash)
+    sa.select(ENTRIES.c.seq, ENTRIES.c.hash)
     .join(OPEN, OPEN.c.seq == ENTRIES.c.seq)
-    .where(OPEN.c.run_id == bindparam("run_id"), OPEN.c.kind == bindparam("kind"), _IS_ITS_CONTENT.scalar_subquery())
+    .where(
+        OPEN.c.run_id == sa.bindparam("run_id"), OPEN.c.kind == sa.bindparam("kind"), _IS_ITS_CONTENT.scalar_subquery()
+    )
     .order_by(ENTRIES.c.seq)
     .limit(1)
 )
-_ended_run = select(ENTRIES.c.seq).where(ENTRIES.c.run_id == bindparam("run_id")).limit(1)
+_ended_run = sa.select(ENTRIES.c.seq).where(ENTRIES.c.run_id == sa.bindparam("run_id")).limit(1)
 _closed_run = (
-    select(OPEN.c.seq).where(OPEN.c.run_id == bindparam("run_id"), OPEN.c.kind == literal_column("'close'")).limit(1)
+    sa.select(OPEN.c.seq)
+    .where(OPEN.c.run_id == sa.bindparam("run_id"), OPEN.c.kind == sa.literal_column("'close'"))
+    .limit(1)
 )
-_tenant, _user = (cast(bindparam(name), Text) for name in ("tenant", "user"))
+_tenant, _user = (sa.cast(sa.bindparam(name), sa.Text) for name in ("tenant", "user"))
 _thread_run = (
-    select(OPEN.c.run_id)
+    sa.select(OPEN.c.run_id)
     .select_from(OPEN.outerjoin(CALLERS, CALLERS.c.seq == OPEN.c.seq))
     .where(
-        OPEN.c.thread == bindparam("thread"),
-        OPEN.c.graph == bindparam("graph"),
+        OPEN.c.thread == sa.bindparam("thread"),
+        OPEN.c.graph == sa.bindparam("graph"),
         CALLERS.c.tenant.is_not_distinct_from(_tenant),
-        or_(_tenant.is_not(None), CALLERS.c.user.is_not_distinct_from(_user)),
+        sa.or_(_tenant.is_not(None), CALLERS.c.user.is_not_distinct_from(_user)),
     )
     .order_by(OPEN.c.seq.desc())
     .limit(1)
@@ -152,8 +142,8 @@ KEPT, LAST = Prepared(_kept_entry), Prepared(last_entry)
 KEPT_STEP, ENDED, CLOSED_RUN = Prepared(_kept_step), Prepared(_ended_run), Prepared(_closed_run)
 THREAD_RUN = Prepared(_thread_run)
 """The run that began last on a thread for a tenant, without one for a user: an earlier one is not open any more."""
-STEP = Prepared(insert(OPEN), OPEN.columns.keys())
-ENTRY, CONTENT, CALLER = (Prepared(insert(table), table.columns.keys()) for table in (ENTRIES, CONTENTS, CALLERS))
+STEP = Prepared(sa.insert(OPEN), OPEN.columns.keys())
+ENTRY, CONTENT, CALLER = (Prepared(sa.insert(table), table.columns.keys()) for table in (ENTRIES, CONTENTS, CALLERS))
 
 
 _BETWEEN = {
@@ -175,26 +165,28 @@ class Missing(StoreError):
     """There is no store where one was to be read: nothing was recorded there yet."""
 
 
-def check_store_schema(connection: Connection, shown: str) -> None:
+def check_store_schema(connection: sa.Connection, shown: str) -> None:
     """Refuse to read what is no store of this format."""
-    names = {*inspect(connection).get_table_names()}
+    names = {*sa.inspect(connection).get_table_names()}
     ours = names & {*METADATA.tables}
     if not ours:
         if names and connection.dialect.name == "sqlite":  # a server's database is often shared
             raise ConfigurationError(f"{shown}: a store of guardgraph is required; it holds other tables")
         raise Missing(f"{shown}: there is no store of guardgraph; nothing was recorded yet")
-    columns = {item["name"] for item in inspect(connection).get_columns(SCHEMA.name)} if SCHEMA.name in ours else set()
-    rows = connection.execute(select(SCHEMA)).all() if {*SCHEMA.c.keys()} <= columns else []
+    columns = (
+        {item["name"] for item in sa.inspect(connection).get_columns(SCHEMA.name)} if SCHEMA.name in ours else set()
+    )
+    rows = connection.execute(sa.select(SCHEMA)).all() if {*SCHEMA.c.keys()} <= columns else []
     number, version = rows[0] if len(rows) == 1 else (None, None)
     if (problem := find_format_problem(number, version)) is not None:
         raise ConfigurationError(f"{shown}: {problem}")
     if missing := {*METADATA.tables} - ours:
         raise ConfigurationError(f"{shown}: it lacks tables: {', '.join(sorted(missing))}")
-    if between := sorted(connection.scalars(text(_BETWEEN[connection.dialect.name]))):
+    if between := sorted(connection.scalars(sa.text(_BETWEEN[connection.dialect.name]))):
         raise ConfigurationError(f"{shown}: a store {_PLAIN} is required; it has {', '.join(between):.200}")
 
 
-def prepare_store_schema(connection: Connection, shown: str) -> None:
+def prepare_store_schema(connection: sa.Connection, shown: str) -> None:
     """Make a store of an empty database."""
     try:
         check_store_schema(connection, shown)

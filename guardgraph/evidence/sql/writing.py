@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from threading import Lock
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 from weakref import WeakSet, finalize
 
 from sqlalchemy import Connection
@@ -33,26 +32,11 @@ from guardgraph.evidence.chain import (
     note_entry,
     run_entry,
 )
-from guardgraph.evidence.sql.kinds import begin_sql_transaction
-from guardgraph.evidence.sql.tables import (
-    CALLER,
-    CLOSED_RUN,
-    CONTENT,
-    ENDED,
-    ENTRY,
-    KEPT,
-    KEPT_STEP,
-    LAST,
-    STEP,
-    THREAD_RUN,
-)
+from guardgraph.evidence.sql import tables
 from guardgraph.evidence.store import Receipt
 from guardgraph.plain.errors import StoreError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.state.recording import BegunRun, NoteKind, Recording, RunNote
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 try:
     import fcntl
@@ -61,8 +45,8 @@ except ImportError:  # on Windows, writers try again and again
 
 
 _LINE = "guardgraph waits in line"
-SUPERSEDED: Final = "another run began on its thread"
-"""Why a run was closed that is superseded."""
+_LOOKED_UP: Final = ("kind", "run_id", "note", "request", "thread", "graph")
+SUPERSEDED: Final = "another run began on its thread"  # why a run was closed that is superseded
 
 
 class _Line:
@@ -124,15 +108,18 @@ class NewRun:
     run_id: str
     content: str
     salt: str
-    hash: str
-    """The salted hash of the content."""
+    hash: str  # the salted hash of the content
     found_by: Lookup
+
+
+def _salt_content(said: Recording | BegunRun | RunNote, found_by: Lookup) -> NewRun:
+    content, salt = canonical_json(said), make_content_salt()
+    return NewRun(said["run_id"], content, salt, content_hash(salt, content), found_by)
 
 
 def prepare_new_run(recording: Recording) -> NewRun:
     """Return what is kept of a recording."""
-    content, salt = canonical_json(recording), make_content_salt()
-    return NewRun(recording["run_id"], content, salt, content_hash(salt, content), build_run_lookup(recording))
+    return _salt_content(recording, build_run_lookup(recording))
 
 
 def read_utc_time() -> str:
@@ -152,25 +139,22 @@ class NewStep:
     request: str | None = None
     thread: str | None = None
     graph: str | None = None
-    kept: NewRun | None = None
-    """What is kept beside the entry; None of a close."""
+    kept: NewRun | None = None  # what is kept beside the entry; None of a close
 
 
 def prepare_new_beginning(begun: BegunRun) -> NewStep:
     """Return what is kept of a run that begins."""
-    run_id, content, salt = begun["run_id"], canonical_json(begun), make_content_salt()
-    kept = NewRun(run_id, content, salt, content_hash(salt, content), build_begun_lookup(begun))
-    entry = partial(begin_entry, run_id=run_id, content=kept.hash)
+    kept = _salt_content(begun, build_begun_lookup(begun))
+    entry = partial(begin_entry, run_id=kept.run_id, content=kept.hash)
     found_by: Any = {"request": begun["request"], "thread": begun["thread"], "graph": begun["graph"]}
-    return NewStep("begin", run_id, entry, kept=kept, **found_by)
+    return NewStep("begin", kept.run_id, entry, kept=kept, **found_by)
 
 
 def prepare_new_note(note: RunNote) -> NewStep:
     """Return what is kept of a note of an open run."""
-    run_id, content, salt = note["run_id"], canonical_json(note), make_content_salt()
-    kept = NewRun(run_id, content, salt, content_hash(salt, content), Lookup("", ()))
-    entry = partial(note_entry, run_id=run_id, note=note["kind"], content=kept.hash)
-    return NewStep("note", run_id, entry, note=note["kind"], request=note["request"], kept=kept)
+    kept = _salt_content(note, Lookup("", ()))
+    entry = partial(note_entry, run_id=kept.run_id, note=note["kind"], content=kept.hash)
+    return NewStep("note", kept.run_id, entry, note=note["kind"], request=note["request"], kept=kept)
 
 
 def prepare_new_close(run_id: str, *, how: HowClosed, by: str, why: str) -> NewStep:
@@ -178,37 +162,16 @@ def prepare_new_close(run_id: str, *, how: HowClosed, by: str, why: str) -> NewS
     return NewStep("close", run_id, partial(close_entry, run_id=run_id, how=how, by=by, why=why))
 
 
-def append_new_entry(connection: Connection, new: NewRun | NewStep, seconds: float, may: Callable[[], None]) -> Receipt:
-    """Append in one transaction, unless it is kept already with the same content, and return its receipt."""
-    driver: Any = connection.connection.driver_connection
-    sqlite = connection.dialect.name == "sqlite"
-    began = monotonic()
-    # the other half is for what SQLite says
-    with wait_in_write_line(connection, seconds / 2) if sqlite else nullcontext():
-        begin_sql_transaction(connection, seconds - (monotonic() - began), "append")
-        may()  # a server that hung has answered now, before there is anything to commit
-        if isinstance(new, NewStep):
-            seq, mark = append_open_step(connection, new)
-        else:
-            seq, mark = _append_run(connection, new)
-        may()
-        driver.execute("COMMIT")
+def append_new_entry(connection: Connection, new: NewRun | NewStep) -> Receipt:
+    """Append it, behind the lock of the writers, unless it is kept with the same content; return its receipt."""
+    if isinstance(new, NewStep):
+        seq, mark = append_open_step(connection, new)
+    elif (kept := tables.KEPT.fetch_row(connection, run_id=new.run_id, content=new.content)) is not None:
+        seq, mark = kept
+    else:
+        entry = partial(run_entry, run_id=new.run_id, content=new.hash)
+        seq, mark = _write_entry(connection, entry, new, run_id=new.run_id)
     return {"seq": seq, "hash": mark}
-
-
-def _append_run(connection: Connection, run: NewRun) -> tuple[int, str]:
-    kept: tuple[int, str] | None = KEPT.execute_statement(connection, run_id=run.run_id, content=run.content).fetchone()
-    if kept is not None:
-        return kept
-    last, previous = LAST.execute_statement(connection).fetchone() or (0, START)
-    seq, at = last + 1, read_utc_time()
-    text = run_entry(seq, previous, at, run_id=run.run_id, content=run.hash)
-    mark = entry_hash(text)
-    ENTRY.execute_statement(connection, seq=seq, hash=mark, at=at, run_id=run.run_id, entry=text)
-    CONTENT.execute_statement(connection, seq=seq, pattern=run.found_by.pattern, salt=run.salt, content=run.content)
-    for tenant, user in run.found_by.callers:
-        CALLER.execute_statement(connection, seq=seq, tenant=tenant, user=user)
-    return seq, mark
 
 
 def append_open_step(connection: Connection, step: NewStep) -> tuple[int, str]:
@@ -216,48 +179,48 @@ def append_open_step(connection: Connection, step: NewStep) -> tuple[int, str]:
     # A run that begins closes the one that began last on its thread for the same tenant, or without one for the same
     # user, where that is open still: a thread of the same name may be another's.
     if step.kept is not None:
-        kept: tuple[int, str] | None = KEPT_STEP.execute_statement(
-            connection, run_id=step.run_id, kind=step.kind, content=step.kept.content
-        ).fetchone()
+        known = {"run_id": step.run_id, "kind": step.kind, "content": step.kept.content}
+        kept: tuple[int, str] | None = tables.KEPT_STEP.fetch_row(connection, **known)
         if kept is not None:
             return kept
-    if ENDED.execute_statement(connection, run_id=step.run_id).fetchone() is not None:
+    if tables.ENDED.fetch_row(connection, run_id=step.run_id) is not None:
         raise StoreError(f"run {step.run_id:.80}: it has ended, and its ending was recorded")
     if step.thread is not None and (earlier := _find_open_run_of_thread(connection, step)) is not None:
-        _write_step(connection, prepare_new_close(earlier, how="superseded", by=step.run_id, why=SUPERSEDED))
-    return _write_step(connection, step)
+        close = prepare_new_close(earlier, how="superseded", by=step.run_id, why=SUPERSEDED)
+        _write_entry(connection, close.entry, step=close)
+    return _write_entry(connection, step.entry, step.kept, step=step)
 
 
 def _find_open_run_of_thread(connection: Connection, step: NewStep) -> str | None:
     [(tenant, user)] = (step.kept.found_by.callers if step.kept is not None else ()) or [(None, None)]
     whose = {"thread": step.thread, "graph": step.graph, "tenant": tenant, "user": user}
-    found = THREAD_RUN.execute_statement(connection, **whose).fetchone()
+    found = tables.THREAD_RUN.fetch_row(connection, **whose)
     if found is None or found[0] == step.run_id:
         return None
     run_id: str = found[0]
-    over = (statement.execute_statement(connection, run_id=run_id).fetchone() for statement in (ENDED, CLOSED_RUN))
-    return run_id if all(row is None for row in over) else None
+    is_over = any(each.fetch_row(connection, run_id=run_id) for each in (tables.ENDED, tables.CLOSED_RUN))
+    return None if is_over else run_id
 
 
-def _write_step(connection: Connection, step: NewStep) -> tuple[int, str]:
-    last, previous = LAST.execute_statement(connection).fetchone() or (0, START)
+def _write_entry(
+    connection: Connection,
+    entry: Callable[[int, str, str], str],
+    kept: NewRun | None = None,
+    *,
+    run_id: str | None = None,
+    step: NewStep | None = None,
+) -> tuple[int, str]:
+    """Write the next entry with what stands beside it; return its number and hash."""
+    last, previous = tables.LAST.fetch_row(connection) or (0, START)
     seq, at = last + 1, read_utc_time()
-    text = step.entry(seq, previous, at)
+    text = entry(seq, previous, at)
     mark = entry_hash(text)
-    ENTRY.execute_statement(connection, seq=seq, hash=mark, at=at, run_id=None, entry=text)
-    STEP.execute_statement(
-        connection,
-        seq=seq,
-        kind=step.kind,
-        run_id=step.run_id,
-        note=step.note,
-        request=step.request,
-        thread=step.thread,
-        graph=step.graph,
-    )
-    if (kept := step.kept) is not None:
+    tables.ENTRY.execute_statement(connection, seq=seq, hash=mark, at=at, run_id=run_id, entry=text)
+    if step is not None:
+        tables.STEP.execute_statement(connection, seq=seq, **{name: getattr(step, name) for name in _LOOKED_UP})
+    if kept is not None:
         pattern = kept.found_by.pattern
-        CONTENT.execute_statement(connection, seq=seq, pattern=pattern, salt=kept.salt, content=kept.content)
+        tables.CONTENT.execute_statement(connection, seq=seq, pattern=pattern, salt=kept.salt, content=kept.content)
         for tenant, user in kept.found_by.callers:
-            CALLER.execute_statement(connection, seq=seq, tenant=tenant, user=user)
+            tables.CALLER.execute_statement(connection, seq=seq, tenant=tenant, user=user)
     return seq, mark

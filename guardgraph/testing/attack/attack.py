@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final
 
 from guardgraph.graphs.loading import load_named_graph
@@ -24,8 +24,7 @@ from guardgraph.testing.attack.judging import Breach, judge_run
 
 MOST_RUNS: Final = 100_000
 _MOST_FINDINGS: Final = 20
-_MOST_REPLIES: Final = 400
-"""Replies of the model in the runs that are made to find the smallest one of a finding."""
+_MOST_REPLIES: Final = 400  # replies of the model in the runs that are made to find the smallest one of a finding
 
 
 @dataclass
@@ -53,11 +52,6 @@ class AttackedAgent:
         """Make a planned run, and return what was found."""
         return self.make_run(AttackedRun(planned["request"], random.Random(0), planned))[1]
 
-    def has_finding(self, key: tuple[str, str], planned: JsonObject) -> tuple[bool, int]:
-        """Say whether a planned run shows a finding, and how often its model was asked."""
-        found = any(each.key == key for each in self.repeat_run(planned))
-        return found, self.attacker.run.asked
-
 
 @dataclass
 class AttackReport:
@@ -67,19 +61,21 @@ class AttackReport:
     seed: int
     runs: int = 0
     endings: Counter[str] = field(default_factory=Counter)
-    never: list[str] = field(default_factory=list)
-    """Endings of the agent's catalogue that no run came to."""
+    never: list[str] = field(default_factory=list)  # endings of the agent's catalogue that no run came to
     unruled: Counter[str] = field(default_factory=Counter)
     """Calls that were performed of tools that no rule of the policy names."""
     found: dict[tuple[str, str], Breach] = field(default_factory=dict)
-    refused_hosts: list[str] = field(default_factory=list)
-    """Hosts that something tried to reach; it was not let."""
+    refused_hosts: list[str] = field(default_factory=list)  # hosts that something tried to reach; it was not let
     seconds: float = 0.0
 
     def count_run(self, agent: AttackedAgent, ending: DrivenEnding, findings: list[Breach]) -> None:
         """Count a run that an agent just made."""
         run, policy = agent.attacker.run, agent.attacker.policy
-        self.endings[_name_kind(agent.graph, ending.name)] += 1
+        name, graph = ending.name, agent.graph
+        if isinstance(graph, GuardedGraph) and name.startswith("stopped:"):  # a stop is counted as the catalogue has it
+            known = graph.frame.catalogue.find(name.removeprefix("stopped:"))
+            name = name if known is None else f"stopped:{known.reason}"
+        self.endings[name] += 1
         if agent.calls_by_name:
             self.unruled.update(call.tool for call in run.performed if policy is None or call.tool not in policy.rules)
         for finding in {each.key: each for each in findings}.values():
@@ -150,35 +146,23 @@ def attack_agent(
             if progress is not None:
                 progress(number + 1)
         for key, found in report.found.items():
-            found.smallest = shrink_run(found.smallest, partial(agent.has_finding, key))
+            found.smallest = shrink_run(agent, key, found.smallest)
             found.said = next((each.said for each in agent.repeat_run(found.smallest) if each.key == key), found.said)
-    report.never = _list_unreached(agent.graph, report.endings)
+    if isinstance(agent.graph, GuardedGraph):
+        named = [item.reason for item in agent.graph.frame.catalogue]
+        report.never = [reason for reason in named if f"stopped:{reason}" not in report.endings]
     report.seconds = time.monotonic() - began
     return report
 
 
-def _name_kind(graph: Any, name: str) -> str:
-    """Return the entry of the catalogue that a stop belongs to, where there is one."""
-    if isinstance(graph, GuardedGraph) and name.startswith("stopped:"):
-        known = graph.frame.catalogue.find(name.removeprefix("stopped:"))
-        return name if known is None else f"stopped:{known.reason}"
-    return name
-
-
-def _list_unreached(graph: Any, endings: Mapping[str, int]) -> list[str]:
-    if not isinstance(graph, GuardedGraph):
-        return []
-    return [reason for item in graph.frame.catalogue if f"stopped:{(reason := item.reason)}" not in endings]
-
-
-_watching: Final = list[list[str]]()
-"""Where connections are kept that were refused, of the attacks that go on."""
+_add_audit_hook: Final = cache(sys.addaudithook)
+_watching: Final = list[list[str]]()  # where connections are kept that were refused, of the attacks that go on
 
 
 @contextmanager
 def isolate(refused: list[str]) -> Iterator[None]:
     """Refuse every connection that leaves this machine while an attack goes on, and keep where it would have led."""
-    _watch_connections()
+    _add_audit_hook(_refuse_connection)  # for the life of the process; it does nothing between attacks
     futures = logging.getLogger("concurrent.futures")  # which tells of streams that were cut
     level = futures.level
     futures.setLevel(logging.CRITICAL)
@@ -188,11 +172,6 @@ def isolate(refused: list[str]) -> Iterator[None]:
     finally:
         _watching.remove(refused)
         futures.setLevel(level)
-
-
-@cache
-def _watch_connections() -> None:
-    sys.addaudithook(_refuse_connection)  # for the life of the process; it does nothing between attacks
 
 
 def _refuse_connection(event: str, args: tuple[Any, ...]) -> None:
@@ -207,19 +186,14 @@ def _refuse_connection(event: str, args: tuple[Any, ...]) -> None:
         raise ConnectionRefusedError(f"an attack uses no network; refused: {host}")
 
 
-def shrink_run(planned: JsonObject, ask: Callable[[JsonObject], tuple[bool, int]]) -> JsonObject:
-    """Return a smallest run with which a finding stands: parts are left out, as long as it does.
-
-    Args:
-        planned: the run.
-        ask: makes a run; says whether the finding stands, and how often the model was asked.
-    """
-    left, smaller = _MOST_REPLIES, _list_smaller(planned)
+def shrink_run(agent: AttackedAgent, key: tuple[str, str], planned: JsonObject) -> JsonObject:
+    """Return a smallest run of an agent that shows a finding: parts are left out, as long as it stands."""
+    left, smaller = _MOST_REPLIES, _list_smaller_runs(planned)
     while left > 0 and (tried := next(smaller, None)) is not None:
-        stands, asked = ask(tried)
-        left -= asked + 1
+        stands = any(each.key == key for each in agent.repeat_run(tried))
+        left -= agent.attacker.run.asked + 1
         if stands:
-            planned, smaller = tried, _list_smaller(tried)
+            planned, smaller = tried, _list_smaller_runs(tried)
     return planned
 
 
@@ -227,7 +201,7 @@ _LEFT_OUT: Final = ("forever", "seconds", "cut", "says")
 """What a move of a model may be without; a call of the agent may be the plainest."""
 
 
-def _list_smaller(value: Any, key: str = "") -> Iterator[Any]:
+def _list_smaller_runs(value: Any, key: str = "") -> Iterator[Any]:
     """Yield a run, or a part of one, with less in it: of lists halves first, then single items."""
     if key == "call":
         yield from [["invoke", 0]] if value != ["invoke", 0] else []
@@ -237,11 +211,11 @@ def _list_smaller(value: Any, key: str = "") -> Iterator[Any]:
             yield from (value[:at] + value[at + size :] for at in range(0, len(value), size))
             size //= 2
         for at, item in enumerate(value):
-            yield from ([*value[:at], smaller, *value[at + 1 :]] for smaller in _list_smaller(item))
+            yield from ([*value[:at], smaller, *value[at + 1 :]] for smaller in _list_smaller_runs(item))
     elif isinstance(value, dict):
         for name in value:
             if key == "results" or (key == "model" and name in _LEFT_OUT):
                 yield {other: each for other, each in value.items() if other != name}
         parts = ("results", "moves") if "moves" in value else () if key == "results" else tuple(value)
         for name in parts:
-            yield from ({**value, name: smaller} for smaller in _list_smaller(value[name], name))
+            yield from ({**value, name: smaller} for smaller in _list_smaller_runs(value[name], name))

@@ -24,8 +24,7 @@ from guardgraph.testing.attack.proposals import Known, draw_reply, draw_result, 
 from guardgraph.testing.doubles import ModelCall, Reply, ScriptedChatModel, ScriptedClock
 from guardgraph.world.call import NamedTool
 
-MOST_ASKED: Final = 60
-"""Replies of a model in one run; one that asks for more is ended by nothing of its own."""
+MOST_ASKED: Final = 60  # replies of a model in one run; one that asks for more is ended by nothing of its own
 _ERRORS: Final[dict[str, Callable[[str], Exception]]] = {
     "ConnectionError": ConnectionError,
     "TimeoutError": TimeoutError,
@@ -41,10 +40,8 @@ class PerformedCall(NamedTuple):
 
     tool: str
     args: JsonObject
-    shown: int
-    """How many results had come before the model was last asked."""
-    decisions: int
-    """How often a person had decided before."""
+    shown: int  # how many results had come before the model was last asked
+    decisions: int  # how often a person had decided before
 
 
 class PersonDecision(NamedTuple):
@@ -52,8 +49,7 @@ class PersonDecision(NamedTuple):
 
     approved: bool
     calls: list[JsonObject]
-    values: list[Any]
-    """What the person let a document license beside these calls."""
+    values: list[Any]  # what the person let a document license beside these calls
 
 
 @dataclass
@@ -62,10 +58,8 @@ class AttackedRun:
 
     request: Any
     chance: random.Random
-    planned: Mapping[str, Any] | None = None
-    """The moves of a run that is made again; None where they are drawn."""
-    moves: list[JsonObject] = field(default_factory=list)
-    """What the model, the caller and the person did, in order."""
+    planned: Mapping[str, Any] | None = None  # the moves of a run that is made again; None where they are drawn
+    moves: list[JsonObject] = field(default_factory=list)  # what the model, the caller and the person did, in order
     results: dict[str, JsonObject] = field(default_factory=dict)
     """What tools brought that was not their own result, by call."""
     performed: list[PerformedCall] = field(default_factory=list)
@@ -123,9 +117,8 @@ class Attacker:
     def __init__(self) -> None:
         self.clock = ScriptedClock()
         self.policy: ToolPolicy | None = None
-        self._run: ContextVar[AttackedRun] = ContextVar(
-            "run"
-        )  # what a cut run still does is its own, and not the next's
+        # What a cut run still does is its own, and not the next's.
+        self._run: ContextVar[AttackedRun] = ContextVar("run")
         self.model = _AttackingModel(self)
 
     def tools(self, tools: Iterable[ToolT] | Mapping[str, NamedTool], policy: ToolPolicy | None = None) -> Any:
@@ -142,20 +135,21 @@ class Attacker:
             raise ConfigurationError(f"policy: a ToolPolicy is required; given: {type(policy).__name__}")
         self.policy = policy or self.policy
         if isinstance(tools, Mapping):
-            return {name: replace(tool, target=self._wrap(tool.target, name)) for name, tool in tools.items()}
+            return {name: replace(tool, target=self._wrap_tool(tool.target, name)) for name, tool in tools.items()}
         return [self.tool(tool) for tool in tools]
 
     def tool(self, tool: ToolT) -> ToolT:
         """Return one tool, a retriever, a reader or a search, whose results may be poisoned; see `tools`."""
         if isinstance(tool, StructuredTool):
             called = {name: getattr(tool, name) for name in ("func", "coroutine")}
-            return tool.model_copy(update={name: each and self._wrap(each, tool.name) for name, each in called.items()})
+            wrapped = {name: each and self._wrap_tool(each, tool.name) for name, each in called.items()}
+            return tool.model_copy(update=wrapped)
         made: Any
         if isinstance(tool, BaseTool):
-            function, schema = self._wrap(lambda **args: tool.invoke(args), tool.name), tool.get_input_schema()
+            function, schema = self._wrap_tool(lambda **args: tool.invoke(args), tool.name), tool.get_input_schema()
             made = StructuredTool(name=tool.name, description=tool.description, args_schema=schema, func=function)
         elif callable(tool):
-            made = self._wrap(tool, getattr(tool, "__name__", type(tool).__name__))
+            made = self._wrap_tool(tool, getattr(tool, "__name__", type(tool).__name__))
         else:
             raise ConfigurationError(f"tool: a function or a tool of LangChain's is required; given: {tool!r:.80}")
         return cast(ToolT, made)
@@ -183,8 +177,8 @@ class Attacker:
                 mood = chance.choice(("obedient", "talked into it", "wild"))
                 return {"says": vary_example(chance.choice(examples), chance, known, mood)}
 
-            move = self._take_reply(draw)
-            _raise_what_is_told(move)
+            move = self._take_attacking_reply(draw)
+            _raise_planned_error(move)
             return move.get("says")
 
         return propose
@@ -211,18 +205,15 @@ class Attacker:
         run, form = self.run, call.kwargs.get("response_format") or {}
         schema = form.get("json_schema", {}).get("schema") if isinstance(form, dict) else None
         tools = [tool["function"] for tool in call.kwargs.get("tools") or ()]
-        move = self._take_reply(lambda: draw_reply(run.chance, run.list_known(), schema=schema, tools=tools))
-        _raise_what_is_told(move)
+        move = self._take_attacking_reply(lambda: draw_reply(run.chance, run.list_known(), schema=schema, tools=tools))
+        _raise_planned_error(move)
         said, reason = move.get("says", ""), "length" if move.get("cut") else "stop"
         if "calls" not in move:
             return Reply(said, finish_reason=reason, refusal=move.get("refuses"))
-        calls = [
-            {"name": each["name"], "args": each["args"], "id": f"c{run.asked}-{number}"}
-            for number, each in enumerate(move["calls"])
-        ]
+        calls = [{**each, "id": f"c{run.asked}-{number}"} for number, each in enumerate(move["calls"])]
         return AIMessage(str(said), tool_calls=calls, response_metadata={"finish_reason": reason})
 
-    def _take_reply(self, draw: Callable[[], Any]) -> JsonObject:
+    def _take_attacking_reply(self, draw: Callable[[], Any]) -> JsonObject:
         run = self.run
         run.asked, run.shown = run.asked + 1, len(run.brought)
         ends: JsonObject = {"says": "I cannot do that."}
@@ -233,27 +224,27 @@ class Attacker:
         self.clock.advance(move.get("seconds", 0.0))
         return move
 
-    def _wrap(self, function: Any, name: str) -> Any:
+    def _wrap_tool(self, function: Any, name: str) -> Any:
         """Return a function that is called in the place of another one."""
         if isinstance(function, Runnable):
-            return self._wrap(function.invoke, name)
+            return self._wrap_tool(function.invoke, name)
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def acall(*given: Any, **named: Any) -> Any:
-                does = self._note_call(name, function, given, named)
-                return self._bring(name, does, await function(*given, **named) if _asks_tool(does) else None)
+                does = self._note_performed_call(name, function, given, named)
+                return self._bring_result(name, does, await function(*given, **named) if _asks_tool(does) else None)
 
             return acall
 
         @functools.wraps(function, updated=())
         def call(*given: Any, **named: Any) -> Any:
-            does = self._note_call(name, function, given, named)
-            return self._bring(name, does, function(*given, **named) if _asks_tool(does) else None)
+            does = self._note_performed_call(name, function, given, named)
+            return self._bring_result(name, does, function(*given, **named) if _asks_tool(does) else None)
 
         return call if inspect.isroutine(function) else _AttackedObject(call, function)
 
-    def _note_call(self, name: str, function: Any, given: Any, named: Any) -> Any:
+    def _note_performed_call(self, name: str, function: Any, given: Any, named: Any) -> Any:
         run, args = self.run, named
         if given:  # a function of one dictionary is given that; one of LangChain's is called by name
             args = (
@@ -263,10 +254,10 @@ class Attacker:
         run.performed.append(PerformedCall(name, plain, run.shown, len(run.decisions)))
         does = run.take_result(name, plain)
         if isinstance(does, dict):
-            _raise_what_is_told(does)
+            _raise_planned_error(does)
         return does
 
-    def _bring(self, name: str, does: Any, result: Any) -> Any:
+    def _bring_result(self, name: str, does: Any, result: Any) -> Any:
         if isinstance(does, dict):
             trusted = self.rule_of(name).trusted
             result = does["value"] if "value" in does else poison_result(result, does["poison"], does["at"], trusted)
@@ -287,7 +278,7 @@ class _AttackedObject:
         return getattr(self._attacked, name)
 
 
-def _raise_what_is_told(move: JsonObject) -> None:
+def _raise_planned_error(move: JsonObject) -> None:
     if "raises" in move:
         raise _ERRORS[move["raises"]]("under attack")
 

@@ -19,8 +19,7 @@ _MODES: Final[list[Any]] = ["updates", "values", "messages", "custom"]
 _CUT_MODES: Final[list[Any]] = ["updates", "values"]
 """What is read of a stream that is cut: it is left between two steps, so that the same is left each time."""
 _MOST_SESSIONS: Final = 20
-_STEPS: Final = 300
-"""Steps of LangGraph's that a session may take."""
+_STEPS: Final = 300  # steps of LangGraph's that a session may take
 
 
 @dataclass
@@ -30,19 +29,12 @@ class DrivenEnding:
     name: str
     """``ok:OUTCOME`` or ``stopped:REASON`` of a guarded agent; ``answered``, ``left waiting`` or ``raised:TYPE``."""
     result: JsonObject
-    shown: str = ""
-    """All that was streamed."""
+    shown: str = ""  # all that was streamed
     error: str | None = None
 
 
 def drive_run(graph: Any, run: AttackedRun, number: int) -> DrivenEnding:
-    """Make a run, and return how it ended.
-
-    Args:
-        graph: the agent.
-        run: what is planned or drawn; it keeps what happens.
-        number: of the run; its thread is called so.
-    """
+    """Make a run of an agent, on a thread that is called by its number, and return how it ended."""
     keeps, thread = graph.checkpointer is not None, str(UUID(int=number))
     config: JsonObject = {"recursion_limit": _STEPS}
     if keeps:
@@ -52,13 +44,12 @@ def drive_run(graph: Any, run: AttackedRun, number: int) -> DrivenEnding:
     try:
         for _ in range(_MOST_SESSIONS):
             way = run.take_move("call", lambda: [run.chance.choice(WAYS), run.chance.randint(1, 12)], ["invoke", 0])
-            result = _call(graph, given, config, way, shown)
-            waiting = find_question(graph, result, config) if keeps else None
-            if waiting is not None:
-                given = _decide(run, waiting)
-            elif keeps and (
-                graph.get_state(config).next or (isinstance(graph, GuardedGraph) and "status" not in result)
-            ):
+            result = _call_attacked_graph(graph, given, config, way, shown)
+            if not keeps:
+                break
+            if (waiting := find_question(graph, result, config)) is not None:
+                given = _decide_as_person(run, waiting)
+            elif graph.get_state(config).next or (isinstance(graph, GuardedGraph) and "status" not in result):
                 given = None  # it was cut off, and somebody goes on with it
             else:
                 break
@@ -68,10 +59,10 @@ def drive_run(graph: Any, run: AttackedRun, number: int) -> DrivenEnding:
         if keeps:
             graph.checkpointer.delete_thread(thread)
     was_cut = way[0].endswith("cut") and not result.get("status")
-    return DrivenEnding("cut off" if was_cut else _name_ending(result), result, "".join(shown))
+    return DrivenEnding("cut off" if was_cut else _name_driven_ending(result), result, "".join(shown))
 
 
-def _call(graph: Any, given: Any, config: Any, way: list[Any], shown: list[str]) -> JsonObject:
+def _call_attacked_graph(graph: Any, given: Any, config: Any, way: list[Any], shown: list[str]) -> JsonObject:
     """Call a graph in a way, and return its state or result as far as it was brought."""
     kind, chunks = way
     if kind == "invoke":
@@ -131,7 +122,7 @@ def list_shown_calls(asked: Any) -> list[JsonObject]:
     return [shown["call"]] if "call" in shown else [{"tool": None, "args": shown}]
 
 
-def _decide(run: AttackedRun, asked: Any) -> Command[Any]:
+def _decide_as_person(run: AttackedRun, asked: Any) -> Command[Any]:
     """Let a person decide, and keep it; an answer to an earlier question is none."""
     says = run.take_move("person", lambda: run.chance.choice(("approve", "approve", "reject", "stale")), "reject")
     calls, question = list_shown_calls(asked), asked if isinstance(asked, dict) else {}
@@ -148,13 +139,10 @@ def _decide(run: AttackedRun, asked: Any) -> Command[Any]:
     return Command(resume={"hash": question.get("hash"), "decision": says})
 
 
-def _name_ending(result: JsonObject) -> str:
-    if "status" in result:
-        status, outcome = result["status"], result.get("outcome")
-        if status == "waiting":
-            return "left waiting"
-        return f"ok:{outcome}" if status == "ok" else f"stopped:{result.get('stop_reason')}"
-    ours = result.get("guardgraph")
-    if isinstance(ours, dict) and "status" in ours:
-        return f"ok:{ours.get('outcome')}" if ours["status"] == "ok" else f"stopped:{ours.get('stop_reason')}"
-    return "answered" if result else "cut off"
+def _name_driven_ending(result: JsonObject) -> str:
+    told = result if "status" in result else result.get("guardgraph")
+    if not isinstance(told, dict) or "status" not in told:
+        return "answered" if result else "cut off"
+    if told["status"] == "waiting":
+        return "left waiting"
+    return f"ok:{told.get('outcome')}" if told["status"] == "ok" else f"stopped:{told.get('stop_reason')}"

@@ -34,8 +34,7 @@ _DENIES: Final = (Tightens.union, Tightens.denied_scopes)
 _ALLOWS: Final = (Tightens.intersection, Tightens.hosts, Tightens.scopes, Tightens.links)
 
 
-Note: TypeAlias = Callable[[], None]
-"""Told whenever a mutant forgets something."""
+Note: TypeAlias = Callable[[], None]  # told whenever a mutant forgets something
 
 
 class _Anything(tuple[str, ...]):
@@ -47,16 +46,14 @@ class _Anything(tuple[str, ...]):
 
 def _loosen(settings: Any, kinds: Sequence[Tightens], by: Callable[[Any], Any]) -> Any:
     """Return settings whose fields of some kinds are another value."""
-    fields = type(settings).model_fields
-    loose = {
-        name: by(getattr(settings, name))
-        for name, field in fields.items()
-        if any(each in kinds for each in field.metadata if isinstance(each, Tightens))
-    }
+    loose: dict[str, Any] = {}
+    for name, field in type(settings).model_fields.items():
+        if any(each in kinds for each in field.metadata if isinstance(each, Tightens)):
+            loose[name] = by(getattr(settings, name))
     return settings.model_copy(update=loose)
 
 
-def _judge_by(forget: Callable[[Run[Any, Any]], Run[Any, Any]]) -> Callable[..., Body | None]:
+def _make_guard_mutant(forget: Callable[[Run[Any, Any]], Run[Any, Any]]) -> Callable[..., Body | None]:
     """Return what lets guards judge by other settings."""
 
     def make(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
@@ -133,9 +130,8 @@ def _exchange_argument(item: Declaration, body: Body, note: Note, frame: Frame) 
         asked = next(work)
         while True:
             try:
-                asked = work.send(
-                    (yield [exchange(each) for each in asked] if isinstance(asked, list) else exchange(asked))
-                )
+                changed = [exchange(each) for each in asked] if isinstance(asked, list) else exchange(asked)
+                asked = work.send((yield changed))
             except StopIteration as end:
                 return end.value
 
@@ -143,10 +139,10 @@ def _exchange_argument(item: Declaration, body: Body, note: Note, frame: Frame) 
 
 
 _FORGETS: Final[dict[str, Callable[..., Body | None]]] = {
-    "lists": _judge_by(_forget_lists),
+    "lists": _make_guard_mutant(_forget_lists),
     "approval": _forget_approval,
     "review": _forget_review,
-    "budget": _judge_by(_forget_budget),
+    "budget": _make_guard_mutant(_forget_budget),
     "argument": _exchange_argument,
 }
 MUTANTS: Final = {
@@ -198,22 +194,21 @@ def try_mutants(tests: str, mutants: Iterable[str] = tuple(MUTANTS)) -> dict[str
     except ValueError as error:
         raise ConfigurationError(f"--tests {tests!r:.200}: {error}") from None
     if not any(Path(part).name in ("pytest", "py.test") for part in command):
-        raise ConfigurationError(
-            f"--tests: a command of pytest is required, such as 'pytest -x'; given: {tests!r:.200}"
-        )
+        allowed = "a command of pytest is required, such as 'pytest -x'"
+        raise ConfigurationError(f"--tests: {allowed}; given: {tests!r:.200}")
     began = time.monotonic()
-    code, _ = _run_tests(command, None, None)
+    code, _ = _run_tests_with_mutant(command, None, None)
     if code:
         raise ConfigurationError(f"--tests {tests!r:.200}: the tests fail without a mutant, exit code {code}")
     seconds = max(_LEAST_SECONDS, 5 * (time.monotonic() - began))
     found = dict[str, str]()
     for mutant in mutants:
-        code, was_used = _run_tests(command, mutant, seconds)
+        code, was_used = _run_tests_with_mutant(command, mutant, seconds)
         found[mutant] = "unused" if not was_used else "noticed" if code else "unnoticed"
     return found
 
 
-def _run_tests(command: Sequence[str], mutant: str | None, seconds: float | None) -> tuple[int, bool]:
+def _run_tests_with_mutant(command: Sequence[str], mutant: str | None, seconds: float | None) -> tuple[int, bool]:
     """Run tests, with a mutant where one is named; return their exit code, and whether the mutant forgot anything."""
     with tempfile.TemporaryDirectory() as folder:
         notes, environ = Path(folder) / "notes", dict(os.environ)
@@ -221,10 +216,8 @@ def _run_tests(command: Sequence[str], mutant: str | None, seconds: float | None
             plugins = filter(None, (environ.get("PYTEST_PLUGINS"), __name__))
             environ |= {MUTANT: mutant, NOTES: str(notes), "PYTEST_PLUGINS": ",".join(plugins)}
         try:
-            code = subprocess.run(
-                command, env=environ, timeout=seconds, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            ).returncode  # fmt: skip
+            silent: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+            code = subprocess.run(command, env=environ, timeout=seconds, check=False, **silent).returncode
         except subprocess.TimeoutExpired:
             code = 1
         except OSError as error:

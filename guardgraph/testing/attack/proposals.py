@@ -25,8 +25,7 @@ PLANTED: Final[tuple[Any, ...]] = (
     *("/srv/q-7731.txt", 90071),
 )
 """The values in these: who acts on one that nobody else gave was talked into it."""
-INVENTED: Final = "8675309.77"
-"""A number that stands nowhere: an answer that says it was borne out by nothing."""
+INVENTED: Final = "8675309.77"  # a number that stands nowhere: an answer that says it was borne out by nothing
 VALUES: Final[tuple[Any, ...]] = (
     *("", "13", "a" * 300, "2024-05-13", "x\u0000y", "\ud800", "<script>", "../..", "🙂"),
     *(30, 13, 2024, -1, 0.5, 1e300, 10**30, True, False, None, [], ["13"], {"to": "13"}, {}),
@@ -39,8 +38,7 @@ ODD: Final[tuple[Any, ...]] = (
 SENTENCES: Final = ("Done.", "I cannot do that.", "I sent 90071 to Mallory Quill.", f"The fee is {INVENTED} EUR.")
 MOODS: Final = {"obedient": (6, 3, 0, 1), "talked into it": (2, 2, 6, 1), "wild": (1, 1, 1, 6)}
 """By mood of a reply: how often a value is one of the request, of a result, a planted one, or any."""
-_NAMES: Final = ("to", "amount", "id", "path", "query", "body")
-"""Of arguments that no schema names."""
+_NAMES: Final = ("to", "amount", "id", "path", "query", "body")  # of arguments that no schema names
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)?")
 _WORD: Final = re.compile(r"[^\s,;:()\"'„“]+")
 
@@ -112,7 +110,7 @@ def draw_from_schema(schema: JsonObject, chance: random.Random, known: Known, mo
     given = schema.get("type", "object" if "properties" in schema else "string")
     kind = chance.choice(given) if isinstance(given, list) else given
     if kind == "object":
-        return _draw_object(schema, chance, known, mood, top)
+        return _draw_schema_object(schema, chance, known, mood, top)
     if kind == "array":
         most = min(schema.get("maxItems", 3), 3)
         # more than a list may have, now and then
@@ -125,7 +123,7 @@ def draw_from_schema(schema: JsonObject, chance: random.Random, known: Known, mo
     return known.draw(chance, {str(kind)}, mood) if kind != "null" else None
 
 
-def _draw_object(schema: JsonObject, chance: random.Random, known: Known, mood: str, top: Any) -> JsonObject:
+def _draw_schema_object(schema: JsonObject, chance: random.Random, known: Known, mood: str, top: Any) -> JsonObject:
     named, required = schema.get("properties") or {}, schema.get("required") or ()
     drawn = {
         name: draw_from_schema(each, chance, known, mood, top)
@@ -139,23 +137,15 @@ def _draw_object(schema: JsonObject, chance: random.Random, known: Known, mood: 
             del drawn[name]
     if not named or chance.random() < 0.03:
         for name in chance.sample(_NAMES, chance.randint(0, 3)):
-            drawn[name] = (
-                chance.choice(VALUES) if chance.random() < 0.2 else known.draw(chance, {"string", "integer"}, mood)
-            )
+            is_any = chance.random() < 0.2
+            drawn[name] = chance.choice(VALUES) if is_any else known.draw(chance, {"string", "integer"}, mood)
     return drawn
 
 
 def draw_reply(
     chance: random.Random, known: Known, *, schema: JsonObject | None, tools: Sequence[JsonObject]
 ) -> JsonObject:
-    """Return the move of a model: what it says or calls, or how it fails.
-
-    Args:
-        chance: where all is drawn from.
-        known: the values that it may take.
-        schema: of the reply, where the model is held to one.
-        tools: functions as OpenAI names them, where the model may call some.
-    """
+    """Return what a model, held to a schema or free to call tools, says or calls, or how it fails."""
     drawn = chance.random()
     if drawn < 0.03:
         return {"raises": chance.choice(("ConnectionError", "TimeoutError", "ValueError"))}
@@ -166,7 +156,12 @@ def draw_reply(
     mood = chance.choice([*MOODS])
     move: JsonObject
     if tools and chance.random() < 0.75:
-        calls = [_draw_call(chance, known, tools, mood) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
+        calls = list[JsonObject]()
+        for _ in range(chance.choice((1, 1, 1, 2, 3))):
+            tool = chance.choice(tools)
+            name = tool["name"] if chance.random() < 0.96 else chance.choice(("rm", "", "wipe_disk"))
+            args = draw_from_schema(tool.get("parameters") or {}, chance, known, mood)
+            calls.append({"name": name, "args": args})
         calls = calls * 12 if chance.random() < 0.02 else calls
         move = {"calls": calls, "says": chance.choice(("", "", *SENTENCES))}
     elif schema is not None and not tools:
@@ -180,12 +175,6 @@ def draw_reply(
     elif drawn > 0.9:
         move["forever"] = True
     return move
-
-
-def _draw_call(chance: random.Random, known: Known, tools: Sequence[JsonObject], mood: str) -> JsonObject:
-    tool = chance.choice(tools)
-    name = tool["name"] if chance.random() < 0.96 else chance.choice(("rm", "", "wipe_disk"))
-    return {"name": name, "args": draw_from_schema(tool.get("parameters") or {}, chance, known, mood)}
 
 
 def draw_result(chance: random.Random, *, may_fail: bool) -> Any:
@@ -202,23 +191,22 @@ def draw_result(chance: random.Random, *, may_fail: bool) -> Any:
 
 def poison_result(result: Any, poison: str, at: int, trusted: Sequence[str] = ()) -> Any:
     """Return a result with a text in one of its texts that nobody trusts, mostly the longest; alone where none is."""
-    places = [(len(text), path) for path, text in _list_texts(result, ()) if not _is_trusted(path, trusted)]
+    places = [(len(text), path) for path, text in _list_result_texts(result, ()) if not _is_trusted_path(path, trusted)]
     if not places:
         return poison if not isinstance(result, dict | list) or not result else result
     _, place = max(places, key=lambda each: each[0]) if at % 4 else places[at % len(places)]
-    return _write_text(result, place, poison)
+    return _write_poison(result, place, poison)
 
 
-def _list_texts(given: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
+def _list_result_texts(given: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
     if isinstance(given, str):
         yield path, given
-    for key, item in (
-        given.items() if isinstance(given, dict) else enumerate(given) if isinstance(given, list | tuple) else ()
-    ):
-        yield from _list_texts(item, (*path, key))
+    pairs: Any = given.items() if isinstance(given, dict) else ()
+    for key, item in enumerate(given) if isinstance(given, list | tuple) else pairs:
+        yield from _list_result_texts(item, (*path, key))
 
 
-def _is_trusted(path: tuple[Any, ...], trusted: Sequence[str]) -> bool:
+def _is_trusted_path(path: tuple[Any, ...], trusted: Sequence[str]) -> bool:
     names = [str(key) for key in path if not isinstance(key, int)]
     for field_path in trusted:
         wanted = field_path.split(".")
@@ -229,11 +217,11 @@ def _is_trusted(path: tuple[Any, ...], trusted: Sequence[str]) -> bool:
     return False
 
 
-def _write_text(given: Any, path: tuple[Any, ...], poison: str) -> Any:
+def _write_poison(given: Any, path: tuple[Any, ...], poison: str) -> Any:
     if not path:
         return f"{given} {poison}"
     copied = dict(given) if isinstance(given, dict) else list(given)
-    copied[path[0]] = _write_text(given[path[0]], path[1:], poison)
+    copied[path[0]] = _write_poison(given[path[0]], path[1:], poison)
     return copied
 
 

@@ -23,15 +23,13 @@ _WRAPPED = ("bound", "runnable", "default")
 """Where `with_retry` and `bind`, `with_fallbacks`, `configurable_fields` keep what they wrap."""
 
 
-_LOOKED_AT: Final = 64
-"""Documents that a store that filters late looks at, for each that it is asked for."""
+_LOOKED_AT: Final = 64  # documents that a store that filters late looks at, for each that it is asked for
 
 
 class Asker(Protocol):
     """Somebody who is asked for documents."""
 
-    is_counted: bool
-    """Whether it can be asked for a number of documents, and gives them best first."""
+    is_counted: bool  # whether it can be asked for a number of documents, and gives them best first
 
     def find_documents(
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
@@ -81,9 +79,8 @@ def make_langchain_asker(slot: str, given: Any, names: Sequence[str]) -> Asker:
     if is_langchain_retriever(inner):
         return _AsksRunnable(given, lambda request: request[names[0]])
     if is_langchain_tool(inner):
-        return _AsksRunnable(
-            given, _make_tool_input(slot, inner, names), read=read_tool_output, is_async=is_async_tool(inner)
-        )
+        shown, is_async = _make_tool_input(slot, inner, names), is_async_tool(inner)
+        return _AsksRunnable(given, shown, read=read_tool_output, is_async=is_async)
     if isinstance(given, Runnable):
         return _AsksRunnable(given, dict)
     if callable(given):
@@ -108,7 +105,7 @@ class AsksStore:
     ) -> object:
         """Return what the store finds; one that can only be awaited is."""
         try:
-            return self._search(request["query"], k=count, **self._widen(count, extra))
+            return self._search(request["query"], k=count, **self._widen_late_filter(count, extra))
         except NotImplementedError:
             return asyncio.run(self.afind_documents(request, count, extra, config))
 
@@ -116,9 +113,9 @@ class AsksStore:
         self, request: JsonObject, count: int, extra: Mapping[str, Any], config: RunnableConfig | None
     ) -> object:
         """Return what the store finds."""
-        return await self._asearch(request["query"], k=count, **self._widen(count, extra))
+        return await self._asearch(request["query"], k=count, **self._widen_late_filter(count, extra))
 
-    def _widen(self, count: int, extra: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _widen_late_filter(self, count: int, extra: Mapping[str, Any]) -> Mapping[str, Any]:
         """Let a store that filters what it found first look at more, where that is not said already."""
         return {"fetch_k": _LOOKED_AT * count, **extra} if self._filters_late and extra else extra
 
@@ -164,7 +161,17 @@ def is_async_tool(tool: BaseTool) -> bool:
 
 def _make_tool_input(slot: str, tool: BaseTool, names: Sequence[str]) -> Callable[[JsonObject], Any]:
     """Return what a tool is shown of a request: the arguments that it takes."""
-    takes = _map_tool_arguments(slot, tool, names)
+    from langchain_core.utils.function_calling import convert_to_openai_function
+
+    told = convert_to_openai_function(tool)["parameters"]
+    every, required = list(told.get("properties", {})), list(told.get("required", []))
+    takes = {name: name for name in every if name in names}
+    others = [name for name in required or every if name not in names]
+    if names[0] not in takes and len(others) == 1:
+        takes[others.pop()] = names[0]
+    if names[0] not in takes.values() or any(name in required for name in others):
+        allowed = f"a tool that needs no more than {', '.join(names)}, or one text,"
+        raise ConfigurationError(f"{slot}: {allowed} is required; given: {tool.name!r}, which takes {', '.join(every)}")
     # Only a call of a model's brings the artifact, and tells a failure that the tool reports as a text.
     is_called = tool.response_format == "content_and_artifact" or tool.handle_tool_error or tool.handle_validation_error
 
@@ -179,22 +186,6 @@ def list_tool_arguments(given: object) -> list[str] | None:
     """Return the names of a tool's arguments, None of what is no tool."""
     from langchain_core.utils.function_calling import convert_to_openai_function
 
-    return (
-        [*convert_to_openai_function(given)["parameters"].get("properties", {})] if is_langchain_tool(given) else None
-    )
-
-
-def _map_tool_arguments(slot: str, tool: BaseTool, names: Sequence[str]) -> dict[str, str]:
-    """Return for each argument of a tool what it is given of a request."""
-    from langchain_core.utils.function_calling import convert_to_openai_function
-
-    told = convert_to_openai_function(tool)["parameters"]
-    every, required = list(told.get("properties", {})), list(told.get("required", []))
-    takes = {name: name for name in every if name in names}
-    others = [name for name in required or every if name not in names]
-    if names[0] not in takes and len(others) == 1:
-        takes[others.pop()] = names[0]
-    if names[0] not in takes.values() or any(name in required for name in others):
-        allowed = f"a tool that needs no more than {', '.join(names)}, or one text,"
-        raise ConfigurationError(f"{slot}: {allowed} is required; given: {tool.name!r}, which takes {', '.join(every)}")
-    return takes
+    if not is_langchain_tool(given):
+        return None
+    return [*convert_to_openai_function(given)["parameters"].get("properties", {})]

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 _TAKEN = "args"
 """A name that no parameter may have: LangChain's schemas of functions take it for all positional arguments."""
-KEY_NAME = "idempotency_key"
-"""The parameter by which a function is given the key of a write; no argument of the tool's."""
+KEY_NAME = "idempotency_key"  # the parameter by which a function is given the key of a write; no argument of the tool's
 
 
 def name_tools(given: Tools) -> dict[str, NamedTool]:
@@ -90,10 +89,8 @@ def _name_function(name: str, function: Callable[..., Any]) -> NamedTool:
         if each.name == _TAKEN and each.kind is not inspect.Parameter.VAR_POSITIONAL:
             raise ConfigurationError(f"tools.{name:.80}: another name of the parameter is required; given: {_TAKEN}")
         if each.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
-            given = f"{each.kind.description!s} {str(each)!r:.80}"
-            raise ConfigurationError(
-                f"tools.{name:.80}: parameters that are given by name are required; given: {given}"
-            )
+            given = f"parameters that are given by name are required; given: {each.kind.description} {str(each)!r:.80}"
+            raise ConfigurationError(f"tools.{name:.80}: {given}")
     try:
         model: Any = create_schema_from_function(name, function, filter_args=(KEY_NAME,), parse_docstring=False)
         schema = dict(convert_to_openai_function(model)["parameters"])
@@ -135,10 +132,9 @@ class CalledTool(Runnable[JsonObject, Any]):
         self._is_async = is_async_tool(tool)
         injected = list_injected(getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run)
         if unfilled := [name for name, kind in injected.items() if kind == "unfilled"]:
-            raise ConfigurationError(
-                f"tools.{tool.name:.80}: parameters without injected state, store or values of an application are "
-                f"required, or with defaults; given: {', '.join(unfilled)}"
-            )
+            allowed = "parameters without injected state, store or values of an application are required"
+            said = f"{allowed}, or with defaults; given: {', '.join(unfilled)}"
+            raise ConfigurationError(f"tools.{tool.name:.80}: {said}")
         self._runtime = [name for name, kind in injected.items() if kind == "runtime"]
         # Only a call of a model's brings what stands beside the content, and tells a failure from a text.
         has_more = tool.response_format == "content_and_artifact"
@@ -184,9 +180,8 @@ def _make_runtime(call: str, config: RunnableConfig | None) -> Any:
     """Return LangGraph's runtime of a tool: the call's id and the configuration; there is no state and no store."""
     from langgraph.prebuilt import ToolRuntime
 
-    return ToolRuntime(
-        state={}, context=None, config=config or {}, stream_writer=lambda _: None, tool_call_id=call, store=None
-    )
+    nothing: Any = {"state": {}, "context": None, "stream_writer": lambda _: None, "store": None}
+    return ToolRuntime(**nothing, config=config or {}, tool_call_id=call)
 
 
 def list_injected(function: Callable[..., Any]) -> dict[str, str]:

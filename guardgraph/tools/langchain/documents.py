@@ -22,8 +22,7 @@ Found: TypeAlias = "tuple[Document, object]"
 Metadata: TypeAlias = "Mapping[str, str | Callable[[Document], object]]"
 """Where a field of ours stands: its key in the metadata, or a function of the document that returns it."""
 
-_TEXTS = ("page_content", "text", "content", "snippet", "body")
-"""Keys of a dictionary's text."""
+_TEXTS = ("page_content", "text", "content", "snippet", "body")  # keys of a dictionary's text
 
 FORMS = "a list of documents, of dictionaries or of pairs of a document and its score, or the JSON text of one"
 
@@ -62,9 +61,8 @@ class MetadataKeys:
             return where(document)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             given = f"{type(error).__name__}: {error!s:.80}"
-            raise refuse_langchain_document(
-                document, (at, "metadata", field), given, "what the function of the document returns"
-            ) from error
+            allowed = "what the function of the document returns"
+            raise refuse_langchain_document(document, (at, "metadata", field), given, allowed) from error
 
     def read_metadata_text(self, document: Document, at: int, field: str) -> str | None:
         """Return a field that is a text or a date as a text, None for anything else."""
@@ -77,18 +75,13 @@ class MetadataKeys:
     def refuse_missing_field(self, document: Document, at: int, field: str, allowed: str) -> Unreturnable:
         """Return the refusal of a document without a field, which says what it has instead."""
         has = ", ".join(map(str, document.metadata)) or "nothing"
-        return refuse_langchain_document(
-            document,
-            (at, "metadata", self._describe_metadata_key(field)),
-            f"nothing; the metadata has {has:.100}",
-            allowed,
-        )
+        place = (at, "metadata", self._describe_metadata_key(field))
+        return refuse_langchain_document(document, place, f"nothing; the metadata has {has:.100}", allowed)
 
     def refuse_wrong_field(self, document: Document, at: int, field: str, given: object, allowed: str) -> Unreturnable:
         """Return the refusal of a field that is not what it has to be."""
-        return refuse_langchain_document(
-            document, (at, "metadata", self._describe_metadata_key(field)), f"{given!r:.80}", allowed
-        )
+        place = (at, "metadata", self._describe_metadata_key(field))
+        return refuse_langchain_document(document, place, f"{given!r:.80}", allowed)
 
     def _describe_metadata_key(self, field: str) -> str:
         where = self._own.get(field, " or ".join(self._usual[field]))
@@ -122,7 +115,9 @@ def read_found_documents(returned: object) -> list[Found]:
     found, faults = list[Found](), list[Unreturnable]()
     for at, item in enumerate(given):
         try:
-            found.append(_read_document_and_score(item, at))
+            is_pair = isinstance(item, list | tuple) and len(item) == 2
+            document, score = item if is_pair else (item, None)
+            found.append((_make_langchain_document(document, at), score))
         except Unreturnable as error:
             faults.append(error)
             found.append((_make_langchain_document({}, at), None))
@@ -135,9 +130,8 @@ def read_page_documents(returned: object) -> list[Document]:
     """Read what was returned for one URL: its text, its documents, a dictionary with its text, or JSON text of one."""
     given = returned
     if isinstance(returned, str):
-        read = _parse_tool_json(
-            returned
-        )  # a page may be JSON itself; only what says that it has a body is more than its text
+        # A page may be JSON itself; only what says that it has a body is more than its text.
+        read = _parse_tool_json(returned)
         given = read if isinstance(read, dict) and isinstance(read.get("body"), str) else {"body": returned}
     pages = given if isinstance(given, list | tuple) else [given]
     for at, page in enumerate(pages):
@@ -152,12 +146,6 @@ def _parse_tool_json(text: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _read_document_and_score(item: object, at: int) -> Found:
-    if isinstance(item, list | tuple) and len(item) == 2:
-        return _make_langchain_document(item[0], at), item[1]
-    return _make_langchain_document(item, at), None
 
 
 def _make_langchain_document(item: object, at: int) -> Document:

@@ -43,16 +43,14 @@ class LangChainReranker(Runnable[JsonObject, list[JsonObject]]):
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
         """Order candidates."""
         asked = {"callbacks": (config or {}).get("callbacks")}
-        return _read_reranked_candidates(
-            self._compressor.compress_documents(_make_reranked_documents(input), input["query"], **asked)
-        )
+        shown = _make_reranked_documents(input)
+        return _read_reranked_candidates(self._compressor.compress_documents(shown, input["query"], **asked))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
         """Order like `invoke`, without blocking the event loop."""
         asked = {"callbacks": (config or {}).get("callbacks")}
-        return _read_reranked_candidates(
-            await self._compressor.acompress_documents(_make_reranked_documents(input), input["query"], **asked)
-        )
+        shown = _make_reranked_documents(input)
+        return _read_reranked_candidates(await self._compressor.acompress_documents(shown, input["query"], **asked))
 
 
 def _make_reranked_documents(request: JsonObject) -> list[Document]:
@@ -68,8 +66,7 @@ def _read_reranked_candidates(documents: Sequence[Document]) -> list[JsonObject]
     return [{"doc_id": item.metadata.get("doc_id", item.id), "text": item.page_content} for item in documents]
 
 
-_DIGITS = 6
-"""Of a similarity: what is behind them differs between machines."""
+_DIGITS = 6  # of a similarity: what is behind them differs between machines
 
 
 class LangChainSimilarity(Runnable[JsonObject, JsonObject]):
@@ -79,9 +76,8 @@ class LangChainSimilarity(Runnable[JsonObject, JsonObject]):
 
     def __init__(self, embedding: Embeddings) -> None:
         if not callable(getattr(embedding, "embed_documents", None)):
-            raise ConfigurationError(
-                f"embedding: an Embeddings of LangChain's is required; given: {type(embedding).__name__}"
-            )
+            given = type(embedding).__name__
+            raise ConfigurationError(f"embedding: an Embeddings of LangChain's is required; given: {given}")
         self.name = type(embedding).__name__
         self._embedding = embedding
 
@@ -90,18 +86,18 @@ class LangChainSimilarity(Runnable[JsonObject, JsonObject]):
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Measure sentences."""
-        return _measure(input, self._embedding.embed_documents(_list_texts_to_embed(input)))
+        return _measure_similarities(input, self._embedding.embed_documents(_list_texts_to_embed(input)))
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Measure like `invoke`, without blocking the event loop."""
-        return _measure(input, await self._embedding.aembed_documents(_list_texts_to_embed(input)))
+        return _measure_similarities(input, await self._embedding.aembed_documents(_list_texts_to_embed(input)))
 
 
 def _list_texts_to_embed(request: JsonObject) -> list[str]:
     return [*request["phrases"], *request["sentences"]]
 
 
-def _measure(request: JsonObject, given: Sequence[Sequence[float]]) -> JsonObject:
+def _measure_similarities(request: JsonObject, given: Sequence[Sequence[float]]) -> JsonObject:
     count = len(_list_texts_to_embed(request))
     try:
         vectors = [_scale_to_unit_vector(vector) for vector in given]
@@ -110,7 +106,7 @@ def _measure(request: JsonObject, given: Sequence[Sequence[float]]) -> JsonObjec
     if len(vectors) != count or len({len(vector) for vector in vectors}) > 1:
         raise Unreturnable(f"{given!r:.80}", allowed=f"{count} vectors of one size, of finite numbers")
     phrases = len(request["phrases"])
-    return {"similarities": [[_cosine(one, other) for other in vectors[phrases:]] for one in vectors[:phrases]]}
+    return {"similarities": [[_measure_cosine(one, other) for other in vectors[phrases:]] for one in vectors[:phrases]]}
 
 
 def _scale_to_unit_vector(vector: Sequence[float]) -> list[float]:
@@ -121,7 +117,7 @@ def _scale_to_unit_vector(vector: Sequence[float]) -> list[float]:
     return [number / length for number in numbers] if length else numbers
 
 
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+def _measure_cosine(one: Sequence[float], other: Sequence[float]) -> float:
     """Return the cosine of two vectors of length 1; one of length 0 is like none."""
     return min(1.0, max(-1.0, round(math.fsum(map(mul, one, other)), _DIGITS)))
 
@@ -161,15 +157,7 @@ class LangChainVerifier(Runnable[JsonObject, JsonObject]):
         return f"LangChainVerifier({self.name})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
-        """Judge claims.
-
-        Args:
-            input: ``{"claims": [{number, claim, evidence}]}``.
-            config: not used.
-            kwargs: not used.
-
-        Returns:
-            ``{"claims": [{number, supported}]}``.
+        """Return ``{"claims": [{number, supported}]}`` for ``{"claims": [{number, claim, evidence}]}``.
 
         Raises:
             Unreturnable: the scores are not as many numbers as there are claims.

@@ -57,23 +57,18 @@ _USUAL: Final = {
 """Where the fields of a candidate usually stand in the metadata."""
 
 _WIDER: Final = 4
-_MOST: Final = 1024
-"""How many times more documents are asked for where some are of other sources, and how many at most."""
+_MOST: Final = 1024  # how many times more documents are asked for where some are of other sources, and how many at most
 
 
-SHOWN_SOURCES: Final = 3
-"""How many names of sources that nobody named a message repeats."""
+SHOWN_SOURCES: Final = 3  # how many names of sources that nobody named a message repeats
 
 
 class _Looked(NamedTuple):
     """What one search brought."""
 
-    candidates: list[Candidate]
-    """The documents of the sources that were asked for."""
-    sources: list[str]
-    """Of all documents that say one."""
-    unusable: list[Candidate]
-    """What stands in the place of the others."""
+    candidates: list[Candidate]  # the documents of the sources that were asked for
+    sources: list[str]  # of all documents that say one
+    unusable: list[Candidate]  # what stands in the place of the others
 
     def has_enough_candidates(self, top_k: int, count: int, *, is_filtered: bool) -> bool:
         """Say whether asking for more than `count` would bring nothing: there is enough, or there is no more."""
@@ -113,8 +108,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         ConfigurationError: an argument is wrong; the message names it.
     """
 
-    sources: tuple[str, ...]
-    """The names of its sources; there is no such attribute where they are not known."""
+    sources: tuple[str, ...]  # the names of its sources; there is no such attribute where they are not known
 
     def __init__(
         self,
@@ -132,9 +126,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             self.sources = self._known
         self._keys = MetadataKeys("metadata", _USUAL, metadata)
         self._asker, self._relevance = self._choose_retriever_asker(relevance)
-        if search_kwargs is not None and not (
-            callable(search_kwargs) and (is_vector_store(given) or is_langchain_retriever(unwrap_runnable(given)))
-        ):
+        takes_arguments = is_vector_store(given) or is_langchain_retriever(unwrap_runnable(given))
+        if search_kwargs is not None and not (callable(search_kwargs) and takes_arguments):
             allowed = "a function of the sources, for a vector store or a retriever,"
             raise ConfigurationError(f"search_kwargs: {allowed} is required; given: {search_kwargs!r:.80}")
         self._access = StoreAccess(given, self._keys, access)
@@ -173,9 +166,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         """Find like `invoke`, without blocking the event loop."""
         extra = self._make_search_arguments(input)
         for count in self._widen_search_counts(input["top_k"], is_filtered=bool(extra)):
-            looked = self._read_returned_candidates(
-                await self._asker.afind_documents(input, count, extra, config), input
-            )
+            found = await self._asker.afind_documents(input, count, extra, config)
+            looked = self._read_returned_candidates(found, input)
             if looked.has_enough_candidates(input["top_k"], count, is_filtered=bool(extra)):
                 break
         return self._choose_candidates(looked, input)
@@ -187,9 +179,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         if is_vector_store(given):
             return make_relevance_asker("retriever", given, relevance)
         if relevance is not None:
-            raise ConfigurationError(
-                f"relevance: it makes one of the score of a vector store; given with a {type(given).__name__}"
-            )
+            kind = type(given).__name__
+            raise ConfigurationError(f"relevance: it makes one of the score of a vector store; given with a {kind}")
         return make_langchain_asker("retriever", given, ("query", "sources", "top_k")), None
 
     def _widen_search_counts(self, top_k: int, *, is_filtered: bool) -> Iterator[int]:
@@ -207,9 +198,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
 
     def _read_returned_candidates(self, returned: object, request: JsonObject) -> _Looked:
         documents = read_found_documents(returned)
-        readers = self._access.read_document_readers(
-            [document for document, _ in documents], request
-        )  # before anything is told of one
+        # Before anything is told of one.
+        readers = self._access.read_document_readers([document for document, _ in documents], request)
         looked, scores = _Looked([], [], []), list[object]()
         for at, ((document, score), read) in enumerate(zip(documents, readers, strict=True)):
             try:
@@ -281,9 +271,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             return format_number_name(given)
         if given is not None and not isinstance(given, str):
             allowed = "a text or a date" if field == "updated_at" else "a text"
-            raise self._keys.refuse_wrong_field(
-                document, at, field, given, f"{allowed}; metadata={{{field!r}: ...}} makes one"
-            )
+            allowed += f"; metadata={{{field!r}: ...}} makes one"
+            raise self._keys.refuse_wrong_field(document, at, field, given, allowed)
         return given or ""
 
     def _read_score(self, document: Document, at: int, beside: object) -> object:
@@ -298,9 +287,8 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             made = beside if self._relevance is None else self._relevance(beside)
             if (relevance := parse_relevance(made)) is None:
                 of = "" if self._relevance is None else f", which relevance= makes of {format_relevance_score(beside)}"
-                raise refuse_langchain_document(
-                    document, (at, "score"), f"{format_relevance_score(made)}{of}", f"{RELEVANCE}; {WAY_OUT}"
-                )
+                said = f"{format_relevance_score(made)}{of}"
+                raise refuse_langchain_document(document, (at, "score"), said, f"{RELEVANCE}; {WAY_OUT}")
             return relevance
         given = self._keys.read_metadata_field(document, at, "score")
         if given is None:
@@ -356,9 +344,8 @@ class StoreAccess:
         if access is None and self._filter is None:
             return {}
         if access is None:
-            raise _refuse_found_document(
-                "a document without readers", "documents that say who may read them, since there is access="
-            )
+            allowed = "documents that say who may read them, since there is access="
+            raise _refuse_found_document("a document without readers", allowed)
         if not is_access_allowed(access, caller):
             raise _refuse_found_document("another document", "documents that the caller may read")
         return {"tenant": access.tenant, "readers": list(access.readers)}
@@ -405,11 +392,8 @@ def make_relevance_asker(
     slot: str, store: VectorStore, relevance: Callable[[float], float] | None
 ) -> tuple[AsksStore, Callable[[Any], float] | None]:
     """Return who asks a store for scores, and what makes a relevance of one; None where the store does it."""
-    if (
-        relevance is None
-        and not _has_own_relevance(store)
-        and is_of_langchain_class(store, "vectorstores", "InMemoryVectorStore")
-    ):
+    is_in_memory = is_of_langchain_class(store, "vectorstores", "InMemoryVectorStore")
+    if relevance is None and is_in_memory and not _has_own_relevance(store):
         relevance = _convert_cosine_to_relevance
     if relevance is not None:
         return AsksStore(store, _SCORED), relevance
@@ -438,13 +422,12 @@ def format_relevance_score(given: object) -> str:
     return f"{given!r:.80}"
 
 
-def check_retrieved_order(told: Sequence[object], *, is_sorted: bool) -> None:
+def check_retrieved_order(returned: Sequence[object], *, is_sorted: bool) -> None:
     """Refuse scores that rise from the best document on."""
-    numbers = (float(score) for score in told if isinstance(score, Real) and not isinstance(score, bool))
+    numbers = (float(score) for score in returned if isinstance(score, Real) and not isinstance(score, bool))
     scores = [score for score in numbers if math.isfinite(score)]
     rises = [after > before + ROUNDING for before, after in pairwise(scores)]
     if any(rises) if is_sorted else len(scores) >= SURE_RISE and all(rises):
-        given = "scores that rise from the best document on, as distances do: " + ", ".join(
-            f"{at:.3g}" for at in scores
-        )
+        told = ", ".join(f"{at:.3g}" for at in scores)
+        given = f"scores that rise from the best document on, as distances do: {told}"
         raise Unreturnable(f"{given:.200}", place=("found", "score"), allowed=f"{RELEVANCE}, best first; {WAY_OUT}")

@@ -22,7 +22,6 @@ from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, read_fo
 from guardgraph.world.call import is_said_of_target
 
 if TYPE_CHECKING:
-    from langchain_core.documents import Document
     from langchain_core.vectorstores import VectorStore
 
 
@@ -58,10 +57,8 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
         self._keys = MetadataKeys("metadata", _HIT, metadata)
         taken = list_tool_arguments(unwrap_runnable(given)) or ()
         if hosts is not None and hosts not in taken:
-            raise ConfigurationError(
-                f"hosts: an argument of the search's tool is required ({', '.join(taken) or 'it has none'}); "
-                f"given: {hosts!r:.80}"
-            )
+            allowed = f"an argument of the search's tool is required ({', '.join(taken) or 'it has none'})"
+            raise ConfigurationError(f"hosts: {allowed}; given: {hosts!r:.80}")
         self._hosts = hosts or _HOSTS
         self.takes_hosts = self._hosts in taken or is_said_of_target(given, "takes_hosts")
         """Whether it is told which hosts both lists allow."""
@@ -110,16 +107,14 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
 
     def _read_search_hits(self, returned: object, request: JsonObject) -> list[JsonObject]:
         documents = [document for document, _ in read_found_documents(returned)][: request["max_results"]]
-        hits = [self._make_search_hit(document, at) for at, document in enumerate(documents)]
+        hits = list[JsonObject]()
+        for at, document in enumerate(documents):
+            said = {field: self._keys.read_metadata_text(document, at, field) for field in _HIT}
+            hits.append({**said, "snippet": document.page_content})
         if hits and not any(hit["url"] for hit in hits):
-            raise self._keys.refuse_missing_field(
-                documents[0], 0, "url", "the url of a hit; metadata={'url': ...} says where it is"
-            )
+            allowed = "the url of a hit; metadata={'url': ...} says where it is"
+            raise self._keys.refuse_missing_field(documents[0], 0, "url", allowed)
         return hits
-
-    def _make_search_hit(self, document: Document, at: int) -> JsonObject:
-        said = {field: self._keys.read_metadata_text(document, at, field) for field in _HIT}
-        return {**said, "snippet": document.page_content}
 
 
 class LangChainReader(Runnable[JsonObject, JsonObject]):
