@@ -1,7 +1,5 @@
 """`check_answer`: a finished answer against its sources."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`guardgraph audit`, and the page of a stored run."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Briefs as Markdown: numbers behind sentences, a table of sources, and nothing of models or pages but text."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The commands: what they print, and how they end."""
 
-from __future__ import annotations
-
 import json
 import re
 

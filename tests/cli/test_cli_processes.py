@@ -1,7 +1,5 @@
 """The command line as a process: its streams, its signals, its environment, its entry point."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """What a person sees is safe and fits: no markup, no control sequences, any width."""
 
-from __future__ import annotations
-
 import json
 import re
 

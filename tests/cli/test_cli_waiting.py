@@ -1,7 +1,5 @@
 """A run that waits for a person, on the command line."""
 
-from __future__ import annotations
-
 import pytest
 import typer
 from langgraph.checkpoint.memory import InMemorySaver

@@ -1,7 +1,5 @@
 """`guardgraph audit export` and `check`: files, exit codes, what is refused, and what is never written or reached."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

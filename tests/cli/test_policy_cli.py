@@ -1,7 +1,5 @@
 """`guardgraph policy`, and the commands that take policy files."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

@@ -1,7 +1,5 @@
 """`guardgraph report` and `guardgraph draw`: pages and pictures of a run, and errors on one line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

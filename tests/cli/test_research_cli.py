@@ -1,7 +1,5 @@
 """`guardgraph research` on pages of one's own."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

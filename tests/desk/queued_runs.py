@@ -1,7 +1,5 @@
 """Agents whose runs wait in a queue, for tests of it: a critic that escalates, an office that asks about a payment."""
 
-from __future__ import annotations
-
 import sqlite3
 from typing import Any
 

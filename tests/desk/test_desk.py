@@ -1,7 +1,5 @@
 """The desk in a real browser and by raw HTTP: people who decide, who come second, who are attacked, on any screen."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import re

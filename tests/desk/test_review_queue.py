@@ -1,7 +1,5 @@
 """The queue of runs that wait: what it lists, who may decide, that one decision counts, and the commands for it."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Pictures of graphs: complete, plain to tell apart, safe to show, the same everywhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import struct

@@ -1,7 +1,5 @@
 """Where things stand in a picture: the main way straight down the middle, nothing on top of anything else."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations, pairwise
 

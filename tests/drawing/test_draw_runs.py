@@ -1,7 +1,5 @@
 """A picture with a run: the way stands out, loops are counted, the guard that stopped it says why."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Text of pages and files: what is read, and what is said where nothing can be."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

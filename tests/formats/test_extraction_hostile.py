@@ -1,7 +1,5 @@
 """Content that is made to do harm: each ends in a listed reason within its limits, and the next content is read."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the reader of HTML makes of a page: blocks in their order, and which headings open sections."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

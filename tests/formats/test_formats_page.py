@@ -1,7 +1,5 @@
 """Pages as bases and the web read them, in this process: title, days, and which part of a page is its main part."""
 
-from __future__ import annotations
-
 import pytest
 import trafilatura
 

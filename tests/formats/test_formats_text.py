@@ -1,7 +1,5 @@
 """Plain text and PDF files, read in this process: encodings, what is not seen, and what cannot be read."""
 
-from __future__ import annotations
-
 import codecs
 from io import BytesIO
 

@@ -1,7 +1,5 @@
 """The child's side of what reads pages and files, in this process; and what a child does not load."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """Signs that hide or turn a text where it is shown: no answer may have them, not even because a source has."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

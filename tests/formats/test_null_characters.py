@@ -1,7 +1,5 @@
 """U+0000, which PostgreSQL's texts do not have: wherever it comes from, no run raises and no state keeps it."""
 
-from __future__ import annotations
-
 import json
 from itertools import count
 

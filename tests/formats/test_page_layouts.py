@@ -1,7 +1,5 @@
 """Ten layouts of one page: a folder, a knowledge base and the web read the same sections of each."""
 
-from __future__ import annotations
-
 import pytest
 from web_server import LOOPBACK, WebServer, answer
 

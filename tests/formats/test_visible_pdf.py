@@ -1,7 +1,5 @@
 """Text that a reader of a PDF file does not see is no evidence, and what they see is read."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 import pypdf._codecs

@@ -1,7 +1,5 @@
 """Text that a reader of a page does not see is no evidence: it is not in what is read of the page."""
 
-from __future__ import annotations
-
 import pytest
 from hidden_ways import SEEN, hidden_ways, read_web_page
 from hypothesis import given, settings

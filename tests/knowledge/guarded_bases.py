@@ -1,7 +1,5 @@
 """Bases of documents with readers, for what holds of every retriever that knows who asks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from threading import RLock

@@ -1,7 +1,5 @@
 """Vector stores of LangChain's whose documents have readers, and the filters that a caller becomes."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 

@@ -1,7 +1,5 @@
 """Who may read what: a run keeps nothing that its caller may not read, and nobody goes on with what he may not see."""
 
-from __future__ import annotations
-
 import json
 from unicodedata import normalize
 

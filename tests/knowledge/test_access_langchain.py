@@ -1,7 +1,5 @@
 """A store of LangChain's holds its search to what a caller may read, and is looked at again."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

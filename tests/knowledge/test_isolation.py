@@ -1,7 +1,5 @@
 """What a caller may not read changes nothing that he can observe, and a backend that does not care ends in a stop."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

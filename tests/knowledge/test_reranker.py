@@ -1,7 +1,5 @@
 """A reranker orders what was found anew or leaves some of it out; whatever else it does stops the run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Retrievers that know who may read what do what a run asks of one."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import count

@@ -1,7 +1,5 @@
 """The recipes for stores that people have: each caller finds what they may read; the traps are there."""
 
-from __future__ import annotations
-
 import asyncio
 import warnings
 

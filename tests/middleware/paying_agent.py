@@ -4,8 +4,6 @@ STEP is ``begin``, ``go_on`` or ``approve``; the process dies ``in_tool`` after 
 receipt is kept, or ``never``. What was paid stands in FOLDER/paid.txt; what came of the run is printed.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Random agents with both middlewares."""
 
-from __future__ import annotations
-
 from fuzzed_agents import run_random_agent
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """`GroundedAnswer` in agents of LangChain's `create_agent`."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from typing import Annotated, Any, NotRequired

@@ -1,7 +1,5 @@
 """Runs of agents that nobody recorded: what an export says of them is kept, and of what it lacks nothing is guessed."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

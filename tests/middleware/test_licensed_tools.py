@@ -1,7 +1,5 @@
 """`LicensedTools` in agents of LangChain's `create_agent`."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

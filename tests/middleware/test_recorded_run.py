@@ -1,7 +1,5 @@
 """Agents of LangChain's whose runs are recorded, read and decided again like ours."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

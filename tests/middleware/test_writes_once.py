@@ -1,7 +1,5 @@
 """Writes of agents of LangChain's whose process dies, or which two processes go on with at once."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

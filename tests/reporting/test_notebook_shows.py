@@ -1,7 +1,5 @@
 """What a notebook shows of a what-if, a check of a store and settings, and what pandas makes of the rows."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 import pandas

@@ -1,7 +1,5 @@
 """Pages of runs: what they say of how a run went, and how they are made."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Pages of runs in a real browser: nothing loads, nothing runs, everything can be read, on a desk and on a phone."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from itertools import product

@@ -1,7 +1,5 @@
 """Pages of runs are safe to show: nothing is lost, and what was written stays text."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

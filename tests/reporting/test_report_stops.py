@@ -1,7 +1,5 @@
 """Pages of runs that stopped or wait: why, for what, and what a person decided."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A what-if is shown: limits for CI, the command line, the picture of two ways, the page."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """How tests run an example: as a process, or in this one."""
 
-from __future__ import annotations
-
 import io
 import os
 import runpy

@@ -1,7 +1,5 @@
 """The service of examples/service with an agent for tests: its one write takes a while, and is counted."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The documentation is true: its examples run, its links lead somewhere, its tables are those of the code."""
 
-from __future__ import annotations
-
 import ast
 import io
 import json

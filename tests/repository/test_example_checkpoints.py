@@ -1,7 +1,5 @@
 """The examples with checkpoints: a run goes on in another process as if nothing had been, under today's settings."""
 
-from __future__ import annotations
-
 import asyncio
 
 import postgres_checkpoints

@@ -1,7 +1,5 @@
 """The examples run: in any folder, without a key or a network."""
 
-from __future__ import annotations
-
 import pytest
 from example_runs import EXAMPLES, SCRIPTS, printed, ran_here
 

@@ -1,7 +1,5 @@
 """The FastAPI recipe, in a real uvicorn process: progress, waiting runs, clients that go away, and the end."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The two fronts, `guardgraph` and `guardgraph.grammar`: each name is declared once, cheap to reach, and documented."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

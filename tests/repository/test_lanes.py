@@ -1,7 +1,5 @@
 """Each test is in one lane, by what it uses: those of `make test` start no process and need no heavy package."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

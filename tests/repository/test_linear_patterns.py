@@ -4,8 +4,6 @@ The list is made from the code: each compiled pattern that a module keeps, tried
 letters that it looks for.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import pkgutil

@@ -1,7 +1,5 @@
 """The notebooks are true: they run in a clean kernel, and what is saved in them is what comes out."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

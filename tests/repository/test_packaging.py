@@ -1,7 +1,5 @@
 """What an installation promises: lower bounds that are tried, and Pythons that are."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

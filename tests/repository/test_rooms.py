@@ -1,7 +1,5 @@
 """The rooms of the package: tests lie as they do, and within a room, too, imports run one way."""
 
-from __future__ import annotations
-
 import ast
 from graphlib import TopologicalSorter
 from pathlib import Path

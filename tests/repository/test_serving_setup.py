@@ -1,7 +1,5 @@
 """What a server is given: the factories of langgraph.json, graphs that cannot be served, the recipe of an image."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What mypy and pyright make of the public types: what is right passes, what is misspelt does not."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

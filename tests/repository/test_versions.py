@@ -1,7 +1,5 @@
 """What another format is: what was kept is read in its own, and refused in one line in any other."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib.metadata import version
 from pathlib import Path

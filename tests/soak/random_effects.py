@@ -4,8 +4,6 @@ A plan says what a pattern is made of and how it is run. Whatever reaches a tool
 process; so is what the recorder was told. The two are compared when the run is over.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3

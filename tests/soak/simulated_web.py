@@ -5,8 +5,6 @@ search that speaks SearXNG's JSON ranks pages by the words that they share with 
 engines do.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The benchmarks run, compare like with like, and their page says what they print. No test looks at a time."""
 
-from __future__ import annotations
-
 import json
 import math
 import platform

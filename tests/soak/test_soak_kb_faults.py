@@ -1,7 +1,5 @@
 """What takes minutes: kills, pairs of bases, readers and writers, and damaged files."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import psycopg

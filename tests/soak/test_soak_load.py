@@ -1,7 +1,5 @@
 """Load: hundreds of runs against a model server of which one call in twenty fails; nothing leaks and no run is lost."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

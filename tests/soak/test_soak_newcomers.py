@@ -4,8 +4,6 @@ Each types what a page shows, in an empty folder, and sees what the page says. `
 was typed, what came, after how many seconds, the installation included.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What takes minutes: hundreds of random patterns that act, review and loop, while their processes die."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What takes minutes: LangGraph's own server is killed while its graph pays, and started again."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """What takes minutes: reports from a web of 300 pages on loopback, by the offline proposers. `make soak` runs it."""
 
-from __future__ import annotations
-
 from simulated_web import PLANTS, ask_about, list_answers, list_contradictions, list_sites, serve_sites
 from web_server import LOOPBACK
 

@@ -1,7 +1,5 @@
 """What takes minutes: kills, and eight processes that write into one store. `make soak` runs it."""
 
-from __future__ import annotations
-
 import pytest
 from store_writers import TIMEOUT, called_and_killed, survived, written
 from stored_runs import new_database, recording

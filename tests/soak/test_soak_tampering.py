@@ -1,7 +1,5 @@
 """Whatever is changed in a store in PostgreSQL is found and named: the same tests as of SQLite."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 from stored_runs import new_database

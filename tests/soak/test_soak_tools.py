@@ -1,7 +1,5 @@
 """Three thousand runs of the tool agent in which anything is proposed: no call is made without a licence."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import laundering

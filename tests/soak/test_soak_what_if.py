@@ -1,7 +1,5 @@
 """A thousand what-ifs beside live runs; `make soak` runs it."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

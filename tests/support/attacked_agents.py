@@ -1,7 +1,5 @@
 """Agents that an attacker builds: the four, two of LangChain's, and a pattern of one's own."""
 
-from __future__ import annotations
-
 import socket
 from typing import Any
 

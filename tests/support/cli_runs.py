@@ -1,7 +1,5 @@
 """What tests of the command line share: a clean place to stand, runs in a process or in this one, and their endings."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -4,8 +4,6 @@ A made part stands between ``<!-- made: NAME -->`` and ``<!-- end -->``; a made 
 ``.venv/bin/python tests/support/docs_parts.py``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

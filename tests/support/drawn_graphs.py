@@ -1,7 +1,5 @@
 """What tests of pictures share: graphs to draw, and what is to be seen in a picture."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree as xml
 

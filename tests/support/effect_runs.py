@@ -4,8 +4,6 @@ A moment is the time before or after anything that outlives the process: a check
 recorder keeps, a payment. Killed at each of them in turn, a run shows all that a kill can leave.
 """
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Documents for tests: runs of every kind in one store, and what somebody forges who can hash as well as anybody."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """What befalls a knowledge base: killed writers, many at once, full disks and damaged files, with real processes."""
 
-from __future__ import annotations
-
 import os
 import random
 import resource

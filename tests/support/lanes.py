@@ -6,8 +6,6 @@ the group `check` installs; `slow` where `lanes.json` says that it takes long. I
 process starts.
 """
 
-from __future__ import annotations
-
 import json
 import operator
 import os

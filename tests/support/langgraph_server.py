@@ -1,7 +1,5 @@
 """A real LangGraph server in a process of its own, started as docs/serving.md says."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -6,8 +6,6 @@ compiled beside what they replace, and a switch says which one lives; no file is
 any, which tells which of them reach a mutant; then these run again, each mutant in a process of its own.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import builtins

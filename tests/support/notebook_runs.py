@@ -3,8 +3,6 @@
 The outputs that are saved in notebooks are renewed by ``.venv/bin/python tests/support/notebook_runs.py``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

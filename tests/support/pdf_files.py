@@ -1,7 +1,5 @@
 """PDF files, written by pypdf."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 from pypdf import PdfWriter

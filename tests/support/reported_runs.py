@@ -1,7 +1,5 @@
 """What tests of pages share: runs to report, the same with hostile words in every field, and what a page says."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from xml.etree import ElementTree as xml

@@ -1,7 +1,5 @@
 """What the served graphs are asked, and the clients that can ask: functions that make runs."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import threading

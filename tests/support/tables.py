@@ -1,7 +1,5 @@
 """Tables of pure functions: a test of one has all its rows, and names the first that fails."""
 
-from __future__ import annotations
-
 
 def each_row(names, rows):
     """Make of a test with these parameters, named as `pytest.mark.parametrize` names them, one test of all rows."""

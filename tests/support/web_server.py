@@ -1,7 +1,5 @@
 """A web on loopback: many names, plain and behind TLS, with pages as they should be and pages that are not."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import threading
@@ -135,7 +133,7 @@ class WebServer:
             return [(address, port) for address in self.addresses[host]]
         return "127.0.0.1", self.ports[port]
 
-    def __enter__(self) -> WebServer:
+    def __enter__(self):
         context = None
         if self.names:
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

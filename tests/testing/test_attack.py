@@ -1,7 +1,5 @@
 """Attacks: what they find in an agent that forgets something, and that they find nothing in one that does not."""
 
-from __future__ import annotations
-
 import json
 import random
 import sys

@@ -1,7 +1,5 @@
 """The public test doubles do what their scripts say, and nothing when a script has run out."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor

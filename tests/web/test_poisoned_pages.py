@@ -1,7 +1,5 @@
 """Poisoned pages, read over HTTP, and a scripted model that does what they order."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

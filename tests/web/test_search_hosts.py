@@ -1,7 +1,5 @@
 """The hosts that both lists allow are told to a search that can use them, and to no other."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 
 import pytest

@@ -1,7 +1,5 @@
 """What a page of the web says, by what its server says that it is."""
 
-from __future__ import annotations
-
 import pytest
 from pdf_files import pdf_of
 

@@ -1,7 +1,5 @@
 """A proxy of the company: it looks names up, and what might lie inside the house is refused before it is asked."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from contextlib import closing
