@@ -68,14 +68,6 @@ def test_research_of_something_else_is_stopped():
     assert "guardgraph reasons research" in done.stdout
 
 
-def test_critique_shows_the_critique_and_the_change():
-    done = run("critique")
-    assert done.exit_code == 0
-    assert re.search(r"guard +critique_guard +risks \d, required_changes \d -> revise\n", done.stdout)
-    for expected in ("decision   revise", "risk       ", "change     ", "Changed\n  + "):
-        assert expected in done.stdout
-
-
 def test_a_model_proposes_and_guards_decide(monkeypatch):
     """With a model, the steps show what it proposed and that a guard refused it."""
     intent = {"kind": "retrieve", "query": "P1 first response target"}

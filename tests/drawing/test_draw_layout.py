@@ -57,17 +57,6 @@ def test_the_main_way_runs_straight_down_the_middle(name):
     assert float(shift) == pytest.approx(float(width) / 2, abs=0.01)
 
 
-@each_row("name", OURS)
-def test_stops_stand_beside_the_main_way(name):
-    diagram = draw(GRAPHS[name]()).diagram
-    placed = place_diagram(diagram)
-    boxes = {node.name: box for node, box in placed.nodes}
-    for panel in placed.panels:
-        for chip in panel.chips:
-            assert chip.box.min_y > boxes[panel.node].max_y
-            assert chip.box.min_x > 0 or chip.box.max_x < 0 or panel.node not in diagram.main
-
-
 @each_row(
     ("edges", "way"),
     [

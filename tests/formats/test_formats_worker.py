@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -52,23 +51,6 @@ def test_what_cannot_be_read_is_answered(monkeypatch):
     assert isinstance(asked(b"", "text", libraries=["no_such_library"]), ConfigurationError)
     monkeypatch.setattr(worker, "_read_content", lambda *_: 1 / 0)
     assert asked(b"", "text").details == {"error": "ZeroDivisionError"}
-
-
-def test_a_child_has_limits(monkeypatch):
-    limits, hooks = {}, []
-
-    def limit(kind, most):
-        if kind == resource.RLIMIT_AS:
-            raise ValueError  # macOS
-        limits[kind] = most
-
-    monkeypatch.setattr(resource, "setrlimit", limit)
-    monkeypatch.setattr(sys, "addaudithook", hooks.append)
-    worker._limit(1 << 30)
-    worker._limit_work(60)
-    assert (limits[resource.RLIMIT_CORE], limits[resource.RLIMIT_FSIZE]) == ((0, 0), (0, 0))
-    assert 61 <= limits[resource.RLIMIT_CPU][0] < 1e6
-    assert hooks == [worker._deny_audit_event]
 
 
 def test_a_parser_reaches_nobody():

@@ -14,7 +14,6 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.embeddings import Embeddings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from guardgraph import Caller, LiveWorld, RagPolicy, create_rag_agent, report, sql_store
 from guardgraph.state.context import is_access_allowed, normalize_document_access
@@ -222,26 +221,16 @@ def careless(documents):
     return lambda request: found
 
 
-def run_in(folder, documents, caller, mode):
+def run_in(folder, documents, caller):
     """Run an agent over a careless retriever with all that can be kept in files, and return its result."""
     heard, store = Heard(), sql_store(f"sqlite:///{folder}/runs.db")
     made = {"planner": everything, "answerer": echoed, "policy": POLICY, "recorder": store}
     given, context = {"question": "Where is the ledger?"}, {"caller": caller}
     config = {**THREAD, "callbacks": [heard]}
-    if mode == "sync":
-        with SqliteSaver.from_conn_string(f"{folder}/checkpoints.db") as saver:
-            agent = create_rag_agent(retriever=careless(documents), checkpointer=saver, **made)
-            chunks = list(agent.stream(given, config, context=context, stream_mode=MODES))
-            result = agent.invoke(None, THREAD, context=context)
-    else:
-
-        async def awaited():
-            async with AsyncSqliteSaver.from_conn_string(f"{folder}/checkpoints.db") as saver:
-                agent = create_rag_agent(retriever=careless(documents), checkpointer=saver, **made)
-                stream = agent.astream(given, config, context=context, stream_mode=MODES)
-                return agent, [chunk async for chunk in stream], await agent.ainvoke(None, THREAD, context=context)
-
-        agent, chunks, result = asyncio.run(awaited())
+    with SqliteSaver.from_conn_string(f"{folder}/checkpoints.db") as saver:
+        agent = create_rag_agent(retriever=careless(documents), checkpointer=saver, **made)
+        chunks = list(agent.stream(given, config, context=context, stream_mode=MODES))
+        result = agent.invoke(None, THREAD, context=context)
     (folder / "page.html").write_text(report(result, agent).html)
     (folder / "stored.html").write_text(report(store.read(result["run_id"]), agent).html)
     (folder / "result.json").write_text(json.dumps(result))
@@ -249,8 +238,7 @@ def run_in(folder, documents, caller, mode):
     return result
 
 
-@pytest.mark.parametrize("mode", ["sync", "async"])
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     documents=st.lists(
         st.tuples(st.sampled_from([None, "acme", "other"]), st.sampled_from(READERS)), min_size=1, max_size=5
@@ -258,13 +246,13 @@ def run_in(folder, documents, caller, mode):
     caller=st.sampled_from(CALLERS),
 )
 def test_a_careless_backend_ends_in_a_stop_and_nothing_of_it_is_written(
-    tmp_path_factory, caplog, capfd, mode, documents, caller
+    tmp_path_factory, caplog, capfd, documents, caller
 ):
     """Checkpoints, records, pages, streams, callbacks and logs have no byte of what the caller may not read."""
     folder = tmp_path_factory.mktemp("run")
     caplog.clear()
     with caplog.at_level(logging.DEBUG):
-        result = run_in(folder, documents, caller, mode)
+        result = run_in(folder, documents, caller)
     written = b"".join(file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file())
     written += (caplog.text + "".join(capfd.readouterr())).encode()
     allowed = [

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import sqlite3
-from contextlib import closing
 
 import pytest
 from cli_runs import empty_folder, refused, run
@@ -75,20 +74,6 @@ def test_a_change_of_how_words_are_read_is_told_by_the_file():
     read = [[*list_word_beginnings(list_content_words(text)), *list_content_words(text)] for text in texts]
     digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:16]
     assert (WORDS_VERSION, digest) == (3, "28eeb2ec89bca563")
-
-
-def test_a_file_whose_words_were_read_otherwise_is_refused(tmp_path):
-    """Another number of the words is another reading, and the line names the command that reads the texts again."""
-    document = {"id": "d", "source": "s", "title": "", "section": "", "updated_at": "", "text": "The wing is heated."}
-    path = tmp_path / "kb.sqlite"
-    with KnowledgeBase(path) as base:
-        base.add([document], readers=["public"])
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            f"UPDATE state SET value = replace(value, 'words {WORDS_VERSION},', 'words 2,') WHERE name = 'words'"
-        )
-    with pytest.raises(ConfigurationError, match="kb rebuild"):
-        KnowledgeBase(path)
 
 
 def test_a_file_that_is_gone_is_no_empty_base(tmp_path):

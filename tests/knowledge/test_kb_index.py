@@ -1,6 +1,11 @@
-"""The index of a knowledge base: its ranking is the retriever's over what a caller may read, and nothing else shows."""
+"""The index of a knowledge base: its ranking is the retriever's over what a caller may read, and nothing else shows.
 
+What a base went through does not show either: it answers as one that was built anew from what is left.
+"""
+
+import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +15,7 @@ from guardgraph import KnowledgeBase
 from guardgraph.knowledge.documents import Chunk, Stamp, StoredDocument
 from guardgraph.knowledge.file import File
 from guardgraph.knowledge.index import Index
-from guardgraph.knowledge.views import Latest
+from guardgraph.knowledge.postings import change_postings, decode_postings
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.state.context import Access, Caller, normalize_document_access
 from guardgraph.tools.knowledge_base import Document, demo_documents
@@ -89,30 +94,6 @@ CALLERS = [
     Caller(tenant="acme", groups=("support",)),
     Caller(tenant="globex", user="u:1"),
 ]
-CHANGES = st.lists(
-    st.tuples(st.sampled_from(["put", "drop", "move"]), st.integers(0, 4), TEXTS, st.sampled_from(ACCESSES)),
-    max_size=12,
-)
-
-
-def replayed(index, changes, is_kept):
-    """Make changes to a base in which documents are only while they are kept."""
-    texts, shown = {}, set()
-    for kind, number, given_text, access in changes:
-        here = (access.tenant, str(number))
-        if kind == "move" and here not in texts:
-            continue
-        texts[here] = text = texts[here] if kind == "move" else given_text
-        if kind == "drop" or not is_kept(access):
-            index.drop(access.tenant, [here[1]])
-            shown.discard(here)
-            if kind == "drop":
-                del texts[here]
-        elif kind == "put" or here not in shown:
-            index.put(stored(here[1], text, access))
-            shown.add(here)
-        else:
-            index.move(access.tenant, here[1], "s", access)
 
 
 def test_a_query_may_have_a_hundred_thousand_characters(base):
@@ -169,15 +150,105 @@ def test_a_changed_row_is_never_shown(index, change):
     assert "secret" not in str(error.value)
 
 
-def test_the_latest_are_kept_as_far_as_there_is_room():
-    """What was asked for or kept last stays; the very last one however much it takes."""
-    latest = Latest(3)
-    for key in "abc":
-        latest.keep(key, key, 1)
-    assert latest.get("a") == "a"
-    latest.keep("d", "d", 1)
-    assert [latest.get(key) for key in "abcd"] == ["a", None, "c", "d"]
-    latest.keep("a", "again", 2)
-    assert [latest.get(key) for key in "acd"] == ["again", None, "d"]
-    latest.keep("e", "much", 9)
-    assert [latest.get(key) for key in "ade"] == [None, None, "much"]
+CELLS = st.dictionaries(st.integers(0, 60), st.integers(0, 70_000), max_size=20)
+
+
+@given(st.lists(CELLS.filter(bool), max_size=5))
+def test_postings_after_any_changes_are_those_of_what_is_left(changes):
+    """Whatever is put in, replaced and taken out: places rise, none stays that nobody is in, and the sum is right."""
+    data, total, left = b"", 0, {}
+    for changed in changes:
+        data, total = change_postings(data, total, changed)
+        left = {place: count for place, count in (left | changed).items() if count}
+        assert decode_postings(data).tolist() == [[place, min(left[place], 65_535)] for place in sorted(left)]
+        assert total == sum(min(count, 65_535) for count in left.values())
+
+
+def test_what_others_change_holds_from_the_next_search_on(tmp_path):
+    """Whoever searches keeps nothing in memory that another one changed, or wrote to another place."""
+    writer = Index(File(tmp_path / "kb.sqlite"))
+    reader = Index(File(writer.database.path))
+    writer.put(stored("first", WORDY[0]))
+    writer.put(stored("german", WORDY[6]))
+    writer.drop(None, ["first"])
+    for _ in range(4):  # in between, most places of the block are nobody's, and it is written anew
+        assert [hit["doc_id"] for hit in reader.search("Flügel Strömung")] == ["german#1"]
+        writer.put(stored("second", WORDY[0]))
+        assert {hit["doc_id"] for hit in reader.search("Flügel wing")} == {"german#1", "second#1"}
+        writer.drop(None, ["second"])
+    writer.move(None, "german", "s", normalize_document_access(None, []))
+    assert reader.search("Flügel Strömung") == []
+
+
+def test_postings_that_were_cut_are_damage(index):
+    for number in range(4):
+        index.put(stored(str(number), "wing"))
+    with closing(sqlite3.connect(index.database.path)) as connection, connection:
+        connection.execute("UPDATE postings SET data = substr(data, 2)")
+    with pytest.raises(StoreError, match="damaged"):
+        index.search("wing")
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["put", "put", "drop", "move"]),
+        st.integers(0, 5),
+        st.lists(TEXTS, min_size=1, max_size=3),
+        st.sampled_from(ACCESSES),
+    ),
+    max_size=25,
+)
+
+
+def in_chunks(name, texts, access=PUBLIC):
+    chunks = tuple(Chunk(f"{name}#{at}", "", text, 0, len(text)) for at, text in enumerate(texts))
+    return StoredDocument(name, "", "s", "", "", access, chunks, Stamp(1, 0, ""))
+
+
+def lived(index, steps):
+    """Take steps, those that put documents in together; return what is left, in its order."""
+    left = {}
+    with index.together() as batch:
+        for kind, number, texts, access in steps:
+            here = (access.tenant, str(number))
+            before = left.get(here)
+            if kind == "put":
+                batch.put(in_chunks(here[1], texts, access))
+            else:
+                batch.flush()
+                if kind == "drop":
+                    index.drop(access.tenant, [here[1]])
+                elif before:
+                    index.move(access.tenant, here[1], "s", access)
+            if kind == "drop" or (before and before[1] != access):  # to somebody it is new, and comes last
+                left.pop(here, None)
+            if kind == "put" or (kind == "move" and before):
+                left[here] = (texts if kind == "put" else before[0], access)
+    return left
+
+
+def rows(path, statement):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(statement).fetchall()
+
+
+@settings(max_examples=25, deadline=None)
+@given(STEPS, ASKED)
+def test_any_history_answers_as_a_base_that_was_built_anew(tmp_path_factory, steps, question):
+    """Whatever was added, changed, moved and removed: every answer and every count are those of what is left."""
+    folder = tmp_path_factory.mktemp("kb")
+    old, new = Index(File(folder / "old")), Index(File(folder / "new"))
+    for (_, name), (texts, access) in lived(old, steps).items():
+        new.put(in_chunks(name, texts, access))
+    for caller in CALLERS:
+        found = [json.dumps(each.search(question, caller=caller, top_k=50)) for each in (old, new)]
+        assert found[0] == found[1]
+    counted = (
+        "SELECT scopes.tenant, source, readers, language, term, sum(total), sum(length(data)) FROM postings "
+        "JOIN parts ON parts.id = part JOIN scopes ON scopes.id = scope GROUP BY 1, 2, 3, 4, 5"
+    )
+    assert rows(old.database.path, counted) == rows(new.database.path, counted)
+    with KnowledgeBase(old.database.path) as base:
+        assert base.check().findings == ()
+    old.close()
+    new.close()

@@ -108,16 +108,6 @@ def test_what_other_tenants_have_and_change_costs_a_question_nothing(tmp_path, w
     assert after[1] <= 1.2 * after[0]
 
 
-def test_a_collection_is_removed_at_once(tmp_path, work):
-    """To remove a collection is one transaction: all of it is there, or nothing."""
-    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
-        base.add(documents(50), readers=["public"], name="n")
-        with work.counting():
-            assert base.remove("n") == 50
-        assert sum(statement.startswith("BEGIN IMMEDIATE") for statement in work.statements) == 1
-        assert base.check().ok
-
-
 @pytest.mark.parametrize("readers", ["no JSON", '["nobody"]', "7", '{"public": 1}'])
 def test_damage_that_a_caller_may_not_read_ends_no_question(tmp_path, readers):
     """A row of readers that nobody wrote so is nobody's: who may read the rest finds the rest, and a check names it."""

@@ -10,7 +10,7 @@ from docs_parts import fences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from postgres_server import postgres_server
-from test_kb_index import ASKED, CALLERS, CHANGES, document, replayed
+from test_kb_index import ASKED, CALLERS, STEPS, document, lived
 from test_kb_ingest import write
 from test_kb_vectors import TEXTS, Sides, documents
 
@@ -65,13 +65,13 @@ def emptied(owner):
 
 
 @settings(max_examples=20)
-@given(CHANGES, st.lists(ASKED, min_size=1, max_size=3))
+@given(STEPS, st.lists(ASKED, min_size=1, max_size=3))
 def test_any_changes_leave_what_the_file_has(owner, tmp_path_factory, changes, questions):
     """After the same changes each caller finds the same in both, byte for byte, and all that is counted is right."""
     emptied(owner)
     files, server = Index(File(tmp_path_factory.mktemp("kb") / "kb.sqlite")), Index(Server(as_role(owner, "ingest")))
     for index in (files, server):
-        replayed(index, changes, lambda access: True)
+        lived(index, changes)
     for caller in CALLERS:
         assert server.readable_sources(caller) == files.readable_sources(caller)
         for question in questions:

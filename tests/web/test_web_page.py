@@ -42,12 +42,6 @@ def test_of_a_page_with_too_many_links_and_of_other_kinds_nobody_knows_them():
     assert "linked_hosts" not in read(pdf_of(TEXT), "application/pdf")
 
 
-def test_a_guess_is_not_declared():
-    """A day that only stands in the text may be when the page was published; the page does not say so."""
-    page = read(HTML.replace("<meta", "<x").replace("<p>", "<p>Published on May 1, 2024. ").encode(), "text/html")
-    assert (page["published_at"], page["declared_date"]) == ("2024-05-01", "")
-
-
 @pytest.mark.parametrize(
     ("body", "content_type", "reason", "cause"),
     [

@@ -3,6 +3,8 @@
 import gzip
 import hashlib
 import itertools
+import ssl
+import sys
 import time
 import tracemalloc
 import zlib
@@ -12,8 +14,9 @@ import pytest
 from web_contacts import only_loopback
 from web_server import LOOPBACK, WebServer, after, answer, drip, in_turn, redirect
 
-from guardgraph import ReadFailure, WebLimits, web_reader
+from guardgraph import ConfigurationError, InputError, ReadFailure, WebLimits, web_reader
 from guardgraph.state.research import READ_FAILURES
+from guardgraph.world.deadline import within
 
 nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
 
@@ -339,3 +342,64 @@ def test_the_limits_of_a_run_only_tighten(nothing):
         reader({"url": "http://a.test/", "hosts": [], "limits": {"max_page_seconds": 99, "max_wire_bytes": 5, "x": 1}})
     held = raised.value.details["limits"]
     assert held == SMALL.plain() | {"max_wire_bytes": 5}
+
+
+def test_the_time_of_the_run_holds_beside_that_of_the_page():
+    slow = drip([b"HTTP/1.1 200 OK\r\n", *([b"x: y\r\n"] * 200)])
+    with WebServer({"/": in_turn(answer("here"), slow)}) as server:
+        read(server, "http://a.test/")  # what is loaded once takes its time
+        for seconds in (1.0, 0.0):
+            with within(seconds, time.monotonic, 1_000_000), pytest.raises(ReadFailure) as raised:
+                read(server, "http://a.test/")
+            assert (raised.value.reason, raised.value.details["limit"]) == ("timeout", "max_seconds")
+    assert len(server.log) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"cache": 5},
+        {"allowed_addresses": ["everywhere"]},
+        {"ssl_context": ssl._create_unverified_context()},
+        {"user_agent": "evil\r\nhost: b.test"},
+        {"user_agent": "žluťoučký"},
+        {"robots": "no"},
+        {"limits": {"max_page_seconds": 1}},
+    ],
+    ids=lambda given: " ".join(map(str, given.items()))[:40],
+)
+def test_an_argument_that_is_wrong_is_named(arguments):
+    (name,) = arguments
+    with pytest.raises(ConfigurationError, match=f"^{name}: "):
+        web_reader(**arguments)
+
+
+@pytest.mark.parametrize("name", ["protego", "stamina"])
+def test_a_missing_extra_is_named(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(
+        ConfigurationError, match=rf'extra `web` is required: pip install "guardgraph\[web\]" \(.*{name}'
+    ):
+        web_reader()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        None,
+        {},
+        {"url": "http://a.test", "hosts": "a.test"},
+        {"url": "x", "hosts": [5]},
+        {"url": "x", "limits": {"max_page_seconds": "x"}},
+    ],
+)
+def test_a_request_that_is_none_is_told(request_):
+    with pytest.raises(InputError, match=r"^request"):
+        web_reader()(request_)
+
+
+def test_what_resolve_returns_is_looked_at():
+    request = {"url": "http://a.test/", "hosts": HOSTS}
+    for found in (None, "127.0.0.1", ("localhost", 80), ("127.0.0.1", "80"), [("127.0.0.1", 70000)]):
+        with pytest.raises(ConfigurationError, match=r"^resolve: "):
+            web_reader(resolve=lambda host, port, found=found: found, robots=False)(request)
