@@ -30,7 +30,9 @@ class Embedder:
                 required = "an Embeddings of LangChain's is required"
                 raise ConfigurationError(f"embedding: {required}; given: {embedding!r:.80}")
         self._embedding = embedding
-        self.name = _name_embedding_model(embedding)
+        models = (getattr(embedding, name, None) for name in ("model", "model_name", "model_id", "deployment"))
+        model = next((model for model in models if isinstance(model, str) and model), "")
+        self.name = f"{type(embedding).__module__}.{type(embedding).__qualname__}{f':{model}' if model else ''}"
         """By what the embedding is known in the base: its class, and its model where it names one."""
 
     def documents(self, texts: Sequence[str]) -> list[bytes]:
@@ -73,14 +75,6 @@ def _normalise_vector(vector: Iterable[float]) -> bytes:
         required = f"1 to {MAX_DIMENSIONS} finite numbers are required"
         raise ConfigurationError(f"embedding: {required}; returned: {len(numbers)} of length {length}")
     return numpy.array([number / length for number in numbers] if length else numbers, dtype="<f4").tobytes()
-
-
-def _name_embedding_model(embedding: object) -> str:
-    kind = f"{type(embedding).__module__}.{type(embedding).__qualname__}"
-    for attribute in ("model", "model_name", "model_id", "deployment"):
-        if isinstance(model := getattr(embedding, attribute, None), str) and model:
-            return f"{kind}:{model}"
-    return kind
 
 
 class EmbeddedTexts(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import sha256
@@ -49,8 +49,16 @@ def list_fields(text: str) -> list[str]:
 
 
 def _write_field(name: str, value: JsonValue) -> str:
-    if (write := _WRITERS.get(name)) is not None and value:
-        return write(value)
+    if value and name in NUMBERED:
+        return write_numbered(value)
+    if value and name == "results":
+        return _write_results(value)
+    if value and name == "history":
+        return "\n".join(f"{turn['role']}: {turn['content']}" for turn in value)
+    if value and name == "tools":
+        return "\n".join(f"- {tool['name']}: {tool['description']}\n  {json.dumps(tool['schema'])}" for tool in value)
+    if value and name == "sentence_citations":
+        return "[1]"
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
@@ -82,14 +90,6 @@ def write_numbered(items: Sequence[JsonObject]) -> str:
     return "\n\n".join(written)
 
 
-def _write_turns(turns: Sequence[JsonObject]) -> str:
-    return "\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)
-
-
-def _write_tools(tools: Sequence[JsonObject]) -> str:
-    return "\n".join(f"- {tool['name']}: {tool['description']}\n  {json.dumps(tool['schema'])}" for tool in tools)
-
-
 def _write_results(results: Sequence[JsonObject]) -> str:
     written = list[str]()
     for item in results:
@@ -97,15 +97,6 @@ def _write_results(results: Sequence[JsonObject]) -> str:
         rest = {key: value for key, value in item.items() if key not in ("id", "tool", "args") and value != []}
         written.append(f"{call}\n{json.dumps(rest, ensure_ascii=False)}")
     return "\n\n".join(written)
-
-
-_WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
-    **dict.fromkeys(NUMBERED, write_numbered),
-    "history": _write_turns,
-    "sentence_citations": lambda _: "[1]",
-    "tools": _write_tools,
-    "results": _write_results,
-}
 
 
 def fit_schema(schema: JsonValue, view: Mapping[str, Any]) -> Any:

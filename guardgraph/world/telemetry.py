@@ -294,10 +294,17 @@ class CallsTelemetry:
     @contextmanager
     def entered(self) -> Iterator[CallsTelemetry]:
         """Begin the spans, and end them whatever comes."""
+        from opentelemetry.trace import SpanKind
+
         with self._telemetry.mishaps.contain():
-            self._spans = [self._begin_call(item) for item in self.asked]
             made = list[Asked]()
-            for item, span in zip(self.asked, self._spans, strict=True):
+            for item in self.asked:
+                name, attributes = _describe_call(item)
+                kind = SpanKind.CLIENT if attributes.get("gen_ai.operation.name") == "chat" else SpanKind.INTERNAL
+                span = self._telemetry.tracer.start_span(name, kind=kind, attributes=attributes)
+                self._spans.append(span)
+                if self._telemetry.content and span.is_recording():
+                    _set_attributes(span, _describe_request(item))
                 enter = partial(_enter_span, span, item.surroundings)
                 made.append(replace(item, surroundings=enter) if span.is_recording() else item)
             self.asked = made
@@ -307,16 +314,6 @@ class CallsTelemetry:
             for span in self._spans:
                 with self._telemetry.mishaps.contain():
                     span.end()
-
-    def _begin_call(self, asked: Asked) -> Span:
-        from opentelemetry.trace import SpanKind
-
-        name, attributes = _describe_call(asked)
-        kind = SpanKind.CLIENT if attributes.get("gen_ai.operation.name") == "chat" else SpanKind.INTERNAL
-        span = self._telemetry.tracer.start_span(name, kind=kind, attributes=attributes)
-        if self._telemetry.content and span.is_recording():
-            _set_attributes(span, _describe_request(asked))
-        return span
 
     def end(self, performed: Sequence[Performed]) -> None:
         """Say what came of the calls."""
