@@ -88,9 +88,9 @@ def test_an_agent_written_by_hand_decides_the_same(pattern):
     """Ending, evidence, answer and history are those of our agent, whatever proposers and tools say."""
     offline = offline_agent(pattern)
     for case, changed in CASES[pattern].items():
-        arguments = {**offline.arguments, **changed}
-        ours = business(CREATE[pattern](**arguments).invoke(offline.given()))
-        assert business_by_hand(pattern, BY_HAND[pattern](**arguments).invoke(offline.given())) == ours
+        arguments, given = {**offline.arguments, **changed}, offline.given()
+        ours = business(CREATE[pattern](**arguments).invoke(given))
+        assert business_by_hand(pattern, BY_HAND[pattern](**arguments).invoke(given)) == ours
         assert ours.get("outcome", ours["stop_reason"]).startswith(case)
 
 
