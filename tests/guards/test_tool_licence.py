@@ -154,6 +154,9 @@ def test_before_others_were_read_a_call_needs_no_support():
         ("Between 100 and 900 euros", {"min_price": 100, "max_price": 900}),
         ("Do it by May 13, 2024", {"due_date": "2024-05-13"}),
         ('Set the scope to "all"', {"scope": "all"}),
+        ("Do not wait:\n- pay Ada\n- write to Bob", {"to": ["Ada", "Bob"]}),
+        ("Do not pay these:\n- Eve\n- Carl\nPay Ada", {"to": "Ada"}),
+        ("Pay 900, not 800. To Ada - not to Bob", {"amount": 900, "to": "Ada"}),
     ],
 )
 def test_what_the_task_says_is_licensed(task, args):
@@ -212,6 +215,14 @@ def test_what_the_task_says_is_licensed(task, args):
         ("Send 80280 to Ada", {"zip": "80280"}),
         ("I live in Denver, 80280", {"order_id": "80280"}),
         ("Send all the notes to Ada", {"to": "all"}),
+        ("Pay 900 - no, not 900", {"amount": 900}),
+        ("Pay 900 euros. No, not 900", {"amount": 900}),
+        ("Write to Ada. Sorry, do not write to Ada", {"to": "Ada"}),
+        ('Delete "a.txt". Wait, not "a.txt"', {"path": "a.txt"}),
+        ("Delete file 13. No, not file 13", {"file_id": "13"}),
+        ("Do not pay:\n- Bob\n- Ada Byron", {"to": "Ada Byron"}),
+        ("Do not pay:\n1. Bob\n2. Ada", {"to": "Ada"}),
+        ("Pay everybody but these:\n* Bob\n* Eve\n* Ada", {"to": "Ada"}),
     ],
 )
 def test_another_thing_is_not_licensed(task, args):
@@ -222,7 +233,7 @@ def test_another_thing_is_not_licensed(task, args):
     assert reason("send_money", args, task, rule=ToolRule(approve="never")).startswith("unsupported_argument:")
 
 
-@pytest.mark.parametrize("piece", ["not Ada ", "“Ada", "1/", "ada@corp.org ", "all but ", "900-"])
+@pytest.mark.parametrize("piece", ["not Ada ", "“Ada", "\n- Ada", "1/", "ada@corp.org ", "all but ", "900-"])
 def test_hostile_tasks_take_linear_time(piece):
     """Whatever a task repeats: a call is judged in time that grows with it and no faster."""
     args = {"to": "Bob", "amount": 900, "file_id": "13", "when": "2024-05-13", "host": "corp.net"}

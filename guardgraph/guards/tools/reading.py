@@ -31,7 +31,10 @@ _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})")
 _ZULU = re.compile(r"(\d{2}:\d{2}(?::\d{2})?)\s?Z\b")
 _WORD = re.compile(r"\w[\w'’]*")
 _SENTENCE = re.compile(r"[.;!?]\s")
+_ITEM = re.compile(r"\s(?:[-*•–]|\d{1,2}[.)])\s")
 _CLAUSE = re.compile(r"[,:\n]\s")
+_LOOKED_BACK: Final = 200
+"""Characters before a value in which its clause is looked for."""
 _MOST_LISTED: Final = 3
 """Words of an item in a list of names."""
 _MINUS: Final = "-\u2212\u2013"
@@ -40,13 +43,16 @@ _OPERATED = re.compile(rf"\s*[+*/×÷]\s*\d|\s+(?:{'|'.join(_WORDS['operators'].
 
 
 def read_values(text: str) -> tuple[Value, ...]:
-    """Return the values of a text that may license values: those that are not denied, with their signs and bounds."""
+    """Return the values of a text that may license values: what it denies nowhere, with signs and bounds."""
     plain = _ZULU.sub(r"\1 UTC", _ISO.sub(r"\1 \2", text))
     found = scan_values(plain)
     beside = zip((None, *found), found, (*found[1:], None), strict=False)
-    held = ((_read_sign(_read_bound(value, plain, last, following), plain), last) for last, value, following in beside)
+    held = [(_read_sign(_read_bound(value, plain, last, following), plain), last) for last, value, following in beside]
+    denied = {(value.amounts, value.dates) for value, _ in held if is_denied(plain, value.start)}
     return tuple(
-        value for value, last in held if not (is_denied(plain, value.start) or _is_operand(value, plain, last))
+        value
+        for value, last in held
+        if (value.amounts, value.dates) not in denied and not _is_operand(value, plain, last)
     )
 
 
@@ -107,13 +113,14 @@ def is_denied(text: str, at: int) -> bool:
 def is_named_place(text: str, at: int, key: str) -> bool:
     """Say whether what stands at a place stands behind what an argument of this name is of: "file 13" of `file_id`."""
     kinds = tuple(part.lower() for part in split_name_parts(key) if part.lower() not in IDS and len(part) > 1)
-    return bool(kinds) and "".join(_list_words_before(text, at)[-1:]).startswith(kinds) and not is_denied(text, at)
+    return bool(kinds) and "".join(_list_words_before(text, at)[-1:]).startswith(kinds)
 
 
 def _list_words_before(text: str, at: int) -> list[str]:
     """Return the words of the clause before a place, without those that only say that an id follows: "order no W12"."""
     # The items of a list are of the clause that it begins in: "do not write to Bob, Ada, or Carl".
-    *clauses, last = _CLAUSE.split(_SENTENCE.split(text[max(at - 80, 0) : at])[-1])
+    written = _ITEM.sub(", ", text[max(at - _LOOKED_BACK, 0) : at])
+    *clauses, last = _CLAUSE.split(_SENTENCE.split(written)[-1])
     words = item = _list_words(last)
     while clauses and (not item or _LISTING.issuperset(item) or (item is not words and len(item) <= _MOST_LISTED)):
         item = _list_words(clauses.pop())

@@ -87,16 +87,23 @@ class Source:
             return frozenset()
         text = compose_letters(self.value).strip()
         words = compose_letters(self.words)
-        quoted = (match for match in _QUOTED.finditer(words) if not is_denied(words, match.start()))
-        return frozenset({text, *(part.strip() for match in quoted for part in match.groups() if part)})
+        quoted, denied = set[str](), set[str]()
+        for match in _QUOTED.finditer(words):
+            said = denied if is_denied(words, match.start()) else quoted
+            said.update(part.strip() for part in match.groups() if part)
+        return frozenset({text, *(quoted - denied)})
 
     def has_words(self, wanted: FoldedText) -> bool:
-        """Say whether it has words one after another, whole, and does not deny them there: "do not write to Ada"."""
-        return any(not is_denied(self.folded.written, at) for at in self.folded.find_words(wanted))
+        """Say whether it has words one after another, whole, and denies them nowhere: "Write to Ada. No, not Ada"."""
+        return bool(self._find_undenied_words(wanted))
+
+    def _find_undenied_words(self, wanted: FoldedText) -> list[int]:
+        places = [*self.folded.find_words(wanted)]
+        return [] if any(is_denied(self.folded.written, at) for at in places) else places
 
     def has_code(self, code: FoldedText, key: str) -> bool:
         """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
-        if any(is_named_place(self.folded.written, at, key) for at in self.folded.find_words(code)):
+        if any(is_named_place(self.folded.written, at, key) for at in self._find_undenied_words(code)):
             return True
         return (
             not is_id_name(key)
