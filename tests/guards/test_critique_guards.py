@@ -20,8 +20,11 @@ from guardgraph.guards.self_critique.critique import (
     list_enforceable_changes,
     parse_critique,
     parse_required_change,
+    read_text_critique,
 )
 from guardgraph.guards.self_critique.editing import apply_required_changes
+from guardgraph.guards.spending import check_severity_budget
+from guardgraph.state.outcome import Outcome
 from guardgraph.state.self_critique import SelfCritiquePolicy
 
 RISKS = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
@@ -224,3 +227,26 @@ def test_the_editor_makes_these_changes_by_rule():
     text = apply_required_changes("The error will be fixed today. Sorry.", [MENTION, SOFTEN])
     assert unapplied(text, MENTION, SOFTEN) == []
     assert apply_required_changes(text, [MENTION, SOFTEN]) == text
+
+
+def test_a_critique_may_be_a_text():
+    """Its decision, its changes, the rest as the reason; what decides nothing or asks for no change is a person's."""
+    said = read_text_critique('Revise: it is bare.\n- ADD "x y".\nThanks', {"ADD": "include"})
+    assert said == {"decision": "revise", "required_changes": ['ADD "x y"'], "reason": "it is bare Thanks"}
+    assert read_text_critique("Revise it.", {})["decision"] == "escalate"
+    assert read_text_critique("Fine.", {}) == {"decision": "escalate", "reason": "Fine."}
+
+
+@each_row(
+    ("came", "reason"),
+    [
+        (Outcome("value", {"before": 2}, {}), None),
+        (Outcome("value", {"before": 3}, {}), "severity_budget"),
+        (Outcome("value", [3], {}), "tenant_budget_unavailable"),
+        (Outcome("failure", {"reason": "tool_error", "details": {}}, {}), "tenant_budget_unavailable"),
+        (Outcome("failure", {"reason": "max_seconds", "details": {}}, {}), "max_seconds"),
+    ],
+)
+def test_a_tenant_has_so_many_critiques_of_high_severity(came, reason):
+    """Where nobody knows how many there were, the run stops."""
+    assert outcome(check_severity_budget, came, 3).get("stop") == reason

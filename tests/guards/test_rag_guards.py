@@ -42,7 +42,21 @@ def test_the_newest_turns_stand_beside_a_question():
     turns = [{"role": "user", "content": word} for word in ("old", "new")]
     task = intent_guards.parse_rag_request("q", turns, max_turns=1, max_chars=9)
     assert task == {"question": "q", "history": [turns[1]], "turns_left_out": 1}
+    assert "history" not in intent_guards.parse_rag_request("q", turns, max_turns=1, max_chars=2)
     assert intent_guards.parse_rag_request("q", turns) == {"question": "q"}
+
+
+def test_what_the_user_said_are_the_question_and_the_user_s_turns():
+    """What the assistant said licenses nothing."""
+    turns = [{"role": "user", "content": "old"}, {"role": "assistant", "content": "new"}]
+    assert intent_guards.read_user_words({"question": "q", "history": turns}) == "old\nq"
+
+
+def test_names_of_sources_are_each_one_once():
+    """Sorted; what is no list of names is the knowledge base's fault."""
+    assert intent_guards.parse_source_names(["b", "a", "b"]) == ["a", "b"]
+    for raw in ("a", ["a", " "], [5]):
+        assert stop_of(intent_guards.parse_source_names, raw).reason == "tool_invalid_output:retrieve"
 
 
 # The intent
@@ -237,6 +251,8 @@ def test_marks_of_an_answer_are_citations_of_their_sentences():
     assert (read.text, read.is_marked) == ("It is up. It is fast.", True)
     assert [sentence.ids for sentence in read.sentences] == [("a",), ("b",)]
     assert [item["doc_id"] for item in read.details] == ["a", "b"]
+    assert not answer_guards.read_answer("It is up.", ["a", "b"], chunks, must_cite=False).is_marked
+    assert answer_guards.read_answer("It is up.", ["a"], chunks, must_cite=False).is_marked
     stop = stop_of(answer_guards.read_answer, "It is up. [z]", ["a"], chunks, must_cite=False)
     assert stop.reason == "invalid_answer:citations_out_of_context"
     assert stop.evidence == {"invalid_citations": ["z"], "context_doc_ids": ["a", "b"]}

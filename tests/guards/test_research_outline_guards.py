@@ -86,3 +86,20 @@ def test_any_sections(first, second):
     shown = guards.show_marked_answer(read)
     again = guards.parse_sectioned_answer(**shown, outline=TITLES, notes=NOTES, max_answer_chars=900)
     assert (again["answer"], again["sections"]) == (read["answer"], read["sections"])
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ([], "not_object"),
+        ({"sections": []}, "sections"),
+        ({"sections": list("abcd")}, "too_many"),
+        ({"sections": ["A", "a"]}, "title_twice"),
+        ({"sections": ["..."]}, "title"),
+        ({"sections": ["x" * (LONGEST_TITLE + 1)]}, "title_too_long"),
+    ],
+)
+def test_an_outline_is_refused_by_what_is_wrong(raw, reason):
+    """The titles themselves may be as long, and as many, as is allowed."""
+    assert outcome(parse_outline, raw, max_sections=3)["stop"] == f"invalid_outline:{reason}"
+    assert parse_outline({"sections": ["x" * LONGEST_TITLE, " b  c", "d"]}, max_sections=3)[1:] == ["b c", "d"]

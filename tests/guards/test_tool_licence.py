@@ -337,6 +337,14 @@ def test_an_unsupported_value_says_where_it_was_seen_and_what_else_it_might_be()
     assert value["instead"] == ["bob@corp.org"]
 
 
+def test_a_trusted_field_of_a_call_that_others_asked_for_licenses_nothing():
+    """The evidence says what the call asked for, and whose word that was."""
+    found = made("contacts", {"people": [{"id": "c-9"}]}, 2, q="Mallory")
+    for others, whose in (("Look for Mallory", "a text of r1"), ("Look for Ada", "the model alone")):
+        [value] = judge("send_money", {"to": "c-9"}, before=[made(value=others), found]).unsupported
+        assert value["chain"] == f"c-9 ← contacts r2, asked for q Mallory by {whose}"
+
+
 def test_one_question_for_a_document_is_offered_where_two_calls_wait_for_it():
     """The document is the result of a read that the task names; for one call alone there is nothing to save."""
     read = made(path="bill.txt")
