@@ -19,7 +19,7 @@ from timed_world import Timed
 from guardgraph import create_rag_agent, reply_bytes
 from guardgraph.grammar import Budget, Call, declares
 from guardgraph.graphs.replay import replay
-from guardgraph.graphs.shadows import Ending, judge_recording_again
+from guardgraph.graphs.shadows import judge_recording_again
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.named_models import chat_model
 
@@ -54,16 +54,6 @@ def test_a_changed_run_names_the_guard_and_its_evidence():
     assert (again.kind, again.guard, again.evidence) == ("changed", "label_guard", {"raw_label": {"label": "bug"}})
     assert (str(again.old), str(again.new), again.new.phase) == ("ok:routed", "stopped:invalid_label", "label")
     assert {"label", "on_duty", "raw_label", "status", "stop_reason"} <= set(again.differs)
-
-
-@each_row(("seconds", "on_duty"), [(3.0, "last"), (2.0, None), (1.0, "late")])
-def test_a_call_that_took_longer_than_the_candidate_has_is_its_timeout(seconds, on_duty):
-    """What was in time then is too late for who has less, and time goes on from there."""
-    made = slow(2.0)
-    again = of(made, kept(made), budget=Budget(max_seconds=seconds))
-    live = kept(made, budget=Budget(max_seconds=seconds))["result"]
-    assert (again.new, again.result.get("on_duty")) == (Ending.of(live), on_duty)
-    assert {**again.result, "run_id": 0} == {**live, "run_id": 0}
 
 
 def test_a_call_that_was_cut_off_is_known_only_to_who_has_no_more_time():

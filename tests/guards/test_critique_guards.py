@@ -15,7 +15,6 @@ from tables import each_row
 from guardgraph.grounding.words import has_phrase, split_words
 from guardgraph.guards.self_critique.critique import (
     Change,
-    check_decision_execution,
     find_unapplied_changes,
     list_enforceable_changes,
     parse_critique,
@@ -61,13 +60,6 @@ def test_every_recorded_critique_is_judged_as_recorded() -> None:
         )
         verdict.pop("details", None)
         assert verdict == expected
-
-
-def test_the_execution_list_is_asked_on_its_own() -> None:
-    """A decision that policy allows can be switched off at run time."""
-    check_decision_execution("revise", ["revise"])
-    stop = stop_of(check_decision_execution, "revise", ["approve", "escalate"])
-    assert stop.reason == "critique_decision_denied_execution:revise"
 
 
 SUPPORT = SelfCritiquePolicy(

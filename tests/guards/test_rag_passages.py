@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rag_agents import CANDIDATE, POLICY, QUESTION, agent_with
+from rag_agents import CANDIDATE, QUESTION, agent_with
 from runs import check_result
 from tables import each_row
 
-from guardgraph import RagBudget, create_rag_agent
+from guardgraph import RagBudget
 from guardgraph.grounding.words import read_terms
 from guardgraph.guards.rag import passages as passage_guards
 from guardgraph.state.rag import RAG_REASONS
@@ -59,16 +59,6 @@ def test_only_the_shown_passage_licenses():
     answer = {"answer": "The office has 77 rooms.", "citations": ["a"]}
     result = agent_with(long_chunk(), answer=answer, budget=SMALL).invoke(QUESTION)
     assert (result["stop_reason"], result["unsupported"]) == ("invalid_answer:unsupported_number", ["77"])
-
-
-def test_several_long_texts_share_the_context():
-    """Each of several long texts shows its part, and a short one beside them fits."""
-    found = [
-        {**CANDIDATE, "doc_id": "s"},
-        *(long_chunk(f"l{place}", text=f"{long_text()} Plan {place}.") for place in range(3)),
-    ]
-    result = agent_with(*found, answer={"answer": "15 minutes", "citations": ["l2"]}).invoke(QUESTION)
-    assert result["history"][0]["retrieval"]["context_chunks"] == ["s", "l0", "l1", "l2"]
 
 
 @each_row(
@@ -129,12 +119,3 @@ def test_one_id_with_two_texts(score):
     result = agent_with(CANDIDATE, {**CANDIDATE, "text": "P1 within 15 hours.", "score": score}).invoke(QUESTION)
     assert result["stop_reason"] == "tool_invalid_output:retrieve"
     assert result["details"] == {"allowed": "doc_id: one text for each", "given": "a"}
-
-
-def test_the_default_context_takes_six_chunks():
-    """Offline, as many candidates are asked for as the default context takes, and all of them are shown."""
-    found = [{**CANDIDATE, "doc_id": str(place), "text": f"P1 target {'x' * 1200} {place}"} for place in range(9)]
-    retriever = scripted_tool(found, loop=True)
-    result = create_rag_agent(retriever=retriever, policy=POLICY).invoke(QUESTION)
-    assert retriever.calls[0]["top_k"] == 6
-    assert result["trace"][0]["context_chunks"] == 6

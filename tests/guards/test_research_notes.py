@@ -115,16 +115,6 @@ def test_answers_of_the_reference():
         assert found == expected or (expected == {"value": None} and "stop" not in found)
 
 
-def test_only_cited_notes_support_an_answer():
-    """A fact that no cited note has in its claim or quote is unsupported, whatever other notes say."""
-    notes = parse_notes(number_notes(NOTES), max_notes=6)
-    for citations, text in ((["n1"], "P1 failed payment rate 3.4%"), (["n2"], "Uptime is 99.95 %, 24/7.")):
-        assert refusal({"answer": text, "citations": citations}, notes) is None
-        other = [item["id"] for item in notes if item["id"] not in citations]
-        reason = refusal({"answer": text, "citations": other}, notes)
-        assert reason in ("invalid_answer:unsupported_number", "invalid_answer:contradicts_source")
-
-
 @given(ANY_JSON, ANY_JSON)
 def test_a_guard_returns_or_stops(first, second):
     """Any JSON value is accepted or stopped with a reason of the contract; nothing else is raised."""

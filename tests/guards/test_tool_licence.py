@@ -16,7 +16,6 @@ from guardgraph.guards.tools import check_approval, check_licence, complete_call
 from guardgraph.guards.tools.licence import find_broken_rule, list_shown_tools, offer_delegation
 from guardgraph.guards.tools.values import is_single_value, list_leading_parts
 from guardgraph.state.review import hash_licence
-from guardgraph.state.settings import Settings
 from guardgraph.state.tools import (
     ArgumentRule,
     Given,
@@ -517,49 +516,6 @@ def test_any_call_has_a_licence_or_a_stop(args, task, value):
     budget = ToolBudget(max_same_call=9)
     licence = judge("send_money", args, task, before=[made(value=value)], budget=budget)
     assert licence.needs_approval == bool(licence.unsupported)
-
-
-def rule_fields() -> st.SearchStrategy[Settings]:
-    """Return rules of a tool of any kind."""
-    names = st.lists(st.sampled_from(["to", "id", "*"]), max_size=3, unique=True).map(tuple)
-    folders = st.none() | st.lists(st.sampled_from(["/", "/a", "/a/b", "/c"]), max_size=2, unique=True).map(tuple)
-    limits = st.none() | st.integers(0, 3)
-    argument = st.builds(ArgumentRule, allowed=st.none() | names, under=folders, min=limits, max=limits)
-    return st.builds(
-        ToolRule,
-        effect=st.sampled_from(["read", "write"]),
-        sends=st.booleans(),
-        destructive=st.booleans(),
-        trusted=names,
-        authority=names,
-        arguments=st.dictionaries(st.sampled_from(["to", "id"]), argument, max_size=2),
-        approve=st.sampled_from(["unsupported", "always", "never", "refuse"]),
-        max_calls=limits,
-        idempotent=st.booleans(),
-    )
-
-
-TABLES = st.dictionaries(st.sampled_from(["send_money", "search"]), rule_fields(), max_size=2)
-CALLS = st.dictionaries(st.sampled_from(["to", "id"]), st.sampled_from(["/a", "/a/b", "x", 2, "ada@corp.org"]))
-
-
-@generated(TABLES, TABLES, CALLS, st.sampled_from(["Write to ada@corp.org about x", "2"]))
-def test_a_context_only_tightens(ours, theirs, args, task):
-    """What is licensed under tightened rules is licensed under the deployment's, and asked about no less."""
-    policy = ToolPolicy(tools_policy=NAMES, tools_execution=NAMES, rules=ours)
-    tight = policy.tightened_by(ToolPolicy(rules=theirs))
-    for tool in ("send_money", "search"):
-        if {policy.rule_of(tool).asks, tight.rule_of(tool).asks} == {"never", "unsupported"}:
-            continue
-        try:
-            licence = judge(tool, args, task, policy=tight)
-        except Stop:
-            continue
-        try:
-            assert licence.needs_approval or not judge(tool, args, task, policy=policy).needs_approval
-        except Stop as stop:
-            assert stop.reason.startswith("unsupported_argument")  # noqa: PT017
-            assert licence.needs_approval
 
 
 HOSTS = ArgumentRule(hosts=("corp.example.org", "api.example.org:8443", "münchen.example"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.guards.urls import cut_found_urls, dedupe_found_urls, explain_url_denial, list_allowed_hosts
+from guardgraph.guards.urls import cut_found_urls, dedupe_found_urls, explain_url_denial
 from guardgraph.plain.urls import identify_url, normalise_host
 
 POLICY = ["vendor.example.com", "münchen.example", "[2001:db8::1]", "regulator.example.org"]
@@ -116,16 +116,6 @@ def test_dedupe_keeps_each_once(urls, max_urls):
 def test_denial_gives_the_first_reason(url, expected):
     """Scheme, user, port, policy and execution are judged in this order, hosts exactly."""
     assert explain_url_denial(url, policy=POLICY, execution=EXECUTION) == expected
-
-
-def test_allowed_hosts_are_those_on_both_lists():
-    """They are spelled as URLs carry them, sorted; what is no host allows nothing."""
-    assert list_allowed_hosts(policy=POLICY, execution=EXECUTION) == [
-        "[2001:db8::1]",
-        "vendor.example.com",
-        "xn--mnchen-3ya.example",
-    ]
-    assert list_allowed_hosts(policy=["a.example", "no host/"], execution=["no host/"]) == []
 
 
 def test_both_lists_are_needed():

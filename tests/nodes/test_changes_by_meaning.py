@@ -72,13 +72,6 @@ def test_a_sentence_mentions_a_phrase_in_other_words():
     assert (step["proposer"], max(step["similarities"][0]) > 0.8) == ("Topics", True)
 
 
-def test_without_an_embedding_stems_decide_as_before():
-    """The same revision is refused three times, and the rule adds the phrase."""
-    without = agent(DRAFT, MENTION, (MONEY, f"{MONEY} Thanks.", f"{MONEY} Thank you."))
-    assert "refund timing" in checked(without.invoke(GIVEN))["answer"]
-    assert "measure_changes" not in without.get_graph().nodes
-
-
 def test_a_sentence_in_other_words_has_to_be_softened():
     """What is stated in other words is refused until a hedge stands in it; by stems it would have passed."""
     assert measured(SOFTEN, (SURE, SOFT))["answer"] == SOFT

@@ -21,18 +21,6 @@ RUNS = {
 
 
 @each_row("name", RUNS)
-def test_fenced_replies_are_read(name):
-    """A fenced object decides as the object would, and one word beside it is a stop."""
-    create, given, replies = RUNS[name]
-    fenced = [f"```json\n{json.dumps(reply, indent=2)}\n```" for reply in replies]
-    plain, read = (create(ScriptedChatModel(*script)).invoke(given) for script in (replies, fenced))
-    assert plain["status"] == read["status"] == "ok"
-    assert (plain["outcome"], plain["answer"]) == (read["outcome"], read["answer"])
-    talking = create(ScriptedChatModel(f"Sure!\n{fenced[0]}")).invoke(given)
-    assert talking["stop_reason"] == ("invalid_intent:kind" if name == "rag" else "llm_invalid_json")
-
-
-@each_row("name", RUNS)
 def test_thinking_before_a_reply_is_passed_over(name):
     """Blocks of thinking in front change nothing, fenced or not; one without an end, or behind, makes it no JSON."""
     create, given, replies = RUNS[name]

@@ -156,26 +156,15 @@ def numbers(answer, *cited, question="What is P1?", **kwargs):
     ("answer", "cited", "expected"),
     [
         ("P1: 15 minutes.", "a", "grounded_answer"),
-        ("P1: a quarter of an hour, 15min.", "a", "grounded_answer"),
         ("Since January 15, 2026, Section 7 of 2024 says: 15 minutes.", "a", "grounded_answer"),
         ("P1: 15 hours.", "a", ["15 hours"]),
         ("P2: 3 hours.", "a", ["P2", "3 hours"]),
         ("P2: 3 hours.", "ab", "grounded_answer"),
-        ("P1: 20 minutes.", "ab", ["20 minutes"]),
     ],
 )
 def test_numbers(answer, cited, expected):
     """A number is licensed by a cited chunk's text, title, section or date, in its unit, not by an uncited chunk."""
     assert numbers(answer, *cited) == expected
-
-
-def test_numbers_switched_off():
-    """The check can be switched off; a run's context can only switch it on again."""
-    off = POLICY.model_copy(update={"check_values": False})
-    assert numbers("P1: 20 minutes.", "a", policy=off) == "grounded_answer"
-    graph = agent_with(CANDIDATE, answer={"answer": "20 minutes", "citations": ["a"]}, policy=off)
-    assert graph.invoke(QUESTION, context={"policy": {"check_values": True}})["unsupported"] == ["20 minutes"]
-    assert numbers("P1: 20 minutes.", "a") == ["20 minutes"]
 
 
 class Anything:

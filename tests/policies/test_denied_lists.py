@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from rag_agents import INTENT, NAMED, POLICY, QUESTION, SOURCES, agent
 from runs import content
-from tables import each_row
 
-from guardgraph import RagPolicy, ResearchPolicy, SelfCritiquePolicy, create_research_agent, create_self_critique_agent
-from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph import RagPolicy, ResearchPolicy
 from guardgraph.testing import scripted_tool
 
 
@@ -30,17 +26,6 @@ def test_a_denied_source_is_not_read_though_both_lists_have_it():
     assert [call["sources"] for call in retriever.calls] == [sorted({*SOURCES} - {"support_policy"})] * 2
 
 
-def test_a_denied_host_wins_over_both_lists_in_any_spelling():
-    """It is judged before either list, and a reader is never told it."""
-    lists = {"policy": ["a.example", "b.example"], "execution": ["a.example", "b.example"], "denied": [" A.EXAMPLE "]}
-    assert explain_url_denial("https://a.example/x", **lists) == "source_denied_listed"
-    assert explain_url_denial("https://a.example/x", policy=[], execution=[], denied=["a.example"]) == (
-        "source_denied_listed"
-    )
-    assert explain_url_denial("https://b.example/x", **lists) is None
-    assert list_allowed_hosts(**lists) == ["b.example"]
-
-
 def test_lists_of_what_is_denied_only_grow():
     """A context adds to the deployment's and takes nothing away; one host in two spellings is one."""
     ours = RagPolicy(denied_sources=["a"]).tightened_by(RagPolicy(denied_sources=["b"]))
@@ -51,17 +36,3 @@ def test_lists_of_what_is_denied_only_grow():
         "b.example",
     )
     assert hosts.compared(ResearchPolicy(denied_domains=["A.EXAMPLE"]))["denied_domains"] == "equal"
-
-
-@each_row(
-    ("create", "policy"),
-    [
-        (create_research_agent, ResearchPolicy(denied_domains=["https://vendor.example.com"])),
-        (create_self_critique_agent, SelfCritiquePolicy(denied_decisions=["aprove"])),
-        (agent, POLICY.model_copy(update={"denied_sources": ("suport_policy",)})),
-    ],
-)
-def test_a_denied_name_that_names_nothing_is_refused(create, policy):
-    """Else it would deny nothing, and nobody would know."""
-    with pytest.raises(ConfigurationError, match=r"^policy\.denied_"):
-        create(policy=policy)

@@ -100,12 +100,9 @@ def test_the_settings_of_a_user_tighten_by_their_kinds():
     ("field", "value", "allowed"),
     [
         ("severity", "urgent", "one of 'low', 'medium', 'high' is required; given: 'urgent'"),
-        ("severity", 1, "Input should be a valid string; given: 1"),
         ("max_price", "2", "Input should be a valid number; given: '2'"),
         ("max_price", math.inf, "a finite number is required; given: inf"),
-        ("min_margin", math.nan, "a finite number is required; given: nan"),
         ("currencies", "EUR", "Input should be a valid tuple; given: 'EUR'"),
-        ("signed", 1, "Input should be a valid boolean; given: 1"),
         ("mode", "wet", "Input should be 'dry' or 'live'; given: 'wet'"),
     ],
 )

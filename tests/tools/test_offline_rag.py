@@ -214,18 +214,3 @@ def test_it_is_never_stopped(texts, asked):
     result = ask(f"What is {' '.join(asked)}?", *texts)
     assert result["status"] == "ok", (result["stop_reason"], result.get("unsupported"))
     assert result["outcome"] == "clarify" or set(result["citations"]) <= {f"d{place}" for place in range(len(texts))}
-
-
-@each_row(
-    ("question", "told"),
-    [
-        ("How fast do you respond to P1?", "15 minutes"),
-        ("How many days do I have to request a refund?", "14 days"),
-        ("How much uptime does the enterprise plan have?", "99.95%"),
-    ],
-)
-def test_the_demo_answers_questions_in_other_words(question, told):
-    """Over the demo's documents the answer cites the passage with the time or the share that was asked for."""
-    result = create_rag_agent().invoke({"question": question})
-    assert result["outcome"] == "grounded_answer"
-    assert told in result["answer"]
