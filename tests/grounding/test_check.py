@@ -23,6 +23,9 @@ def test_each_sentence_has_a_verdict():
         ("value", "20 minutes", "sla", "15 minutes"),
         ("name", "Gustave", "", ""),
     ]
+    assert [sentence.cover for sentence in checked.sentences] == [1.0, 0.75, 1.0]
+    nearest = [[(each.source, each.share) for each in sentence.evidence] for sentence in checked.sentences]
+    assert nearest == [[("paris", 1.0)], [("sla", 0.672)], []]
     told = checked.findings[0]
     assert SLA.text[told.source_start : told.source_end] == told.told
     assert checked.verdict == "contradicted"

@@ -132,7 +132,7 @@ PASSES = [
     f"[{GOOD}](https://{GOOD}/b) and <https://{GOOD}/b>, <a@{GOOD}>, [mail](mailto:a@{GOOD}?subject=Help).",
     f"[https://{GOOD}/a][1]\n\n[1]: https://{GOOD}/a",
     "Edit README.md, setup.py, src/main.rs, app.ts and tools/build.sh; then zip it as app.zip.",
-    "`List<String>`, Map<K, V>, a<b, x < y, <placeholder>, <your name>, Supplier<Object>, vector<int>.",
+    "`List<String>`, Map<K, V>, a<b, x < y, <placeholder>, <your name>, Supplier<Object>, vector<int>, Set<a>.",
     "Call app.run(), set self.name = 3, version 3.10.2, 1.2.3.4, e.g. this, 99.95 %, 24/7, and/or, it ends...",
     "Офис: г.Москва, ул.Мира 5, т.е. рядом; z.B. dort, d.h. hier, p. ej. aquí, c.-à-d. là.",
     "The ratio is 99.95:1 at 1.5:30; settings.md#kinds and README.md#install say so.",

@@ -79,6 +79,7 @@ def test_a_text_is_read_value_by_value(text, readings):
         ("about 3 million", "3,217,000"),
         ("5 km", "3 miles"),
         ("March 2020", "the 3rd of March; it was in 2020"),
+        ("3 March 2020", "the 3rd of March; it was in 2020"),
         ("66 %", "two thirds"),
         ("3–1", "3-1"),
         ("1.2 million EUR", "€1.2m"),
@@ -138,6 +139,8 @@ def test_a_number_is_not_another_one(amount, unit):
         ("$10 − $4 = $6", True),
         ("07:00 + 3 h = 10:00", True),
         ("12 March 2024 + 30 days = 11 April 2024", True),
+        ("12 March 2024 - 30 days = 11 February 2024", True),
+        ("07:00 - 3 h = 04:00", True),
         ("10 * 0.22 + 1.00 = 3.30", False),
         ("10 * 0.23 = 2.30", False),
         ("10 + 4 = 40", False),
@@ -168,6 +171,9 @@ def test_json_becomes_lines():
         "eta_minutes": 45,
         "order": {"totalEUR": 3.5, "items": [{"name": "Tea"}, {"name": "Cup"}], "gift": True},
         "_id": 7,
+        "winRate": 0.25,
+        "lossRate": 1,
+        "growthRate": 2,
     }
     assert write_json_text(given, ignore=["_id"]).splitlines() == [
         "eta minutes: 45 minutes",
@@ -175,6 +181,9 @@ def test_json_becomes_lines():
         "order items name: Tea",
         "order items name: Cup",
         "order gift: yes",
+        "win rate: 0.25 (25.00%)",
+        "loss rate: 1 (100%)",
+        "growth rate: 2",
     ]
 
 
