@@ -7,7 +7,6 @@ from guardgraph.nodes.self_critique import audit_draft_change, list_changed_sent
 
 
 def test_an_audit_says_what_changed() -> None:
-    """Its keys, its lengths and its excerpt are the contract's."""
     record = audit_draft_change("One. Two.", " One. Three. ", risks_count=1, required_changes_count=2)
     assert record == {
         "changed": True,

@@ -33,20 +33,16 @@ class Approved(refund_pattern.Policy, Policy):
 
 
 class Receipts(Beginning, Kept):
-    """A recorder that returns what it is told to."""
-
     def __init__(self, receipt):
         super().__init__()
         self.receipt = receipt
 
     def record(self, run):
-        """Keep a recording and return the receipt."""
         super().record(run)
         return self.receipt
 
 
 def audited(**kwargs):
-    """Return the tests' own pattern under a policy that requires an audit."""
     return triage(policy=Audited(audit_required=True), **kwargs)
 
 
@@ -107,7 +103,6 @@ def test_a_timeout_that_cannot_be_read_any_more_loses_no_result(mode):
 
 @each_row("timeout", [0, float("nan"), "5", True])
 def test_a_timeout_is_a_number_of_seconds(timeout):
-    """Anything else is one clear error before any run."""
     recorder = Kept()
     recorder.timeout = timeout
     with pytest.raises(ConfigurationError, match=r"^recorder\.timeout: seconds above 0, or None; given: "):
@@ -177,7 +172,6 @@ def _texts(value):
 
 
 def test_a_context_may_require_an_audit_and_never_lift_it():
-    """On if either says so, as every check."""
     graph = triage(policy=Audited())
     assert graph.invoke(TICKET)["status"] == "ok"
     assert graph.invoke(TICKET, context=REQUIRED)["stop_reason"] == "audit_unavailable"
@@ -212,7 +206,6 @@ class Own(Ok):
 
 
 def ending(output, audit, **compiled):
-    """Return the graph of a pattern whose one ending writes an audit."""
     p = Pattern(REASONS, state=State, input=ticket_pattern.In, output=output, policy=Audited(), budget=Budget())
     p.entry("request_guard", ticket_pattern.check_request, writes=["task"], to="done")
     body = lambda state, run: {"outcome": "done", "audit": audit}  # noqa: E731

@@ -21,7 +21,6 @@ def address(new_postgres):
 
 
 def bytes_by_channel(address):
-    """Return how many bytes the database has of each channel, over all its versions."""
     with psycopg.connect(address) as connection:
         rows = connection.execute("SELECT channel, sum(length(blob)) FROM checkpoint_blobs GROUP BY channel").fetchall()
         connection.execute("TRUNCATE checkpoints, checkpoint_blobs, checkpoint_writes")
@@ -29,7 +28,6 @@ def bytes_by_channel(address):
 
 
 def lookup(state, run):
-    """Ask a tool for a megabyte, and keep the name that it begins with."""
     came = yield Call("tool", lambda request: f"Ada {'x' * MEGABYTE}", {"desk": "bug"})
     return {"found_duty": f'["value", "{came.content[:3]}", {{}}]'}
 

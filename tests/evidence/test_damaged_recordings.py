@@ -32,7 +32,6 @@ DEAD = (dead("the proposer"), dead("the tool"))
     ],
 )
 def test_what_is_no_recording_is_refused(given, message):
-    """The error says what is required and what was given."""
     with pytest.raises(InputError) as raised:
         replay(triage(), given)
     assert str(raised.value).splitlines()[0] == message
@@ -57,7 +56,6 @@ DAMAGED = {
 
 @each_row("name", DAMAGED)
 def test_a_damaged_recording_is_refused_by_field(name):
-    """The error names the field that cannot be read."""
     damage, message = DAMAGED[name]
     recording = recorded(triage)
     damage(recording)
@@ -66,7 +64,6 @@ def test_a_damaged_recording_is_refused_by_field(name):
 
 
 def places(value, above=()):
-    """Yield the place of everything in a JSON value, as keys and indices."""
     yield above
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in inner:

@@ -39,7 +39,6 @@ def store(tmp_path):
 
 
 def agent(kind):
-    """Return the agent of a kind of run, made once."""
     made = AGENTS.get(kind)
     if made is None:
         made = AGENTS[kind] = load_named_graph(KINDS[kind][0], "test")
@@ -60,7 +59,6 @@ def found(made, kind="rag", **given):
 
 
 def places(value, above=()):
-    """Yield the place of everything in a JSON value, as keys and indices."""
     if above:
         yield above
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -69,7 +67,6 @@ def places(value, above=()):
 
 
 def holder_of(value, place):
-    """Return what holds a place."""
     for key in place[:-1]:
         value = value[key]
     return value
@@ -90,7 +87,6 @@ def test_every_verdict_of_a_run_is_derived_again(kind):
 
 
 def found_by_name(made, target):
-    """Return what is found by an agent of this name."""
     return [(item.kind, item.place) for item in check_document(made, target).findings]
 
 
@@ -106,7 +102,6 @@ def test_a_run_of_a_store_is_exported_by_its_latest_record(store):
 
 
 def test_a_run_of_two_tenants_is_not_exported_nor_checked(store):
-    """Nobody is handed what another tenant said."""
     made = recording(1, tenant="acme", user="ann")
     second = deepcopy(made["visits"][0]["opening"])
     made["visits"][1]["opening"] = {**second, "context": {"caller": {"tenant": "other"}}}
@@ -161,7 +156,6 @@ ODD = st.sampled_from([None, True, 0, -1, 1.5, "", "x", [], ["x"], {}, {"x": 1},
 
 
 def change(holder, key, data):
-    """Change what stands somewhere, and return how; None where it is what it was."""
     before = json.dumps(holder)
     how = data.draw(st.sampled_from(["put", "drop", "turn", "more"]))
     value = holder[key]
@@ -330,7 +324,6 @@ def test_an_envelope_is_what_dsse_says():
     ],
 )
 def test_what_is_no_envelope_is_refused_by_field(change, message):
-    """The error names the field."""
     made = json.loads(SIGNED)
     change(made)
     with pytest.raises(InputError, match=message):
@@ -379,7 +372,6 @@ def test_a_key_that_is_none_is_refused_without_a_word_of_it():
     ids=range(13),
 )
 def test_what_is_no_document_is_refused_in_one_line(given, message):
-    """The error is short and names what is required."""
     with pytest.raises(InputError) as error:
         check_document(given, RAG)
     assert message in str(error.value)
@@ -388,7 +380,6 @@ def test_what_is_no_document_is_refused_in_one_line(given, message):
 
 
 def test_a_document_that_is_too_large_is_refused(monkeypatch):
-    """Before anything of it is read."""
     from guardgraph.evidence import strict_json
 
     monkeypatch.setattr(strict_json, "MOST_BYTES", 10)

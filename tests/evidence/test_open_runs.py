@@ -45,7 +45,6 @@ def url(request, tmp_path):
 
 
 def beginning(number=1, **changed):
-    """Return the beginning of a run, which has not ended; its caller is Ann of Acme."""
     kept = InMemoryRecorder()
     context = {"caller": {"tenant": "acme", "user": "ann"}}
     triage(recorder=kept).invoke({"ticket": "The invoice of ann@acme.example"}, context=context)
@@ -54,14 +53,12 @@ def beginning(number=1, **changed):
 
 
 def note(number=1, kind="intent", **content):
-    """Return a note of such a run."""
     begun = beginning(number)
     said = {"run_id": begun["run_id"], "request": begun["request"], "kind": kind, "at": NOW}
     return {**said, "content": content or {"key": "pay 1", "tool": "pay"}}
 
 
 def executed(url, text):
-    """Do as somebody does who may write to the database."""
     if url.startswith("sqlite"):
         with opened(url.removeprefix("sqlite:///")) as connection:
             connection.execute(text)
@@ -289,7 +286,6 @@ def test_what_is_open_is_not_too_old(url):
     ],
 )
 def test_whatever_is_changed_of_an_open_run_is_found(text, kind, url):
-    """Its entries, contents, and all that they are found by."""
     store = sql_store(url)
     store.begin(beginning(thread="1"))
     store.note(note())
@@ -300,7 +296,6 @@ def test_whatever_is_changed_of_an_open_run_is_found(text, kind, url):
 
 
 def test_a_note_that_was_changed_is_not_given_back(url):
-    """Nobody acts on what somebody else wrote."""
     store = sql_store(url)
     store.begin(beginning())
     store.note(note())
@@ -332,7 +327,6 @@ def store(tmp_path, monkeypatch):
 
 
 def printed(*arguments, code=0):
-    """Return what a command of the audit prints on its way to an exit code."""
     done = run("audit", *arguments)
     assert done.exit_code == code, done.output
     return done.stdout
@@ -385,7 +379,6 @@ def test_a_verification_asks_the_checkpointer(store, tmp_path):
     ],
 )
 def test_what_cannot_be_closed_is_one_clear_line(arguments, message, store):
-    """Nothing is written."""
     assert message in refused(run("audit", "close", *arguments))
     assert len(store.open_runs()) == 2
 
@@ -394,7 +387,6 @@ def test_what_cannot_be_closed_is_one_clear_line(arguments, message, store):
 
 
 def other(document):
-    """Return the entry of another run's beginning."""
     return note_entry(1, "0" * 64, NOW, run_id="x", note="intent", content="0" * 64)
 
 
@@ -420,7 +412,6 @@ def test_what_a_document_says_of_other_entries_is_held_against_its_run(how, tmp_
 
 @pytest.mark.parametrize("sig", [b"", b"\xff" * 64])
 def test_a_signature_that_no_key_could_have_made_is_a_finding(sig, tmp_path):
-    """Without a public key, too: it is no signature of anybody."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
     document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
     envelope = json.loads(sign_document(document, private_pem(Ed25519PrivateKey.generate())))

@@ -36,7 +36,6 @@ def several(state, run):
 
 
 def asking(state, run):
-    """Ask somebody without a call."""
     answer = interrupt({"who": "is on duty?"})
     found = yield Call("tool", lambda request: answer, {})
     return {"found_duty": found.packed()}
@@ -122,18 +121,12 @@ def test_a_run_that_waits_is_recorded_at_its_end(resume):
 
 
 class Failing:
-    """A recorder that fails."""
-
     def record(self, run):
-        """Fail."""
         raise OSError("the disk is full")
 
 
 class Scribbling:
-    """A recorder that does with a recording what it likes."""
-
     def record(self, run):
-        """Empty it, down to its leaves."""
         run["result"]["timeline"][0].clear()
         run["visits"][0]["clock"].clear()
         run["input"].clear()
@@ -162,7 +155,6 @@ def test_every_stopped_run_is_recorded_in_the_form_that_is_written_down():
 
 
 def ok_runs():
-    """Yield recordings of runs that end well, each with something of its own."""
     kept = Kept()
     triage(recorder=kept).invoke(TICKET)
     triage(bodies={"lookup": several}, recorder=kept).invoke(TICKET)

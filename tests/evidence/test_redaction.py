@@ -31,7 +31,6 @@ SECRET = "sk-canary-1234567890"
     ],
 )
 def test_a_redaction_that_is_none_is_refused(fields, patterns, message):
-    """One line that names what is wrong."""
     with pytest.raises(ConfigurationError, match=re.escape(message)):
         Redaction(fields=fields, patterns=patterns)
     with pytest.raises(ConfigurationError, match="redact: a Redaction is required"):
@@ -113,7 +112,6 @@ PHONE = 4917012345
 
 
 def noted(note):
-    """Return the recording of a run whose planner noted something."""
     recorder = InMemoryRecorder()
     planner = scripted_tool({"kind": "retrieve", "query": "P1 target", "note": note})
     create_rag_agent(planner=planner, recorder=recorder).invoke({"question": "What is the P1 target?"})
@@ -121,7 +119,6 @@ def noted(note):
 
 
 def left(note, **given):
-    """Return what is left of a note that a planner proposed."""
     made = redact_recording(noted(note), Redaction(**given))
     return json.loads(made["calls"][0]["outcome"])[1]["note"]
 
@@ -156,6 +153,5 @@ def test_a_field_with_keys_that_are_somebodys_is_redacted_whole():
 
 @each_row("path", ["fingerprints.policy", "run_id.0"])
 def test_a_path_into_what_the_form_needs_is_refused(path):
-    """It would lead nowhere, and nobody would know."""
     with pytest.raises(ConfigurationError, match="a recording needs what stands there"):
         Redaction(fields=[path])

@@ -81,8 +81,6 @@ def test_a_run_of_a_named_model_replays_without_its_key(monkeypatch):
 
 
 class Level(IntEnum):
-    """A number with a name."""
-
     HIGH = 3
 
 
@@ -112,7 +110,6 @@ def test_a_replay_is_recorded_by_nobody():
 
 
 def reworded(state, run):
-    """Ask the tool for something else."""
     came = yield Call("tool", dead("the tool"), {"desk": "elsewhere"})
     return {"found_duty": came.packed()}
 

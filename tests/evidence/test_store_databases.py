@@ -43,7 +43,6 @@ def each(request):
 
 
 def rights(file):
-    """Return who may do what with a file."""
     return stat.S_IMODE(file.stat().st_mode)
 
 
@@ -113,7 +112,6 @@ def test_a_store_is_used_by_threads_pickled_and_by_forked_processes(each):
 
 
 def test_a_file_that_took_the_place_of_another_is_written_to(url, tmp_path):
-    """Nothing is acknowledged that went into a file that is gone."""
     store = sql_store(url)
     store.record(recording(1))
     for file in tmp_path.iterdir():
@@ -135,7 +133,6 @@ def test_a_file_that_took_the_place_of_another_is_written_to(url, tmp_path):
     ],
 )
 def test_a_url_that_is_no_store_is_refused(given, message):
-    """One line that says what is allowed, and repeats no password."""
     with pytest.raises(ConfigurationError) as caught:
         sql_store(given)
     assert message in str(caught.value)
@@ -199,7 +196,6 @@ def _torn(file):
     ],
 )
 def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, message):
-    """It is neither read nor written, and one line says why."""
     file = tmp_path / "runs.db"
     spoil(file)
     with closing(sqlite3.connect(file)) as connection:
@@ -214,7 +210,6 @@ def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, me
 
 
 def test_a_rule_on_a_table_of_postgres_is_refused(postgres, database):
-    """As a trigger is: it could keep a copy of what is erased."""
     store = sql_store(database)
     store.record(recording(1))
     with psycopg.connect(database.replace("+psycopg", "")) as connection:
@@ -274,7 +269,6 @@ def test_what_is_no_text_names_no_run_and_no_caller(each, odd):
 
 @pytest.mark.parametrize("head", [(1,), (0, "0" * 64), (True, "0" * 64), (1, "F" * 64)])
 def test_a_head_that_is_none_is_refused(url, head):
-    """It would find nothing, or something that is not wrong."""
     store = sql_store(url)
     store.record(recording(1))
     with pytest.raises(ConfigurationError, match=r"^head: a number from 1 on and 64 small hex digits are required"):
@@ -392,7 +386,6 @@ def test_a_connection_that_the_server_closed_is_replaced(database):
     ],
 )
 def test_what_is_asked_wrongly_of_a_store_is_refused(url, use, message):
-    """One line that names the argument and what is allowed."""
     store = sql_store(url)
     store.record(recording(1))
     with pytest.raises(ConfigurationError, match=message):
@@ -415,7 +408,6 @@ def test_what_was_erased_is_in_no_file(url, tmp_path):
 
 
 def test_a_content_that_was_changed_is_not_read(url, tmp_path):
-    """Nobody is to judge what somebody else put there."""
     store = sql_store(url)
     store.record(recording(1))
     with opened(tmp_path / "runs.db") as connection:

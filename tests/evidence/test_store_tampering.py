@@ -27,7 +27,6 @@ ANYWHERE = st.integers(1, RUNS)
 
 
 def six_runs(store):
-    """Record six runs, erase the fourth, and return the head."""
     for number in range(1, RUNS + 1):
         store.record(recording(number, tenant="acme", user=f"user{number}"))
     store.erase(recording(ERASED)["run_id"], by="the tests")
@@ -38,7 +37,6 @@ def six_runs(store):
 
 
 def findings(url, head=None):
-    """Return what is found in a store: kind and number."""
     store = sql_store(url)
     try:
         return [(finding.kind, finding.seq) for finding in store.verify(head).findings]
@@ -181,13 +179,11 @@ def test_a_cut_is_found_by_a_head_that_was_kept(kept, tampered, last):
 
 
 def test_another_chain_is_found_by_a_head_that_was_kept(kept, tampered):
-    """A head of the same number with another hash names its entry."""
     assert tampered(head=(3, "f" * 64)) == [("changed", 3)]
 
 
 @pytest.mark.parametrize("seq", [1, RUNS])
 def test_a_content_that_is_missing_without_an_erasure_is_named(tampered, seq):
-    """Nobody erases without an entry that says so."""
     assert tampered(("DELETE FROM guardgraph_contents WHERE seq = ?", seq))[-1][1] == seq
     assert ("missing", seq) in tampered(*[(f"DELETE FROM {t} WHERE seq = ?", seq) for t in [*TABLES][1:]])
 

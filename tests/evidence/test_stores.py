@@ -27,8 +27,6 @@ class MemoryRuns:
 
 
 class MemoryStore:
-    """Keeps finished runs as JSON texts, in a list."""
-
     def __init__(self):
         self._kept = []
         self._lock = Lock()
@@ -89,12 +87,10 @@ def make_store(request, tmp_path):
 
 @pytest.mark.parametrize("check", STORE_CHECKS)
 def test_a_store_does_what_the_protocol_says(check, make_store):
-    """Every check of the conformance suite holds."""
     STORE_CHECKS[check](make_store())
 
 
 def test_a_store_that_fails_a_check_is_told_which():
-    """A store that forgets is named by the check that it fails."""
 
     class Forgetful(MemoryStore):
         def record(self, run):
@@ -105,7 +101,6 @@ def test_a_store_that_fails_a_check_is_told_which():
 
 
 def test_a_store_of_ones_own_passes_all_at_once():
-    """`check_store` holds every check against a store of its own."""
     made = []
     check_store(lambda: made.append(MemoryStore()) or made[-1])
     assert len(made) == len(STORE_CHECKS)

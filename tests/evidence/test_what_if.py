@@ -29,7 +29,6 @@ STRICT = RagBudget(min_chunk_score=0.9)
 
 
 def runs():
-    """Return a recording of every class that a stricter RAG agent makes of them."""
     kept = InMemoryRecorder()
     create_rag_agent(recorder=kept).invoke(QUESTION)
     create_rag_agent(recorder=kept).invoke({"question": 7})
@@ -136,13 +135,11 @@ def test_a_run_that_was_changed_costs_no_other_one(change, tmp_path):
     ],
 )
 def test_a_candidate_that_is_none_is_refused(arguments, message):
-    """The error says what was given and what is allowed."""
     with pytest.raises(ConfigurationError, match=message):
         what_if(runs=[], **arguments)
 
 
 def test_what_is_no_run_is_refused():
-    """Something else among the runs is an error that says where."""
     with pytest.raises(InputError, match=r"^runs\.1: a stored run or a recording is required; given: str$"):
         what_if(triage(), [recorded(triage), "run"])
     with pytest.raises(InputError, match=r"^runs: stored runs, as of store\.runs\(\), or recordings; given: SqlStore$"):

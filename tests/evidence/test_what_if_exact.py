@@ -48,7 +48,6 @@ BY = st.sampled_from(["rules", "asked again", "asked again", "model"])
 
 
 def taking(seed):
-    """Return how long requests take: another time each, always the same for one."""
     return lambda request: DURATIONS[int(digest([seed, request])[:8], 16) % len(DURATIONS)]
 
 
@@ -72,13 +71,11 @@ def odd(rule, seed):
 
 
 def asking_a_model(proposer):
-    """Return a proposer that counts as a model, and is asked again as one."""
     proposer.asks_model = proposer.asked_again = True
     return proposer
 
 
 def asked_again(proposer):
-    """Return a proposer that says that it can be asked again."""
     proposer.asked_again = True
     return proposer
 
@@ -110,12 +107,10 @@ HOSTS = ("official-status.example.com", "vendor.example.com")
 
 
 def some(names):
-    """Return a strategy for a part of some names."""
     return st.lists(st.sampled_from(names), unique=True).map(tuple)
 
 
 def overlay(kind, **fields):
-    """Return a strategy for settings of which some fields are set."""
     return st.fixed_dictionaries({}, optional=fields).map(lambda given: kind(**given))
 
 
@@ -236,7 +231,6 @@ def end_run(graph, given, context, later):
 
 
 def answer_question(asked):
-    """Return what somebody answers: a text, or of calls of tools a decision."""
     said = digest(asked["shown"])
     if not isinstance(asked["shown"], dict) or asked["shown"].keys().isdisjoint({"call", "calls"}):
         return said[:4]
@@ -244,7 +238,6 @@ def answer_question(asked):
 
 
 def shipped(name, seed, by, policy, budget):
-    """Return what makes an agent of ours, with proposers that are sometimes odd."""
     proposers = {slot: odd(rule, seed) for slot, rule in PROPOSERS[name].items()}
     if by == "model":
         proposers = {slot: asking_a_model(proposer) for slot, proposer in proposers.items()}

@@ -34,14 +34,12 @@ def leading(*way, size=1000):
 
 
 def made(reader, hosts=HOSTS, budget=None, **given):
-    """Make an agent that reads by a reader, with these hosts on both lists."""
     policy = ResearchPolicy(allowed_domains_policy=hosts, allowed_domains_execution=hosts)
     parts = {"search": hits(*vendor("a", "b")), "extractor": quotes(), "writer": lambda view: CITES}
     return create_research_agent(reader=reader, policy=policy, budget=budget, **parts, **given)
 
 
 def judged(reader, then, now, before=None, after=None):
-    """Judge a run under some hosts, and a budget, by an agent with others."""
     recorder = InMemoryRecorder()
     made(reader, then, before, recorder=recorder).invoke(asked())
     return judge_recording_again(made(reader, now, after).frame, recorder.runs[0])

@@ -25,12 +25,10 @@ from guardgraph.world.named_models import chat_model
 
 
 def of(made, recording, **settings):
-    """Judge a recording by another triage agent."""
     return judge_recording_again(made(**settings).frame, recording)
 
 
 def kept(made, given=TICKET, **settings):
-    """Run an agent in a world of scripted time, and return the recording."""
     recorder = InMemoryRecorder()
     made(recorder=recorder, world=Timed(), **settings).invoke(given)
     return recorder.runs[0]
@@ -83,7 +81,6 @@ PADDED = 5000
 
 
 def asking(server):
-    """Return a model that asks a server."""
     return RunnableLambda(json.dumps) | chat_model("openai:test-model", environ=server.environ())
 
 
@@ -212,12 +209,10 @@ def judged(made, then, now):
 
 
 def labels(run):
-    """Return where a tool may go under a policy."""
     return {"labels": list(run.policy.labels)}
 
 
 def test_a_call_that_may_go_elsewhere_is_unknown_unless_it_says_that_what_came_holds():
-    """A scope is no part of the request, and a tool reads it."""
     made = by_desk(lambda request: f"Ada of {len(request['labels'])}", scope=labels)
     again, live = judged(made, {}, {"policy": Policy(labels=("bug",))})
     assert (live["on_duty"], again.kind, again.call.node) == ("Ada of 1", "unknown", "lookup")
@@ -228,7 +223,6 @@ def test_a_call_that_may_go_elsewhere_is_unknown_unless_it_says_that_what_came_h
 
 
 def refuse(run):
-    """Return what refuses everything where the policy has no spam."""
     return lambda value: None if "spam" in run.policy.labels else {"why": "no spam"}
 
 
@@ -256,7 +250,6 @@ def interrupting(view, **settings):
 
 
 def answered(made, *, thread="1", contexts=(None, None)):
-    """Return the recording of a run that was answered."""
     recorder = InMemoryRecorder()
     graph, thread = made(recorder=recorder), {"configurable": {"thread_id": thread}}
     graph.invoke(TICKET, thread, context=contexts[0])

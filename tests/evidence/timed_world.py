@@ -21,7 +21,6 @@ class Timed:
         self.calendar, self.new_run = self.live.calendar, self.live.new_run
 
     def perform(self, asked, seconds):
-        """Make calls."""
         if asked[0].call.kind == "person":
             return self.live.perform(asked, seconds)
         if asked[0].in_turn and len(asked) > 1:
@@ -41,5 +40,4 @@ class Timed:
         return Performed(outcome, spent, reply_bytes=read.largest_reply_size)
 
     async def aperform(self, asked, seconds):
-        """Make calls."""
         return self.perform(asked, seconds)

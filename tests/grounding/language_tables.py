@@ -53,12 +53,10 @@ TWO_LETTERS = frozenset(
 
 
 def fold(text: str) -> str:
-    """Return a name as it is looked up."""
     return re.sub(r"\s+", " ", text.replace("\u2060", "")).strip().strip(".").lower()
 
 
 def list_months_or_days(forms: dict[str, dict[str, dict[int, str]]]) -> dict[str, int]:
-    """Return what every form of a name in the calendar means."""
     found = {}
     for use in ("format", "stand-alone"):
         for width in ("abbreviated", "wide"):
@@ -85,7 +83,6 @@ def measure(unit: str) -> tuple[str, float, float] | None:
 
 
 def list_units(locale: Locale) -> dict[str, tuple[str, float, float]]:
-    """Return the units of measure by their names and symbols."""
     found: dict[str, tuple[str, float, float]] = {}
     for key, widths in locale._data["unit_patterns"].items():
         what = None if key.startswith(LEFT_OUT) else measure(key.partition("-")[2])
@@ -112,7 +109,6 @@ def list_symbols() -> dict[str, tuple[str, float]]:
 
 
 def list_currencies(locale: Locale) -> dict[str, str]:
-    """Return the currencies by names, codes and signs."""
     found: dict[str, str] = {}
     for code, name in locale.currencies.items():
         found.setdefault(fold(name), code)
@@ -129,7 +125,6 @@ def list_currencies(locale: Locale) -> dict[str, str]:
 
 
 def list_scales(language: str) -> dict[str, int]:
-    """Return what multiplies a number: "thousand", "million", "mio", "万"."""
     found: dict[str, int] = {}
     for name in (language, *(["en_GB"] if language == "en" else [])):
         for width in ("long", "short"):
@@ -146,7 +141,6 @@ def list_scales(language: str) -> dict[str, int]:
 
 
 def say_number(number: int, language: str, to: str) -> str | None:
-    """Return the words of a number, None where num2words has none."""
     try:
         said = num2words(number, lang=language, to=to).lower()
     except (NotImplementedError, KeyError, IndexError, TypeError):
@@ -155,7 +149,6 @@ def say_number(number: int, language: str, to: str) -> str | None:
 
 
 def list_numbers(language: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the numbers below a thousand and the places up to a hundred by their words."""
     if language in ("zh", "ja", "ko", "th", "hi", "el"):
         return {}, {}
     numbers: dict[str, int] = {}
@@ -189,7 +182,6 @@ def list_territories(locale: Locale) -> dict[str, list[str]]:
 
 
 def make_table(language: str) -> dict[str, object]:
-    """Return all that is kept of a language."""
     locale = Locale.parse(language)
     numbers, ordinals = list_numbers(language)
     return {
@@ -208,7 +200,6 @@ def make_table(language: str) -> dict[str, object]:
 
 
 def write_table(table: dict[str, object]) -> str:
-    """Return a table as it is shipped: a line for each key, so that changes can be read."""
     lines = (
         f"{json.dumps(key)}:{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
         for key, value in table.items()
@@ -231,7 +222,6 @@ def write_word_list(words: Iterable[str]) -> str:
 
 
 def list_tables() -> Iterator[tuple[str, str]]:
-    """Yield what is shipped of each language."""
     for language in LANGUAGES:
         yield language, write_table(make_table(language))
 

@@ -48,7 +48,6 @@ def test_a_text_that_says_nothing_is_no_answer(text):
 
 @each_row("text", SAID)
 def test_a_short_text_may_say_something(text):
-    """A name, a sum or a measure is an answer, however short."""
     assert not is_empty_text(text, echoes=[QUESTION, SLA], told=list_prompt_texts())
 
 
@@ -91,7 +90,6 @@ def judge_message(answer: str) -> str:
 @pytest.mark.parametrize("judge", [end_task, judge_message])
 @pytest.mark.parametrize("text", [item for item in NOTHING if item != SLA])
 def test_what_says_nothing_ends_no_task(judge, text):
-    """Of the tool agent and of `GroundedAnswer` it is empty, too."""
     assert judge(text) == "invalid_answer:empty"
 
 
@@ -104,6 +102,5 @@ def test_a_task_may_end_with_few_words(judge, text):
 
 
 def test_drafts_that_say_nothing():
-    """The same holds for a draft."""
     draft = create_self_critique_agent(drafter=lambda view: {"draft": "<text>"}).invoke(GIVEN)
     assert draft["stop_reason"] == "invalid_draft:empty"

@@ -22,7 +22,6 @@ def test_the_tables_are_small_and_each_language_has_two():
 
 
 def test_an_unknown_language_has_nothing():
-    """A code that no table has gives empty tables, and no error."""
     assert not load_made_table("tlh")
     assert not load_names("tlh", "units")
     assert not load_stop_words("tlh")

@@ -53,7 +53,6 @@ def refused(text, *cited, names=(), **policy):
 
 
 def is_refused(check, *args, **given):
-    """Say whether a guard refuses for a link or for markup."""
     try:
         check(*args, **given)
     except Stop as stop:
@@ -62,7 +61,6 @@ def is_refused(check, *args, **given):
 
 
 def _is_of_links(checked):
-    """Say whether a judged answer is refused for a link or for markup."""
     judged = judge_answer(checked, RagPolicy(on_unsupported="mark", on_doubt="ignore"))
     return judged.stops and judged.refusal.reason.endswith((":unsupported_link", ":active_markup"))
 
@@ -215,7 +213,6 @@ def test_a_policy_knows_links_and_names():
     ],
 )
 def test_a_policy_allows_markup(text, markup):
-    """By its kind, and no other kind with it."""
     others = {"html", "images", "scripts"} - set(markup.split())
     assert refused(text, SOURCE, markup=tuple(others))[0] == "active_markup"
     assert refused(text, SOURCE)[0] == "active_markup"
@@ -232,7 +229,6 @@ def test_what_names_no_link_is_refused(name):
 
 
 def test_a_context_only_tightens():
-    """Links that both lists name are known, in whatever spelling."""
     ours = RagPolicy(known_links=("A.io", "https://b.io/x/"), markup=("html",))
     both = ours.tightened_by(RagPolicy(known_links=("a.io", "https://b.io/x", "c.io"), markup=("images",)))
     assert (both.known_links, both.markup) == (("A.io", "https://b.io/x/"), ())
@@ -315,7 +311,6 @@ def test_a_name_of_three_plain_labels_is_no_file(one, other, ending):
 
 @given(st.text("äéøłжλ💩🔑☕", min_size=1, max_size=5), st.sampled_from(FILE_ENDINGS))
 def test_a_name_with_other_letters_than_ascii_is_no_file(name, ending):
-    """A browser opens it, and files are hardly named so."""
     assert refused(f"It is {name}.{ending}.", SOURCE)[0] == "unsupported_link"
 
 

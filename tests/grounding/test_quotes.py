@@ -21,7 +21,6 @@ TYPOGRAPHIC = str.maketrans({"'": "’", '"': "”", "-": "–", " ": "\u00a0"})
 
 
 def joined(parts, joint):
-    """Write words as a sentence."""
     return joint.join(parts)
 
 
@@ -71,7 +70,6 @@ def test_marks_of_items_and_cells_are_no_part_of_a_quote(quote, place):
 
 @given(UNSPACED, st.data())
 def test_scripts_without_blanks_are_cut_anywhere(text, data):
-    """Any part of a text without blanks stands in it."""
     first = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(first + 1, len(text)))
     assert is_quote_in_text(text[first:end], text)
@@ -130,7 +128,6 @@ def test_an_apostrophe_quotes_nothing(short, between, owners, marks, quoted):
 
 @given(st.sampled_from(["we can't wait here", "the O'Neil house", "don't shoot us"]), st.sampled_from(["'", "’"]))
 def test_an_apostrophe_inside_a_word_ends_no_quote(said, apostrophe):
-    """A quote between single marks goes on to its own closing one."""
     for opening, closing in ("''", "‘’"):
         text = f"He said {opening}{said}{closing} and left.".replace("'", apostrophe if opening == "‘" else "'")
         assert [normalise_quote_text(quote.text) for quote in find_quotes(text)] == [said]
@@ -150,12 +147,10 @@ def test_a_quote_inside_a_quote_has_marks_of_its_own(parts, source, answer):
 
 
 def test_marks_of_feet_and_inches_are_no_quote_marks():
-    """Five feet are no five inches."""
     assert not is_quote_in_text("a 5' board", 'It has a 5" board.')
 
 
 def test_marks_that_nothing_closes_take_linear_time():
-    """A text of opening marks alone is read in a moment."""
 
     def read(chars):
         for mark in ("'90 ", "`\"' ", "‚", "„", "«", "‚a„"):

@@ -26,7 +26,6 @@ RULES = {"table": ("value", "count"), "count": ("count", "value")}
 
 
 def show_finding(finding):
-    """Return what a finding says in a line."""
     text = "" if finding.rule in ("opposite", "cover") else f"{finding.text} / "
     return f"{finding.rule} {finding.verdict}: {text}{finding.told}"
 

@@ -35,7 +35,6 @@ def test_sentences_end_at_marks(parts):
 
 @each_row("between", [" ", "\n"])
 def test_an_item_keeps_its_number(between):
-    """The point behind an item's number ends nothing."""
     items = ["Steps: 1. Open the door.", "2. Close it.", "3. Go 12. Street"]
     assert split_sentences(between.join(items))[:2] == items[:2]
 

@@ -100,7 +100,6 @@ def test_a_simple_past_of_an_earlier_day_is_a_report():
 
 
 def test_an_answer_says_what_it_claims_and_what_was_performed():
-    """The evidence has the sentence, and the tools that wrote."""
     made = [MadeCall(id="r1", tool="send_mail", args={}, effect="write", value="ok")]
     with pytest.raises(Stop) as stopped:
         check_claimed_actions("Ada knows. I paid the invoice.", made=made, cards=CARDS, policy=POLICY)

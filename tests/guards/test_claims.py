@@ -119,7 +119,6 @@ REFUNDS: Any = {
     ],
 )
 def test_a_pack_of_ones_own_is_read_by_the_same_rules(text: str, status: str, claims: list[str]) -> None:
-    """Beside the shipped ones; it says itself what licenses it."""
     packs = SelfCritiquePolicy(claims=["guarantees", REFUNDS]).claims
     context = {"incident": {"status": status}}
     assert forbidden_claims(text, context, avoid_absolute_guarantees=True, packs=packs) == claims
@@ -150,7 +149,6 @@ def test_packs_may_stand_in_a_file_and_only_tighten(tmp_path: Any) -> None:
     ],
 )
 def test_packs_that_cannot_be_read_are_refused(claims: Any, said: str, tmp_path: Any) -> None:
-    """When the policy is made, with what is wrong."""
     (tmp_path / "wrong.yaml").write_text(json.dumps({"pattern": "self_critique", "policy": {"claims": claims}}))
     with pytest.raises(ConfigurationError, match="claims") as error:
         load_policy(tmp_path / "wrong.yaml")

@@ -32,12 +32,10 @@ JSON = json_values(FIELDS, ["revise", "approve", "escalate", "high", 'ADD "the p
 
 
 def read(raw: Any, **limits: Any) -> Any:
-    """Read a critique under the contract's policy, limits replaced where given."""
     return parse_critique(raw, **{"policy": SelfCritiquePolicy(), "max_risks": 5, "max_required_changes": 5, **limits})
 
 
 def reason(raw: Any, **limits: Any) -> str:
-    """Return why a critique is refused; the evidence is plain JSON."""
     stop = stop_of(read, raw, **limits)
     json.dumps(stop.evidence)
     return stop.reason
@@ -82,7 +80,6 @@ SUPPORT = SelfCritiquePolicy(
     ],
 )
 def test_risks_and_markers_are_words_of_the_policy(critique: Any, expected: str | None) -> None:
-    """Others than those that it names are none."""
     risks = [{"type": kind, "note": "n"} for kind in critique.pop("risks", [])]
     raw = {"decision": "revise", **critique, "risks": risks}
     assert outcome(read, raw, policy=SUPPORT).get("stop") == expected
@@ -90,7 +87,6 @@ def test_risks_and_markers_are_words_of_the_policy(critique: Any, expected: str 
 
 @each_row("markers", [{}, {"": "include"}, {"SAY IT": "include"}, {"SAY": "say"}])
 def test_markers_that_cannot_be_read_are_refused(markers: Any) -> None:
-    """When the policy is made."""
     with pytest.raises(ValueError, match="markers"):
         SelfCritiquePolicy(markers=markers)
 
@@ -169,7 +165,6 @@ def test_phrases_are_found_as_whole_words_in_any_script(text: str, phrase: str, 
 
 @given(st.text(st.characters()))
 def test_words_have_their_place_in_any_text(text: str) -> None:
-    """Words are in order, apart from each other, and never empty."""
     found = split_words(text)
     assert all(word.key and word.start < word.end for word in found)
     assert all(left.end <= right.start for left, right in pairwise(found))
@@ -179,7 +174,6 @@ MENTION, SOFTEN = 'MUST_MENTION "refund timing"', 'MUST_SOFTEN "will be fixed"'
 
 
 def unapplied(text, *items):
-    """Return the changes that a text does not obey, as strings."""
     return [str(change) for change in find_unapplied_changes(list_enforceable_changes(items), text)]
 
 
@@ -240,5 +234,4 @@ def test_a_critique_may_be_a_text():
     ],
 )
 def test_a_tenant_has_so_many_critiques_of_high_severity(came, reason):
-    """Where nobody knows how many there were, the run stops."""
     assert outcome(check_severity_budget, came, 3).get("stop") == reason

@@ -18,13 +18,11 @@ ITEMS = st.integers(-2, 5) | st.sampled_from(["1", "[2]", " 3 ", "9", "sla", "x"
 
 
 def read(said, form=None, prompt="p@1"):
-    """Return what is read of a model's text."""
     about = {key: item for key, item in (("prompt", prompt), ("form", form)) if item}
     return proposed_answer(Outcome("text", said, about).packed(), TEXTS).value
 
 
 def name(item):
-    """Return what a cited item means."""
     text = item.strip().strip("[]") if isinstance(item, str) else item
     if isinstance(item, bool) or (isinstance(item, str) and not text.isdecimal()) or not isinstance(text, str | int):
         return item

@@ -21,17 +21,14 @@ LATE = Outcome("failure", {"reason": "max_seconds", "details": {"seconds": 1.0}}
 
 
 def text(content):
-    """Pack a model's text."""
     return Outcome("text", content, ABOUT).packed()
 
 
 def value(content):
-    """Pack a Runnable's value."""
     return Outcome("value", content, ABOUT).packed()
 
 
 def stopped(call, *args):
-    """Return the reason and the evidence of the stop that a call raises."""
     with pytest.raises(Stop) as raised:
         call(*args)
     return raised.value.reason, raised.value.evidence
@@ -49,14 +46,12 @@ def test_an_outcome_survives_its_channel(form, content, about):
 
 @each_row("packed", ["", "null", "{}", '["value"]', '["value", 1, {}, 2]', "7"])
 def test_a_channel_that_holds_something_else_is_an_error(packed):
-    """Only what `packed` wrote is read."""
     with pytest.raises(NotJson):
         Outcome.unpacked(packed)
 
 
 @given(VALUES)
 def test_a_value_reaches_the_guard_as_it_was(content):
-    """A Runnable's value is judged as a value, whatever it is."""
     given_ = proposal(value(content))
     assert (given_.text, given_.unreadable, given_.about) == (None, False, ABOUT)
     assert same(given_.raw, given_.value)
@@ -66,7 +61,6 @@ def test_a_value_reaches_the_guard_as_it_was(content):
 
 @given(st.text(st.characters(codec=None)))
 def test_a_text_is_read_as_json_or_kept_as_it_is(content):
-    """A model's text is either readable or evidence."""
     given_ = proposal(text(content))
     if given_.unreadable:
         assert given_.value is None
@@ -149,7 +143,6 @@ def test_a_reply_stands_behind_the_thinking(thought, end, reply, is_fenced):
 
 @each_row("content", ['<think>{"a": 1}', '{"a": 1}</think>', '{"a": 1}<think>x</think>'])
 def test_what_a_model_thinks_is_no_reply(content):
-    """Without an end, or with nothing behind it, there is none."""
     assert stopped(proposed_object, text(content))[0] == "llm_invalid_json"
 
 
@@ -183,12 +176,10 @@ def test_a_text_that_is_to_carry_a_text_is_checked(content, reason, details):
 
 @given(VALUES)
 def test_checking_a_text_returns_or_stops(content):
-    """Any value as an answer is right, or a stop of the contract."""
     assert reason_of(content) in (None, "llm_invalid_schema", "llm_empty")
 
 
 def reason_of(content):
-    """Return why an answer is refused, None for one that passes."""
     try:
         check_proposed_text(content, "answer", ("citations",))
     except Stop as stop:

@@ -85,13 +85,11 @@ SLA_TEXT = "For P1 tickets the first response target is 15 minutes, for all cust
 
 
 def candidate(doc_id, text=SLA_TEXT, updated_at="2026-01-15", score=0.5, **fields):
-    """Make a parsed candidate."""
     about = {"source": "support_policy", "title": "SLA", "section": "P1", "updated_at": updated_at}
     return {"doc_id": doc_id, **about, "text": text, "score": score, **fields}
 
 
 def shown(*candidates):
-    """Return the ids that stay, each with those that it stands for."""
     return [(item["doc_id"], item.get("duplicates", [])) for item in drop_duplicates(candidates, min_score=0.2)]
 
 
@@ -193,7 +191,6 @@ def test_ranks_are_merged_and_scores_stay():
 
 
 def test_the_questions_own_words_are_searched_once():
-    """Case and punctuation make no other query."""
     assert list_queries("what is P1", "What is P1?") == ["what is P1"]
     assert list_queries("P1", "What is P1?") == ["P1", "What is P1?"]
 

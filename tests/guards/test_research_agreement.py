@@ -20,7 +20,6 @@ from guardgraph.guards.research.agreement import (
 
 
 def differ(one, other):
-    """Return the first values in which two texts conflict, None where they do not."""
     return compare_claims(one, other).conflict
 
 
@@ -93,7 +92,6 @@ def test_comparing_takes_time_that_is_bounded():
 
 
 def source(name, *, body="", owner="", linked=()):
-    """Return what is known of a page."""
     return SourceText(
         f"https://{name}/", name, owner, body or f"Text of {name}", None if linked is None else frozenset(linked)
     )

@@ -68,7 +68,6 @@ def test_any_proposal_is_read_or_refused(raw, most):
 
 
 def gaps(raw, asked=("old",), most=3, denied=("Falcon",), known=()):
-    """Read a proposal of what is missing."""
     return between.parse_gaps(raw, asked=asked, max_queries=most, denied=denied, known=known)
 
 

@@ -29,17 +29,14 @@ FAMILIES = ("invalid_notes:", "invalid_answer:", "tool_invalid_output:")
 
 
 def note(**changes):
-    """Make the note n1 of the demo's first page, changed."""
     return {"id": "n1", **NOTES[0], **changes}
 
 
 def verify(*notes, **changes):
-    """Verify notes against the demo's pages."""
     return verify_notes(parse_notes(list(notes), max_notes=6), pages=PAGES, **{**CHECKS, **changes})
 
 
 def refusal(answer, notes):
-    """Return the reason for which an answer from notes is refused, None where it is not."""
     given = {"question": "", "notes": notes, "pages": {}, "policy": ResearchPolicy(on_doubt="ignore")}
     stop = judge_answer(check_answer_sentences(answer, **given), given["policy"]).refusal
     return stop and stop.reason

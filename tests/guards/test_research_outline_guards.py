@@ -28,7 +28,6 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_answer_has_the_sections_of_its_outline(name):
-    """All of them, in order, each with a text."""
     result = written(REFUSED[name])
     assert (result["stop_reason"], result["phase"]) == ("invalid_answer:sections", "synthesize")
     assert result["details"]["expected"] == TITLES

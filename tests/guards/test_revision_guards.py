@@ -36,7 +36,6 @@ CHECKED, UNCHECKED = SelfCritiquePolicy(), SelfCritiquePolicy(check_facts=False)
 
 
 def drafted(text: Any, **limits: Any) -> Any:
-    """Judge a draft under the contract's budget, limits replaced where given."""
     return outcome(parse_draft, text, **{"context": CONTEXT, "max_chars": 900, "policy": CHECKED, **limits})
 
 
@@ -52,7 +51,6 @@ PATCH_LIMITS = {
 
 
 def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
-    """Return why a revision is refused, and the evidence."""
     stop = stop_of(check_revision_patch, text, **{**PATCH_LIMITS, **limits})
     json.dumps(stop.evidence)
     return stop.reason, stop.evidence
@@ -71,7 +69,6 @@ def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
     ],
 )
 def test_a_draft_stops_with_its_reason(text: Any, reason: str) -> None:
-    """Form comes first, then facts in the contract's order."""
     assert drafted(text)["stop"] == reason
 
 
@@ -213,7 +210,6 @@ def test_any_text_is_judged_without_failing(text: Any, context: Any) -> None:
 
 
 def longest_common(old: list[str], new: list[str]) -> int:
-    """Find the length of the longest common subsequence by its definition."""
     row = [0] * (len(new) + 1)
     for word in old:
         before = row
@@ -228,7 +224,6 @@ WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
 @given(WORDS, WORDS)
 def test_similarity_is_that_of_the_textbook(old: list[str], new: list[str]) -> None:
-    """The bit-parallel length is the one of the definition."""
     total = len(old) + len(new)
     expected = 2 * longest_common(old, new) / total if total else 1
     assert measure_patch_similarity(" ".join(old), " ".join(new)) == expected
@@ -254,13 +249,11 @@ def test_hints_of_a_wrong_type_are_refused(hints: Any, field: str) -> None:
 
 @given(JSON, JSON)
 def test_any_request_is_read_or_refused(goal: Any, context: Any) -> None:
-    """No JSON value makes the guard fail."""
     verdict = outcome(parse_self_critique_request, goal, context)
     assert "value" in verdict or verdict["stop"].startswith("invalid_request:")
     assert outcome(parse_self_critique_request, "goal", "no object")["stop"] == "invalid_request:incident_context"
 
 
 def test_a_context_that_json_cannot_say_is_refused():
-    """It could not be kept as it was given."""
     stop = stop_of(parse_self_critique_request, "goal", {"eta_minutes": math.nan})
     assert stop.evidence["details"]["allowed"] == "plain JSON, without NaN and infinite numbers"

@@ -26,7 +26,6 @@ def test_whatever_a_verifier_says_is_read_or_refused(said):
 
 
 def claims_of(text):
-    """Return the claims of an answer that cites one document."""
     detail = {"doc_id": "a", "title": "T", "section": "", "updated_at": ""}
     claims = list_answer_claims(
         {"answer": text, "citation_details": [detail], "passages": [{"doc_id": "a", "text": "P."}]}

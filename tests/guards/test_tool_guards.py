@@ -51,7 +51,6 @@ GIVEN = Given(task="Look at page 7 of corp.org for Ada.", history=[])
 
 
 def made(value):
-    """Return a call that brought a value."""
     return MadeCall(id="r1", tool="look", args={}, effect="read", value=value)
 
 
@@ -76,7 +75,6 @@ def test_any_step_is_read_or_refused(raw):
 
 @given(JSON)
 def test_any_history_is_read_or_refused(raw):
-    """For any JSON a history is turns, or a malformed request."""
     try:
         turns = parse_task_history(raw)
     except Stop as stop:
@@ -197,7 +195,6 @@ def test_an_answer_rests_on_what_was_called_and_found():
     ],
 )
 def test_answers_that_decline_are_told_in_six_languages(answer):
-    """The first sentence says that the task is not done."""
     assert is_declining(answer)
     assert not is_declining("It is done.")
 

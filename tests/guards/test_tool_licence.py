@@ -47,13 +47,11 @@ BILL = "ACME bill 17.\nPay 98.70 to DE89 3704 0044 0532 0130 00 by 2024-05-13. M
 
 
 def made(tool: str = "read_bill", value: Any = BILL, number: int = 1, **args: Any) -> MadeCall:
-    """Return a call that was made, with what it brought."""
     effect = POLICY.rule_of(tool).effect
     return MadeCall(id=f"r{number}", tool=tool, args=args, effect=effect, value=value)
 
 
 def judge(tool: str, args: dict[str, Any], task: str = "", *, before: Any = None, **more: Any) -> Any:
-    """Return the licence of a call, or raise the stop."""
     given = Given(task=task, history=more.pop("history", []), **more.pop("who", {}))
     rule = more.pop("rule", None)
     policy = more.pop("policy", POLICY)
@@ -72,14 +70,12 @@ def judge(tool: str, args: dict[str, Any], task: str = "", *, before: Any = None
 
 
 def reason(*args: Any, **more: Any) -> str:
-    """Return why a call has no licence."""
     with pytest.raises(Stop) as stopped:
         judge(*args, **more)
     return stopped.value.reason
 
 
 def unsupported(*args: Any, **more: Any) -> list[Any]:
-    """Return the values of a call that nothing supports."""
     return [item["value"] for item in judge(*args, **more).unsupported]
 
 
@@ -358,7 +354,6 @@ def test_one_question_for_a_document_is_offered_where_two_calls_wait_for_it():
 
 
 def test_an_approval_holds_for_exactly_its_call():
-    """A call that needs an approval has none of another call's."""
     licence = judge("send_money", {"to": "Ada"})
     with pytest.raises(Stop, match="not_approved:send_money"):
         check_approval(licence, [hash_licence("send_money", {"to": "Bob"})])
@@ -390,7 +385,6 @@ SHARED: dict[str, Any] = {
 
 
 def share(args: dict[str, Any], task: str = "Share it", **more: Any) -> Any:
-    """Return the licence of a call of a tool with defaults, as the tool receives it."""
     cards = {**CARDS, "send_mail": ToolCard(name="send_mail", description="", schema=SHARED)}
     call = complete_call("send_mail", args, POLICY.rule_of("send_mail"), SHARED)
     given = Given(task=task, history=[])

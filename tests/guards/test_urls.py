@@ -119,7 +119,6 @@ def test_denial_gives_the_first_reason(url, expected):
 
 
 def test_both_lists_are_needed():
-    """A host must be on both lists; an empty list allows nothing."""
     url = "https://vendor.example.com"
     assert explain_url_denial(url, policy=[], execution=EXECUTION) == "source_denied_policy"
     assert explain_url_denial(url, policy=POLICY, execution=[]) == "source_denied_execution"
@@ -154,13 +153,11 @@ def test_a_list_names_hosts(name, expected):
     ],
 )
 def test_a_hostile_url_costs_little(url):
-    """A text of 100,000 characters is judged in seconds at most."""
     begin = thread_time()
     explain_url_denial(identify_url(url) or url, policy=POLICY, execution=EXECUTION)
     assert thread_time() - begin < 5
 
 
 def test_hits_are_kept_up_to_the_last_that_was_asked_for():
-    """What does not count takes no place."""
     assert cut_found_urls(["a", "b", "c"], max_hits=2) == ["a", "b"]
     assert cut_found_urls(["a", 5, "b", "c"], max_hits=2, is_counted=lambda url: isinstance(url, str)) == ["a", 5, "b"]

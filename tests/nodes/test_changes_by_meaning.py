@@ -21,41 +21,30 @@ SOFTEN = {**REVISE, "required_changes": ['MUST_SOFTEN "will call you"']}
 
 
 class Topics(Embeddings):
-    """Vectors by the topic of a text: money, repair, or anything else."""
-
     words = ("refund", "money"), ("call", "ring")
 
     def __init__(self):
         self.asked = []
 
     def embed_documents(self, texts):
-        """Return a vector for each text."""
         self.asked.append(texts)
         return [self.embed_query(text) for text in texts]
 
     def embed_query(self, text):
-        """Return 1 for the topics that a text has, 0.1 where it has none."""
         return [float(any(word in text.lower() for word in words)) for words in self.words] + [0.1]
 
 
 class Broken(Topics):
-    """An embedding that returns too few vectors."""
-
     def embed_documents(self, texts):
-        """Return one vector."""
         return [[1.0]]
 
 
 class Failing(Topics):
-    """An embedding that fails."""
-
     def embed_documents(self, texts):
-        """Fail."""
         raise ValueError("no vectors today")
 
 
 def measured(critique, revised, embedding=None, **more):
-    """Return the checked result of a run that an embedding measures."""
     embedding = embedding or Topics()
     return checked(agent(DRAFT, critique, revised, embedding=embedding, **more).invoke(GIVEN))
 

@@ -28,7 +28,6 @@ WRONG = {"answer": "The target is 20 minutes.", "citations": [SLA]}
 
 
 def told(model):
-    """Return the system messages that a model was told, in order."""
     return [call.messages[0].content for call in model.calls]
 
 

@@ -17,17 +17,14 @@ THREAD = {"configurable": {"thread_id": "1"}}
 
 
 def switched_on(*sources):
-    """Return the context of a run that reads these sources only."""
     return {"policy": {"allowed_sources_execution": list(sources)}}
 
 
 def found(request):
-    """Find one chunk in every source that is asked for."""
     return [{**CANDIDATE, "doc_id": name, "source": name} for name in request["sources"]]
 
 
 def ask(graph, **kwargs):
-    """Run the demo question, check the result and return it."""
     return check_result(RAG_REASONS, graph.invoke(QUESTION, **kwargs))
 
 
@@ -57,7 +54,6 @@ def test_empty_lists_allow_nothing(list_name):
     ],
 )
 def test_a_context_never_loosens(context):
-    """What a context allows beyond the deployment changes nothing."""
     assert masked(ask(agent(), context=context)) == masked(ask(agent()))
     answer = {**ANSWER, "answer": "Within 20 minutes."}
     assert ask(agent(answer=answer), context=context)["unsupported"] == ["20 minutes"]
@@ -70,7 +66,6 @@ def test_a_context_never_loosens(context):
 
 
 def resumed(graph, before, context, mode="invoke"):
-    """Interrupt a run before a node, and resume it under another context."""
     if mode == "invoke":
         graph.invoke(QUESTION, THREAD, interrupt_before=[before])
         return check_result(RAG_REASONS, graph.invoke(None, THREAD, context=context))
@@ -126,6 +121,5 @@ def test_a_source_switched_off_before_the_answer_is_judged(tighter):
     ],
 )
 def test_a_budget_tightened_before_a_node(before, budget, expected):
-    """A node obeys the budget of the moment at which it runs."""
     result = resumed(agent(checkpointer=InMemorySaver()), before, {"budget": budget})
     assert expected in (result["stop_reason"], result.get("outcome"))

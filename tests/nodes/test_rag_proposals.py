@@ -30,13 +30,11 @@ class Intent(BaseModel):
 
 
 def structured(reply, prompt, **kwargs):
-    """Make a proposer as a LangChain user would: a prompt, and a model held to a schema."""
     model = ScriptedChatModel(reply).with_structured_output(load_prompt(prompt, LIMITS).schema, **kwargs)
     return RunnableLambda(lambda view: [HumanMessage(json.dumps(view))]) | model
 
 
 def ways_to_say(text, prompt):
-    """Return proposers through which the same text of a model comes."""
     return {
         "a model": ScriptedChatModel(text),
         "a message": RunnableLambda(lambda view: AIMessage(text)),
@@ -50,14 +48,12 @@ WAYS = list(ways_to_say("", "rag_plan"))
 
 
 def planned_by(proposer):
-    """Run an agent with one proposer as planner."""
     if isinstance(proposer, ScriptedChatModel):
         return check_result(RAG_REASONS, create_rag_agent(proposer).invoke(QUESTION, context=ASKED_ONCE))
     return check_result(RAG_REASONS, agent(planner=proposer).invoke(QUESTION))
 
 
 def answered_by(proposer):
-    """Run an agent with one proposer as answerer."""
     if isinstance(proposer, ScriptedChatModel):
         graph = create_rag_agent(proposer, planner=lambda view: INTENT)
         return check_result(RAG_REASONS, graph.invoke(QUESTION, context=ASKED_ONCE))
@@ -119,7 +115,6 @@ def test_an_answerers_text(text, reason, way):
 
 @each_row("way", WAYS)
 def test_good_texts(way):
-    """A good text gives the same result whichever way it comes."""
     expected = content(agent().invoke(QUESTION))
     assert content(answered_by(ways_to_say(json.dumps(ANSWER), "rag_answer")[way])) == expected
     if way != "a model":  # which would have to answer, too
@@ -136,13 +131,11 @@ def test_good_values(planner):
 
 
 def test_the_usage_of_a_runnable():
-    """Tokens that a user's Runnable spent are kept in history."""
     result = agent(planner=structured(Reply(INTENT, usage=USAGE), "rag_plan", include_raw=True)).invoke(QUESTION)
     assert result["history"][0]["usage"] == USAGE
 
 
 def numbers(answer, *cited, question="What is P1?", **kwargs):
-    """Return how a run ends whose answer cites some of two chunks."""
     found = [
         {**CANDIDATE, "title": "Policy of 2024", "section": "Section 7", "updated_at": "2026-01-15"},
         {**CANDIDATE, "doc_id": "b", "text": "P2 within 3 hours."},
@@ -181,7 +174,6 @@ class Anything:
         )
 
     def family(self, question="What is P1?", **said):
-        """Run it, check the result and return the first word of the stop reason."""
         self.said = {"plan": INTENT, "answer": GOOD_ANSWER, "candidates": [CANDIDATE], **said}
         result = self.graph.invoke({"question": question}, {"configurable": {"thread_id": "1"}})
         return check_result(RAG_REASONS, result)["stop_reason"].partition(":")[0]
@@ -195,7 +187,6 @@ FEW = settings(max_examples=25, deadline=None)
 
 
 def like(value, **fields):
-    """Make objects like `value`, in which some fields are anything."""
     return st.fixed_dictionaries({key: st.just(item) for key, item in value.items()} | fields)
 
 

@@ -22,19 +22,16 @@ ANSWER = {"answer": "P1 incidents are answered within 15 minutes.", "citations":
 
 
 def page(text=TEXT, **said):
-    """Make a reader of one page."""
     return reads(a={"title": "Support", "published_at": "2026-01-02", "body": text, **said})
 
 
 def proposed(*replies, text=TEXT, **parts):
-    """Run an agent on a model that plans, then replies; it reads one page."""
     model = ScriptedChatModel(PLAN, *replies)
     given = {"search": hits(PAGE), "reader": page(text), **parts}
     return check_result(RESEARCH_REASONS, research(model=model, **given)), model
 
 
 def told(model, number):
-    """Return what a scripted model was told, and what it was shown as data."""
     system, human = model.calls[number].messages
     return system.content, human.content
 
@@ -123,7 +120,6 @@ def test_an_order_that_is_quoted_reaches_the_writer_as_data_only():
 
 
 def offline(text, question="How fast are P1 incidents answered?", **request):
-    """Take notes by the rule from one page."""
     shown = {"title": "T", "published_at": "", "body": text}
     return take_offline_notes({"goal": "g", "question": question, "pages": {PAGE: shown}, "max_notes": 6, **request})
 

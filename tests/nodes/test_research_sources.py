@@ -161,7 +161,6 @@ def test_every_issue_is_reported():
 
 
 def make_shown_note(number, claim):
-    """Return a note as a writer is shown it."""
     return {"id": f"n{number}", "claim": claim, "quote": claim, "url": "https://a.io", "title": "", "published_at": ""}
 
 

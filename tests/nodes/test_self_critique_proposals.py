@@ -77,7 +77,6 @@ def test_a_decision_must_be_on_both_lists(decision, emptied):
 
 
 def test_a_model_may_call_a_risk_only_what_the_run_allows():
-    """The context's list narrows the deployment's."""
     context = {"policy": {"allowed_risk_types_policy": ["legal_risk"]}}
     result = result_of(DRAFT, REVISE, context=context)
     assert result["stop_reason"] == "critique_risk_not_allowed_policy:missing_uncertainty"
@@ -112,5 +111,4 @@ MILD = {"avoid_absolute_guarantees": False}
     ],
 )
 def test_a_restricted_claim_goes_out_only_where_it_may(draft, critique, revised, hints, reason):
-    """A draft never licenses itself, whatever the hint."""
     assert result_of(draft, critique, [revised], input=given(**hints))["stop_reason"] == reason

@@ -32,12 +32,10 @@ def test_a_quote_is_a_text_directive(quote, directive):
 
 @each_row("quote", ["", " \n ", "|"])
 def test_without_words_there_is_nothing_to_look_for(quote):
-    """The link opens the page."""
     assert make_text_fragment_url(URL, quote) == URL
 
 
 def test_a_fragment_is_kept():
-    """But for a directive that it has already."""
     assert make_text_fragment_url(f"{URL}#top", "a b") == f"{URL}#top:~:text=a%20b"
     assert make_text_fragment_url(f"{URL}#top:~:text=x", "a b") == f"{URL}#top:~:text=a%20b"
 

@@ -22,7 +22,6 @@ VALUES = st.recursive(
 
 
 def shuffled(value):
-    """Return the same value with the keys of every object in the opposite order."""
     if isinstance(value, dict):
         return {key: shuffled(item) for key, item in reversed(value.items())}
     return [shuffled(item) for item in value] if isinstance(value, list) else value

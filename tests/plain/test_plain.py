@@ -29,22 +29,15 @@ from guardgraph.plain.json import (
 
 
 class Colour(str, Enum):  # noqa: UP042 - users still have them, and their str() is no value
-    """A text with a name."""
-
     RED = "red"
 
 
 class Size(IntEnum):
-    """A number with a name."""
-
     LARGE = 3
 
 
 class Count:
-    """A whole number of another library."""
-
     def __int__(self):
-        """Return the number."""
         return 7
 
 
@@ -69,7 +62,6 @@ STRICT = JsonPlusSerializer(allowed_msgpack_modules=None)
 
 
 def nested(levels, kind=list):
-    """Return containers in containers, `levels` of them."""
     value = kind()
     for _ in range(levels - 1):
         value = [value] if kind is list else {"a": value}
@@ -77,17 +69,14 @@ def nested(levels, kind=list):
 
 
 def same(one, other):
-    """Compare values, taking NaN for NaN and True for something else than 1."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def can_be_kept(value):
-    """Say whether a checkpoint returns a value as it was, in a database without U+0000 too."""
     return same(STRICT.loads_typed(STRICT.dumps_typed(value)), value) and "\\u0000" not in unescaped(value)
 
 
 def unescaped(value):
-    """Return a value as JSON, without the backslashes of its own texts."""
     return json.dumps(value).replace("\\\\", "")
 
 
@@ -113,14 +102,12 @@ def test_any_value_can_be_shown_in_a_result(value):
 
 @given(JSON)
 def test_plain_json_passes_unchanged(value):
-    """What was right stays as it was."""
     assert find_json_problem(value) is None
     assert same(parse_json(format_json_text(value)), value)
 
 
 @given(VALUES)
 def test_a_value_without_a_problem_can_be_kept(value):
-    """What may enter a state comes out of a checkpoint as it was."""
     if find_json_problem(value) is None:
         assert can_be_kept(value)
 
@@ -174,7 +161,6 @@ def test_odd_texts_become_values_that_no_guard_takes_for_right(text, value):
     "text", ["", "x", "{", '"\x00"', "{'a': 1}", "[1,]", "NaN1", "[" * 100_000, "[" * 5000 + "]" * 5000, "\ufeff1"]
 )
 def test_no_json_is_said_to_be_none(text):
-    """A text that cannot be read is NotJson."""
     with pytest.raises(NotJson):
         parse_json(text)
 
@@ -200,7 +186,6 @@ def test_tuples_count_as_levels(kind):
 
 
 def test_a_value_that_contains_itself_is_cut_at_once():
-    """Cycles are not followed, however many ways lead round them."""
     wide = []
     wide.extend([wide] * 50)
     assert format_json_text(wide) == json.dumps([math.nan] * 50)

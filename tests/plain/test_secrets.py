@@ -71,7 +71,6 @@ def test_a_failed_tool_tells_no_secret(name, mode):
 
 @each_row("text", KEPT)
 def test_what_is_no_secret_stays(text):
-    """A message is of use, or nobody would read it."""
     assert mask_secrets(text) == text
 
 

@@ -25,7 +25,6 @@ def draw_policy_pair(drawn):
 
 
 def draw_call(drawn):
-    """Return a tool, arguments, what was given, and the calls before it."""
     tool, args = drawn.choice(TOOLS), _draw_arguments(drawn)
     task = " ".join(str(value) for value in drawn.sample(VALUES, drawn.randint(0, 3)))
     made = []
@@ -108,7 +107,6 @@ def _draw_limits(drawn):
 
 
 def _draw_anew(drawn, lists, rules, budget):
-    """Draw one setting once more: a list, a limit, or a field of a rule."""
     others = _draw_settings(drawn)
     part = drawn.choices(["list", "budget", "rule"], [20, 15, 65])[0]
     if part == "rule":
@@ -128,7 +126,6 @@ def _make_file(lists, rules, budget):
 
 
 def loosen_one_setting(drawn, file):
-    """Return the field of one setting and the file with that setting loosened."""
     sections = {name: getattr(file, name) for name in ("policy", "budget")}
     ways = []
     for section, held in sections.items():
@@ -144,7 +141,6 @@ def loosen_one_setting(drawn, file):
 
 
 def _list_looser(held, name):
-    """Return values of a setting that are looser than the one that holds."""
     value = getattr(held, name)
     if name == "rules" and value:
         rule, limits = value["pay"], value["pay"].arguments
@@ -170,7 +166,6 @@ def _list_looser(held, name):
 
 
 def shuffle_keys(drawn, value):
-    """Return an object with its keys, and those of objects in it, in another order."""
     if not isinstance(value, dict):
         return value
     names = drawn.sample(list(value), len(value))

@@ -10,7 +10,6 @@ from guardgraph.testing import scripted_tool
 
 
 def denying(*sources):
-    """Return the context of a run that may not read these sources."""
     return {"policy": {"denied_sources": list(sources)}}
 
 

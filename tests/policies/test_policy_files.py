@@ -23,7 +23,6 @@ def _written(folder, text, name="rag.yaml"):
 
 
 def _said(folder, text, name="rag.yaml", **classes):
-    """Return the error of a file, without the folder."""
     with pytest.raises(ConfigurationError) as raised:
         load_policy(_written(folder, text, name), **classes)
     return str(raised.value).replace(f"{folder}/", "")

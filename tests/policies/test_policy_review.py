@@ -134,8 +134,6 @@ PAY = "pattern: tools\npolicy:\n  rules:\n    pay: {arguments: {amount: {max: 10
 
 
 class Kept(list):
-    """A recorder that has what it is given."""
-
     record = list.append
 
 
@@ -240,7 +238,6 @@ def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
 
 
 def test_names_of_files_are_no_policies():
-    """What was read is needed, and said."""
     with pytest.raises(ConfigurationError, match=r"^old: a policy file, as load_policy returns it, is required"):
         review_policies("old.yaml", "new.yaml")
 

@@ -67,7 +67,6 @@ def test_an_entry_that_means_nothing_is_refused(entry, said):
 
 
 def test_a_policy_file_has_entries_and_names_those_that_are_wrong(tmp_path):
-    """With their line; in a list of its own file too."""
     file = tmp_path / "policy.yaml"
     text = "pattern: research\npolicy:\n  allowed_domains_policy: [domain:example.com, 'suffix:gov']\n"
     file.write_text(text, encoding="utf-8")

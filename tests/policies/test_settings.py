@@ -41,7 +41,6 @@ LIMITS = st.fixed_dictionaries({}, optional=FIELDS).map(lambda fields: Limits(**
 
 
 def no_looser(tight, loose):
-    """Say whether nothing passes `tight` that `loose` would stop."""
     return (
         tight.most <= loose.most
         and tight.longest <= loose.longest
@@ -94,7 +93,6 @@ def test_settings_from_anything_are_settings_or_an_error(fields):
 
 
 def told(fields):
-    """Return what is said of settings, None for good ones."""
     try:
         Limits(**fields)
     except ValidationError as error:
@@ -141,14 +139,12 @@ def test_a_configuration_error_has_a_line_for_every_field():
 
 
 def fingerprints(graph_of, **given):
-    """Return the fingerprints of one run."""
     kept = Kept()
     graph_of(recorder=kept, **given).invoke(TICKET)
     return kept.only["fingerprints"]
 
 
 def changed(before, after):
-    """Return the names of the fingerprints that differ."""
     return {name for name in before if before[name] != after[name]}
 
 

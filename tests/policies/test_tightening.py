@@ -86,7 +86,6 @@ def test_a_kind_says_which_of_two_values_is_tighter(kind, data):
 
 
 def test_the_settings_of_a_user_tighten_by_their_kinds():
-    """Prices, severities and modes need no change in guardgraph."""
     overlay = Prices(
         max_price=9, min_margin=0.3, currencies=["USD", "CHF"], ports=[80, 22], signed=True, severity="high"
     )
@@ -149,7 +148,6 @@ def test_a_field_tightens_in_one_way(hint, given):
 
 @each_row("order", [(), ("low", "low"), ("low", 1)])
 def test_an_order_is_of_different_texts(order):
-    """What cannot be told apart or is no text has no order."""
     with pytest.raises(ConfigurationError, match=r"^ordered: different texts, at least one; given: "):
         Tightens.ordered(*order)
 
@@ -170,7 +168,6 @@ class Limits(Budget):
 
 
 def seen(context):
-    """Return the policy that a guard of a run sees under a context."""
     policies = []
 
     def check(state, run):

@@ -75,7 +75,6 @@ def test_common_reasons_stand_in_the_phases_where_they_can_happen():
 
 
 def test_every_entry_says_what_was_found_and_what_to_do():
-    """Meaning and advice are sentences."""
     for item in common_reasons(phases=PHASES, asking=PHASES, texts=PHASES):
         assert item.meaning.endswith(".")
         assert item.advice.endswith(".")

@@ -6,7 +6,6 @@ from guardgraph.grammar import Settings
 
 
 def kinds(base):
-    """Yield the classes of settings that derive from one."""
     for kind in base.__subclasses__():
         yield kind
         yield from kinds(kind)

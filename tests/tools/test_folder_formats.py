@@ -14,19 +14,16 @@ from guardgraph.tools.knowledge_base import load_folder
 
 
 def loaded(folder, name, content):
-    """Write a file and return what is made of it: title, section, text."""
     (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return [(found["title"], found["section"], found["text"]) for found in load_folder(folder)]
 
 
 def text_of(suffix, content):
-    """Return all that is shown of a text without headings."""
     parsed = FORMATS[suffix](content)
     return "".join(texts_of(parsed))
 
 
 def texts_of(parsed):
-    """Return the texts between the headings of what was parsed."""
     return [parsed.text[part.start : part.end] for part in parsed.parts if isinstance(part, Span)]
 
 

@@ -31,29 +31,24 @@ RETRIEVERS = {"demo": LexicalRetriever(demo_documents()), "handbook": LexicalRet
 
 
 def ask(retriever, query, sources=None, top_k=MAX_CHUNKS):
-    """The candidates for a query, by default from all sources."""
     named = list(retriever.sources) if sources is None else sources
     return retriever({"query": query, "sources": named, "top_k": top_k})
 
 
 def relevant(base, query):
-    """The ids that a run with the default budget would pack."""
     found = ask(RETRIEVERS[base], query)
     return [candidate["doc_id"] for candidate in found if candidate["score"] >= MIN_SCORE]
 
 
 def as_asked(question):
-    """The question itself as the query."""
     return question
 
 
 def compact(question):
-    """The query that the offline proposer makes of a question."""
     return " ".join(list_content_words(question))
 
 
 def document(name, text, source="s", title="", section=""):
-    """A document of which only what matters is given."""
     return Document(id=name, source=source, title=title, section=section, updated_at="2026-01-01", text=text)
 
 

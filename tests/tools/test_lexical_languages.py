@@ -22,18 +22,15 @@ GREETINGS = {language: told["greeting"] for language, told in LANGUAGES.items() 
 
 
 def document(name, text):
-    """A document of which only its text matters."""
     return Document(id=name, source="s", title="", section="", updated_at="", text=text)
 
 
 def retriever(*languages):
-    """A base of the sentences of these languages."""
     named = [(f"{language}{at}", text) for language in languages for at, (text, _) in enumerate(BASES[language])]
     return LexicalRetriever([document(name, text) for name, text in named])
 
 
 def ask(retrieve, query, top_k=3):
-    """The candidates for a query."""
     return retrieve({"query": query, "sources": ["s"], "top_k": top_k})
 
 
@@ -87,7 +84,6 @@ def test_what_every_text_has_is_no_evidence(language):
 
 
 def made_up_words(count, seed):
-    """Words that no language has, always the same."""
     draw = random.Random(seed)
     return ["".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(3)) for _ in range(count)]
 

@@ -17,7 +17,6 @@ from guardgraph.state.rag import RAG_REASONS
 
 
 def chunks(*texts, **fields):
-    """Return texts as chunks of a context."""
     return [
         {"doc_id": f"d{place}", "title": "", "section": "", "updated_at": "2026-01-15", "text": text, **fields}
         for place, text in enumerate(texts)
@@ -25,7 +24,6 @@ def chunks(*texts, **fields):
 
 
 def said(question, *texts, **fields):
-    """Return what the offline answerer answers from these texts."""
     return write_offline_answer({"question": question, "context_chunks": chunks(*texts, **fields)})
 
 
@@ -40,7 +38,6 @@ def agent():
 
 
 def ask(question, *texts):
-    """Run the agent over these texts, found by the retriever in this order."""
     FOUND[:] = [{**CANDIDATE, "doc_id": f"d{place}", "text": text} for place, text in enumerate(texts)]
     return check_result(RAG_REASONS, agent().invoke({"question": question}))
 
@@ -169,7 +166,6 @@ def test_of_short_chunks_the_sentences_that_answer_stand_alone(question, texts, 
 
 
 def test_every_sentence_is_marked_where_it_must_be():
-    """With the chunk that it stands in."""
     view = {
         "question": "What is the SLA and who pays?",
         "context_chunks": chunks("The SLA is 99.9 %. The customer pays."),

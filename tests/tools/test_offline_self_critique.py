@@ -48,29 +48,24 @@ AGENT = create_self_critique_agent()
 
 
 def hinted(**hints: Any) -> dict[str, Any]:
-    """Return the demo's context with other hints."""
     return {**CONTEXT, "policy_hints": {**CONTEXT["policy_hints"], **hints}}
 
 
 def with_fields(**fields: Any) -> dict[str, Any]:
-    """Return the incident as a context, with other fields."""
     return {"incident": {**INCIDENT, **fields}}
 
 
 def ended(context: dict[str, Any]) -> Any:
-    """Run the agent once."""
     return checked(AGENT.invoke({"goal": GOAL, "incident_context": context}))
 
 
 def update(context: dict[str, Any]) -> str:
-    """Run the agent once, which ends well, and return the update."""
     result = ended(context)
     assert result["status"] == "ok", result
     return str(result["answer"])
 
 
 def reviewed(text: str, context: Any = CONTEXT) -> Any:
-    """Review a draft; what the critic says is always a valid critique."""
     view = {"goal": GOAL, "incident_context": context, "draft": text, "allowed_risk_types": [*RISK_TYPES]}
     raw = critique_offline_draft(view)
     return parse_critique(raw, policy=SelfCritiquePolicy(), max_risks=5, max_required_changes=5)
@@ -160,7 +155,6 @@ def test_what_no_patch_mends_is_escalated(text: str, context: Any) -> None:
 
 
 def test_a_draft_is_cut_where_a_sentence_ends() -> None:
-    """Else where a word ends, else where it must."""
     text = "One two. Three four. Five"
     cuts = [shorten_offline_draft({"draft": text, "max_chars": limit})["draft"] for limit in (25, 24, 19, 7, 2, 0, -9)]
     assert cuts == [text, "One two. Three four.", "One two.", "One", "On", "", ""]

@@ -19,7 +19,6 @@ DEMO = json.loads((DATA / "research_request.json").read_text())
 
 
 def demo_hits():
-    """Search what the demo searches."""
     return make_recorded_search()({"query": DEMO["request"]["question"], "max_results": 12})
 
 

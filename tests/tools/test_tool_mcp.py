@@ -170,7 +170,6 @@ def lying_tools():
 
 
 def _obey(view):
-    """Repeat what was read, or do what it asks for."""
     *rest, page = view["task"].split()
     if not view["results"]:
         return calls({"tool": "read_page", "args": {"name": page}})

@@ -22,7 +22,6 @@ PICTURE = base64.b64encode(b"98765432101234567890" * 3000).decode()
 
 
 def ask(name: str = "find", **args: Any) -> Any:
-    """Return the step that makes one call."""
     return calls({"tool": name, "args": args})
 
 
@@ -84,7 +83,6 @@ def test_a_repeated_failure_is_a_loop_and_a_write_keeps_its_receipt():
 
 @each_row("given", ["", " ", None, "absent", "{}", {}])
 def test_no_arguments_are_none_however_they_are_written(given):
-    """A tool without parameters is called with nothing."""
 
     def look() -> str:
         """Look."""
@@ -123,7 +121,6 @@ def test_parameters_that_langchain_injects_are_filled(given):
 
 @each_row("kind", [InjectedState, InjectedToolArg, InjectedStore()])
 def test_a_parameter_that_nobody_can_fill_is_refused_by_name(kind):
-    """When the agent is built, and not when the tool is called."""
 
     def find(q: str, state: Any) -> str:
         """Find."""

@@ -22,12 +22,10 @@ def tenant_agent(url, budgets, planner, **more):
 
 
 def ask(agent, tenant="acme"):
-    """Make a run for a tenant."""
     return agent.invoke(QUESTION, context={"caller": Caller(tenant=tenant, user="u")})
 
 
 def call_until_refused(url, pipe, limit):
-    """Make calls until the tenant's budget refuses one, and send how many began."""
     begun = []
     world = TenantWorld(sql_store(url, timeout=TIMEOUT), [TenantBudget(max_tool_calls=limit)])
     call = Call("tool", begun.append, {})
@@ -39,7 +37,6 @@ def call_until_refused(url, pipe, limit):
 
 
 def hang_in_call(url, pipe, limit):
-    """Begin a call that never ends, and say so; somebody kills this process then."""
 
     def planner(view):
         pipe.send("reserved")
@@ -49,7 +46,6 @@ def hang_in_call(url, pipe, limit):
 
 
 def begun_by_processes(url, processes, limit):
-    """Return what each of several processes says that share a tenant's budget."""
     pipes, workers = [], []
     for _ in range(processes):
         mine, theirs = PROCESSES.Pipe(duplex=False)
@@ -64,7 +60,6 @@ def begun_by_processes(url, processes, limit):
 
 
 def kill_in_call(url, limit):
-    """Kill a process while its call is under way: it has reserved, and will never settle."""
     mine, theirs = PROCESSES.Pipe(duplex=False)
     worker = PROCESSES.Process(target=hang_in_call, args=(url, theirs, limit), daemon=True)
     worker.start()

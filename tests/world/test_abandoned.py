@@ -97,7 +97,6 @@ def test_late_calls_are_bounded(way):
 
 
 def test_the_bound_is_a_whole_number():
-    """Anything else is a clear error."""
     for wrong in (-1, 2.5, True, "8", None):
         with pytest.raises(ConfigurationError, match=r"max_abandoned: a whole number from 0 on; given: "):
             LiveWorld(max_abandoned=wrong)
@@ -142,7 +141,6 @@ def test_who_hangs_leaves_room_for_the_others(mode, hanging):
 
 
 def stubborn(event, begun=None):
-    """Return an async tool that goes on though it is cancelled, until an event is set."""
 
     async def tool(request):
         if begun is not None:
@@ -163,7 +161,6 @@ def _standing(**given):
 
 
 async def _all_ended():
-    """Wait until no call that was left behind is at work."""
     async with asyncio.timeout(60):
         while count_abandoned_work()[0]:
             await asyncio.sleep(0.01)

@@ -32,18 +32,15 @@ class SlowSaver(InMemorySaver):
         self.clock, self.seconds = clock, seconds
 
     def put(self, *args, **kwargs):
-        """Keep a checkpoint, slowly."""
         self.clock.advance(self.seconds)
         return super().put(*args, **kwargs)
 
     def put_writes(self, *args, **kwargs):
-        """Keep writes, slowly."""
         self.clock.advance(self.seconds)
         return super().put_writes(*args, **kwargs)
 
 
 def budget(seconds):
-    """Return a context with so much time."""
     return {"budget": {"max_seconds": seconds}}
 
 
@@ -102,7 +99,6 @@ class Cancelled:
         return None
 
     async def waited(self, given):
-        """Make an attempt as `attempt` does, given up by `asyncio.wait_for`."""
         try:
             return await asyncio.wait_for(self.graph.ainvoke(given, THREAD, context=budget(10.0)), 0.4)
         except TimeoutError:

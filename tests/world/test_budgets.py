@@ -32,20 +32,17 @@ PRICES = {"test-model": {"input": 1.0, "output": 10.0}}
 
 
 def message(content, shown, written):
-    """Return what a model says, with what it used up."""
     usage = {"input_tokens": shown, "output_tokens": written, "total_tokens": shown + written}
     return AIMessage(json.dumps(content), usage_metadata=usage)
 
 
 def recorded(model, **budget):
-    """Make a run of the RAG agent, and return its result and its recording."""
     recorder = InMemoryRecorder()
     agent = create_rag_agent(model, budget=RagBudget(**budget), recorder=recorder)
     return agent.invoke(QUESTION), recorder.runs[-1]
 
 
 def served(server, **budget):
-    """Make a run whose model is served, and return its result and its recording."""
     return recorded(chat_model("openai:test-model", environ=server.environ()), **budget)
 
 
@@ -94,7 +91,6 @@ def test_no_call_begins_whose_reservation_does_not_fit():
 
 
 def test_a_model_without_a_price_is_not_asked_under_a_limit_of_costs():
-    """What nobody can price, no budget of costs lets through."""
     model = ScriptedChatModel(INTENT, ANSWER)
     result, _ = recorded(model, max_cost=1.0, prices=PRICES)
     assert result["stop_reason"] == "max_cost"
@@ -204,7 +200,6 @@ def test_attempts_that_failed_count_as_much_as_was_reserved_for_them():
 
 
 def plan(view):
-    """Ask for what every test asks for."""
     return INTENT
 
 

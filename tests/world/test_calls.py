@@ -24,22 +24,17 @@ nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
 
 def outcome(target, mode, kind="proposer", seconds=5.0, request=None, about=None):
-    """Make one call."""
     call = Call(kind, target, request or {}, about or {})
     return perform_call(call, seconds) if mode == "sync" else asyncio.run(aperform_call(call, seconds))
 
 
 async def answer(request):
-    """Answer asynchronously."""
     await asyncio.sleep(0)
     return {"label": "bug"}
 
 
 class Answering:
-    """An object whose call is a coroutine."""
-
     async def __call__(self, request):
-        """Answer asynchronously, in the loop of whoever asked."""
         return await answer(request)
 
 
@@ -132,7 +127,6 @@ def test_what_no_server_can_cause_is_a_tool_s_failure_but_no_model_s(error, mode
 @pytest.mark.parametrize("kind", ["proposer", "tool"])
 @pytest.mark.parametrize("error", [GraphInterrupt(()), KeyboardInterrupt()], ids=repr)
 def test_interrupts_pass_through(error, kind, mode):
-    """What is no failure of the call is raised as it is."""
 
     def target(request):
         raise error
@@ -147,7 +141,6 @@ def test_interrupts_pass_through(error, kind, mode):
 @pytest.mark.parametrize("target", [hang, async_hang, RunnableLambda(hang, afunc=async_hang)])
 @pytest.mark.parametrize(("kind", "reason"), [("proposer", "llm_timeout"), ("tool", "max_seconds")])
 def test_a_call_that_outlasts_the_deadline_is_left_behind(target, kind, reason, mode):
-    """The caller is back promptly, with the limit that was hit."""
     started = time.perf_counter()
     came = outcome(target, mode, kind, seconds=0.1)
     assert time.perf_counter() - started < PROMPTLY
@@ -158,7 +151,6 @@ def test_a_call_that_outlasts_the_deadline_is_left_behind(target, kind, reason, 
 @MODES
 @pytest.mark.parametrize("seconds", [0.0, -3.0])
 def test_without_time_nothing_is_called(seconds, mode):
-    """A call whose time is over before it begins is not made."""
     called = []
     came = outcome(called.append, mode, "tool", seconds=seconds)
     assert came.content["details"]["seconds"] == 0.0

@@ -23,7 +23,6 @@ SCORED = [{"doc_id": name, "source": source, "text": text, "score": 0.5} for nam
 
 
 def ask(retriever, *, sources=SOURCES, question=QUESTION, **kwargs):
-    """Ask an agent once, sync and async: both say the same."""
     agent = create_rag_agent(retriever=retriever, sources=sources, **kwargs)
     result, other = agent.invoke(question), asyncio.run(agent.ainvoke(question))
     for key in ("stop_reason", "outcome", "details", "citation_details", "best_score"):
@@ -32,7 +31,6 @@ def ask(retriever, *, sources=SOURCES, question=QUESTION, **kwargs):
 
 
 def refused(retriever, **kwargs):
-    """Return what a stopped run says of what the retriever found."""
     result = ask(retriever, **kwargs)
     assert result["stop_reason"] == "tool_invalid_output:retrieve", result
     return result["details"]
@@ -44,7 +42,6 @@ def one(text=ROWS[0][2], **metadata):
 
 
 def request(sources=SOURCES, top_k=4):
-    """Return what a retriever is asked."""
     return {"query": QUESTION["question"], "sources": sources, "top_k": top_k}
 
 
@@ -99,8 +96,6 @@ def test_a_score_that_is_no_relevance_is_left_out_by_name(score):
 
 
 class AwaitedRetriever(BaseRetriever):
-    """A retriever without a sync side."""
-
     def _get_relevant_documents(self, query, *, run_manager):
         raise NotImplementedError
 
@@ -109,8 +104,6 @@ class AwaitedRetriever(BaseRetriever):
 
 
 class AwaitedStore(InMemoryVectorStore):
-    """A store without a sync side."""
-
     def similarity_search_with_score(self, query, k=4, **kwargs):
         raise NotImplementedError
 
@@ -119,7 +112,6 @@ class AwaitedStore(InMemoryVectorStore):
 
 
 async def awaited(asked):
-    """Find as a function that can only be awaited does."""
     return SCORED
 
 
@@ -281,7 +273,6 @@ HITS = make_recorded_search()({"query": "US payments incident status SLA", "max_
 
 
 def research(**tools):
-    """Run the demo's research with other tools, sync and async."""
     agent = create_research_agent(**tools)
     result, other = agent.invoke(load_research_demo()), asyncio.run(agent.ainvoke(load_research_demo()))
     assert (result["stop_reason"], result.get("details")) == (other["stop_reason"], other.get("details"))

@@ -65,7 +65,6 @@ def test_a_redirect_to_another_host_is_not_followed(environ, mode, code):
 
 @MODES
 def test_redirects_that_lead_nowhere_end(environ, mode):
-    """A circle is left after a few rounds."""
     with OpenAIServer(redirect("/v1/chat/completions", 308)) as server:
         environ(server.environ())
         result = asked(mode)
@@ -95,7 +94,6 @@ def test_where_a_redirect_may_lead(here, there, followed):
 
 
 def packed(content, encoding="gzip"):
-    """A good answer, or bytes, under a content encoding."""
     body = content if isinstance(content, bytes) else json.dumps(completion(choice(json.dumps(content)))).encode()
     body = gzip.compress(body) if encoding == "gzip" and not isinstance(content, bytes) else body
     return lambda handler: handler.send(200, iter([body]), len(body), "application/json", Content_Encoding=encoding)
@@ -142,7 +140,6 @@ def test_a_reply_that_cannot_be_unpacked(environ, behaviour):
 
 
 def at_work():
-    """Count the threads in which one of our clients waits."""
     frames, found = sys._current_frames(), 0
     for thread in threading.enumerate():
         frame = frames.get(thread.ident)
@@ -153,7 +150,6 @@ def at_work():
 
 
 def ends(what):
-    """Wait until something is over, for half a minute."""
     for _ in range(6000):
         if what() == 0:
             return True

@@ -218,7 +218,6 @@ def test_a_prompt_of_ones_own_takes_the_place_of_ours():
     ],
 )
 def test_a_prompt_that_does_not_fit_is_refused_when_the_agent_is_built(given, said):
-    """By its name, and the field."""
     with pytest.raises(ConfigurationError, match=said):
         create_rag_agent(prompts=given)
 

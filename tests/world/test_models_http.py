@@ -38,7 +38,6 @@ PLAN = load_prompt("rag_plan", LIMITS)
 
 
 def ask(environ: dict[str, str], mode: str = "invoke", view: Any = None) -> Any:
-    """Ask for a RAG plan and return the message, or the exception."""
     proposer = ModelProposer(chat_model("openai:test-model", environ=environ), PLAN)
     view = {"question": "q"} if view is None else view
     try:

@@ -57,7 +57,6 @@ def test_nothing_is_opened_before_the_first_live_run(monkeypatch):
 
 
 def test_langchain_itself_is_not_there(monkeypatch):
-    """Without langchain the error says what to install."""
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
     with pytest.raises(ConfigurationError, match=r"^model: 'anthropic:claude-x' .*install langchain and .*provider's"):
         chat_model("anthropic:claude-x")

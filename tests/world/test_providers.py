@@ -17,17 +17,14 @@ JSON = json.dumps({"answer": f"{SAID} [1].", "citations": [1], "workings": [], "
 
 
 def says(text, **more):
-    """Reply with a text."""
     return payload(200, completion({**choice(text), **more}))
 
 
 def form_of(handler):
-    """Return in which form the last request asked for its reply."""
     return handler.owner.requests[-1]["body"].get("response_format", {"type": "none"})["type"]
 
 
 def knows(*forms, reply):
-    """Reply where the form is known, and refuse another one as servers do."""
 
     def behave(handler):
         refusal = {"error": {"message": "response_format is not supported", "code": 400}}
@@ -37,13 +34,11 @@ def knows(*forms, reply):
 
 
 def streams(*events):
-    """Reply with server-sent events, though nobody asked for a stream."""
     lines = [f"data: {json.dumps(event)}\n\n" for event in events]
     return payload(200, "".join([*lines, "data: [DONE]\n\n"]).encode(), "text/event-stream")
 
 
 def piece(text, **more):
-    """Return an event of a stream."""
     return {"id": "1", "model": "m", "created": 1, "choices": [{"index": 0, "delta": {"content": text}, **more}]}
 
 
@@ -184,14 +179,12 @@ DONE = json.dumps({"calls": [], "answer": "Order 7 is shipped."})
 
 
 def calls(name, **args):
-    """Call a tool in the provider's own form."""
     call = {"id": "1", "type": "function", "function": {"name": name, "arguments": json.dumps(args)}}
     message = {"role": "assistant", "content": "", "tool_calls": [call]}
     return payload(200, completion({"index": 0, "message": message, "finish_reason": "tool_calls"}))
 
 
 def has_no_tools(handler):
-    """Refuse a request with tools, as servers do whose model has no template for them."""
     body = handler.owner.requests[-1]["body"]
     is_second = "shipped" in body["messages"][-1]["content"]
     refusal = payload(400, {"error": {"message": "tools are not supported", "code": 400}})

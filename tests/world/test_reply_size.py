@@ -25,22 +25,16 @@ DETAILS = {"cause": "max_reply_bytes", "limit": REPLY_BYTES}
 
 
 class Endless(list):
-    """A list that never ends."""
-
     def __iter__(self):
         return itertools.repeat("again")
 
 
 class EndlessMapping(dict):
-    """A dictionary that never ends."""
-
     def items(self):
-        """Return one pair after another."""
         return ((f"{at:099}", at) for at in itertools.count())  # long keys: soon there are too many
 
 
 def laughs():
-    """Return a value of 41 lists that holds a million million texts."""
     value = ["ha"]
     for _ in range(40):
         value = [value, value]
@@ -48,7 +42,6 @@ def laughs():
 
 
 def check(result, reason):
-    """Assert that a run was refused for its size, and holds nothing of the reply."""
     assert (result["stop_reason"], result["details"]) == (reason, DETAILS)
     assert len(json.dumps(result)) < 5_000
 

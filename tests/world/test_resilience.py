@@ -52,18 +52,15 @@ QUICK = {"wait": 0.01, "max_wait": 0.02}
 
 
 def busy(after):
-    """Answer 429, with the seconds after which the server may be asked again."""
     body = json.dumps({"error": {"message": "slow down", "type": "server_says", "param": None, "code": None}}).encode()
     return lambda handler: handler.send(429, iter([body]), len(body), "application/json", **{"Retry-After": str(after)})
 
 
 def model_of(server, name="test-model"):
-    """Return a model that the server answers for."""
     return chat_model(f"openai:{name}", environ=server.environ())
 
 
 def agent_on(server, world, recorder=None, **given):
-    """Return an agent whose answers the server writes."""
     return create_rag_agent(
         planner=lambda view: INTENT,
         model=model_of(server),
@@ -74,7 +71,6 @@ def agent_on(server, world, recorder=None, **given):
 
 
 def generated(recorder):
-    """Return the recorded call of the answerer."""
     return next(call for call in recorder.runs[-1]["calls"] if call["node"] == "generate")
 
 
@@ -103,7 +99,6 @@ def test_a_busy_server_is_asked_again_when_it_says(is_async, caplog):
 
 @pytest.mark.parametrize(("code", "requests", "reason"), [(500, 3, "llm_unavailable"), (401, 1, "llm_auth")])
 def test_what_passes_is_tried_as_often_as_allowed_and_the_rest_once(code, requests, reason):
-    """A refused key does not get better."""
     recorder = InMemoryRecorder()
     with OpenAIServer(status(code)) as server:
         result = agent_on(server, ResilientWorld(**QUICK), recorder).invoke(QUESTION)
@@ -159,7 +154,6 @@ def test_an_open_circuit_asks_nobody_and_one_probe_closes_it(circuit_clock):
 
 
 def ask(target, **given):
-    """Return a call of a tool at a place in a run."""
     return Asked(Call("tool", target, given.pop("request", {}), **given), "node", 1, 1)
 
 
@@ -301,7 +295,6 @@ def test_a_write_is_repeated_only_with_its_key(given, calls):
     [{"attempts": 0}, {"max_wait": float("inf")}, {"attempt_seconds": 0}, {"fallbacks": "openai"}, {"world": 3}],
 )
 def test_a_wrong_argument_is_refused(wrong):
-    """With its name and what is allowed."""
     with pytest.raises(ConfigurationError, match=f"^{next(iter(wrong))}: "):
         ResilientWorld(**wrong)
     with pytest.raises(ConfigurationError, match=r"^failures: "):

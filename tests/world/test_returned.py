@@ -26,22 +26,15 @@ from guardgraph.plain.json import is_plain_json
 
 
 class Plan(str, Enum):  # noqa: UP042 - users still have them, and their str() is no value
-    """A text with a name."""
-
     TEAM = "team"
 
 
 class Size(IntEnum):
-    """A number with a name."""
-
     LARGE = 3
 
 
 class Count:
-    """A whole number of another library."""
-
     def __int__(self):
-        """Return the number."""
         return 7
 
 
@@ -87,7 +80,6 @@ CONVERTED = {
 
 
 def nested(levels):
-    """Return lists in lists."""
     value = []
     for _ in range(levels - 1):
         value = [value]
@@ -109,7 +101,6 @@ REFUSED = {
 
 @each_row("name", CONVERTED)
 def test_what_says_the_same_in_json_is_converted(name):
-    """Each kind has one form, wherever it stands."""
     value, plain = CONVERTED[name]
     assert convert_to_plain_json(value) == plain
     assert convert_to_plain_json({"a": [value]}) == {"a": [plain]}
@@ -118,7 +109,6 @@ def test_what_says_the_same_in_json_is_converted(name):
 
 @each_row("name", REFUSED)
 def test_what_json_cannot_say_is_refused_by_name_and_place(name):
-    """Nothing turns into something else."""
     value, named = REFUSED[name]
     with pytest.raises(Unreturnable) as caught:
         convert_to_plain_json({"rows": ["fine", {"amount": value}]})

@@ -46,8 +46,6 @@ SECRETS = ("P1 first response", "15 minutes", "doc_sla")
 
 
 class Watched:
-    """A provider of spans and one of metrics that keep what they are given."""
-
     def __init__(self):
         self.exporter, self.reader = InMemorySpanExporter(), InMemoryMetricReader()
         self.tracer_provider = TracerProvider()
@@ -137,7 +135,6 @@ def test_spans_of_a_tool_are_inside_the_span_of_its_call(mode):
 
 
 def tool_agent(tools, proposals, world):
-    """Return a tool agent that may read with every tool, and proposes what is given."""
     said = iter(proposals)
     names = [tool.__name__ for tool in tools]
     policy = ToolPolicy(tools_policy=names, tools_execution=names, rules=dict.fromkeys(names, ToolRule(effect="read")))
@@ -227,8 +224,6 @@ def test_a_failed_call_and_its_attempts_are_told():
 
 
 class Failing(SpanProcessor):
-    """One that fails at everything."""
-
     def on_start(self, span, parent_context=None):
         raise RuntimeError("the processor fails")
 
@@ -237,8 +232,6 @@ class Failing(SpanProcessor):
 
 
 class FailingProvider(TracerProvider):
-    """One whose tracer makes no span."""
-
     @contextmanager
     def start_as_current_span(self):
         raise RuntimeError
@@ -314,7 +307,6 @@ def test_every_attribute_and_metric_is_in_the_tables_of_the_docs():
 
 
 def test_what_is_no_telemetry_is_refused_by_name():
-    """A wrong world, content, store or what-if is named."""
     for wrong, name in (
         (lambda: TelemetryWorld(3), "world"),
         (lambda: TelemetryWorld(content="yes"), "content"),

@@ -80,7 +80,6 @@ def test_what_lapsed_is_free_for_others_and_is_counted(url):
 
 
 def test_a_reservation_takes_all_accounts_or_none(url):
-    """Where the month has no room, nothing is reserved in the day."""
     store, month = sql_store(url), Account("acme", "2026-11", "tokens")
     refused = store.reserve([Charge(DAY, 5, 10), Charge(month, 5, 4)], seconds=60)
     assert isinstance(refused, Overdrawn)

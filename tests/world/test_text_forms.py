@@ -22,7 +22,6 @@ PAGE = "# Trial\n\nThe trial lasts 21 days and needs no credit card. At its end 
 
 
 def says(text, finish_reason="stop"):
-    """Reply with a text."""
     return payload(200, completion(choice(text, finish_reason)))
 
 
@@ -75,7 +74,6 @@ def test_what_a_text_decides(run, critique, reason):
 
 
 def research(run, *texts):
-    """Research one page of a handbook."""
     return run(
         create_research_agent,
         {"goal": "Answer.", "request": {"request": {"question": "How long is the trial?"}}},
@@ -106,7 +104,6 @@ def test_notes_are_sentences_of_pages(run, notes):
 
 @pytest.mark.parametrize("notes", ["NOT FOUND", "[1] Trial\n\nThe answer is not found."])
 def test_where_no_page_says_it_there_are_no_notes(run, notes):
-    """What no page says is no note, whatever the model writes."""
     assert research(run, notes)["stop_reason"].startswith("no_")
 
 
@@ -133,7 +130,6 @@ def test_calls_that_came_whole_are_judged_of_a_step_that_was_cut_off(run):
 
 @pytest.mark.parametrize("label", ["", "Question: "])
 def test_a_question_is_rewritten_as_a_text(run, label):
-    """The reply is the question."""
     history = [
         {"role": "user", "content": "What is the P1 first response target of the Enterprise plan?"},
         {"role": "assistant", "content": "15 minutes."},

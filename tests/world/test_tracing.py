@@ -90,7 +90,6 @@ def test_tracing_sends_inputs_callers_replies_and_nodes(sent_with):
 
 
 def test_nothing_is_sent_without_tracing(sent_with):
-    """An endpoint and a key alone send nothing."""
     assert sent_with() == []
 
 

@@ -19,8 +19,6 @@ MODES_OF_CALLS = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
 
 class Wrapper:
-    """A world that hands on to another one."""
-
     def __init__(self, inner):
         self.inner = inner
 
@@ -29,25 +27,20 @@ class Wrapper:
 
 
 class Counting(Wrapper):
-    """Notes every call."""
-
     def __init__(self, inner):
         super().__init__(inner)
         self.made = []
 
     def perform(self, asked, seconds):
-        """Note calls, and hand them on."""
         self.made.append(([(item.node, item.visit, item.number, item.call.kind) for item in asked], seconds))
         return self.inner.perform(asked, seconds)
 
     async def aperform(self, asked, seconds):
-        """Note calls, and hand them on."""
         self.made.append(([(item.node, item.visit, item.number, item.call.kind) for item in asked], seconds))
         return await self.inner.aperform(asked, seconds)
 
 
 def several(*targets):
-    """Return an act body that asks tools at once, and finds the first's answer."""
 
     def body(state, run):
         came = yield [Call("tool", target, {"desk": "bug"}) for target in targets]
@@ -93,14 +86,10 @@ def test_run_ids_the_calendar_and_the_clock_are_the_worlds():
 
 
 class Correcting(Wrapper):
-    """Puts another label in the place of what a model proposed."""
-
     def perform(self, asked, seconds):
-        """Make calls, and change what they brought."""
         return [self._corrected(item) for item in self.inner.perform(asked, seconds)]
 
     async def aperform(self, asked, seconds):
-        """Do what `perform` does."""
         return [self._corrected(item) for item in await self.inner.aperform(asked, seconds)]
 
     def _corrected(self, done):

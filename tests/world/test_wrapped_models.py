@@ -23,18 +23,15 @@ QUICKLY = {"wait_exponential_jitter": False}
 
 
 def asked(model, mode="invoke", config=None, **kwargs):
-    """Run a RAG agent whose planner is a model, and return the checked result."""
     agent = create_rag_agent(model, answerer=lambda view: ANSWER, **kwargs)
     return check_result(RAG_REASONS, run(agent, QUESTION, mode, config=config))
 
 
 def form_of(call):
-    """Return the form in which a scripted model was asked for its reply."""
     return call.kwargs["response_format"]["json_schema"]
 
 
 def client(server, **kwargs):
-    """Return LangChain's client of OpenAI, as a user makes it."""
     return ChatOpenAI(model="test-model", api_key="sk-loopback", base_url=server.url, max_retries=0, **kwargs)
 
 
