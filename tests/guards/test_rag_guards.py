@@ -22,7 +22,6 @@ INTENT = {"kind": "retrieve", "query": "P1", "top_k": 4}
 
 
 def parse(raw, allowed=SOURCES, max_top_k=6):
-    """Parse an intent as the demo's policy guard does."""
     return intent_guards.parse_intent(raw, allowed_sources=allowed, max_top_k=max_top_k)
 
 
@@ -47,7 +46,6 @@ def test_the_newest_turns_stand_beside_a_question():
 
 
 def test_what_the_user_said_are_the_question_and_the_user_s_turns():
-    """What the assistant said licenses nothing."""
     turns = [{"role": "user", "content": "old"}, {"role": "assistant", "content": "new"}]
     assert intent_guards.read_user_words({"question": "q", "history": turns}) == "old\nq"
 
@@ -73,14 +71,12 @@ def test_reference_intents():
 
 
 def execute(intent, policy=SOURCES, execution=SOURCES, max_query_chars=240):
-    """Hold an intent against the runtime."""
     return intent_guards.check_intent_execution(
         intent, policy=policy, execution=execution, max_query_chars=max_query_chars
     )
 
 
 def test_no_sources_named_are_those_on_both_lists():
-    """Without names the sources on both lists are read, sorted."""
     assert execute(INTENT) == sorted(SOURCES)
     assert execute(INTENT, execution=["wiki", "security_policy"]) == ["security_policy"]
     assert execute(INTENT, policy=()) == execute(INTENT, execution=()) == []
@@ -115,12 +111,10 @@ CHUNK = {**CANDIDATE, "title": "T", "section": "S", "updated_at": "2026-01-15"}
 
 
 def chunk(doc_id, text="words", **fields):
-    """Make a chunk of the context."""
     return {**CHUNK, "doc_id": doc_id, "text": text, **fields}
 
 
 def parse_found(raw, allowed=SOURCES, top_k=4):
-    """Parse candidates as the demo's context guard does."""
     return retrieval_guards.parse_candidates(raw, allowed_sources=allowed, top_k=top_k).candidates
 
 
@@ -186,7 +180,6 @@ def test_every_candidate_is_judged():
 
 
 def test_reference_packs():
-    """Chunks are packed as the reference implementation does."""
     for case, expected in reference_cases("rag_context_pack"):
         packed = retrieval_guards.pack_context(**case)
         assert {**packed, "chunks": [item["doc_id"] for item in packed["chunks"]]} == expected["value"]
@@ -260,7 +253,6 @@ def test_marks_of_an_answer_are_citations_of_their_sentences():
 
 @each_row("span", [[0, True], [5, 5], [-1, 3], [0], "x", [0.0, 5]])
 def test_a_span_is_two_places_of_the_document(span):
-    """Else the candidate is left out, with what is required."""
     found = [{**CANDIDATE, "span": each} for each in (span, [0, 5])]
     parsed = retrieval_guards.parse_candidates(
         [found[0], {**found[1], "doc_id": "b"}], allowed_sources=SOURCES, top_k=4
@@ -275,14 +267,12 @@ POLICY = RagPolicy(on_doubt="ignore")
 
 
 def check(read, question):
-    """Hold an answer against what it cites."""
     return answer_guards.check_answer_sentences(read, task={"question": question}, workings=[], policy=POLICY)
 
 
 @settings(max_examples=50, deadline=None)
 @given(ANY_JSON)
 def test_any_question(value):
-    """Any JSON value as question is parsed or stops."""
     assert outcome(intent_guards.parse_rag_request, value).get("stop") in (None, "invalid_request:question")
 
 

@@ -21,18 +21,15 @@ SMALL = RagBudget(max_context_chunks=3, max_context_chars=2200)
 
 
 def shown_of(text, query, max_chars):
-    """Return the best passage of a text, None where there is none."""
     place = passage_guards.find_best_passage(text, query, terms=read_terms, max_chars=max_chars)
     return text[slice(*place)] if place else None
 
 
 def long_text(before=100, after=100, gold=GOLD):
-    """Return a text of many sentences that has one to find."""
     return f"{FILLER * before}{gold} {FILLER * after}The office has 77 rooms."
 
 
 def long_chunk(doc_id="a", **fields):
-    """Return a candidate that is longer than any context."""
     return {**CANDIDATE, "doc_id": doc_id, "text": long_text(), **fields}
 
 
@@ -105,7 +102,6 @@ def test_any_passage(parts, query, max_chars):
 
 @pytest.mark.parametrize("piece", ["P1. ", "。", "x"])
 def test_hostile_sizes(piece):
-    """A passage of a huge text is found in time."""
     text = (piece * (200_000 // len(piece))).strip()
     assert len(shown_of(text, "P1 response", 8000)) <= 8000
 
