@@ -83,17 +83,12 @@ def create_research_agent(
         extractor: replaces the note extractor; given ``{goal, question, pages, max_notes}``, it returns notes
             ``{claim, quote, url, title, published_at}``. With a `reader` and no extractor, a model proposes the notes;
             where there is no model, they are the sentences that share most with the question.
-        instructions: tone, language and house rules, told to the models that write briefs, behind the prompt and
-            within its rules; guards decide as they do without. The offline rules and proposers of your own are not told
-            them.
-        prompts: in place of ours, a folder of files ``NAME.md`` or their texts by name, with the same fields;
-            ``guardgraph prompts`` writes ours out.
+        instructions: tone, language and house rules of briefs; as for `create_rag_agent`.
+        prompts: in place of ours; as for `create_rag_agent`.
         guards: of your own, in their order, behind the answer guard; each sees the answer and its citations, with the
             question and the notes that the writer saw.
         verifier: who judges, behind every other check, whether its evidence bears out each note and each sentence, and
-            may only refuse: a chat model or its name, a cross-encoder of LangChain's, or a Runnable or function that is
-            given ``{claims: [{number, claim, evidence}]}`` and returns ``{claims: [{number, supported}]}``. None by
-            default.
+            may only refuse; as for `create_rag_agent`. None by default.
         policy: the two domain lists and the checks.
         budget: the limits of one run; a request may hint at four of them.
         checkpointer: LangGraph's.

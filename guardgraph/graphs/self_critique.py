@@ -68,8 +68,7 @@ def create_self_critique_agent(
         instructions: tone, language and house rules, told to every model behind its prompt and within its rules: to the
             critic too, whose phrases go into the text; guards decide as they do without. The offline rules and
             proposers of your own are not told them.
-        prompts: in place of ours, a folder of files ``NAME.md`` or their texts by name, with the same fields;
-            ``guardgraph prompts`` writes ours out.
+        prompts: in place of ours; as for `create_rag_agent`.
         guards: of your own, in their order, behind the answer guard; each sees the text that is about to be
             returned, with goal and incident.
         policy: the decisions and risks on the lists, and the checks.

@@ -73,10 +73,8 @@ def create_tool_agent(
         policy: the lists, and the rule of each tool: one without a rule writes, and nothing that it returns is trusted.
             A list that it leaves out holds all tools.
         budget: the limits of one run.
-        instructions: tone, language and house rules, told to the model behind the prompt and within its rules; a call
-            has the licence that it has without. The offline rules and a planner of your own are not told them.
-        prompts: in place of ours, a folder of files ``NAME.md`` or their texts by name, with the same fields;
-            ``guardgraph prompts`` writes ours out.
+        instructions: tone, language and house rules; as for `create_rag_agent`. No call gets a licence by them.
+        prompts: in place of ours; as for `create_rag_agent`.
         guards: of your own, in their order, behind the answer guard; each sees the answer, and what the planner saw.
         verifier: who judges, behind every other check, whether the task and the results bear out each sentence of the
             answer, and may only refuse; as for `create_rag_agent`. None by default.

@@ -136,12 +136,10 @@ def refuse_other_caller(stored: CheckpointTuple | None, context: Any, configurab
     openings = [line["opening"] for line in values.get("log") or [] if "opening" in line]
     made_for = (openings[-1]["context"] or {}).get("caller") or openings[-1]["caller"] if openings else None
     asking = getattr(context, "caller", None) or build_server_caller(configurable.get("langgraph_auth_user"))
-    if made_for is not None and (asking is None or not _is_same_caller(Caller.model_validate(made_for), asking)):
+    callers = [asking, None if made_for is None else Caller.model_validate(made_for)]
+    known = [None if each is None else (each.tenant, each.user, {*each.groups}) for each in callers]
+    if known[1] is not None and known[0] != known[1]:
         raise InputError("thread_id: the run of this thread is over, and was made for another caller")
-
-
-def _is_same_caller(one: Caller, other: Caller) -> bool:
-    return (one.tenant, one.user, {*one.groups}) == (other.tenant, other.user, {*other.groups})
 
 
 def close_stray_run(

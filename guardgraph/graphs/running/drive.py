@@ -284,7 +284,12 @@ def _perform_node_calls(
     if any(item.call.effect == "write" for item in asked):
         for item in asked:
             if performed:
-                _stop_behind_failure(item, performed[-1], asked[len(performed) - 1], visit)
+                world, before = visit.session.world, performed[-1].outcome
+                calls = world.recorded_calls if isinstance(world, ReplayingWorld) else {}
+                is_recorded = (item.node, item.visit, item.number) in calls
+                if item.licence is not None and before.form == "failure" and not is_recorded:
+                    # Nobody has judged this call in the light of the one before it, which failed.
+                    raise SwitchedMeanwhile(build_tool_stop(before, asked[len(performed) - 1].call.tool))
                 run = yield from _look_again(run, visit)
                 check_call_meanwhile(part, item, run)
             left = run.budget.max_seconds - visit.read_active_seconds()
@@ -298,16 +303,6 @@ def _perform_node_calls(
         performed.append((yield from ask_for_decision(asked[0], left, part, run, visit)))
     elif asked:
         performed += yield asked, left
-
-
-def _stop_behind_failure(item: Asked, before: Performed, failed: Asked, visit: Visit) -> None:
-    """Stop before a licensed call that follows one that failed: nobody has judged it in the light of that."""
-    world = visit.session.world
-    at = (item.node, item.visit, item.number)
-    if item.licence is None or (isinstance(world, ReplayingWorld) and at in world.recorded_calls):
-        return
-    if before.outcome.form == "failure":
-        raise SwitchedMeanwhile(build_tool_stop(before.outcome, failed.call.tool))
 
 
 def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:

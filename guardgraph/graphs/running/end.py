@@ -324,9 +324,10 @@ def _find_refused_answer(frame: Frame, state: JsonObject) -> JsonObject:
     """Return the last answer that guards refused, as data; nothing where they let it through, or there is none."""
     log: list[LogEntry] = state["log"]
     written = [at for at, line in enumerate(log) if line["node"] in frame.answers]
+    kinds = {name: item.kind for name, item in frame.declarations.items()}
     for at in reversed(written):
-        judged = (line for line in log[at + 1 :] if line.get("verdict") != "pass" or _is_let_through(line, frame))
-        way: Mapping[str, Any] = next(judged, {})
+        after = (line for line in log[at + 1 :] if line.get("verdict") != "pass" or kinds[line["to"]] != "guard")
+        way: Mapping[str, Any] = next(after, {})
         known = frame.catalogue.find(reason) if (reason := way.get("reason")) else None
         if way.get("verdict") == "pass":
             return {}
@@ -338,10 +339,6 @@ def _find_refused_answer(frame: Frame, state: JsonObject) -> JsonObject:
 
 _UNREFUSING: Final = ("budget", "guard_error", "llm", "review")
 """Families of stops that say nothing of the answer that was written."""
-
-
-def _is_let_through(line: Mapping[str, Any], frame: Frame) -> bool:
-    return line.get("verdict") == "pass" and frame.declarations[line["to"]].kind != "guard"
 
 
 def _read_written_text(state: JsonObject, node: str, at: int, frame: Frame) -> str:
@@ -386,7 +383,12 @@ def _tell_conclusion(over: Conclusion, run: Run[Any, Any] | Exception) -> Steps[
     if required and part.frame.recorder is None:
         audit = build_unavailable_audit(describe_run_error(NoRecorder()))
     if required and audit is not None and audit["status"] == "unavailable":
-        return _route_unrecorded_run(part, over.result, audit, {**over.log[-1], "reason": AUDIT_UNAVAILABLE})
+        # It says how the run would have ended, and no more.
+        result, line = over.result, {**over.log[-1], "reason": AUDIT_UNAVAILABLE}
+        ending: JsonObject = {key: result[key] for key in ("stop_reason", "outcome") if key in result}
+        phase = result.get("phase", part.declaration.phase)
+        verdict = build_stop_verdict(AUDIT_UNAVAILABLE, phase, {"details": {**audit["error"], **ending}})
+        return {"route": UNRECORDED_ENDING, "verdict": verdict, "log": [line]}
     said: JsonObject = {**({"unbegun": over.log[0]["unbegun"]} if "unbegun" in over.log[0] else {}), **(audit or {})}
     return {**over.result, "audit": {**over.result.get("audit", {}), **said}} if said else over.result
 
@@ -431,14 +433,6 @@ def _hand_out_recording(over: Conclusion) -> Steps[Audit | None]:
         return None
     told = yield Telling(frame.recorder, "record", made)
     return _read_recorder_receipt(told.came) if told.error is None else build_unavailable_audit(told.error)
-
-
-def _route_unrecorded_run(part: Part, result: JsonObject, audit: Audit, line: Any) -> JsonObject:
-    """Return the way to the stop of a run that had to be recorded, with how it would have ended and no more."""
-    ending: JsonObject = {key: result[key] for key in ("stop_reason", "outcome") if key in result}
-    details: JsonObject = {**audit["error"], **ending}
-    said = build_stop_verdict(AUDIT_UNAVAILABLE, result.get("phase", part.declaration.phase), {"details": details})
-    return {"route": UNRECORDED_ENDING, "verdict": said, "log": [line]}
 
 
 _MISSING: Any = object()

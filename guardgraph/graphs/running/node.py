@@ -30,7 +30,7 @@ from guardgraph.graphs.running.effects import Errand, Needs, locate_node_checkpo
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part, is_recording_required, read_run_input
 from guardgraph.graphs.running.judge import run_guard
-from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, BranchSpec, copy_langgraph_value
+from guardgraph.graphs.running.langgraph import READ, RESUME_MAP, SCRATCHPAD, copy_langgraph_value
 from guardgraph.graphs.running.recorder import tell_run_beginning
 from guardgraph.graphs.running.session import SESSION, FirstCheckpoint, Session, Visit
 from guardgraph.nodes.body import Body, Run
@@ -53,14 +53,11 @@ def drop_router_readers(graph: Graph) -> Graph:
         for name, branch in branches.items():
             if isinstance(branch.path, Router) and start in graph.nodes:
                 writers = graph.nodes[start].writers
-                writers[:] = [writer for writer in writers if not _is_branch_writer(branch, writer)]
+                # What LangGraph made of the branch is a method of it.
+                owners = [getattr(getattr(writer, "func", None), "__self__", None) for writer in writers]
+                writers[:] = [writer for writer, owner in zip(writers, owners, strict=True) if owner is not branch]
                 graph.attach_branch(start, name, branch, with_reader=False)
     return graph
-
-
-def _is_branch_writer(branch: BranchSpec, writer: Any) -> bool:
-    """Say whether a writer is what LangGraph made of a branch."""
-    return getattr(getattr(writer, "func", None), "__self__", None) is branch
 
 
 class Router(Runnable[JsonObject, str]):
@@ -235,14 +232,11 @@ class Seal:
         if made is None or node.frame is not self._frame:
             return "was made for another pattern"
         changed = [part for part in made if now.get(part) is not made[part]]
-        changed += [
-            part for part, kept in self._shared.items() if not _is_same_frame_part(getattr(node.frame, part), kept)
-        ]
+        for part, kept in self._shared.items():
+            held = getattr(node.frame, part)
+            if held != kept if isinstance(kept, Settings | dict) else held is not kept:
+                changed.append(part)
         return f"does not have the {', '.join(changed)} that it was made with" if changed else None
-
-
-def _is_same_frame_part(now: object, kept: object) -> bool:
-    return now == kept if isinstance(kept, Settings | dict) else now is kept
 
 
 # Following a run
