@@ -121,45 +121,14 @@ class Topology:
         """Return the nodes from which a run can come here, START among them."""
         return frozenset(other for other in [START, *self.nodes] if name in self.list_following_nodes(other))
 
-    def find_judging_guard(self, name: str) -> str | None:
-        """Return the guard behind a node that calls out, None where there is not just one."""
-        behind = [way for way in self.list_following_nodes(name) if self.get_kind(way) == "guard"]
-        return behind[0] if len(behind) == 1 else None
-
     def get_drawn_families(self, name: str) -> frozenset[str]:
         """Return the families of the stop terminals that edges lead to."""
         items = [self.items[way] for way in self.list_following_nodes(name) & self.items.keys()]
         return frozenset(item.family for item in items if item.family is not None)
 
-    def get_drawn_ways(self, name: str) -> frozenset[str]:
-        """Return where edges lead to from a node, stop terminals and END apart."""
-        ways = self.list_following_nodes(name) - {END}
-        return frozenset(way for way in ways if way not in self.items or self.items[way].family is None)
-
     def find_reachable_nodes(self, start: str) -> frozenset[str]:
         """Return the nodes that a run can reach from here, the start included."""
         return frozenset({start, *(path[-1] for path in walk_ways(start, self.list_following_nodes))})
-
-    def is_judged_by(self, proposer: str, guard: str) -> bool:
-        """Say whether what a node proposes reaches a guard over guards alone, by the ways on that they declare."""
-        judged = {name: [way for way in item.to if self.get_kind(way) == "guard"] for name, item in self.items.items()}
-        return any(path[-1] == guard for path in walk_ways(proposer, lambda name: judged.get(name, ())))
-
-    def find_unguarded_paths(self, start: str) -> Iterator[tuple[str, ...]]:
-        """Return a shortest path to every node that can be reached without passing a guard."""
-        unguarded = {name for name in self.nodes if self.get_kind(name) != "guard"}
-        return walk_ways(start, lambda name: sorted(self.list_following_nodes(name) & unguarded))
-
-    def find_onward_paths(self, start: str) -> Iterator[tuple[str, ...]]:
-        """Return a shortest path to every node that a run can reach from here with nobody asked again."""
-        return walk_ways(start, lambda name: self.items[name].to if name in self.items else ())
-
-    def find_ways_around(self, node: str, guard: str) -> Iterator[tuple[str, ...]]:
-        """Yield a shortest way to a node past a guard: one from START, and one from the node back to itself."""
-        passing = {START, *self.nodes} - {guard}
-        for start in (START, node):
-            if way := self._find_way(start, node, passing):
-                yield way
 
     def find_endless_cycles(self) -> Iterator[tuple[str, ...]]:
         """Yield one cycle for every group of nodes that run in circles past every guard that can stop.
@@ -173,12 +142,12 @@ class Topology:
         }
         seen: set[str] = set()
         for name in sorted(free):
-            cycle = () if name in seen else self._find_way(name, name, free)
+            cycle = () if name in seen else self.find_way(name, name, free)
             seen.update(cycle)
             if cycle:
                 yield cycle
 
-    def _find_way(self, start: str, end: str, among: set[str]) -> tuple[str, ...]:
+    def find_way(self, start: str, end: str, among: set[str]) -> tuple[str, ...]:
         """Return a shortest way of at least one step, over these nodes alone; nothing where there is none."""
         walked = walk_ways(start, lambda name: sorted(self.list_following_nodes(name) & among))
         ways = ((*path, end) for path in [(start,), *walked] if end in self.list_following_nodes(path[-1]) & among)

@@ -14,7 +14,7 @@ from langgraph.channels import EphemeralValue, LastValue
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.declaring import CALLING, RECORD, RECORD_PREFIX, UNRECORDED_ENDING
+from guardgraph.graphs.declaring import CALLING, RECORD, RECORD_PREFIX, UNRECORDED_ENDING, walk_ways
 from guardgraph.graphs.proof.behind import prove_behind
 from guardgraph.graphs.proof.topology import Finding, Topology, find_compiled_changes, find_held_tools
 from guardgraph.graphs.running.door import GuardedGraph
@@ -112,8 +112,9 @@ def _prove_calls_guarded(shape: Topology) -> Iterator[Finding]:
 
 def _prove_no_bypass(shape: Topology) -> Iterator[Finding]:
     """Every path from a propose node to an act node, a review node or an ok terminal has a guard on it."""
+    unguarded = {name for name in shape.nodes if shape.get_kind(name) != "guard"}
     for name in shape.list_nodes_of_kind("propose"):
-        for path in shape.find_unguarded_paths(name):
+        for path in walk_ways(name, lambda node: sorted(shape.list_following_nodes(node) & unguarded)):
             if shape.get_kind(path[-1]) in ("act", "review") or shape.is_ok_terminal(path[-1]):
                 message = f"what {name} proposes reaches {path[-1]} past every guard"
                 yield Finding("bypass", message, _sort_node_names(name, path[-1]), path)
@@ -226,7 +227,9 @@ def _prove_stop_families(shape: Topology) -> Iterator[Finding]:
 def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
     """The ways on that a node declares are the ones that are drawn."""
     for name in shape.list_nodes_of_kind(*CALLING, "guard"):
-        declared, drawn = frozenset(shape.items[name].ways), shape.get_drawn_ways(name)
+        followers = shape.list_following_nodes(name) - {END}
+        declared = frozenset(shape.items[name].ways)
+        drawn = {way for way in followers if way not in shape.items or shape.items[way].family is None}
         for way in sorted(declared - drawn):
             yield Finding("drawn", f"{name} declares a way to {way}, which is not drawn", _sort_node_names(name, way))
         for way in sorted(drawn - declared):
@@ -237,9 +240,11 @@ def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
 
 def _prove_asked_again(shape: Topology) -> Iterator[Finding]:
     """A guard may have a proposer asked again if only guards stand between the proposer's node and it."""
+    judged = {name: [way for way in item.to if shape.get_kind(way) == "guard"] for name, item in shape.items.items()}
     for name in shape.list_nodes_of_kind("guard"):
         for asked in sorted(shape.items[name].again):
-            if shape.get_kind(asked) != "propose" or not shape.is_judged_by(asked, name):
+            reached = {path[-1] for path in walk_ways(asked, lambda node: judged.get(node, ()))}
+            if shape.get_kind(asked) != "propose" or name not in reached:
                 message = f"{name} has {asked} asked again, and judges no proposal of it"
                 yield Finding("again", message, _sort_node_names(name, asked), (name, asked))
 
@@ -261,8 +266,10 @@ def _prove_channel_use(shape: Topology) -> Iterator[Finding]:
         for channel in sorted({*shape.items[name].reads} - kept):
             yield Finding("channels", f"{name} reads {channel}, which no node writes", (name,))
     for name in shape.list_nodes_of_kind(*CALLING):
-        if (judge := shape.find_judging_guard(name)) is None:
+        guards = [way for way in shape.list_following_nodes(name) if shape.get_kind(way) == "guard"]
+        if len(guards) != 1:
             continue
+        [judge] = guards
         for channel in sorted({*shape.items[name].writes}.difference(shape.items[judge].reads)):
             message = f"{name} writes {channel}, which the guard behind it, {judge}, does not read"
             yield Finding("channels", message, _sort_node_names(name, judge), (name, judge))
@@ -304,9 +311,10 @@ def _prove_guards_in_front(shape: Topology) -> Iterator[Finding]:
     """A guard that a node is declared to be behind stands on every way to it, and on every way from it back to it."""
     for name in (*shape.list_nodes_of_kind("act"), *shape.list_nodes_of_kind("terminal")):
         for guard in shape.items[name].behind:
-            for path in shape.find_ways_around(name, guard):
-                message = f"a run can come to {name} past {guard}, which it declares to be behind"
-                yield Finding("behind", message, _sort_node_names(name, guard), path)
+            for start in (START, name):
+                if path := shape.find_way(start, name, {START, *shape.nodes} - {guard}):
+                    message = f"a run can come to {name} past {guard}, which it declares to be behind"
+                    yield Finding("behind", message, _sort_node_names(name, guard), path)
 
 
 def _prove_last_answers(shape: Topology) -> Iterator[Finding]:
@@ -314,7 +322,7 @@ def _prove_last_answers(shape: Topology) -> Iterator[Finding]:
     for name in shape.list_nodes_of_kind("guard"):
         if not shape.items[name].is_limit_guard:
             continue
-        for path in shape.find_onward_paths(name):
+        for path in walk_ways(name, lambda node: shape.items[node].to if node in shape.items else ()):
             if shape.get_kind(path[-1]) == "act":
                 yield Finding("limit", f"{path[-1]} acts behind {name}", _sort_node_names(name, path[-1]), path)
 
