@@ -56,16 +56,18 @@ def answer_guard(
     Raises:
         ConfigurationError: an argument is wrong.
     """
-    _check_names(ok=ok, refused=refused, verdict=verdict)
+    _check_node_names(ok=ok, refused=refused, verdict=verdict)
     rules = read_settings(policy)
-    read_answer, read_sources = _make_reader("answer", answer), _make_reader("sources", sources)
-    read_question = _make_reader("question", question)
+    read_answer, read_sources = _make_state_reader("answer", answer), _make_state_reader("sources", sources)
+    read_question = _make_state_reader("question", question)
 
     def judge_answer_node(state: Any) -> Command[str]:
         """Judge the answer."""
-        _check_kept(verdict)
+        _check_verdict_is_kept(verdict)
         said, asked = read_answer(state), read_question(state)
-        checked = check_answer(_read_last(said), read_sources(state) or (), question=_read_last(asked), policy=rules)
+        checked = check_answer(
+            _read_last_message(said), read_sources(state) or (), question=_read_last_message(asked), policy=rules
+        )
         return Command(goto=ok if checked.ok else refused, update={verdict: checked.model_dump()})
 
     return _declare_ways(judge_answer_node, ok, refused)
@@ -97,16 +99,16 @@ def tool_guard(
     Raises:
         ConfigurationError: an argument is wrong, or the policy names a tool that there is not.
     """
-    _check_names(ok=ok, refused=refused, verdict=verdict)
+    _check_node_names(ok=ok, refused=refused, verdict=verdict)
     named = name_tools(tools)
     cards = {name: ToolCard(name=name, description=t.description, schema=t.schema) for name, t in named.items()}
     rules = fill_tool_policy(choose_settings(ToolPolicy(), policy, "policy"), cards)
     limits = choose_settings(ToolBudget(), budget, "budget")
-    read_messages = _make_reader("messages", messages)
+    read_messages = _make_state_reader("messages", messages)
 
     def judge_calls_node(state: Any) -> Command[str]:
         """Judge the calls."""
-        _check_kept(verdict)
+        _check_verdict_is_kept(verdict)
         said = read_messages(state)
         if not isinstance(said, list | tuple) or not all(isinstance(each, BaseMessage) for each in said):
             raise InputError(f"messages: a list of LangChain's messages is required; given: {said!r:.80}")
@@ -167,13 +169,13 @@ def _list_made_calls(messages: Iterable[BaseMessage], policy: ToolPolicy) -> lis
     return made
 
 
-def _check_names(**names: object) -> None:
+def _check_node_names(**names: object) -> None:
     for field, name in names.items():
         if not isinstance(name, str) or not name:
             raise ConfigurationError(f"{field}: a name is required; given: {name!r:.80}")
 
 
-def _check_kept(verdict: str) -> None:
+def _check_verdict_is_kept(verdict: str) -> None:
     """Check that the state of the graph has the key, since LangGraph drops what is written to another one."""
     config = var_child_runnable_config.get() or {}
     read = config.get("configurable", {}).get(READ)  # none where somebody calls the node by hand
@@ -183,7 +185,7 @@ def _check_kept(verdict: str) -> None:
         raise InputError(f"verdict: a key of the graph's state is required; given: {verdict!r:.80}") from None
 
 
-def _make_reader(field: str, read: Read) -> Callable[[Any], Any]:
+def _make_state_reader(field: str, read: Read) -> Callable[[Any], Any]:
     """Return what reads a value of the state: of a dictionary, or of a dataclass or model.
 
     Raises:
@@ -196,7 +198,7 @@ def _make_reader(field: str, read: Read) -> Callable[[Any], Any]:
     return lambda state: state.get(read) if isinstance(state, Mapping) else getattr(state, read, None)
 
 
-def _read_last(said: Any) -> str:
+def _read_last_message(said: Any) -> str:
     """Return a text as it is; of messages that of the last one, of nothing an empty one."""
     last = said[-1] if isinstance(said, list | tuple) and said else said
     return last.text if isinstance(last, BaseMessage) else str(last or "")

@@ -214,7 +214,7 @@ class _Held:
     def labels(self) -> dict[str, Value]:
         """A label of the sources for each kind: P1 for all of P and digits."""
         told = (value for value in self.sources.index.values if value.kind == "label")
-        return {letters: value for value in told if (letters := _take_letters(value.unit))}
+        return {letters: value for value in told if (letters := _take_label_letters(value.unit))}
 
     @cached_property
     def written(self) -> str:
@@ -304,12 +304,14 @@ class _Held:
         free = [each for each in beside if each[2].said_anywhere not in said]
         for value in missing:
             conflict = next((each for each in free if _is_conflict(value, each[2], each[0] >= CONFLICT_FROM)), None)
-            letters = _take_letters(value.text) if value.kind == "label" else ""
+            letters = _take_label_letters(value.text) if value.kind == "label" else ""
             if conflict:
-                yield self._tell("count" if value.is_small else "value", value, conflict[1][0], conflict[2])
+                yield self._tell_contradiction(
+                    "count" if value.is_small else "value", value, conflict[1][0], conflict[2]
+                )
             elif value.is_small or (len(letters) > 1 and self.names.has_name(letters)):  # the word of "COVID-19"
                 yield Finding("count", "unchecked", value.text, value.start, value.end)
-            elif letters and (other := self.labels.get(_take_letters(value.unit))):
+            elif letters and (other := self.labels.get(_take_label_letters(value.unit))):
                 yield Finding("value", "contradicted", value.text, value.start, value.end, told=other.text)
             else:
                 yield Finding("value", "unsupported", value.text, value.start, value.end)
@@ -321,7 +323,7 @@ class _Held:
             for value, told, source in find_misplaced_values(self.read.text[start:end], start, values, table):
                 if value.start not in seen:
                     seen.add(value.start)
-                    yield self._tell("count" if value.is_small else "value", value, source, told)
+                    yield self._tell_contradiction("count" if value.is_small else "value", value, source, told)
 
     def _find_told(self, value: Value) -> Value | None:
         """Return what is told of a value: the value of a source, the value itself where it stands there as written."""
@@ -337,7 +339,7 @@ class _Held:
         is_there = is_written(value, self.written) if " " in said else said in self.written_words
         return value if is_there else None
 
-    def _tell(self, rule: str, value: Value, source: int, told: Value, words: str = "") -> Finding:
+    def _tell_contradiction(self, rule: str, value: Value, source: int, told: Value, words: str = "") -> Finding:
         place = (self.sources.ids[source], told.start, told.end)
         return Finding(rule, "contradicted", value.text, value.start, value.end, *place, words or told.text)
 
@@ -353,7 +355,7 @@ class _Held:
         if same and all(told.mark != value.mark for _, told in same):
             place, told = same[0]
             words = "at least" if told.mark == "more" else "at most"
-            yield self._tell("bound", value, place[0], told, f"{words} {told.text}")
+            yield self._tell_contradiction("bound", value, place[0], told, f"{words} {told.text}")
 
     # ---- names and opposites
 
@@ -390,7 +392,7 @@ def _join_tables(sources: Sources) -> list[Table]:
     return join_tables(sources.read)
 
 
-def _take_letters(label: str) -> str:
+def _take_label_letters(label: str) -> str:
     return re.sub(r"[\W\d_]", "", label)
 
 
@@ -447,10 +449,10 @@ def decide(checked: CheckedText, *, on_unsupported: str, on_doubt: str) -> Decis
     is_doubt = worst.verdict == "doubtful"
     about = tuple(dict.fromkeys(each.text for each in findings if is_doubt or each.verdict != "doubtful"))
     marked = tuple(item for item in found if ways[item.verdict] == "mark")
-    return Decision(_name_reason(worst), stops, findings, about, marked)
+    return Decision(_name_refusal_reason(worst), stops, findings, about, marked)
 
 
-def _name_reason(finding: Finding) -> str:
+def _name_refusal_reason(finding: Finding) -> str:
     if finding.verdict == "unsupported":
         return "unsupported_name" if finding.rule == "name" else "unsupported_number"
     return "contradicts_source" if finding.verdict == "contradicted" else "doubtful"

@@ -40,12 +40,12 @@ def is_empty_text(
         return True
     if text.rstrip().endswith((":", "\uff1a")) and "\n" not in text.strip():
         return True
-    if len(said) < _FEWEST_TOLD_WORDS and not any(map(_is_content, list_content_words(text))):
+    if len(said) < _FEWEST_TOLD_WORDS and not any(map(_is_content_word, list_content_words(text))):
         return not any(_is_value(said, list_word_keys(result)) for result in results)
     if any(said == list_word_keys(echo) for echo in echoes):
         return True
     known = _join_told(tuple(told))
-    return bool(known) and all(_is_told(sentence, known) for sentence in split_sentences(text))
+    return bool(known) and all(_is_told_by_prompt(sentence, known) for sentence in split_sentences(text))
 
 
 def _is_value(said: Sequence[str], result: Sequence[str]) -> bool:
@@ -53,7 +53,7 @@ def _is_value(said: Sequence[str], result: Sequence[str]) -> bool:
     return said in (result, _DONE) or (all(word.isdecimal() for word in said) and {*said} <= {*result})
 
 
-def _is_content(word: str) -> bool:
+def _is_content_word(word: str) -> bool:
     return len(word) > 1 or is_unspaced_letter(word)
 
 
@@ -63,6 +63,6 @@ def _join_told(told: tuple[str, ...]) -> str:
     return "\n".join(f" {' '.join(list_word_keys(text))} " for text in told)
 
 
-def _is_told(sentence: str, told: str) -> bool:
+def _is_told_by_prompt(sentence: str, told: str) -> bool:
     words = list_word_keys(sentence)
     return len(words) >= _FEWEST_TOLD_WORDS and f" {' '.join(words)} " in told

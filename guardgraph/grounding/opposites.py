@@ -48,15 +48,15 @@ def _load_tables() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple
     )
 
 
-def _write_out(match: re.Match[str]) -> str:
+def _write_out_contraction(match: re.Match[str]) -> str:
     return f"{_WHOLE.get(match[1], '')} not"
 
 
 @remember_by_text(texts=4096, chars=1000)
-def _read_sentence(sentence: str) -> _Read:
+def _read_opposites_of_sentence(sentence: str) -> _Read:
     idle, denying, opposites = _load_tables()
     joining = load_joining_words(DEFAULT_LANGUAGE)
-    said = denying.sub("!", idle.sub(" ", _BOUND.sub(" ", _CONTRACTED.sub(_write_out, sentence.lower()))))
+    said = denying.sub("!", idle.sub(" ", _BOUND.sub(" ", _CONTRACTED.sub(_write_out_contraction, sentence.lower()))))
     keys, sides, denied = list[str](), dict[str, set[int]](), Counter[str]()
     denials = 0
     words = _TOKEN.findall(said)
@@ -77,7 +77,7 @@ def _read_sentence(sentence: str) -> _Read:
 
 def is_opposite(said: str, source: str) -> bool | None:
     """Say whether two sentences that are nearly the same differ in an odd number of negations and opposites."""
-    one, other = _read_sentence(said), _read_sentence(source)
+    one, other = _read_opposites_of_sentence(said), _read_opposites_of_sentence(source)
     shared = set(one.keys) & set(other.keys)
     is_same = set(one.keys) == set(other.keys)
     turned = [key for key in shared & one.sides.keys() & other.sides.keys() if not one.sides[key] & other.sides[key]]

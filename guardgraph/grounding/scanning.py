@@ -203,7 +203,7 @@ class _Scanner:
         complete: list[Value] = []
         for number in sorted([*self._read_digits(), *self._read_words()]):
             if not complete or number.start >= complete[-1].end:  # the "cent" of "5 pour cent" is none of its own
-                complete.append(self._complete(number))
+                complete.append(self._complete_number(number))
         return sorted([*found, *self._share_units(complete)], key=lambda value: value.start)
 
     def _take_out(self, values: Iterable[Value]) -> None:
@@ -215,12 +215,14 @@ class _Scanner:
                 at = end
         self.rest = "".join([*parts, self.rest[at:]])
 
-    def _make(self, kind: str, match: re.Match[str], amounts: tuple[float, ...], unit: str = "", **more: Any) -> Value:
+    def _make_value(
+        self, kind: str, match: re.Match[str], amounts: tuple[float, ...], unit: str = "", **more: Any
+    ) -> Value:
         start, end = match.span()
         return Value(kind, amounts, unit, 1.0, start, end, self.source[start:end].strip(), **more)
 
     def _make_date(self, match: re.Match[str], *dates: _Date) -> Value:
-        return self._make("date", match, (0.0,), dates=dates)
+        return self._make_value("date", match, (0.0,), dates=dates)
 
     # ---- dates and times
 
@@ -286,10 +288,10 @@ class _Scanner:
             minutes = float(hour % 24 * 60 + int(match[2] or 0))
             is_sure = match[3] or hour > 12 or hour == 0
             both = (minutes,) if is_sure else (minutes, (minutes + 720) % 1440)
-            yield self._make("time", match, both, (match[5] or "").replace("GMT", "UTC"))
+            yield self._make_value("time", match, both, (match[5] or "").replace("GMT", "UTC"))
         for name, minutes in load_hand_table(self.language).get("day_times", {}).items():
             for match in re.finditer(rf"\b{name}\b", self.rest):
-                yield self._make("time", match, (float(minutes),))
+                yield self._make_value("time", match, (float(minutes),))
 
     # ---- scores and labels
 
@@ -298,19 +300,19 @@ class _Scanner:
         for match in self.share.finditer(self.rest):
             part, whole = (parse_digits(match[number], self.decimal)[0] for number in (1, 2))
             if 0 < part <= whole:
-                yield self._make("score", match, (part, whole), "of")
+                yield self._make_value("score", match, (part, whole), "of")
         for match in _SCORE.finditer(self.rest):
             one, two = float(match[1]), float(match[2])
             if one >= two and not self._match_unit(match.end()):
-                yield self._make("score", match, (one, two))
+                yield self._make_value("score", match, (one, two))
 
     def _read_labels(self) -> Iterator[Value]:
         for match in _FRACTION.finditer(self.rest):
-            yield self._make("percent", match, (100 * int(match[1]) / int(match[2]),), "%")._replace(step=1.5)
+            yield self._make_value("percent", match, (100 * int(match[1]) / int(match[2]),), "%")._replace(step=1.5)
         for match in _LABEL.finditer(self.rest):
             glued = re.fullmatch(r"\d+([A-Za-z]+)", match[0])
             if not (glued and (glued[1].lower() in self.units or glued[1] in ("K", "M", "B", "T"))):
-                yield self._make("label", match, (0.0,), re.sub(r"[\W_]", "", match[0]).lower())
+                yield self._make_value("label", match, (0.0,), re.sub(r"[\W_]", "", match[0]).lower())
 
     # ---- numbers
 
@@ -370,19 +372,19 @@ class _Scanner:
         while part is not None:
             length, number, kind = part
             size += length
-            after = words[at + size][2] if self._is_joined(words, at + size) else ""
+            after = words[at + size][2] if self._are_number_words_joined(words, at + size) else ""
             if kind != "number" or len(after) < 4 or after not in self.scales:
                 return size, total + number, kind
             total, size = total + number * self.scales[after], size + 1
-            part = self._match_words(words, at + size) if self._is_joined(words, at + size) else None
+            part = self._match_words(words, at + size) if self._are_number_words_joined(words, at + size) else None
         return size, total, "number"
 
-    def _is_joined(self, words: list[tuple[int, int, str]], at: int) -> bool:
+    def _are_number_words_joined(self, words: list[tuple[int, int, str]], at: int) -> bool:
         return at < len(words) and self.rest[words[at - 1][1] : words[at][0]] in (" ", "-", " - ")
 
     def _match_words(self, words: list[tuple[int, int, str]], at: int) -> tuple[int, float, str] | None:
         limit = 1
-        while limit < _MOST_NUMBER_WORDS and self._is_joined(words, at + limit):
+        while limit < _MOST_NUMBER_WORDS and self._are_number_words_joined(words, at + limit):
             limit += 1
         for length in range(limit, 0, -1):
             if got := self.words.get(tuple(word for _, _, word in words[at : at + length])):
@@ -391,12 +393,12 @@ class _Scanner:
 
     # ---- what stands around a number
 
-    def _complete(self, number: _Number) -> Value:
+    def _complete_number(self, number: _Number) -> Value:
         """Put to a number what stands around it: currency, thousands, unit, bound, and what it counts."""
         start, end, amount, step, ordinal, implied = number
         text, kind, unit, begin = self.text, "ordinal" if ordinal else "number", "", start
         if implied and step == 1.5:
-            return self._finish("percent", number, (amount,), "%", end=end, mark="implied")
+            return self._finish_value("percent", number, (amount,), "%", end=end, mark="implied")
         if not ordinal and (code := self._find_currency(start)):
             kind, unit, begin = "money", code[0], code[1]
         if not implied and not ordinal and (match := self.mixed.match(text, end)):
@@ -416,7 +418,7 @@ class _Scanner:
                     return made._replace(dates=((first, first + 99, 0, 0), (first - 1, first + 98, 0, 0)))
                 if factor == 3 and amount <= 4:
                     return made._replace(dates=((0, 0, _QUARTERS + int(amount), 0),))
-                return self._finish("ordinal", number, (amount,), "", end=end, mark="")
+                return self._finish_value("ordinal", number, (amount,), "", end=end, mark="")
             if ordinal:
                 kind, unit, factor, offset = "ordinal", "", 1.0, 0.0
             amount, step = amount * factor + offset, step * factor
@@ -425,10 +427,10 @@ class _Scanner:
         if match and (hit := self._match_unit(match.end(1))) and hit[0] == "quantity":
             per, end = (hit[1], hit[2]), hit[4]
         mark = "implied" if implied else self._find_mark(begin, end)
-        made = self._finish(kind, number._replace(start=begin, step=step), (amount,), unit, end=end, mark=mark)
+        made = self._finish_value(kind, number._replace(start=begin, step=step), (amount,), unit, end=end, mark=mark)
         return made._replace(said=(said,), factor=factor, per=per)
 
-    def _finish(
+    def _finish_value(
         self, kind: str, number: _Number, amounts: tuple[float, ...], unit: str, *, end: int, mark: str
     ) -> Value:
         start = number.start

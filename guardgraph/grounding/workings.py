@@ -54,7 +54,7 @@ def _evaluate_sum(working: str, told: Sequence[Value]) -> list[Value]:
                 raise _Unreadable(left)
             parts.append(match[1] or match[2])
             at = match.end()
-        amount, rest = _add([*parts, ""], 0, told)
+        amount, rest = _evaluate_terms([*parts, ""], 0, told)
         if rest != "" or (sign and len(result) != 1):
             return []
     except (_Unreadable, ZeroDivisionError, OverflowError):
@@ -75,18 +75,18 @@ def _evaluate_sum(working: str, told: Sequence[Value]) -> list[Value]:
     return [said] if any(abs(abs(each) - stated) <= off for each in as_shares) else []
 
 
-def _add(parts: list[str], depth: int, told: Sequence[Value]) -> tuple[float, str]:
+def _evaluate_terms(parts: list[str], depth: int, told: Sequence[Value]) -> tuple[float, str]:
     """Evaluate a sum from the front of its parts; return what it comes to and the part behind it."""
     if depth > _MOST_DEPTH:
         raise _Unreadable
-    amount, sign = _multiply(parts, depth, told)
+    amount, sign = _evaluate_factors(parts, depth, told)
     while sign in ("+", "-"):
-        more, following = _multiply(parts, depth, told)
+        more, following = _evaluate_factors(parts, depth, told)
         amount, sign = _OPERATIONS[sign](amount, more), following
     return amount, sign
 
 
-def _multiply(parts: list[str], depth: int, told: Sequence[Value]) -> tuple[float, str]:
+def _evaluate_factors(parts: list[str], depth: int, told: Sequence[Value]) -> tuple[float, str]:
     amount = _read_operand(parts, depth, told)
     while (sign := parts.pop(0)) in ("*", "/"):
         amount = _OPERATIONS[sign](amount, _read_operand(parts, depth, told))
@@ -96,7 +96,7 @@ def _multiply(parts: list[str], depth: int, told: Sequence[Value]) -> tuple[floa
 def _read_operand(parts: list[str], depth: int, told: Sequence[Value]) -> float:
     part = parts.pop(0)
     if part == "(":
-        amount, closing = _add(parts, depth + 1, told)
+        amount, closing = _evaluate_terms(parts, depth + 1, told)
         if closing != ")":
             raise _Unreadable
         return amount

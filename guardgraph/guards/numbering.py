@@ -53,11 +53,11 @@ def _read_numbered_answer(given: Proposal, texts: Mapping[str, str]) -> JsonValu
     if not isinstance(value, dict) or not isinstance(value.get("citations"), list):
         return value
     found = list[str]()
-    named: JsonObject = {**value, "citations": [_name_number(item, ids) for item in value["citations"]]}
+    named: JsonObject = {**value, "citations": [_name_cited_number(item, ids) for item in value["citations"]]}
     if isinstance(answer := named.get("answer"), str):
-        named["answer"] = _name_marks(answer, ids, found)
+        named["answer"] = _name_mark_numbers(answer, ids, found)
     if isinstance(sections := named.get("sections"), list):
-        named["sections"] = [_name_section(item, ids, found) for item in sections]
+        named["sections"] = [_name_section_numbers(item, ids, found) for item in sections]
     if text is not None and not found:
         answer = named["answer"]
         language, ids = detect_language("\n".join(texts.values())), [*texts]
@@ -68,31 +68,31 @@ def _read_numbered_answer(given: Proposal, texts: Mapping[str, str]) -> JsonValu
     return named
 
 
-def _name_section(item: JsonValue, ids: Sequence[str], found: list[str]) -> JsonValue:
+def _name_section_numbers(item: JsonValue, ids: Sequence[str], found: list[str]) -> JsonValue:
     if not isinstance(item, dict) or not isinstance(text := item.get("text"), str):
         return item
-    return {**item, "text": _name_marks(text, ids, found)}
+    return {**item, "text": _name_mark_numbers(text, ids, found)}
 
 
-def _name_marks(text: str, ids: Sequence[str], found: list[str]) -> str:
+def _name_mark_numbers(text: str, ids: Sequence[str], found: list[str]) -> str:
     def name(match: re.Match[str]) -> str:
-        names = [_get_name(int(number), ids) for number in re.findall(r"\d+", match[2])]
+        names = [_get_numbered_id(int(number), ids) for number in re.findall(r"\d+", match[2])]
         found.extend(names)
         return f"{match[1]}[{', '.join(names)}]"
 
     return _MARK.sub(name, text)
 
 
-def _name_number(item: JsonValue, ids: Sequence[str]) -> JsonValue:
+def _name_cited_number(item: JsonValue, ids: Sequence[str]) -> JsonValue:
     if isinstance(item, str) and item.strip() in ids:
         return item
     number = _NUMBER.fullmatch(item.strip()) if isinstance(item, str) else None
     if number is not None:
-        return _get_name(int(number[1]), ids)
-    return _get_name(item, ids) if isinstance(item, int) and not isinstance(item, bool) else item
+        return _get_numbered_id(int(number[1]), ids)
+    return _get_numbered_id(item, ids) if isinstance(item, int) and not isinstance(item, bool) else item
 
 
-def _get_name(number: int, ids: Sequence[str]) -> str:
+def _get_numbered_id(number: int, ids: Sequence[str]) -> str:
     """Return the id of what has a number, the number itself where nothing has it."""
     return ids[number - 1] if 0 < number <= len(ids) else str(number)
 
@@ -102,12 +102,12 @@ def name_numbered_pages(value: JsonValue, urls: Sequence[str]) -> JsonValue:
     notes = value.get("notes") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(notes, list):
         return value
-    return {**value, "notes": [_name_page(note, urls) for note in notes]}
+    return {**value, "notes": [_name_page_number(note, urls) for note in notes]}
 
 
-def _name_page(note: JsonValue, urls: Sequence[str]) -> JsonValue:
+def _name_page_number(note: JsonValue, urls: Sequence[str]) -> JsonValue:
     if not isinstance(note, dict) or "url" in note or "page" not in note:
         return note
     named = {key: item for key, item in note.items() if key != "page"}
-    url = _name_number(note["page"], urls)
+    url = _name_cited_number(note["page"], urls)
     return {**named, "url": url}

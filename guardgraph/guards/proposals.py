@@ -77,7 +77,7 @@ def proposal(packed: str) -> Proposal:
 def _parse_proposal_json(text: str, is_lenient: bool) -> JsonValue:
     """Return the JSON that a model's text is, or the object inside the one Markdown fence that it is."""
     try:
-        return _parse_reply(text)
+        return _parse_model_reply(text)
     except NotJson as error:
         problem = error
     text = _ENDS.sub("", text)
@@ -85,7 +85,7 @@ def _parse_proposal_json(text: str, is_lenient: bool) -> JsonValue:
     places = [at for at in ends if at == ends[-1] or text.startswith(_REPLY_MARKS, at)]
     for at in places[: -_MOST_READINGS - 1 : -1]:
         try:
-            return _parse_reply(text[at:])
+            return _parse_model_reply(text[at:])
         except NotJson as error:
             problem = error
     if is_lenient and (found := _find_last_object(text[ends[-1] if ends else 0 :])) is not None:
@@ -102,8 +102,8 @@ def read_text_reply(given: Proposal) -> str | None:
     lines, known = list[str](), set[str]()
     for line in text.splitlines():
         item = line[mark.end() :] if (mark := _LISTED.match(line)) else line
-        if not item.startswith(_ASKED) and _is_new(item, known):
-            lines.append(line[: len(line) - len(item)].lstrip("[").replace("]", ".") + _drop_sentences(item))
+        if not item.startswith(_ASKED) and _is_new_text(item, known):
+            lines.append(line[: len(line) - len(item)].lstrip("[").replace("]", ".") + _drop_repeated_sentences(item))
     kept = "\n".join(lines).strip()
     return kept or text.replace(_ASKED, "", 1).strip()
 
@@ -115,15 +115,15 @@ _ASKED = "Question:"
 """What the line with the question begins with in what a model is asked; it may go on with that line."""
 
 
-def _drop_sentences(line: str) -> str:
+def _drop_repeated_sentences(line: str) -> str:
     known, spans = set[str](), find_sentence_spans(line)
-    again = [(start, end) for start, end in spans if not _is_new(line[start:end], known)]
+    again = [(start, end) for start, end in spans if not _is_new_text(line[start:end], known)]
     for start, end in reversed(again):
         line = line[:start].rstrip() + line[end:]
     return line
 
 
-def _is_new(text: str, known: set[str]) -> bool:
+def _is_new_text(text: str, known: set[str]) -> bool:
     """Say whether words do not stand in what is known, and take them down there; what has no word is always new."""
     words = " ".join(list_word_keys(text))
     is_new = not words or words not in known
@@ -133,7 +133,7 @@ def _is_new(text: str, known: set[str]) -> bool:
 
 def _find_last_object(text: str) -> JsonObject | None:
     """Return the last JSON object that stands in a text, None where there is none."""
-    mended = _STRING.sub(lambda match: re.sub(r"[\n\r\t]", _escape_control, match[0]), text)
+    mended = _STRING.sub(lambda match: re.sub(r"[\n\r\t]", _escape_control_character, match[0]), text)
     decoder, last, at = json.JSONDecoder(), None, mended.find("{")
     for _ in range(_MOST_OBJECTS):
         if at < 0:
@@ -156,11 +156,11 @@ _MOST_OBJECTS: Final = 64
 """Braces at which an object is looked for, so that a hostile text takes no longer than another one."""
 
 
-def _escape_control(match: re.Match[str]) -> str:
+def _escape_control_character(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
 
 
-def _parse_reply(text: str) -> JsonValue:
+def _parse_model_reply(text: str) -> JsonValue:
     """Return the JSON that a text is, or the object inside the one Markdown fence that it is; else raise `NotJson`."""
     if (inside := _unwrap_proposal_fence(text)) is None:
         return parse_json(text, exact_numbers=True)

@@ -53,14 +53,14 @@ def find_claim_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tu
     is_numbered = len(_NUMBERED.findall(text)) > 1  # a number alone in front of a line may be a date
     ends = [*(match.start() for match in re.finditer("\n", text)), len(text)]
     parts = [
-        (at, _strip_marks(text[start:end], is_numbered), _introduces(text, start, end, ends))
+        (at, _strip_marks(text[start:end], is_numbered), _introduces_claims(text, start, end, ends))
         for at, (start, end) in enumerate(spans)
     ]
     parts = [part for part in parts if any(map(str.isalnum, part[1]))]
     found, before = list[tuple[str, list[int]]](), list[tuple[int, str]]()
     for at, said, introduces in parts:
         if introduces:
-            if _may_claim(said):
+            if _label_may_claim(said):
                 before.append((at, said))
             continue
         lead = "".join(f"{label.rstrip(_COLONS)}: " for _, label in before)
@@ -79,7 +79,7 @@ def _strip_marks(said: str, is_numbered: bool) -> str:
     return said.strip("| \t") if said.startswith("|") else said.strip()
 
 
-def _introduces(text: str, start: int, end: int, ends: Sequence[int]) -> bool:
+def _introduces_claims(text: str, start: int, end: int, ends: Sequence[int]) -> bool:
     """Say whether a sentence is a heading, a lead-in, the head of a table, or a yes or no alone."""
     at, last = bisect_left(ends, start), bisect_left(ends, end)
     begin, following = (ends[at - 1] + 1 if at else 0), ends[last : last + 2]
@@ -98,7 +98,7 @@ def _list_assents() -> frozenset[str]:
     return frozenset().union(*(list_hand_words(each, "assents") for each in LANGUAGES))
 
 
-def _may_claim(said: str) -> bool:
+def _label_may_claim(said: str) -> bool:
     """Say whether a label says more than what it is about."""
     words = _WORD.findall(said.casefold())
     if " ".join(words) in _list_assents() or "|" in said:
@@ -111,10 +111,10 @@ def list_answer_claims(answer: RagAnswer) -> list[Claim]:
     details, text = answer["citation_details"], answer["answer"]
     shown = {item["doc_id"]: item["text"] for item in answer["passages"]}
     said = {
-        item["doc_id"]: _join_texts(item["title"], item["section"], item["updated_at"], shown[item["doc_id"]])
+        item["doc_id"]: _join_evidence_texts(item["title"], item["section"], item["updated_at"], shown[item["doc_id"]])
         for item in details
     }
-    spans = _list_unmarked(
+    spans = _list_unmarked_sentences(
         [(start, end) for start, end, *_ in find_answer_sentences(text)], answer.get("unverified", ())
     )
     cited = [[item["doc_id"] for item in details if [*span] in item.get("answer_spans", [])] for span in spans]
@@ -122,11 +122,11 @@ def list_answer_claims(answer: RagAnswer) -> list[Claim]:
     claims = list[Claim]()
     for claim, places in find_claim_sentences(text, spans):
         own = dict.fromkeys(name for at in places for name in cited[at]) if by_citation else {}
-        claims.append(Claim(claim=claim, evidence=_join_texts(*(said[name] for name in own or said))))
+        claims.append(Claim(claim=claim, evidence=_join_evidence_texts(*(said[name] for name in own or said))))
     return claims
 
 
-def _list_unmarked(spans: Iterable[SpanT], marked: Iterable[UnverifiedSentence]) -> list[SpanT]:
+def _list_unmarked_sentences(spans: Iterable[SpanT], marked: Iterable[UnverifiedSentence]) -> list[SpanT]:
     starts = {item["start"] for item in marked if item["verdict"] != "doubtful"}
     return [span for span in spans if span[0] not in starts]
 
@@ -135,10 +135,12 @@ def list_brief_claims(
     answer: str, cited: Sequence[tuple[int, int, Sequence[Note]]], marked: Sequence[UnverifiedSentence] = ()
 ) -> list[Claim]:
     """Return the claims of a brief, each with the notes that its sentences cite."""
-    claims, sentences = list[Claim](), _list_unmarked(cited, marked)
+    claims, sentences = list[Claim](), _list_unmarked_sentences(cited, marked)
     for claim, places in find_claim_sentences(answer, [(start, end) for start, end, _ in sentences]):
         notes = {note["id"]: note for at in places for note in sentences[at][2]}.values()
-        evidence = _join_texts(*(_join_texts(note["claim"], _show_note_source(note)) for note in notes))
+        evidence = _join_evidence_texts(
+            *(_join_evidence_texts(note["claim"], _show_note_source(note)) for note in notes)
+        )
         claims.append(Claim(claim=claim, evidence=evidence))
     return claims
 
@@ -149,10 +151,10 @@ def list_note_claims(notes: Iterable[Note]) -> list[Claim]:
 
 
 def _show_note_source(note: Note) -> str:
-    return _join_texts(note["title"], note["published_at"], note["quote"])
+    return _join_evidence_texts(note["title"], note["published_at"], note["quote"])
 
 
-def _join_texts(*texts: str) -> str:
+def _join_evidence_texts(*texts: str) -> str:
     return "\n".join(text for text in texts if text)
 
 

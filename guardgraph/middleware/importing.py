@@ -163,7 +163,7 @@ def _list_replies(messages: Sequence[AnyMessage], *, is_typed: bool) -> Iterator
     for at, message in enumerate(messages):
         told = message.additional_kwargs.get(TOLD, {})
         if isinstance(message, ToolMessage):
-            yield _write_result(message)
+            yield _write_tool_result(message)
         if not isinstance(message, AIMessage):
             continue
         made = [*message.tool_calls, *message.invalid_tool_calls]
@@ -172,7 +172,7 @@ def _list_replies(messages: Sequence[AnyMessage], *, is_typed: bool) -> Iterator
             for n, each in enumerate(made)
         ]
         lacks = [*told.get("lacks", ())]
-        if not is_typed and any(_has_failed(results.get(call["id"])) for call in calls):
+        if not is_typed and any(_has_tool_failed(results.get(call["id"])) for call in calls):
             lacks.append("arguments")  # they may not have fit the tool's schema, which nobody knows
         model = message.response_metadata.get("model_name") or message.response_metadata.get("model") or "unknown"
         reply: JsonObject = {"model": str(model), "text": message.text, "calls": calls, "answers": not calls}
@@ -182,16 +182,16 @@ def _list_replies(messages: Sequence[AnyMessage], *, is_typed: bool) -> Iterator
                 yield {"tool": {"id": call["id"], "value": None, "text": "", "lacks": ["result", "made"]}}
 
 
-def _write_result(message: ToolMessage) -> JsonObject:
+def _write_tool_result(message: ToolMessage) -> JsonObject:
     told = message.additional_kwargs.get(TOLD, {})
     brought = {"id": message.tool_call_id, **read_brought([message], message.tool_call_id), "text": message.text}
     lacks = [*told.get("lacks", ())]
-    if _has_failed(message) and not told.get("is_made"):
+    if _has_tool_failed(message) and not told.get("is_made"):
         lacks.append("made")  # it may have failed, or been refused
     return {"tool": {**brought, **({"lacks": lacks} if lacks else {})}, "seconds": told.get("seconds", 0.0)}
 
 
-def _has_failed(message: ToolMessage | None) -> bool:
+def _has_tool_failed(message: ToolMessage | None) -> bool:
     return message is not None and message.status == "error"
 
 

@@ -71,9 +71,9 @@ class _Span:
     def find(self, what: str) -> Any:
         """Return what the first attribute says that tells something; JSON is read."""
         for name in _NAMES[what].split():
-            value = self.told.get(name, _nest(self.told, f"{name}."))
+            value = self.told.get(name, _nest_attributes(self.told, f"{name}."))
             if value not in (None, "", [], {}):
-                said = _read(value)
+                said = _read_json_text(value)
                 is_cut = said is value and isinstance(said, str) and _CUT_JSON.match(said)  # exporters cut long texts
                 return None if is_cut else said
         return None
@@ -121,7 +121,7 @@ def read_traces(source: Any) -> Iterator[ExportedRun | str]:
         if not loops:
             yield f"trace {trace}: no reply of a model"
         for number, loop in enumerate(loops):
-            yield _make_run([trace, number], loop, spans)
+            yield _make_exported_run([trace, number], loop, spans)
 
 
 # Spans
@@ -135,7 +135,9 @@ def _read_span(span: JsonObject) -> _Span:
         if name == "gen_ai.choice" or (name.startswith("gen_ai.") and name.endswith(".message")):
             what = "output" if name == "gen_ai.choice" else "input"
             role = "assistant" if what == "output" else name.split(".")[1]
-            body = _read(more.get("gen_ai.event.content", more.get("message", more.get("gen_ai.completion", more))))
+            body = _read_json_text(
+                more.get("gen_ai.event.content", more.get("message", more.get("gen_ai.completion", more)))
+            )
             body = body if isinstance(body, dict) else {**more, "content": body}
             messages.setdefault(_NAMES[what].split()[0], []).append({"role": role, **body})
         elif name.startswith("gen_ai."):
@@ -149,20 +151,20 @@ def _read_span(span: JsonObject) -> _Span:
 
 
 def _read_attributes(given: Any) -> JsonObject:
-    return {str(each["key"]): _read_value(each.get("value") or {}) for each in given or ()}
+    return {str(each["key"]): _read_attribute_value(each.get("value") or {}) for each in given or ()}
 
 
-def _read_value(value: JsonObject) -> Any:
+def _read_attribute_value(value: JsonObject) -> Any:
     kind, given = next(iter(value.items()), ("stringValue", None))
     items: Any = given
     if kind == "arrayValue":
-        return [_read_value(each) for each in items.get("values") or ()]
+        return [_read_attribute_value(each) for each in items.get("values") or ()]
     if kind == "kvlistValue":
         return _read_attributes(items.get("values"))
     return int(items) if kind == "intValue" else items
 
 
-def _nest(told: Mapping[str, Any], prefix: str) -> Any:
+def _nest_attributes(told: Mapping[str, Any], prefix: str) -> Any:
     """Return attributes such as ``prefix.0.message.role`` as the list that they are."""
     top: JsonObject = {}
     for name, value in told.items():
@@ -183,7 +185,7 @@ def _list_numbered(value: Any) -> Any:
     return [items[key] for key in sorted(items, key=int)] if is_list else items
 
 
-def _read(value: Any) -> Any:
+def _read_json_text(value: Any) -> Any:
     """Return the JSON that a text is, the text itself where it is none."""
     if isinstance(value, str) and value[:1] in ("[", "{", '"'):
         try:
@@ -207,21 +209,21 @@ def _read_messages(given: Any, role: str) -> list[AnyMessage]:
 
 
 def _read_message(given: Any, role: str) -> list[AnyMessage]:
-    item = _unwrap(_read(given))
-    parts = _read(_first(item, "parts", "contents", "content", "text"))
-    role = str(_first(item, "role", "type") or role)
+    item = _unwrap_message_part(_read_json_text(given))
+    parts = _read_json_text(_get_first_named(item, "parts", "contents", "content", "text"))
+    role = str(_get_first_named(item, "role", "type") or role)
     texts, results = list[str](), list[AnyMessage]()
     beside = item.get("additional_kwargs")
-    made = _read(item.get("tool_calls") or (beside.get("tool_calls") if isinstance(beside, dict) else None))
+    made = _read_json_text(item.get("tool_calls") or (beside.get("tool_calls") if isinstance(beside, dict) else None))
     calls = [_read_call(each) for each in (made if isinstance(made, list) else ()) if isinstance(each, dict)]
-    for part in map(_unwrap, parts if isinstance(parts, list) else [parts]):
+    for part in map(_unwrap_message_part, parts if isinstance(parts, list) else [parts]):
         kind = str(part.get("type") or "text").replace("-", "_")
         if kind in _CALLS:
             calls.append(_read_call(part))
         elif kind in _RESULTS:
             results.append(_read_result(part))
         elif kind == "text":
-            texts.append(str(_first(part, "text", "content") or ""))
+            texts.append(str(_get_first_named(part, "text", "content") or ""))
     text = "\n".join(texts)
     if "name" in item and "arguments" in item and not calls:  # a reply that is a call and nothing else
         calls, role = [_read_call(item)], "assistant"
@@ -234,7 +236,7 @@ def _read_message(given: Any, role: str) -> list[AnyMessage]:
     return [*results, *([HumanMessage(text) if role in _USERS else SystemMessage(text)] if text or not results else [])]
 
 
-def _unwrap(given: Any) -> JsonObject:
+def _unwrap_message_part(given: Any) -> JsonObject:
     """Return a message, a part or a call without what conventions put around it."""
     item: JsonObject = given if isinstance(given, dict) else {"text": "" if given is None else str(given)}
     for key in ("message", "message_content", "tool_call", "function", "tool"):
@@ -242,20 +244,20 @@ def _unwrap(given: Any) -> JsonObject:
     return item
 
 
-def _first(given: Mapping[str, Any], *names: str) -> Any:
+def _get_first_named(given: Mapping[str, Any], *names: str) -> Any:
     return next((given[name] for name in names if given.get(name) is not None), None)
 
 
 def _read_call(given: Any) -> JsonObject:
-    part = _unwrap(given)
-    name = str(_first(part, "name", "toolName") or "")
-    args = _read(_first(part, "arguments", "args", "input", "parameters"))
-    return {"id": str(_first(part, "id", "toolCallId", "call_id") or ""), "name": name, "args": args}
+    part = _unwrap_message_part(given)
+    name = str(_get_first_named(part, "name", "toolName") or "")
+    args = _read_json_text(_get_first_named(part, "arguments", "args", "input", "parameters"))
+    return {"id": str(_get_first_named(part, "id", "toolCallId", "call_id") or ""), "name": name, "args": args}
 
 
 def _read_result(part: JsonObject) -> ToolMessage:
-    brought = _first(part, "response", "result", "output", "content")
-    call = str(_first(part, "tool_call_id", "toolCallId", "tool_use_id", "call_id", "id") or "")
+    brought = _get_first_named(part, "response", "result", "output", "content")
+    call = str(_get_first_named(part, "tool_call_id", "toolCallId", "tool_use_id", "call_id", "id") or "")
     text = brought if isinstance(brought, str) else json.dumps(brought, ensure_ascii=False)
     return ToolMessage("" if brought is None else text, tool_call_id=call, name=str(part.get("name") or ""))
 
@@ -345,7 +347,7 @@ def _add_result(loop: _Loop, span: _Span) -> bool:
     return True
 
 
-def _make_run(key: list[Any], loop: _Loop, spans: Iterable[_Span]) -> ExportedRun:
+def _make_exported_run(key: list[Any], loop: _Loop, spans: Iterable[_Span]) -> ExportedRun:
     began, before = loop.replies[0][0].begin, loop.before or []
     last = max((place for place, each in enumerate(before) if is_written_by_user(each)), default=-1)
     after = before[last + 1 :] if last >= 0 else []
@@ -370,9 +372,9 @@ def _read_tools(given: Any) -> dict[str, ToolCard] | None:
     """Return the tools that a span describes; None where it describes none, or one by its name only."""
     cards = dict[str, ToolCard]()
     for item in given if isinstance(given, list) else ():
-        said = _unwrap(_read(item))
-        said = said if "name" in said else _unwrap(_read(said.get("json_schema")))
-        schema = _read(_first(said, "parameters", "input_schema", "inputSchema"))
+        said = _unwrap_message_part(_read_json_text(item))
+        said = said if "name" in said else _unwrap_message_part(_read_json_text(said.get("json_schema")))
+        schema = _read_json_text(_get_first_named(said, "parameters", "input_schema", "inputSchema"))
         if not isinstance(said.get("name"), str) or not isinstance(schema, dict):
             return None
         description = str(said.get("description") or "")

@@ -78,7 +78,7 @@ class TrailWorld:
 
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
         """Return what came; see `World`."""
-        came = [self._give(item) for item in asked]
+        came = [self._give_recorded(item) for item in asked]
         self._now += max(performed.seconds for performed in came)
         return came
 
@@ -90,7 +90,7 @@ class TrailWorld:
         """Keep the recording; see `Recorder`."""
         self.recording = run
 
-    def _give(self, asked: Asked) -> Performed:
+    def _give_recorded(self, asked: Asked) -> Performed:
         kind = {"model": "model", "person": "person", "tools": "tool"}[asked.node]
         item = next((item for item in self.left if kind in item and _is_of_call(item, asked)), None)
         if item is None:

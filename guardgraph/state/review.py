@@ -105,7 +105,7 @@ def parse_identity(given: Any) -> Identity | str:
     if given is None:
         return "they know nobody who may answer so"
     name, roles = (given.get("name"), given.get("roles", [])) if isinstance(given, dict) else (given, [])
-    if not _is_name(name) or not isinstance(roles, list) or not all(map(_is_name, roles)):
+    if not _is_reviewer_name(name) or not isinstance(roles, list) or not all(map(_is_reviewer_name, roles)):
         return f"they returned no name of somebody, and no Identity; given: {type(given).__name__}"
     return Identity(str(name), tuple(roles))
 
@@ -121,14 +121,14 @@ def find_identity_problem(identity: Identity | None, policy: Settings, starter: 
         return f"reviewer_roles: {', '.join(missing)}; whoever answers has {', '.join(identity.roles) or 'none'}"
     if policy.four_eyes and starter is None:
         return "four_eyes: nobody knows who began the run"
-    if policy.four_eyes and starter is not None and _fold_name(starter) == _fold_name(identity.name):
+    if policy.four_eyes and starter is not None and _fold_reviewer_name(starter) == _fold_reviewer_name(identity.name):
         return "four_eyes: somebody else than who began the run"
     return None
 
 
-def _is_name(given: object) -> bool:
+def _is_reviewer_name(given: object) -> bool:
     return isinstance(given, str) and given.strip() != "" and find_json_problem(given) is None
 
 
-def _fold_name(name: str) -> str:
+def _fold_reviewer_name(name: str) -> str:
     return name.strip().casefold()

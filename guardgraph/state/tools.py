@@ -44,7 +44,7 @@ def _intersect_folders(ours: Any, theirs: Any) -> Any:
     if ours is None or theirs is None:
         return theirs if ours is None else ours
     one_side, other_side = (
-        [posixpath.normpath(each) for each in side if not _leads_up(each)] for side in (ours, theirs)
+        [posixpath.normpath(each) for each in side if not _folder_leads_up(each)] for side in (ours, theirs)
     )
     pairs = [(one, other) for one in one_side for other in other_side]
     deeper = [max(pair, key=len) for pair in pairs if is_under_folder(*sorted(pair, key=len, reverse=True))]
@@ -60,12 +60,12 @@ def _validate_if_listed(value: Any) -> Any:
 def _validate_folders(value: Any) -> Any:
     """Return folders as paths are compared with them: none leads up, so none is another than it looks."""
     listed = _validate_if_listed(value)
-    if wrong := next(filter(_leads_up, listed or ()), None):
+    if wrong := next(filter(_folder_leads_up, listed or ()), None):
         raise ValueError(f"a folder without '..' is required; given: {wrong!r:.80}")
     return None if listed is None else tuple(dict.fromkeys(map(posixpath.normpath, listed)))
 
 
-def _leads_up(folder: str) -> bool:
+def _folder_leads_up(folder: str) -> bool:
     return ".." in folder.replace("\\", "/").split("/")
 
 

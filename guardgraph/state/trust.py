@@ -24,20 +24,20 @@ UNRATED: Final = "unrated"  # the tier of a host that no entry names, which is w
 MOST_ENTRIES: Final = 10_000
 
 
-def _validate_scope(value: str) -> str:
+def _validate_trust_scope(value: str) -> str:
     if (problem := find_scope_problem(value)) is not None:
         raise ValueError(problem.partition("; given:")[0])
     scope = parse_scope(value)
     return value if scope is None else scope.entry
 
 
-def _validate_said(value: str) -> str:
+def _validate_owner_text(value: str) -> str:
     if not value.strip():
         raise ValueError("a text that says something is required")
     return value.strip()
 
 
-def _validate_day(value: str) -> str:
+def _validate_trust_day(value: str) -> str:
     try:
         return date.fromisoformat(value).isoformat()
     except ValueError:
@@ -48,15 +48,15 @@ def _validate_day(value: str) -> str:
 class TrustEntry(TypedDict):
     """How far the pages of some hosts are trusted."""
 
-    scope: Annotated[str, AfterValidator(_validate_scope)]
+    scope: Annotated[str, AfterValidator(_validate_trust_scope)]
     """Which hosts: a host alone, ``domain:NAME`` with all under it, or ``suffix:NAME``. The narrowest entry counts."""
     tier: Tier
     """How far they are trusted."""
-    owner: NotRequired[Annotated[str, AfterValidator(_validate_said)]]
+    owner: NotRequired[Annotated[str, AfterValidator(_validate_owner_text)]]
     """Whose they are: pages of one owner are one source."""
-    source: NotRequired[Annotated[str, AfterValidator(_validate_said)]]
+    source: NotRequired[Annotated[str, AfterValidator(_validate_owner_text)]]
     """Who says so, or where that stands."""
-    date: NotRequired[Annotated[str, AfterValidator(_validate_day)]]
+    date: NotRequired[Annotated[str, AfterValidator(_validate_trust_day)]]
     """Since when, such as ``2026-03-14``."""
 
 
@@ -71,11 +71,12 @@ def _validate_trust_entries(value: Any) -> Any:
     return value
 
 
-def _keep_ours(ours: Sequence[TrustEntry], theirs: Sequence[TrustEntry]) -> Sequence[TrustEntry]:
+def _keep_our_entries(ours: Sequence[TrustEntry], theirs: Sequence[TrustEntry]) -> Sequence[TrustEntry]:
     return ours
 
 
 TrustEntries: TypeAlias = Annotated[
-    tuple[TrustEntry, ...], Tightens("fixed", _keep_ours, _validate_trust_entries, is_fixed=True, of_entries=True)
+    tuple[TrustEntry, ...],
+    Tightens("fixed", _keep_our_entries, _validate_trust_entries, is_fixed=True, of_entries=True),
 ]
 """The entries of a deployment, which a run's context cannot change."""

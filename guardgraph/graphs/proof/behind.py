@@ -63,7 +63,7 @@ def prove_behind(
         for name in given:
             if name not in ways:
                 raise InputError(
-                    f"{field}: a node of the graph is required; given: {name!r:.80}; allowed: {_list(ways)}"
+                    f"{field}: a node of the graph is required; given: {name!r:.80}; allowed: {_list_node_names(ways)}"
                 )
     targets = {END, *before}
     found = []
@@ -72,7 +72,7 @@ def prove_behind(
         if len(own_ways) == 1:
             message = f"{guard} goes to {own_ways[0]} with what it refuses, too"
             found.append(Finding("around", message, (guard,), (guard, own_ways[0])))
-        found += [_tell_endless(guard, way) for way in own_ways if _is_endless(graph, ways, unseen, guard, way)]
+        found += [_tell_endless_refusal(guard, way) for way in own_ways if _is_endless(graph, ways, unseen, guard, way)]
         for name in names:
             if path := _find_way_around(ways, name, guard, targets):
                 message = f"what {name} writes reaches {path[-1]} past {guard}"
@@ -89,7 +89,7 @@ def _list_own_ways(graph: Any, name: str) -> list[str]:
         graph = graph.builder.nodes[each].runnable
     spec = graph.builder.nodes.get(own)
     ends = {*(spec.ends or ())} if spec is not None else set()
-    is_ours = any(each.__module__ == _GUARD_NODES for each in _list_functions(spec.runnable)) if ends else False
+    is_ours = any(each.__module__ == _GUARD_NODES for each in _list_node_functions(spec.runnable)) if ends else False
     return sorted(INSIDE.join((*outer, end)) for end in ends) if is_ours else []
 
 
@@ -98,11 +98,11 @@ def _is_endless(graph: Any, ways: Mapping[str, set[str]], unseen: Container[str]
     reached = _list_reached(ways, way, guard)
     if any(each in unseen or not ways[each] or each not in graph.builder.nodes for each in reached):
         return False
-    functions = (each for name in reached for each in _list_functions(graph.builder.nodes[name].runnable))
+    functions = (each for name in reached for each in _list_node_functions(graph.builder.nodes[name].runnable))
     return not any(interrupt.__name__ in each.__code__.co_names for each in functions)
 
 
-def _tell_endless(guard: str, way: str) -> Finding:
+def _tell_endless_refusal(guard: str, way: str) -> Finding:
     message = (
         f"from {way} every way leads back to {guard}: only LangGraph's limit ends a run whose answer stays refused; "
         f"let {way} count, and go on to another node"
@@ -110,7 +110,7 @@ def _tell_endless(guard: str, way: str) -> Finding:
     return Finding("endless", message, tuple(sorted({guard, way})), (guard, way, guard))
 
 
-def _list(ways: Mapping[str, set[str]]) -> str:
+def _list_node_names(ways: Mapping[str, set[str]]) -> str:
     return ", ".join(sorted(ways.keys() - {START, END}))
 
 
@@ -131,7 +131,7 @@ def _read_ways(
             ways[prefix + name] |= {prefix + end for end in branch.ends.values()}
             if told := _find_undeclared_jump(branch.path, frozenset({Send.__name__})):
                 unseen[prefix + name] = f"has a conditional edge whose function {told} but its path map"
-            if any(map(_may_return_nothing, _list_functions(branch.path))):
+            if any(map(_may_return_nothing, _list_node_functions(branch.path))):
                 ways[prefix + name].add(prefix + END)
     for name, spec in builder.nodes.items():
         ways[prefix + name] |= {prefix + end for end in spec.ends or ()}
@@ -161,8 +161,8 @@ def _seek_jumps(is_declared: bool, is_inside: bool) -> frozenset[str]:
 
 def _find_undeclared_jump(runnable: Any, sought: frozenset[str]) -> str | None:
     """Say how the function of a node may jump where nothing declares; None where it names nothing that does."""
-    functions, seen, held = _list_functions(runnable), set[FunctionType](), list[Any]()
-    for each in _list_called(runnable):
+    functions, seen, held = _list_node_functions(runnable), set[FunctionType](), list[Any]()
+    for each in _list_node_targets(runnable):
         _add_held(getattr(each, "__self__", each), held)
     if jump := next(filter(None, (_find_jump(function, sought, seen, held) for function in functions)), None):
         return f"mentions {jump} and declares no destinations"
@@ -171,7 +171,7 @@ def _find_undeclared_jump(runnable: Any, sought: frozenset[str]) -> str | None:
     return f"is a {type(runnable).__name__}, in which nothing is seen, and declares no destinations"
 
 
-def _list_called(runnable: Any) -> list[Any]:
+def _list_node_targets(runnable: Any) -> list[Any]:
     from langgraph.prebuilt import ToolNode  # it takes longer to import than all patterns, and agents do not need it
 
     given = [getattr(runnable, "func", None), getattr(runnable, "afunc", None)]
@@ -181,8 +181,8 @@ def _list_called(runnable: Any) -> list[Any]:
     return [each.func if isinstance(each, partial) else each for each in given if each is not None]
 
 
-def _list_functions(runnable: Any) -> list[FunctionType]:
-    return [function for each in _list_called(runnable) if (function := _find_function(each)) is not None]
+def _list_node_functions(runnable: Any) -> list[FunctionType]:
+    return [function for each in _list_node_targets(runnable) if (function := _find_function(each)) is not None]
 
 
 def _add_held(value: Any, held: list[Any]) -> None:
@@ -257,8 +257,8 @@ def _find_jump(function: FunctionType, sought: frozenset[str], seen: set[Functio
         return None
     seen.add(function)
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
-    closed = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
-    names = [*_list_names(function.__code__)]
+    closed = {name: cell.cell_contents for name, cell in cells if _is_cell_filled(cell)}
+    names = [*_list_mentioned_names(function.__code__)]
     known = {name: value for name, value in {**function.__globals__, **closed}.items() if name in names}
     for name in names:
         if name in sought or any(known.get(name) is jump for jump in _JUMPS if jump.__name__ in sought):
@@ -300,18 +300,18 @@ def _find_owner(function: FunctionType) -> Any:
     return owner if isinstance(owner, type) else None
 
 
-def _is_filled(cell: Any) -> bool:
+def _is_cell_filled(cell: Any) -> bool:
     try:
         return cell.cell_contents is not None
     except ValueError:
         return False
 
 
-def _list_names(code: CodeType) -> Iterator[str]:
+def _list_mentioned_names(code: CodeType) -> Iterator[str]:
     yield from (*code.co_names, *code.co_freevars)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _list_names(constant)
+            yield from _list_mentioned_names(constant)
 
 
 def _find_way_around(ways: Mapping[str, set[str]], begin: str, guard: str, targets: set[str]) -> tuple[str, ...]:

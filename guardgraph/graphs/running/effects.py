@@ -132,7 +132,7 @@ def perform_write(asked: Asked, seconds: float, recorder: Recorder | None, sessi
             EFFECT_UNRECORDABLE, asked.call.tool, key, {"checkpointer": describe_run_error(error)}
         )
     intent = _Note("intent", str(uuid4()), asked, key)
-    if (why := (yield from _keep_note(intent, recorder, session))) is not None:
+    if (why := (yield from _keep_write_note(intent, recorder, session))) is not None:
         return _build_failed_reply(EFFECT_UNRECORDABLE, asked.call.tool, key, why)
     try:
         at = {"node": asked.node, "visit": asked.visit, "number": asked.number}
@@ -144,13 +144,13 @@ def perform_write(asked: Asked, seconds: float, recorder: Recorder | None, sessi
         intent = replace(intent, key=earlier[0]["key"])
         if (given := (yield from _recall_write(intent, seconds, earlier))) is not None:
             if given.packed is None:
-                yield from _keep_receipt(intent, given, recorder, session)
+                yield from _keep_write_receipt(intent, given, recorder, session)
             return given
     left = seconds - (session.world.clock() - began)
-    return (yield from _act_once(intent, left, recorder, session))
+    return (yield from _make_write_once(intent, left, recorder, session))
 
 
-def _act_once(intent: _Note, seconds: float, recorder: Recorder | None, session: Session) -> Needs[Performed]:
+def _make_write_once(intent: _Note, seconds: float, recorder: Recorder | None, session: Session) -> Needs[Performed]:
     """Make a write whose intent is kept, and keep its receipt."""
     asked, key = intent.asked, intent.key
     handed, target = asked, asked.call.target
@@ -162,14 +162,14 @@ def _act_once(intent: _Note, seconds: float, recorder: Recorder | None, session:
         [performed] = yield [handed], seconds
     except GraphInterrupt:
         told = Outcome("failure", {"reason": _INTERRUPTED, "details": {}}, {})
-        yield from _keep_receipt(intent, Performed(told, 0.0), recorder, session)
+        yield from _keep_write_receipt(intent, Performed(told, 0.0), recorder, session)
         raise
     except Exception as error:
-        yield from _keep_receipt(intent, Performed(record_raised_exception(error), 0.0), recorder, session)
+        yield from _keep_write_receipt(intent, Performed(record_raised_exception(error), 0.0), recorder, session)
         raise
     performed = limit_call_reply(asked, performed)._replace(key=key)
     if not is_cut_off_outcome(performed.outcome):  # of one that is still at work, nobody knows what comes of it
-        yield from _keep_receipt(intent, performed, recorder, session)
+        yield from _keep_write_receipt(intent, performed, recorder, session)
     return performed
 
 
@@ -186,7 +186,7 @@ def _recall_write(intent: _Note, seconds: float, earlier: list[JsonObject]) -> N
         return given
     said: JsonObject = {"kept": earlier[0]}
     if call.reconcile is not None:
-        reconciling = replace(asked, call=replace(call, target=partial(_reconcile, call.reconcile, key)))
+        reconciling = replace(asked, call=replace(call, target=partial(_reconcile_write, call.reconcile, key)))
         [told] = yield [reconciling], seconds
         if told.outcome.form == "value" and isinstance(told.outcome.content, str):
             came = Performed(Outcome.unpacked(told.outcome.content), told.seconds)
@@ -197,16 +197,16 @@ def _recall_write(intent: _Note, seconds: float, earlier: list[JsonObject]) -> N
 
 def _drop_interrupted_attempts(notes: list[JsonObject]) -> list[JsonObject]:
     """Return the notes of attempts but for those that interrupted the run by themselves, and are made again."""
-    interrupted = {note["attempt"] for note in notes if note["kind"] == "receipt" and _is_interrupted(note)}
+    interrupted = {note["attempt"] for note in notes if note["kind"] == "receipt" and _is_write_interrupted(note)}
     return [note for note in notes if note["attempt"] not in interrupted]
 
 
-def _is_interrupted(receipt: JsonObject) -> bool:
+def _is_write_interrupted(receipt: JsonObject) -> bool:
     outcome = Outcome.unpacked(receipt["outcome"])
     return outcome.form == "failure" and outcome.content["reason"] == _INTERRUPTED
 
 
-def _reconcile(ask: Any, key: str, request: JsonObject) -> str | None:
+def _reconcile_write(ask: Any, key: str, request: JsonObject) -> str | None:
     """Ask what came of a write; an outcome travels as the text that it is packed as."""
     came = ask(key)
     if came is not None and not isinstance(came, Outcome):
@@ -236,7 +236,7 @@ class _Note:
         return said
 
 
-def _keep_note(note: _Note, recorder: Recorder | None, session: Session) -> Needs[JsonObject | None]:
+def _keep_write_note(note: _Note, recorder: Recorder | None, session: Session) -> Needs[JsonObject | None]:
     """Keep a note wherever it can be kept; return why it is not kept, None where it is."""
     written, kept = note.write(), False
     try:
@@ -259,9 +259,11 @@ def _keep_note(note: _Note, recorder: Recorder | None, session: Session) -> Need
     }
 
 
-def _keep_receipt(intent: _Note, performed: Performed, recorder: Recorder | None, session: Session) -> Needs[None]:
+def _keep_write_receipt(
+    intent: _Note, performed: Performed, recorder: Recorder | None, session: Session
+) -> Needs[None]:
     receipt = replace(intent, kind="receipt", performed=performed)
-    if (why := (yield from _keep_note(receipt, recorder, session))) is not None:
+    if (why := (yield from _keep_write_note(receipt, recorder, session))) is not None:
         LOGGER.warning("the receipt of %s was not kept, run %s: %s", intent.asked.call.tool, session.run_id, why)
 
 
@@ -404,12 +406,12 @@ class _Keyed(Runnable[Any, Any]):
         self.name = getattr(bound, "name", None)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        return self._bound.invoke(input, self._add_key(config), **kwargs)
+        return self._bound.invoke(input, self._add_idempotency_key(config), **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        return await self._bound.ainvoke(input, self._add_key(config), **kwargs)
+        return await self._bound.ainvoke(input, self._add_idempotency_key(config), **kwargs)
 
-    def _add_key(self, config: RunnableConfig | None) -> RunnableConfig:
+    def _add_idempotency_key(self, config: RunnableConfig | None) -> RunnableConfig:
         around = var_child_runnable_config.get() or {}
         configurable = {**around.get("configurable", {}), **(config or {}).get("configurable", {}), KEY_NAME: self._key}
         return {**(config or {}), "configurable": configurable}

@@ -271,7 +271,7 @@ def conclude_run(
     """Return the run that is over in a terminal, of which nobody was told yet; or the way to its failure's stop."""
     item = part.declaration
     if item.family is not None:
-        return _conclude(part, state, run, visit, _build_stopped_result(part, state))
+        return _conclude_run(part, state, run, visit, _build_stopped_result(part, state))
     try:
         if isinstance(run, Exception):
             raise run
@@ -282,7 +282,7 @@ def conclude_run(
             raise GrammarBreach(f"wrote an audit that is no object without {', '.join(AUDITED)}")
         check_held_result(part, state, result)
         came = {**_build_result_head(part, state), "status": "ok", "stop_reason": SUCCESS, **result}
-        return _conclude(part, state, run, visit, came)
+        return _conclude_run(part, state, run, visit, came)
     except Exception as error:  # noqa: BLE001 - a failing ending must not look like a good one
         return _route_failed_ending(part, visit, error)
 
@@ -315,7 +315,7 @@ def _collect_so_far(part: Part, state: JsonObject, reason: str) -> JsonObject:
     is_withheld = part.frame.catalogue.withholds(reason) or any(line.get("withheld") for line in state["log"])
     if is_withheld or part.declaration.family == AUDIT_UNAVAILABLE:
         return {}
-    found = {key: _read_accepted(state, where) for key, where in part.frame.so_far.items()}
+    found = {key: _read_accepted_value(state, where) for key, where in part.frame.so_far.items()}
     found["refused_answer"] = _find_refused_answer(part.frame, state)
     return {key: value for key, value in found.items() if value is not _MISSING and value not in (None, [], {}, "")}
 
@@ -362,7 +362,7 @@ def _build_result_head(part: Part, state: JsonObject) -> JsonObject:
     return {"run_id": state["run"], "pattern": part.frame.catalogue.pattern}
 
 
-def _conclude(
+def _conclude_run(
     part: Part, state: JsonObject, run: Run[Any, Any] | Exception, visit: Visit, came: JsonObject
 ) -> Conclusion:
     line: Any = visit.write_log_line({"phase": came["phase"]} if "phase" in came else {})
@@ -445,7 +445,7 @@ def check_held_result(part: Part, state: JsonObject, result: JsonObject) -> None
         if isinstance(where, tuple):
             if returned not in where:
                 raise _refuse_ending(key, list(where), returned)
-        elif (accepted := _read_accepted(state, where)) is not returned and accepted != returned:
+        elif (accepted := _read_accepted_value(state, where)) is not returned and accepted != returned:
             raise _refuse_ending(key, accepted, returned)
     if part.frame.table is not None and CALLS_KEY in result:
         made = list_called_tools(state)
@@ -455,7 +455,7 @@ def check_held_result(part: Part, state: JsonObject, result: JsonObject) -> None
             raise _refuse_ending(CALLS_KEY, made, told)
 
 
-def _read_accepted(state: JsonObject, where: str) -> JsonValue:
+def _read_accepted_value(state: JsonObject, where: str) -> JsonValue:
     channel, _, key = where.partition(".")
     value = state.get(channel, _MISSING)
     return value.get(key, _MISSING) if key and isinstance(value, dict) else value

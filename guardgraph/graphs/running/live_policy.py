@@ -82,8 +82,8 @@ class LivePolicy:
         """Return what it says to a graph with this policy, read again where the last reading is `every` seconds old."""
         with self._lock:
             now = time.monotonic()
-            if self._is_due(now):
-                given, error = self._await_source()
+            if self._is_reading_due(now):
+                given, error = self._await_policy_source()
                 if error is None:
                     self._given = given
                 else:
@@ -107,22 +107,22 @@ class LivePolicy:
 
     async def aread(self, policy: Settings) -> PolicyLook:
         """Return what it says, like `read`; where it is read again, a thread does it."""
-        if self._is_due(time.monotonic()):
+        if self._is_reading_due(time.monotonic()):
             return await asyncio.wrap_future(run_in_call_thread(partial(self.read, policy)))
         return self.read(policy)
 
-    def _is_due(self, now: float) -> bool:
+    def _is_reading_due(self, now: float) -> bool:
         return self._read_at is None or now - self._read_at >= self.every
 
-    def _await_source(self) -> tuple[Any, BaseException | None]:
+    def _await_policy_source(self) -> tuple[Any, BaseException | None]:
         if self._reading is not None and not self._reading.done():
             return None, TimeoutError("an earlier reading, which outlasted its time, is still going on")
-        start_thread_work(self._load_source, done := Handover())
+        start_thread_work(self._load_policy_source, done := Handover())
         self._reading = done
         came = done.wait_for_result(min(self.timeout, TIMEOUT_MAX))
         return (None, TimeoutError(f"not read within {self.timeout:g} seconds")) if came is None else came
 
-    def _load_source(self) -> JsonObject:
+    def _load_policy_source(self) -> JsonObject:
         """Return what the source says now."""
         if isinstance(self._source, Path):
             from guardgraph.formats.settings_file import parse_yaml, read_settings_text  # for files alone
@@ -190,12 +190,12 @@ def parse_live_policy(given: JsonObject, policy: Settings) -> PolicyLook:
     said = overlay.model_dump(mode="json", exclude_unset=True)
     if given.get(SWITCHED) is None:
         return PolicyLook(LiveReading(version=digest({"policy": said}), policy=said), overlay)
-    switched = _parse_switch(given[SWITCHED])
+    switched = _parse_policy_switch(given[SWITCHED])
     version = digest({"policy": said, SWITCHED: switched})
     return PolicyLook(LiveReading(version=version, policy=said, switched=switched), overlay)
 
 
-def _parse_switch(given: object) -> Switch:
+def _parse_policy_switch(given: object) -> Switch:
     names = ("by", "why", "at")
     is_right = isinstance(given, dict) and {"by", "why"} <= given.keys() <= {*names}
     if not is_right or not all(isinstance(text, str) and len(text) <= LONGEST_SAID for text in given.values()):  # type: ignore[attr-defined]

@@ -255,7 +255,7 @@ class ProgressTeller:
 
     def tell_beginning(self) -> None:
         """Say that the node begins."""
-        self._write(self._describe("began"))
+        self._write(self._describe_progress("began"))
 
     def tell_calls(self, driven: Needs[T]) -> Needs[T]:
         """Hand on what a node at work needs, and say what it calls before that is done."""
@@ -263,7 +263,7 @@ class ProgressTeller:
             asked = next(driven)
             while True:
                 if isinstance(asked, tuple) and (calls := list(asked[0])):
-                    told = self._describe("calling")
+                    told = self._describe_progress("calling")
                     told["calls"], told["of"] = len(calls), calls[0].call.kind
                     tools = {item.call.tool for item in calls}
                     if self._visit.part.declaration.tools and len(tools) == 1 and (tool := tools.pop()) is not None:
@@ -284,17 +284,17 @@ class ProgressTeller:
         if kind == "guard":
             log = update["log"]
             [line] = log.value if isinstance(log, Overwrite) else log
-            told = self._describe("judged")
+            told = self._describe_progress("judged")
             told["verdict"], told["to"] = line["verdict"], line["to"]
             if "reason" in line and (known := self._visit.part.frame.catalogue.find(line["reason"])) is not None:
                 told["reason"] = known.reason
             self._write(told)
         elif kind == "terminal" and "status" in update:
-            told = self._describe("ended")
+            told = self._describe_progress("ended")
             told["status"] = update["status"]
             self._write(told)
 
-    def _describe(self, event: Literal["began", "calling", "judged", "ended"]) -> Progress:
+    def _describe_progress(self, event: Literal["began", "calling", "judged", "ended"]) -> Progress:
         item, visit = self._visit.part.declaration, self._visit
         return Progress(
             event=event,

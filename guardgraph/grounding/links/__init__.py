@@ -94,7 +94,7 @@ def find_link_problem(
     """
     texts = list(texts)
     if hidden := [sign for text in texts for sign in find_hidden_signs(text)]:
-        return LinkProblem("active_markup", _show(hidden))
+        return LinkProblem("active_markup", _show_links(hidden))
     suspects = [text for text in texts if may_have_links(text)]
     if not suspects:
         return None
@@ -103,8 +103,8 @@ def find_link_problem(
     for layouts in laid_out.values():
         active = [part for part in find_active_markup(layouts, cited=sources) if part.kind not in markup]
         if active:
-            return LinkProblem("active_markup", _show(part.shown for part in active))
-    links, misleading = _read_links(laid_out, markup)
+            return LinkProblem("active_markup", _show_links(part.shown for part in active))
+    links, misleading = _read_text_links(laid_out, markup)
     known = read_known_links(known_links, known_names)
     missing = [link for link in links if not known.has_link(link)]
     for read in (read_link_support, read_laid_out_support):  # most links stand in a source as they are
@@ -112,11 +112,11 @@ def find_link_problem(
             support = LinkSupport(*starmap(frozenset.union, zip(LinkSupport(), *map(read, sources), strict=True)))
             missing = [link for link in missing if not support.has_link(link)]
     if missing or misleading:
-        return LinkProblem("unsupported_link", _show([*(link.shown for link in missing), *misleading]))
+        return LinkProblem("unsupported_link", _show_links([*(link.shown for link in missing), *misleading]))
     return None
 
 
-def _show(items: Iterable[str]) -> list[str]:
+def _show_links(items: Iterable[str]) -> list[str]:
     return sorted({item[:LONGEST_SHOWN] for item in items})[:MOST_SHOWN]
 
 
@@ -125,7 +125,7 @@ def may_have_links(text: str) -> bool:
     return _SIGNS.search(show_text(text)) is not None
 
 
-def _read_links(laid_out: Mapping[str, Iterable[Layout]], markup: Collection[str]) -> tuple[list[Link], list[str]]:
+def _read_text_links(laid_out: Mapping[str, Iterable[Layout]], markup: Collection[str]) -> tuple[list[Link], list[str]]:
     """Return the links of texts, each once, and the labels of links that name another one than they lead to."""
     links, misleading = list[Link](), list[str]()
     for text, layouts in laid_out.items():
@@ -135,13 +135,13 @@ def _read_links(laid_out: Mapping[str, Iterable[Layout]], markup: Collection[str
         for said in dict.fromkeys((text, *(layout.joined for layout in layouts))):
             links += (link for reading in list_readings(said) for link in find_links(reading))
         for target in targets:
-            leads = _read_target(target.address)
+            leads = _read_link_target(target.address)
             links += leads
             misleading += [] if target.is_image else _find_misleading_labels(target.label, leads)
     return [*dict.fromkeys(links)], misleading
 
 
-def _read_target(address: str) -> list[Link]:
+def _read_link_target(address: str) -> list[Link]:
     """Return where a link leads, as a browser reads its address."""
     written = _BLANKS.sub("", decode_text(show_text(address)))
     path = written.replace("\\", "/")
@@ -179,7 +179,7 @@ def _find_misleading_labels(label: str, leads: Collection[Link]) -> list[str]:
 def read_link_support(text: str) -> LinkSupport:
     """Return the links that a cited text has as it is written; whatever has a point in it may be written so again."""
     words = {word.rstrip(".,:!?") for word in _BETWEEN_WORDS.split(text) if not word.isalnum()}
-    return _make_support((link for reading in list_readings(text) for link in list_licensed_links(reading)), words)
+    return _make_link_support((link for reading in list_readings(text) for link in list_licensed_links(reading)), words)
 
 
 @remember_by_text(texts=256, chars=50_000)
@@ -188,11 +188,11 @@ def read_laid_out_support(text: str) -> LinkSupport:
     links = list[Link]()
     for layout in list_layouts(text):
         links += (link for reading in list_readings(layout.joined) for link in list_licensed_links(reading))
-        links += (link for target in layout.targets for link in _read_target(target.address))
-    return _make_support(links)
+        links += (link for target in layout.targets for link in _read_link_target(target.address))
+    return _make_link_support(links)
 
 
-def _make_support(links: Iterable[Link], words: Iterable[str] = ()) -> LinkSupport:
+def _make_link_support(links: Iterable[Link], words: Iterable[str] = ()) -> LinkSupport:
     named: dict[str, set[str]] = {"url": set(), "mail": set(), "host": set(), "target": {*words}}
     for link in links:
         named[link.kind].update(link.identities)

@@ -52,17 +52,17 @@ _SPACE: Final = " "
 
 def find_links(reading: str) -> list[Link]:
     """Find the URLs, mail addresses and hosts of a reading, in time that grows with its length and no faster."""
-    return [*_scan_reading(reading, generous=False)]
+    return [*_scan_links_of_reading(reading, generous=False)]
 
 
 def list_licensed_links(reading: str) -> list[Link]:
     """Find whatever of a cited text could be a link: any dotted word too, since it may be written so again."""
-    return [*_scan_reading(reading, generous=True)]
+    return [*_scan_links_of_reading(reading, generous=True)]
 
 
-def _scan_reading(reading: str, *, generous: bool) -> Iterator[Link]:
+def _scan_links_of_reading(reading: str, *, generous: bool) -> Iterator[Link]:
     rest = reading
-    for scan in (_scan_urls, _scan_mails):
+    for scan in (_scan_urls, _scan_mail_addresses):
         found = [*scan(rest)]
         yield from (link for link, _, _ in found)
         spans = [(start, end) for _, start, end in found]
@@ -114,7 +114,7 @@ def trim_url(run: str) -> str:
     return run[:end]
 
 
-def _scan_mails(text: str) -> Iterator[tuple[Link, int, int]]:
+def _scan_mail_addresses(text: str) -> Iterator[tuple[Link, int, int]]:
     end = 0
     for match in _AT.finditer(text):
         at = match.start()

@@ -59,7 +59,7 @@ def list_layouts(text: str) -> list[Layout]:
 @remember_by_text(texts=64, chars=20_000)
 def lay_out_text(text: str) -> Layout:
     """Read a text as Markdown, in time that grows with its length and no faster."""
-    if tangle := _find_tangle(text):
+    if tangle := _find_tangled_brackets(text):
         return Layout((), text, "", text, tangle)
     lines, targets, joined, code = text.split("\n"), list[LinkTarget](), list[str](), list[str]()
     for token in _make_markdown().parse(text):
@@ -71,7 +71,7 @@ def lay_out_text(text: str) -> Layout:
             lines[first:end] = [""] * (end - first)
         if token.children:
             found, opened = list[LinkTarget](), list[tuple[str, int]]()
-            words = [_read_words(item) for item in token.children]
+            words = [_read_token_words(item) for item in token.children]
             for at, item in enumerate(token.children):
                 if item.type == "link_open":
                     opened.append((str(item.attrs.get("href", "")), at))
@@ -81,12 +81,12 @@ def lay_out_text(text: str) -> Layout:
                 elif item.type == "image":
                     found.append(LinkTarget(item.content, str(item.attrs.get("src", "")), True))
             targets += found
-            joined.append("".join(map(_read_words, token.children)))
+            joined.append("".join(map(_read_token_words, token.children)))
     prose, spans = _cut_code_spans("\n".join(lines))
     return Layout(tuple(targets), "\n".join(joined), "\n".join([*code, *spans]), prose)
 
 
-def _find_tangle(text: str) -> str:
+def _find_tangled_brackets(text: str) -> str:
     depth = 0
     for match in _BRACKET.finditer(text):
         depth = depth + 1 if match[0] == "[" else max(depth - 1, 0) if match[0] == "]" else 0
@@ -95,7 +95,7 @@ def _find_tangle(text: str) -> str:
     return ""
 
 
-def _read_words(item: Token) -> str:
+def _read_token_words(item: Token) -> str:
     return "\n" if item.type in {"softbreak", "hardbreak"} else item.content
 
 

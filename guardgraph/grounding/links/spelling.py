@@ -52,7 +52,7 @@ def show_text(text: str) -> str:
     """Return a text as it is shown: without letters that nobody sees, in plain forms."""
     if text.isascii() and text.isprintable():
         return text
-    seen = _COLON.sub(" ", _STOP.sub(_read_stop, _UNSEEN.sub("", text)).translate(_PAUSES))
+    seen = _COLON.sub(" ", _STOP.sub(_read_ideographic_stop, _UNSEEN.sub("", text)).translate(_PAUSES))
     return normalise_to_nfkc(seen).translate(_POINTS)
 
 
@@ -65,11 +65,11 @@ def list_readings(text: str) -> tuple[str, ...]:
     if "\u202e" in text:
         readings.append(show_text(_TURNED.sub(lambda match: f" {match[1][::-1]} ", text)))
     if "\\" in shown:
-        readings.append(_read_backward(shown))
+        readings.append(_read_backward_strokes(shown))
     if (decoded := decode_text(plain)) != plain:
         readings.append(decoded)
         if "\\" in decoded:
-            readings.append(_read_backward(decoded))
+            readings.append(_read_backward_strokes(decoded))
     if (joined := _EMPHASIS.sub("", plain)) != plain:
         readings.append(joined)
     return tuple(dict.fromkeys(map(_arm_links, readings)))
@@ -78,34 +78,34 @@ def list_readings(text: str) -> tuple[str, ...]:
 def decode_text(text: str) -> str:
     """Return a text with entities, percent signs and escapes read, and again while there are any."""
     for _ in range(_MOST_DECODINGS):
-        decoded = _ESCAPED.sub(r"\1", _CODED.sub(_read_code, unquote(html.unescape(text), errors="replace")))
+        decoded = _ESCAPED.sub(r"\1", _CODED.sub(_read_escaped_code, unquote(html.unescape(text), errors="replace")))
         if decoded == text:
             break
         text = show_text(decoded)
     return text
 
 
-def _read_backward(text: str) -> str:
+def _read_backward_strokes(text: str) -> str:
     """Read strokes that lean the other way as browsers do, where no sign is escaped by one."""
     return _ESCAPED.sub(r"\1", _BACKWARD.sub("/", text))
 
 
 def _arm_links(text: str) -> str:
     """Write as a link what is written so that it is none."""
-    return _DEFANGED.sub("http", _BRACKETED.sub(_read_bracketed, text))
+    return _DEFANGED.sub("http", _BRACKETED.sub(_read_bracketed_sign, text))
 
 
-def _read_bracketed(match: re.Match[str]) -> str:
+def _read_bracketed_sign(match: re.Match[str]) -> str:
     return "." if match[1].casefold() in {".", "dot"} else "@"
 
 
-def _read_stop(match: re.Match[str]) -> str:
+def _read_ideographic_stop(match: re.Match[str]) -> str:
     """Read a full stop as a point before a letter of a host, or before what is a public suffix by itself."""
     following = match[1]
     return "." if following[0].isascii() or is_public_suffix(following) else " "
 
 
-def _read_code(match: re.Match[str]) -> str:
+def _read_escaped_code(match: re.Match[str]) -> str:
     code = int(match[match.lastindex or 0], 16)
     return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]
 

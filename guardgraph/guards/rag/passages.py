@@ -132,7 +132,7 @@ def add_citation_spans(read: ReadAnswer, checked: CheckedText) -> list[CitationD
         for item, cited in zip(checked.sentences, read.sentences, strict=True)
     ]
     by_id = {chunk["doc_id"]: chunk for chunk in reversed(read.used)}
-    return [_add_spans(detail, by_id[detail["doc_id"]], resting, read.is_marked) for detail in read.details]
+    return [_add_detail_spans(detail, by_id[detail["doc_id"]], resting, read.is_marked) for detail in read.details]
 
 
 def _find_nearest_sources(item: CheckedSentence) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def _find_nearest_sources(item: CheckedSentence) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.source for each in item.evidence if each.share == most))
 
 
-def _add_spans(
+def _add_detail_spans(
     detail: CitationDetail,
     chunk: ContextChunk,
     resting: Sequence[tuple[CheckedSentence, tuple[str, ...]]],

@@ -141,7 +141,7 @@ class Independence:
             return "same_owner"
         if ours.linked_hosts is None or theirs.linked_hosts is None:
             return "unknown_links"
-        if _links_to(ours.linked_hosts, theirs.host) or _links_to(theirs.linked_hosts, ours.host):
+        if _links_to_site(ours.linked_hosts, theirs.host) or _links_to_site(theirs.linked_hosts, ours.host):
             return "linked"
         fewer, more = sorted((self._read_shingles(one), self._read_shingles(other)), key=len)
         return "copied" if len(fewer & more) > LEAST_COPIED * len(fewer) else None
@@ -160,7 +160,7 @@ def _find_site(host: str) -> str:
     return find_registrable_domain(host) or host.rstrip(".")
 
 
-def _links_to(linked: Iterable[str], host: str) -> bool:
+def _links_to_site(linked: Iterable[str], host: str) -> bool:
     return _find_site(host) in {_find_site(each) for each in linked}
 
 

@@ -24,13 +24,15 @@ def parse_outline(raw: JsonValue, *, max_sections: int) -> list[str]:
         raise Stop("invalid_outline:sections", details={"given": excerpt_value(proposed)})
     if len(proposed) > max_sections:
         raise Stop("invalid_outline:too_many", details={"sections": len(proposed), "limit": max_sections})
-    titles = list(map(_read_title, proposed))
-    if twice := [title for at, title in enumerate(titles) if _fold(title) in map(_fold, titles[:at])]:
+    titles = list(map(_read_section_title, proposed))
+    if twice := [
+        title for at, title in enumerate(titles) if _fold_section_title(title) in map(_fold_section_title, titles[:at])
+    ]:
         raise Stop("invalid_outline:title_twice", details={"title": twice[0]})
     return titles
 
 
-def _read_title(item: JsonValue) -> str:
+def _read_section_title(item: JsonValue) -> str:
     if not isinstance(item, str) or not any(map(str.isalnum, item)):
         raise Stop("invalid_outline:title", details={"given": excerpt_value(item)})
     title = " ".join(item.split())
@@ -39,7 +41,7 @@ def _read_title(item: JsonValue) -> str:
     return title
 
 
-def _fold(title: str) -> str:
+def _fold_section_title(title: str) -> str:
     return title.casefold()
 
 

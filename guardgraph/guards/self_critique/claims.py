@@ -68,7 +68,7 @@ def forbidden_claims(
     """Name the restricted claims that a text makes and may not make."""
     made = _find_claims(text, tuple(packs))
     licensed = {
-        _get_pack(pack).name
+        _get_claim_pack(pack).name
         for pack in packs
         if made and is_licensed(pack, context, avoid_absolute_guarantees=avoid_absolute_guarantees)
     }
@@ -77,7 +77,7 @@ def forbidden_claims(
 
 def is_licensed(pack: Pack, context: JsonObject, *, avoid_absolute_guarantees: bool) -> bool:
     """Say whether a context licenses the claims of a pack."""
-    read = _get_pack(pack)
+    read = _get_claim_pack(pack)
     incident = context.get("incident")
     status = incident.get("status") if isinstance(incident, dict) else None
     if (" ".join(list_word_keys(status)) if isinstance(status, str) else "") in read.statuses:
@@ -99,44 +99,44 @@ def list_context_texts(values: Iterable[JsonValue]) -> Iterator[str]:
             unread.extend(value.values() if isinstance(value, dict) else value)
 
 
-def _get_pack(pack: Pack) -> _Pack:
-    return _load_pack(pack) if isinstance(pack, str) else _make_pack(canonical_json(pack))
+def _get_claim_pack(pack: Pack) -> _Pack:
+    return _load_claim_pack(pack) if isinstance(pack, str) else _make_claim_pack(canonical_json(pack))
 
 
 @cache
-def _load_pack(name: str) -> _Pack:
-    return _make_pack((_DATA / f"{name}.json").read_text("utf-8"))
+def _load_claim_pack(name: str) -> _Pack:
+    return _make_claim_pack((_DATA / f"{name}.json").read_text("utf-8"))
 
 
 @lru_cache(maxsize=64)
-def _make_pack(text: str) -> _Pack:
+def _make_claim_pack(text: str) -> _Pack:
     given: ClaimPack = json.loads(text)
     words = {name: said.split() for name, said in given.get("words", {}).items()}
     return _Pack(
         given["name"],
-        _compile_phrases(given["phrases"], words),
-        _compile_phrases(given.get("exceptions", ()), words),
+        _compile_claim_phrases(given["phrases"], words),
+        _compile_claim_phrases(given.get("exceptions", ()), words),
         frozenset(" ".join(list_word_keys(status)) for status in given.get("licensed_by_statuses", ())),
         given.get("licensed_by_context", False),
     )
 
 
-def _compile_phrases(phrases: Iterable[str], words: dict[str, list[str]]) -> re.Pattern[str]:
+def _compile_claim_phrases(phrases: Iterable[str], words: dict[str, list[str]]) -> re.Pattern[str]:
     """Return an expression for clauses: words, each with a blank behind it. What is claimed is in a group."""
-    said = [_compile_phrase(phrase, words) for phrase in phrases]
+    said = [_compile_claim_phrase(phrase, words) for phrase in phrases]
     return re.compile(rf"(?<!\w)(?={'|'.join(said)})" if said else r"(?!)")
 
 
-def _compile_phrase(phrase: str, words: dict[str, list[str]]) -> str:
+def _compile_claim_phrase(phrase: str, words: dict[str, list[str]]) -> str:
     before, _, claim = phrase.rpartition("^")
-    return f"{_compile_words(before, words)}(?:(?P<>{_compile_words(claim, words)}))".replace("(?P<>", "(")
+    return f"{_compile_claim_words(before, words)}(?:(?P<>{_compile_claim_words(claim, words)}))".replace("(?P<>", "(")
 
 
-def _compile_words(said: str, words: dict[str, list[str]]) -> str:
-    return "".join(_compile_word(word, words) for word in said.split())
+def _compile_claim_words(said: str, words: dict[str, list[str]]) -> str:
+    return "".join(_compile_claim_word(word, words) for word in said.split())
 
 
-def _compile_word(word: str, words: dict[str, list[str]]) -> str:
+def _compile_claim_word(word: str, words: dict[str, list[str]]) -> str:
     if word in _SIGNS:
         return _SIGNS[word]
     named = (words[item[1:-1]] if item[0] == "{" else [item] for item in _ITEM.findall(word))
@@ -154,7 +154,7 @@ class _Clause(NamedTuple):
 
 def _find_claims(text: str, packs: tuple[Pack, ...]) -> list[tuple[str, str]]:
     """Return the claims of a text with the packs that they are of, in the order of the text."""
-    read = [_get_pack(pack) for pack in packs]
+    read = [_get_claim_pack(pack) for pack in packs]
     clauses = _split_clauses_once(text)
     return [(pack.name, claim) for clause in clauses for pack in read for claim in _find_clause_claims(clause, pack)]
 

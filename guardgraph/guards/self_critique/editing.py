@@ -31,14 +31,14 @@ def apply_required_changes(
         change for change in changes if change.kind == "soften" and not critique.is_change_applied(change, last_attempt)
     ]
     to_remove += to_soften  # no rule can soften it, but what is not said is not stated
-    text = _remove_phrases(last_attempt, to_remove)
+    text = _remove_required_phrases(last_attempt, to_remove)
     for change in changes:
         if change.kind in ("include", "mention") and not critique.is_change_applied(change, text):
             text = _add_required_sentence(text, change.phrase, to_remove)
     return text
 
 
-def _remove_phrases(text: str, to_remove: list[critique.Change]) -> str:
+def _remove_required_phrases(text: str, to_remove: list[critique.Change]) -> str:
     found = split_words(text)
     keys = [word.key for word in found]
     phrases = [[word.key for word in split_words(change.phrase)] for change in to_remove]

@@ -195,10 +195,10 @@ def _read_section(asked: _Asked, chunk: JsonObject, texts: list[str]) -> _Sectio
 
 
 def _read_block(asked: _Asked, text: str, headed: frozenset[str]) -> _PassageBlock:
-    form = _name_form(text)
+    form = _name_block_form(text)
     own = asked.find_terms(text.partition("\n")[2] if text.startswith(_FENCES) else text)
     best = max(map(asked.find_terms, text.split("\n")), key=asked.weigh) if form == "table" else own
-    return _PassageBlock(text, form, own, _rate(asked, text, best, headed) * (_WEAK if form == "code" else 1.0))
+    return _PassageBlock(text, form, own, _rate_passage(asked, text, best, headed) * (_WEAK if form == "code" else 1.0))
 
 
 def _keep_inert_lines(block: str, chunk: JsonObject) -> str:
@@ -253,7 +253,7 @@ def _rate_section(asked: _Asked, section: _Section) -> float:
     return (best + asked.weigh(said) + _WEAK * asked.weigh(coded) + _LIKE * alike) * preferred
 
 
-def _rate(asked: _Asked, text: str, own: frozenset[str], headed: frozenset[str]) -> float:
+def _rate_passage(asked: _Asked, text: str, own: frozenset[str], headed: frozenset[str]) -> float:
     """Return what a block or a sentence has of the question; what its headings have counts half."""
     if not own and asked.weigh(headed) < _ON_TOPIC:  # a question of a FAQ is the heading of its answer
         return 0.0
@@ -282,16 +282,16 @@ def _take_passage(asked: _Asked, section: _Section) -> str:
     return "\n\n".join(taken)
 
 
-def _name_form(text: str) -> Literal["code", "table", "list", "text"]:
+def _name_block_form(text: str) -> Literal["code", "table", "list", "text"]:
     if text.lstrip().startswith((*_FENCES, "$ ", ">>> ")):
         return "code"
-    is_barred = text.count("|") > 1 and all("|" in line for line in text.split("\n") if _is_said(line))
+    is_barred = text.count("|") > 1 and all("|" in line for line in text.split("\n") if _has_words(line))
     if is_barred or _COLUMNS.match(text):
         return "table"
     return "list" if _MARKER.match(text) else "text"
 
 
-def _is_said(line: str) -> bool:
+def _has_words(line: str) -> bool:
     return any(map(str.isalnum, line))
 
 
@@ -300,14 +300,14 @@ def _cut_block(asked: _Asked, block: _PassageBlock) -> str:
     if block.form == "code" or (len(block.text) <= PASSAGE_CHARS and block.form != "table"):
         return block.text
     if block.form == "table":
-        rows, said = block.text.split("\n"), [_is_said(line) for line in block.text.split("\n")]
+        rows, said = block.text.split("\n"), [_has_words(line) for line in block.text.split("\n")]
         head = next((at + 1 for at in range(1, len(rows)) if not said[at] and any(said[:at])), 1)
     else:
         rows, head = _ITEM_START.split(block.text), int(block.form != "list")
     if len(rows) == 1:
         sentences = unwrap_text_lines(block.text)[:PASSAGE_CHARS].rpartition(". ")[0]
         return f"{sentences}." if sentences else block.text[:PASSAGE_CHARS].rpartition("\n")[0]
-    rates = [asked.weigh(asked.find_terms(row)) if _is_said(row) else -1.0 for row in rows[head:]]
+    rates = [asked.weigh(asked.find_terms(row)) if _has_words(row) else -1.0 for row in rows[head:]]
     best = sorted(range(len(rates)), key=lambda at: (-rates[at], at))[:_MOST_ROWS]
     least = _RUNNER_UP * max(rates, default=0.0)
     return "\n".join([*rows[:head], *(rows[head + at] for at in sorted(best) if rates[at] >= least)])
@@ -317,7 +317,7 @@ def _take_sentences(asked: _Asked, section: _Section) -> str:
     """Return the sentences of a short chunk, each of which has something of the question that better ones lack."""
     told = [item for block in section.blocks for item in split_sentences(unwrap_text_lines(block.text))]
     sentences = [(item, asked.find_terms(item)) for item in told if not item.endswith(_NO_STATEMENT)]
-    rates = [_rate(asked, *sentence, section.headed) for sentence in sentences]
+    rates = [_rate_passage(asked, *sentence, section.headed) for sentence in sentences]
     chosen, seen = set[int](), frozenset[str]()
     for at in sorted(range(len(sentences)), key=lambda at: -rates[at]):
         own = sentences[at][1]

@@ -47,9 +47,9 @@ def write_offline_brief(view: JsonObject) -> JsonObject:
     """Propose a brief of the first notes' claims, as many as fit; words of its own only around English ones."""
     notes, most = view["notes"], view["max_answer_chars"]
     if titles := view.get("sections"):
-        own = [[note for note in notes if _read_title(note) == title] for title in titles]
+        own = [[note for note in notes if _read_note_title(note) == title] for title in titles]
         taken = [(of or [notes[at % len(notes)]])[:1] for at, of in enumerate(own)]
-        sections = [{"title": title, "text": _mark(of[0])} for title, of in zip(titles, taken, strict=True)]
+        sections = [{"title": title, "text": _mark_claim(of[0])} for title, of in zip(titles, taken, strict=True)]
         return {"sections": sections, "citations": list(dict.fromkeys(of[0]["id"] for of in taken))}
     marked = view.get("sentence_citations") is True
     ways = [(notes[:count], framed) for count in range(CLAIMS, 0, -1) for framed in (True, False)]
@@ -59,16 +59,16 @@ def write_offline_brief(view: JsonObject) -> JsonObject:
 
 
 def _write_brief(notes: list[JsonObject], framed: bool, marked: bool) -> str:
-    claims = " ".join(_mark(note) if marked else note["claim"] for note in notes)
+    claims = " ".join(_mark_claim(note) if marked else note["claim"] for note in notes)
     is_english = (detect_language(claims) or ("en" if claims.isascii() else "")) == "en"
     return f"{OPENING} {claims} {CLOSING}" if framed and is_english else claims
 
 
-def _mark(note: JsonObject) -> str:
+def _mark_claim(note: JsonObject) -> str:
     return mark_each_sentence(note["claim"].strip(), note["id"])
 
 
-def _read_title(note: JsonObject) -> str:
+def _read_note_title(note: JsonObject) -> str:
     return " ".join(note["title"].split())
 
 
@@ -76,7 +76,7 @@ def _read_title(note: JsonObject) -> str:
 def outline_offline_report(view: JsonObject) -> JsonObject:
     """Propose the titles of the pages of the notes as sections, as far as their guard lets them pass."""
     shown: list[Any] = [{**note, "quote": "", "url": ""} for note in view["notes"]]
-    titles = {title.casefold(): title for note in reversed(shown) if (title := _read_title(note))}
+    titles = {title.casefold(): title for note in reversed(shown) if (title := _read_note_title(note))}
     supported = list[str]()
     for title in reversed(titles.values()):
         with suppress(Stop):

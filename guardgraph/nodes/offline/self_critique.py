@@ -43,14 +43,14 @@ _END: Final = (".", "!", "?", "…", "。", "！", "？", "।")
 
 
 @cache
-def _get_parser() -> MarkdownIt:
+def _get_markdown_parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def _read_sentences(text: str) -> list[str]:
     """Return what a text of a record says: no markup, headings, tables, code, links or files."""
     said = list[str]()
-    for before, token in pairwise(_get_parser().parse(_TAG.sub("\n\n", text[:_READ]).lstrip("-\n "))):
+    for before, token in pairwise(_get_markdown_parser().parse(_TAG.sub("\n\n", text[:_READ]).lstrip("-\n "))):
         if token.type == "inline" and before.type in ("paragraph_open", "list_item_open"):
             shown = (child for child in token.children or () if child.type in ("text", "code_inline", "softbreak"))
             pieces = (child.content or " " for child in shown)  # a soft break has no content
@@ -96,7 +96,7 @@ def _read_story(value: JsonValue, depth: int = 4) -> list[str]:
     return next(filter(None, told), _read_sentences(longest) if len(longest.split()) > 2 else [])
 
 
-def _join(items: list[str]) -> str:
+def _join_items(items: list[str]) -> str:
     *most, last = items or [""]
     return f"{', '.join(most)}{',' if len(most) > 1 else ''} and {last}" if most else last
 
@@ -126,7 +126,7 @@ class _Update:
         incident, hints = self.context.get("incident"), self.context.get("policy_hints")
         self.fields: JsonObject = {**self.context, **incident} if isinstance(incident, dict) else self.context
         self.hints: JsonObject = hints if isinstance(hints, dict) else {}
-        self.required = _list_texts(self.hints.get("required_sections"))
+        self.required = _list_given_texts(self.hints.get("required_sections"))
         given: JsonValue = next((told for name in _WORDS["updates"] if (told := self.fields.get(name))), [])
         updates = [*given.values()] if isinstance(given, dict) else given if isinstance(given, list) else [given]
         times = [_first_short(item, *_WORDS["time"]) if isinstance(item, dict) else "" for item in updates]
@@ -160,7 +160,7 @@ class _Update:
 
     def fill(self, line: str, items: list[str], room: int = _SECTION) -> str:
         """Return a line with as many of the items as fit, blank if it may not stand in an update."""
-        said = [_LINES[line].format(_join(items[:most])) for most in range(len(items), 0, -1)]
+        said = [_LINES[line].format(_join_items(items[:most])) for most in range(len(items), 0, -1)]
         return self.choose(*(text for text in said if len(text) <= room))
 
     def write_section(self, name: str, room: int = _SECTION) -> str:
@@ -183,7 +183,9 @@ class _Update:
     def write_opening(self) -> str:
         """Say for whom the update is, what it is about and as of when."""
         title, number = _first_short(self.fields, *_WORDS["name"]), _first_short(self.fields, *_WORDS["number"])
-        whom, level, when = (_join(_list_shorts(self.fields, name)) for name in ("region", "severity", "report_date"))
+        whom, level, when = (
+            _join_items(_list_shorts(self.fields, name)) for name in ("region", "severity", "report_date")
+        )
         what = f"incident {number}" if number else "the current incident"
         start = f"This is an update{f' for our {whom} customers' if whom else ''} on"
         rest = f"{f' (severity {level})' if level else ''}{f' as of {when}' if when else ''}"
@@ -216,11 +218,11 @@ class _Update:
         return "" if self.is_over else self.fill("eta", said[:1] or _list_shorts(self.fields, "eta"))
 
 
-def _list_texts(value: JsonValue) -> list[str]:
+def _list_given_texts(value: JsonValue) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _read_text(value: JsonValue) -> str:
+def _read_given_text(value: JsonValue) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
@@ -250,7 +252,7 @@ def write_offline_draft(view: JsonObject) -> JsonObject:
 @mark_as_instant
 def shorten_offline_draft(view: JsonObject) -> JsonObject:
     """Cut a draft after the last sentence that fits, or where none does, after the last word."""
-    limit, text = view.get("max_chars"), _read_text(view.get("draft"))
+    limit, text = view.get("max_chars"), _read_given_text(view.get("draft"))
     if not isinstance(limit, int) or len(text) <= limit:
         return {"draft": text}
     kept, end = "", 0
@@ -263,8 +265,8 @@ def shorten_offline_draft(view: JsonObject) -> JsonObject:
 @mark_as_instant
 def revise_offline_draft(view: JsonObject) -> JsonObject:
     """Make the required changes and nothing else."""
-    changes, markers = _list_texts(view.get("required_changes")), view.get("markers") or MARKERS
-    return {"revised_answer": apply_required_changes(_read_text(view.get("draft")), changes, markers)}
+    changes, markers = _list_given_texts(view.get("required_changes")), view.get("markers") or MARKERS
+    return {"revised_answer": apply_required_changes(_read_given_text(view.get("draft")), changes, markers)}
 
 
 class _Finding(NamedTuple):
@@ -278,11 +280,11 @@ class _Finding(NamedTuple):
 @mark_as_instant
 def critique_offline_draft(view: JsonObject) -> JsonObject:
     """Review a draft by rules: restricted claims, missing sections, estimates without a word of doubt."""
-    update, text = _Update(view.get("incident_context")), _read_text(view.get("draft"))
+    update, text = _Update(view.get("incident_context")), _read_given_text(view.get("draft"))
     findings = [*_review_draft(text, update)]
     changes = list(dict.fromkeys(finding.change for finding in findings if finding.change))
     mended = all(finding.change for finding in findings) and _is_passing_patch(text, changes, update)
-    allowed, reason = _list_texts(view.get("allowed_risk_types")), " ".join(finding.note for finding in findings)
+    allowed, reason = _list_given_texts(view.get("allowed_risk_types")), " ".join(finding.note for finding in findings)
     notes = {finding.risk: finding.note for finding in reversed(findings) if finding.risk in allowed}
     return {
         "decision": "approve" if not findings else "revise" if mended else "escalate",
@@ -298,22 +300,22 @@ def _review_draft(text: str, update: _Update) -> Iterator[_Finding]:
     removed = list[str]()
     for sentence in split_sentences(text):
         if claims := update.list_claims(sentence):
-            removed.append(_make_change("MUST_REMOVE", sentence.rstrip(".!?… ")))
+            removed.append(_make_required_change("MUST_REMOVE", sentence.rstrip(".!?… ")))
             yield _Finding(f"The draft claims: {', '.join(claims)}.", removed[-1], "overconfidence")
     rest = apply_required_changes(text, removed)
     for name in dict.fromkeys((*_WORDS["cues"], *update.required)):
-        was_lost = _has_section(text, name, update) and not _has_section(rest, name, update)
+        was_lost = _has_update_section(text, name, update) and not _has_update_section(rest, name, update)
         line = update.write_section(name, critique_guards.PHRASE_CHARS[1]) or (
             _LINES["no_status"] if name == "current_status" else ""
         )
-        if (was_lost and line) or (name in update.required and not _has_section(rest, name, update)):
+        if (was_lost and line) or (name in update.required and not _has_update_section(rest, name, update)):
             what = "Without its claims the draft lacks" if was_lost else "The draft lacks"
-            yield _Finding(f"{what} a section: {name[:80]}.", _make_change("MUST_INCLUDE", line))
+            yield _Finding(f"{what} a section: {name[:80]}.", _make_required_change("MUST_INCLUDE", line))
             rest = f"{rest} {line}."
     is_hedged = any(has_phrase(rest, phrase) for phrase in _WORDS["uncertain"])
     if not update.is_over and not is_hedged and any(map(_is_estimate, split_sentences(rest))):
         note = "The draft states an estimate as if it could not change."
-        yield _Finding(note, _make_change("MUST_INCLUDE", _LINES["uncertain"]), "missing_uncertainty")
+        yield _Finding(note, _make_required_change("MUST_INCLUDE", _LINES["uncertain"]), "missing_uncertainty")
 
 
 def _is_estimate(sentence: str) -> bool:
@@ -321,12 +323,12 @@ def _is_estimate(sentence: str) -> bool:
     return is_timed and not set(_WORDS["estimating"]).isdisjoint(list_word_keys(sentence))
 
 
-def _has_section(text: str, name: str, update: _Update) -> bool:
+def _has_update_section(text: str, name: str, update: _Update) -> bool:
     cues = [*_WORDS["cues"].get(name, [name.replace("_", " ")]), *([update.status] if name == "current_status" else [])]
     return any(split_words(cue) and has_phrase(text, cue) for cue in cues)
 
 
-def _make_change(marker: str, phrase: str) -> str:
+def _make_required_change(marker: str, phrase: str) -> str:
     item = f'{marker} "{phrase}"'
     return item if critique_guards.parse_required_change(item) is not None else ""
 
@@ -347,6 +349,6 @@ def _is_passing_patch(text: str, changes: list[str], update: _Update) -> bool:
         )
     except Stop:
         return False
-    is_update = any(_has_section(edited, name, update) for name in _WORDS["cues"])
+    is_update = any(_has_update_section(edited, name, update) for name in _WORDS["cues"])
     removes = any(change.startswith("MUST_REMOVE") for change in changes)
     return len(changes) <= _BUDGET.max_required_changes and (is_update or not removes)

@@ -36,12 +36,12 @@ plan_offline_step.asked_again = True  # type: ignore[attr-defined]
 
 
 def _list_ordered_transfers(view: JsonObject) -> Iterator[JsonObject]:
-    for text in (view["task"], *_list_results(view)):
+    for text in (view["task"], *_list_result_texts(view)):
         for amount, to in _ORDER.findall(text):
             yield {"tool": "send_money", "args": {"to": to, "amount": float(amount.rstrip(".,").replace(",", ""))}}
 
 
-def _list_results(view: JsonObject) -> list[str]:
+def _list_result_texts(view: JsonObject) -> list[str]:
     return [call["result"] for call in view["results"] if isinstance(call["result"], str)]
 
 
@@ -49,7 +49,7 @@ def _propose_answer(view: JsonObject) -> JsonObject:
     """Answer with the lines of what was read that share most with the task, leaving out those that order something."""
     language = detect_language(view["task"])
     wanted = set(read_terms(_FILE.sub(" ", view["task"]), language))
-    read = (line for text in _list_results(view) for line in unwrap_text_lines(text).splitlines())
+    read = (line for text in _list_result_texts(view) for line in unwrap_text_lines(text).splitlines())
     lines = [said for line in read for said in split_sentences(line) if not _ORDER.search(said)]
     # A line with a number says more than one without.
     rates = [len(wanted & {*read_terms(line, language)}) + bool(scan_values(line)) / 2 for line in lines]
