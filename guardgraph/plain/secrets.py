@@ -25,48 +25,27 @@ _TOLD_BY = "passw passphrase pwd secret token key authorization credential signa
 
 # Every repetition is bounded or ends where nothing overlaps the next attempt, so that time grows with the text only.
 _PATTERNS: Final = tuple(
-    (told_by.split(), re.compile(pattern), shown)
-    for told_by, pattern, shown in (
-        (
-            "-----begin",
-            r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)",
-            MARK,
-        ),
+    (told_by.split(), re.compile(pattern), shown) for told_by, pattern, shown in (
+        ("-----begin",
+         r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", MARK),
         ("://", r"(?<=://)[^\s/?#@]*@(?:[^\s/?#@]*@)*", f"{MARK}@"),
-        (
-            "sk- k_live_ k_test_ whsec_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- hf_ npm_ pypi- dckr_pat_",
-            r"\b(?:sk-(?=[\w-]{0,99}[A-Z0-9])[\w-]{8,}|[sr]k_(?:live|test)_\w{8,}|whsec_\w{8,}|gh[pousr]_\w{20,}"
-            r"|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_\w{20,}|npm_\w{20,}|pypi-[\w-]{16,}|dckr_pat_[\w-]{16,})",
-            MARK,
-        ),
-        (
-            "akia asia aiza xox eyj",
-            r"\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|xox[a-z]-[\w-]{10,}|eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?)",
-            MARK,
-        ),
+        ("sk- k_live_ k_test_ whsec_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- hf_ npm_ pypi- dckr_pat_",
+         r"\b(?:sk-(?=[\w-]{0,99}[A-Z0-9])[\w-]{8,}|[sr]k_(?:live|test)_\w{8,}|whsec_\w{8,}|gh[pousr]_\w{20,}"
+         r"|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_\w{20,}|npm_\w{20,}|pypi-[\w-]{16,}|dckr_pat_[\w-]{16,})", MARK),
+        ("akia asia aiza xox eyj", r"\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|xox[a-z]-[\w-]{10,}"
+         r"|eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?)", MARK),
         ("bearer", r"(?i)\bBearer\s+\S+", MARK),
         ("basic", r"\b(?:[Bb]asic|BASIC)\s{1,3}(?=[A-Za-z+/]{0,99}(?:[a-z][A-Z]|[0-9=]))[A-Za-z0-9+/_=-]{6,}", MARK),
-        (
-            "authorization",
-            r"(?i)(\bauthorization[\"']?\s{0,3}[=:]\s{0,3}[\"']?)[a-z][\w-]{0,30}\s[^\s\"',;]+",
-            rf"\g<1>{MARK}",
-        ),
+        ("authorization", r"(?i)(\bauthorization[\"']?\s{0,3}[=:]\s{0,3}[\"']?)[a-z][\w-]{0,30}\s[^\s\"',;]+",
+         rf"\g<1>{MARK}"),
         ("cookie", r"(?i)(\bcookie[\"']?\s{0,3}[=:]\s{0,3})[^\r\n\"']+", rf"\g<1>{MARK}"),
         ("key= sig= auth= pass=", r"(?i)([?&](?:key|sig|auth|pass)=)[^\s&#\"']+", rf"\g<1>{MARK}"),
-        (
-            _TOLD_BY,
-            rf"(?i)({_NAMES}[\w-]{{0,20}}[\"']?\s{{0,3}}[=:]\s{{0,3}})"
-            r"(?:\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'&,;()<>{}]+)",
-            rf"\g<1>{MARK}",
-        ),
-        (
-            _TOLD_BY,
-            rf"(?i)({_NAMES}[\w-]{{0,20}}(?:[\s:='\"]{{1,4}}[a-z]{{1,10}}){{0,2}}[\s:='\"]{{1,4}})"
-            r"(?=[a-z+/_-]{0,99}[0-9])[a-z0-9+/_=-]{16,}",
-            rf"\g<1>{MARK}",
-        ),
+        (_TOLD_BY, rf"(?i)({_NAMES}[\w-]{{0,20}}[\"']?\s{{0,3}}[=:]\s{{0,3}})"
+         r"(?:\"[^\"\n]+\"|'[^'\n]+'|[^\s\"'&,;()<>{}]+)", rf"\g<1>{MARK}"),
+        (_TOLD_BY, rf"(?i)({_NAMES}[\w-]{{0,20}}(?:[\s:='\"]{{1,4}}[a-z]{{1,10}}){{0,2}}[\s:='\"]{{1,4}})"
+         r"(?=[a-z+/_-]{0,99}[0-9])[a-z0-9+/_=-]{16,}", rf"\g<1>{MARK}"),
     )
-)
+)  # fmt: skip
 """What looks like a credential, what is shown instead, and before both, in lower case, texts of which one stands in it:
 most messages have none, and looking for a text takes a fraction of the time."""
 

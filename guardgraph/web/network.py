@@ -156,14 +156,7 @@ class Backend(httpcore2.NetworkBackend):
         self._resolve = resolve or _resolve_by_system
         self._allowed, self._meter = allowed, meter
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.NetworkStream:
+    def connect_tcp(self, host: str, port: int, *_: Any, **__: Any) -> httpcore2.NetworkStream:
         """Connect to one of a host's addresses; what is passed in vain is the interface's."""
         began = time.monotonic()
         places = self._check_host_addresses(host, self._resolve_host(host, port, began))[:MOST_DIALLED]
@@ -178,9 +171,7 @@ class Backend(httpcore2.NetworkBackend):
         self._meter.check_seconds_left("max_connect_seconds", began)
         raise ReadFailure("connection", {"host": host, "cause": _format_socket_error(failed)}) from failed
 
-    def connect_unix_socket(
-        self, path: str, timeout: float | None = None, socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None
-    ) -> httpcore2.NetworkStream:
+    def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore2.NetworkStream:
         """Refuse: no page is read from a file of this machine."""
         raise ReadFailure("address_denied", {"cause": "a socket of this machine"})
 

@@ -41,12 +41,10 @@ is closed"): a second ``asyncio.run`` would end in ``llm_bad_response``. Gzip is
 def create_openai_chat_model(name: str, environ: Mapping[str, str]) -> ChatModel:
     """Return a ``ChatOpenAI``."""
     settings: dict[str, Any] = {
+        **_SETTINGS,
         "api_key": _read_openai_key(environ),
         "base_url": _read_openai_url(environ),
         "timeout": _read_openai_timeout(environ),
-        "temperature": 0,
-        "max_retries": 0,  # retries belong to one layer, and that is not the client
-        "disable_streaming": True,  # a proposal is judged whole
         "default_headers": _HEADERS,
         "http_socket_options": (),  # of LangChain's client, which is not used; it would warn of proxies
         "stream_usage": True,  # without it, a streamed answer of another base URL has no usage
