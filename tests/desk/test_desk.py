@@ -1,6 +1,5 @@
 """The desk in a real browser and by raw HTTP: people who decide, who come second, who are attacked, on any screen."""
 
-import http.client
 import json
 import re
 import socket
@@ -10,6 +9,7 @@ import threading
 import time
 from urllib.parse import urlencode
 
+import httpx
 import pytest
 import uvicorn
 from cli_runs import refused, run
@@ -53,19 +53,12 @@ class Served:
 
     def ask(self, method, path, *, body=None, host=None, **headers):
         """Make a request by hand; return the status, the headers and the text."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         given = {"Host": host or f"127.0.0.1:{self.port}", **{name.replace("_", "-"): v for name, v in headers.items()}}
-        connection.putrequest(method, path, skip_host=True)
-        data = None if body is None else body if isinstance(body, bytes) else urlencode(body).encode()
-        if data is not None:
-            given = {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(data)), **given}
-        for name, value in given.items():
-            connection.putheader(name, value)
-        connection.endheaders(data)
-        reply = connection.getresponse()
-        told = reply.status, dict(reply.getheaders()), reply.read().decode()
-        connection.close()
-        return told
+        if body is not None:
+            given = {"Content-Type": "application/x-www-form-urlencoded", **given}
+        data = urlencode(body).encode() if isinstance(body, dict) else body
+        reply = httpx.request(method, self.origin + path, headers=given, content=data, trust_env=False, timeout=30)
+        return reply.status_code, reply.headers, reply.text
 
     def sign_in(self, **form):
         """Sign in by hand; return the cookie."""
@@ -371,14 +364,11 @@ def test_the_command_serves_the_desk(url, tmp_path):
             assert process.stdout.readline().strip() == f"the desk: http://127.0.0.1:{port}/"
             for _ in range(200):
                 try:
-                    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-                    connection.request("GET", "/sign-in")
+                    reply = httpx.get(f"http://127.0.0.1:{port}/sign-in", trust_env=False, timeout=30)
                     break
-                except ConnectionRefusedError:
+                except httpx.ConnectError:
                     time.sleep(0.05)
-            reply = connection.getresponse()
-            assert (reply.status, b"Your name" in reply.read()) == (200, True)
-            connection.close()
+            assert (reply.status_code, "Your name" in reply.text) == (200, True)
         finally:
             process.terminate()
             process.communicate(timeout=30)

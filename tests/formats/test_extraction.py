@@ -11,7 +11,7 @@ import pytest
 from pdf_files import pdf_of
 from pypdf import PdfWriter
 
-from guardgraph.formats.article import Heading, join_article_parts, list_article_sections
+from guardgraph.formats.article import Heading
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
 from guardgraph.formats.pool import Pool, extract
 from guardgraph.plain.errors import ConfigurationError
@@ -59,11 +59,6 @@ class TestPages:
             "As we said",
             "x = 1\n  y = 2",
         ]
-
-    def test_the_parts_of_a_page_make_sections(self):
-        title, sections = list_article_sections(join_article_parts(read(PAGE).parts), "list.html")
-        assert title == "Prices"
-        assert [section.name for section in sections] == ["Prices", "Enterprise", "Enterprise > Notes"]
 
     def test_a_text_may_be_as_long_as_is_asked_for(self):
         """One character more is `too_large`, and the details say the limit."""

@@ -179,18 +179,6 @@ def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(stopped, opened):
         assert 0 <= chip["x"] <= chip["x"] + chip["width"] <= PHONE["width"]
 
 
-def test_colours_follow_the_system(opened):
-    grounds = set()
-    page = opened("rag")
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme)
-        colours = (
-            "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.paper')).fill]"
-        )
-        grounds |= {*page.evaluate(colours)}
-    assert len(grounds) == 4
-
-
 def test_folded_texts_open_without_scripts(opened):
     page = opened("rag", scripts=False)
     record = page.locator("pre.json").last

@@ -92,7 +92,7 @@ def test_a_front_behaves_like_a_module(stub, front):
 
 
 def test_a_part_is_imported_at_the_cost_of_that_part():
-    heavy = {"langgraph", "langchain_core", "openai", "pydantic"}
+    heavy = {"langgraph", "langchain_core", "openai", "pydantic", "graphlay", "resvg_py"}
     assert not heavy & _loaded_by("import guardgraph, guardgraph.grammar; guardgraph.__all__")
     assert not {"langgraph", "langchain_core", "openai"} & _loaded_by("from guardgraph.grammar import Stop, evidence")
     assert "langgraph" in _loaded_by("from guardgraph.grammar import Pattern")
