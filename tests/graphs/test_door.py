@@ -24,15 +24,18 @@ from ticket_pattern import REASONS, TICKET, TIGHT, Policy, triage
 from guardgraph import (
     ConfigurationError,
     InputError,
+    NotRecorded,
     RagContext,
     RagPolicy,
     create_rag_agent,
     create_research_agent,
     create_self_critique_agent,
+    replay,
 )
 from guardgraph.grammar import Budget, Context
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM
 from guardgraph.guards.stop import LONGEST_QUESTION
+from guardgraph.testing import InMemoryRecorder
 
 THREAD = {"configurable": {"thread_id": "1"}}
 
@@ -347,3 +350,11 @@ def test_lists_of_settings_have_a_limit():
     assert len(RagPolicy(known_names=names[1:], allowed_sources_policy=["x" * 10_000]).known_names) == 100_000
     with pytest.raises(ValidationError):
         RagPolicy(known_names=["x" * 10_001])
+
+
+def test_a_replay_does_not_guess_an_input_that_was_too_large_to_keep():
+    """Under a budget that would let it in, nobody knows what it was."""
+    kept = InMemoryRecorder()
+    triage(budget=Budget(max_input_bytes=1), recorder=kept).invoke(TICKET)
+    with pytest.raises(NotRecorded, match="ticket was refused and not kept, and max_input_bytes was 1"):
+        replay(triage(), kept.runs[0])

@@ -80,6 +80,24 @@ def test_calls_are_judged_before_they_are_made(to: str, ok: bool) -> None:
     assert went.update["verdict"]["stop_reason"] == ("success" if ok else "not_approved:send")
 
 
+def test_what_the_user_named_in_an_earlier_turn_licenses_a_call() -> None:
+    guard = tool_guard([send, read], ok="tools", refused=END, policy=ToolPolicy(rules={"read": {"effect": "read"}}))
+    said = [
+        HumanMessage(f"My account is {IBAN}."),
+        HumanMessage("Read the bill, then send me 76 EUR."),
+        AIMessage("", tool_calls=[{"name": "read", "args": {"name": "may"}, "id": "1"}]),
+        ToolMessage("A bill.", tool_call_id="1"),
+        AIMessage("", tool_calls=[{"name": "send", "args": {"to": IBAN, "amount": 76.0}, "id": "2"}]),
+    ]
+    assert guard({"messages": said}).goto == "tools"
+
+
+def test_an_answer_is_read_by_a_function_too() -> None:
+    guard = answer_guard(answer=lambda state: state["draft"], ok="send", refused="apologise")
+    assert guard({**ASKED, "draft": "Refunds take 5 days."}).goto == "apologise"
+    assert guard({**ASKED, "draft": "Refunds take 10 days."}).goto == "send"
+
+
 def test_no_way_around_the_guard_is_proved() -> None:
     assert verify(build().compile(), behind={"guard": ["generate"]}) == []
     leaky = build(retry=lambda state: {})

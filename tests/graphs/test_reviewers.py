@@ -205,6 +205,8 @@ def test_a_policy_that_asks_who_answers_needs_reviewers():
     for policy in (Policy(four_eyes=True), Policy(reviewer_roles=("finance",))):
         with pytest.raises(ConfigurationError, match=r"^policy\.(four_eyes|reviewer_roles): reviewers are required"):
             refund(policy=policy)
+    with pytest.raises(ConfigurationError, match=r"^reviewers: a function of an answer and a caller is required"):
+        refund(reviewers="ada")
     graph, context = refund(checkpointer=InMemorySaver()), {"policy": {"four_eyes": True}}
     shown = waiting(graph, context=context)
     assert "reviewers are required" in graph.invoke(answering(shown), THREAD, context=context)["waiting_for"]["problem"]
