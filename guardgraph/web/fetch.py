@@ -116,6 +116,9 @@ class Place:
         return f"{self.scheme}://{self.host}"
 
 
+Enter = Callable[[Place, Meter], None]  # is told of each place before it is asked, and raises where it must not be
+
+
 class Hops:
     """The URLs that were asked for one page, or would have been, in their order."""
 
@@ -252,13 +255,7 @@ class Fetching:
     proxy: Proxy | None = None  # through which all pages are read
 
     def fetch_page(
-        self,
-        url: str,
-        hops: Hops,
-        meter: Meter,
-        enter: Callable[[Place, Meter], None] | None = None,
-        *,
-        kept: bool = True,
+        self, url: str, hops: Hops, meter: Meter, enter: Enter | None = None, *, kept: bool = True
     ) -> Fetched:
         """Fetch a page."""
         place = hops.enter_first_url(url)

@@ -22,7 +22,7 @@ from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.version import read_package_version
 from guardgraph.state.settings import choose_settings
-from guardgraph.web.fetch import Hops, Place
+from guardgraph.web.fetch import Enter, Hops, Place
 from guardgraph.web.limits import Meter, WebLimits
 from guardgraph.web.network import Network, parse_allowed_addresses
 from guardgraph.world.deadline import deadline
@@ -242,11 +242,8 @@ class WebReader:
             self._fetching.cache.close()
             self._fetching.cache = None
 
-    def _make_robots_check(
-        self, hops: Hops, lists: Mapping[str, Collection[str]]
-    ) -> Callable[[Place, Meter], None] | None:
-        robots = self._robots
-        if robots is None:
+    def _make_robots_check(self, hops: Hops, lists: Mapping[str, Collection[str]]) -> Enter | None:
+        if (robots := self._robots) is None:
             return None
 
         def check_robots_of_site(place: Place, meter: Meter) -> None:
