@@ -1,4 +1,4 @@
-"""Lists of a policy that name what cannot exist are refused, by the factory and in the context of a run."""
+"""Lists of names: what names nothing is refused, and what is denied is not done, whatever is allowed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rag_agents import QUESTION
+from rag_agents import INTENT, NAMED, POLICY, QUESTION, SOURCES, agent
+from runs import content
 from tables import each_row
 from ticket_pattern import TICKET, Policy, triage
 
@@ -30,7 +31,7 @@ HOST = (
     "a host, domain:NAME or suffix:NAME is required, without scheme, user, port, path or wildcard; "
     "given: 'https://vendor.example.com'; did you mean 'vendor.example.com'?"
 )
-SOURCES = "there are billing_policy, operations_notes, security_policy, support_policy; given: "
+NAMED_SOURCES = "there are billing_policy, operations_notes, security_policy, support_policy; given: "
 
 
 @each_row(
@@ -38,8 +39,12 @@ SOURCES = "there are billing_policy, operations_notes, security_policy, support_
     [
         (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_execution=["revise", "aprove"]), DECISIONS),
         (create_research_agent, ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
-        (create_rag_agent, RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES + "'suport_policy'; did you"),
-        (create_rag_agent, RagPolicy(allowed_sources_execution=["Docs"]), SOURCES + "'Docs'"),
+        (
+            create_rag_agent,
+            RagPolicy(allowed_sources_policy=["suport_policy"]),
+            NAMED_SOURCES + "'suport_policy'; did you",
+        ),
+        (create_rag_agent, RagPolicy(allowed_sources_execution=["Docs"]), NAMED_SOURCES + "'Docs'"),
         (create_self_critique_agent, SelfCritiquePolicy(denied_decisions=["aprove"]), DECISIONS),
         (create_research_agent, ResearchPolicy(denied_domains=["https://vendor.example.com"]), HOST),
     ],
@@ -104,3 +109,31 @@ def test_lists_of_a_pattern_of_ones_own_are_checked_too():
             triage(policy=Desks()).invoke(TICKET, context={"policy": wrong})
     both = Desks().tightened_by(Desks(severities=["high"]))
     assert both.severities == ("high",)
+
+
+def denying(*sources):
+    return {"policy": {"denied_sources": list(sources)}}
+
+
+def test_a_denied_source_is_not_read_though_both_lists_have_it():
+    """One that is named stops the run; unnamed, it is left out of what is read."""
+    retriever = scripted_tool([], loop=True)
+    stopped = agent(NAMED, retriever=retriever, policy=POLICY).invoke(QUESTION, context=denying("support_policy"))
+    assert (stopped["stop_reason"], stopped["phase"]) == ("source_denied_listed:support_policy", "retrieve")
+    assert content(stopped) == {"intent": NAMED}
+    assert retriever.calls == []
+    result = agent(INTENT, retriever=retriever, policy=POLICY).invoke(QUESTION, context=denying("support_policy"))
+    assert result["outcome"] == "clarify"
+    assert [call["sources"] for call in retriever.calls] == [sorted({*SOURCES} - {"support_policy"})] * 2
+
+
+def test_lists_of_what_is_denied_only_grow():
+    """A context adds to the deployment's and takes nothing away; one host in two spellings is one."""
+    ours = RagPolicy(denied_sources=["a"]).tightened_by(RagPolicy(denied_sources=["b"]))
+    assert ours.denied_sources == ("a", "b")
+    hosts = ResearchPolicy(denied_domains=["a.example"])
+    assert hosts.tightened_by(ResearchPolicy(denied_domains=[" A.example", "b.example"])).denied_domains == (
+        "a.example",
+        "b.example",
+    )
+    assert hosts.compared(ResearchPolicy(denied_domains=["A.EXAMPLE"]))["denied_domains"] == "equal"

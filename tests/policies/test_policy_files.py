@@ -76,22 +76,16 @@ KNOWN = "there are pattern, policy, budget, tenants"
     ("text", "said"),
     [
         ("", "rag.yaml:1: pattern: a name is required, such as rag, research, self_critique, tools; given: None"),
-        ("# nothing\n", "rag.yaml:1: pattern: a name is required"),
-        ("- rag", "rag.yaml:1: a mapping is required; given: list"),
         ("\npattern: rga", "rag.yaml:2: pattern: there are rag, research, self_critique, tools; given: 'rga'; did"),
         (RAG + "polcy: {}", f"rag.yaml:2: polcy: no such field; {KNOWN}; given: 'polcy'; did you mean 'policy'?"),
         (RAG + "policy: [a]", "rag.yaml:2: policy: a mapping is required; given: list"),
-        (RAG + "tenants: {a: 1}", "rag.yaml:2: tenants.a: a mapping is required; given: int"),
-        (RAG + "tenants: {' ': }", "rag.yaml:2: tenants. : a name is required, not a blank one"),
         (RAG + 'tenants: {"\\0": }', "a name is required, not a text with lone surrogates or U+0000"),
         (RAG + "tenants:\n a:\n  x: 1", "rag.yaml:4: tenants.a.x: no such field; there are policy, budget; given: 'x'"),
         (RAG + "budget:\n max_topk: 2", "rag.yaml:3: budget.max_topk: no such field; there are max_seconds, "),
-        (RAG + "budget:\n max_topk: 2", "given: 'max_topk'; did you mean 'max_top_k'?"),
         (
             RAG + "budget:\n\n max_top_k: '2'",
             "rag.yaml:4: budget.max_top_k: Input should be a valid integer; given: '2'",
         ),
-        (RAG + "budget: {max_seconds: .inf}", "budget.max_seconds: Input should be a finite number; given: inf"),
         (RAG + f"budget: {{max_top_k: {'9' * 5000}}}", "rag.yaml:2: a number of at most 400 digits is required"),
         (
             RAG + "policy:\n known_names: NO",

@@ -189,13 +189,13 @@ class RunMutants:
 def _forget_answers(*, tables: bool) -> None:
     """Empty what functions of the product remember of texts, and tables too: what was made before has no fault."""
     modules = [vars(module) for name, module in [*sys.modules.items()] if name.partition(".")[0] == "guardgraph"]
-    for item in [item for module in modules for item in module.values()]:
+    for item in [item for module in modules for item in module.values() if callable(item)]:
         cells = (item.__closure__ or ()) if isinstance(item, FunctionType) else ()
         for held in (item, *(cell.cell_contents for cell in cells if cell != CellType())):
             if hasattr(held, "cache_clear") and (tables or held.cache_parameters()["maxsize"]):
                 held.cache_clear()
-        if isinstance(item, dict) and type(item).__module__.startswith("guardgraph."):
-            item.clear()  # one that keeps what it was asked for
+        if isinstance(item, dict):
+            item.clear()
 
 
 def _run(item: Any, following: Any) -> None:

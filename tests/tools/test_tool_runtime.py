@@ -136,6 +136,7 @@ def test_what_is_no_text_is_a_line_with_kind_size_and_hash():
     blocks = [
         {"type": "image", "base64": PICTURE, "mime_type": "image/png"},
         {"type": "text", "text": "The plan says room 42."},
+        {"type": "file", "base64": PICTURE, "mime_type": "application/pdf"},
     ]
     made = StructuredTool.from_function(lambda q: blocks, name="find", description="Find.")
     planner = script(ask(q="a"), {"answer": "Room 98765432101234567890."}, DONE)
@@ -143,7 +144,7 @@ def test_what_is_no_text_is_a_line_with_kind_size_and_hash():
     result = agent.invoke({"task": "Find a."}, THREAD)
     shown = planner.seen[-1]["results"][0]
     assert shown["result"].startswith(f"[image image/png, {len(PICTURE) + 14} characters of data, sha256 ")
-    assert shown["result"].endswith("]\nThe plan says room 42.")
+    assert "]\nThe plan says room 42.\n[file application/pdf, " in shown["result"]
     assert "left_out_chars" not in shown
     assert result["stop_reason"] == "invalid_answer:unsupported_number"
     assert PICTURE in json.dumps(kept.recordings[0]["calls"])
