@@ -14,7 +14,7 @@ from threading import Barrier, Event
 
 import psycopg
 import pytest
-from effect_runs import Around, Setup, attempt, check_payments, survive
+from effect_runs import Setup, attempt, check_payments, survive
 from hanging import hang, released, standing
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
@@ -255,32 +255,6 @@ def test_a_graph_around_that_keeps_its_steps_at_its_end_keeps_no_write(bank):
     graph.invoke(ASKED, on_thread(thread_id="2"), durability="async")
     assert [result["stop_reason"] for result in results] == ["effect_unrecordable:pay", "success"]
     assert bank.amounts == [30, 40, 50]
-
-
-def _wrap(node, checkpointer=None):
-    around = StateGraph(Around)
-    around.add_node("inside", node)
-    around.add_edge(START, "inside")
-    return around.compile(checkpointer=checkpointer)
-
-
-INSIDE = {
-    "a node": lambda graph: graph(None),
-    "a call": lambda graph: lambda state: {"stop_reason": graph(None).invoke(state)["stop_reason"]},
-}
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("paid", [30, 40])
-@pytest.mark.parametrize("how", INSIDE)
-def test_a_graph_inside_finds_what_it_kept(how, paid, bank):
-    """However a graph stands in another one, its resume comes back to the intent."""
-    saver = InMemorySaver()
-    dying = INSIDE[how](lambda keeps: payments(_die_in(bank, paid), checkpointer=keeps))
-    with pytest.raises(Killed):
-        _wrap(dying, saver).invoke(ASKED, THREAD)
-    result = _wrap(INSIDE[how](lambda keeps: payments(bank.pay, checkpointer=keeps)), saver).invoke(None, THREAD)
-    assert (result["stop_reason"], bank.amounts) == ("effect_unknown:pay", [30, 40])
 
 
 def test_the_same_request_goes_on_or_returns_its_result(bank):
