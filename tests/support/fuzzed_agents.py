@@ -1,7 +1,5 @@
 """Agents with a hostile model, poisoned tools and random orders of middlewares, and what may not come of any."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs of tool agents under attack, and a judge of what was done that knows all that the office knows."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What tests of guards share: the reference cases, hostile JSON values, and a guard's verdict as data."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

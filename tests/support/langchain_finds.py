@@ -1,7 +1,5 @@
 """Things of LangChain's that find documents: an embedding, stores, retrievers and tools without a network."""
 
-from __future__ import annotations
-
 import math
 import re
 from hashlib import blake2b
@@ -39,12 +37,10 @@ class WordEmbedding(Embeddings):
 
 
 def documents(rows=ROWS, **more: Any) -> list[Document]:
-    """Return documents whose metadata has an id and a source, and `more`."""
     return [Document(text, metadata={"id": name, "source": source, **more}) for name, source, text in rows]
 
 
 def store(rows=ROWS, embedding: Embeddings | None = None, **more: Any) -> InMemoryVectorStore:
-    """Return a vector store of these documents."""
     return InMemoryVectorStore.from_documents(documents(rows, **more), embedding or WordEmbedding())
 
 

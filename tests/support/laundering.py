@@ -5,8 +5,6 @@ written directly is read by its id, by its owner, by a name or by a list, alone 
 was done is judged without the guards, from what the tools were called with, in their order.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -4,8 +4,6 @@
 another script, or runs something. `GOOD` is a host that sources do have.
 """
 
-from __future__ import annotations
-
 import json
 from itertools import product
 from pathlib import Path

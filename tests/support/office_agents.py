@@ -1,7 +1,5 @@
 """Tool agents for tests: an office whose tools count what they were called with, and planners that follow a script."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver

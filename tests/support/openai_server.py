@@ -38,11 +38,9 @@ class OpenAIServer:
 
     @property
     def url(self) -> str:
-        """The base URL for a client."""
         return f"{self._scheme}://127.0.0.1:{self._http.server_port}/v1"
 
     def environ(self, **more: str) -> dict[str, str]:
-        """The variables that lead a client here."""
         return {"OPENAI_API_KEY": "sk-loopback-0123456789", "OPENAI_BASE_URL": self.url, **more}
 
     def __enter__(self) -> OpenAIServer:
@@ -85,7 +83,6 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.owner  # type: ignore[attr-defined,no-any-return]
 
     def pause(self, seconds: float) -> bool:
-        """Wait, and say whether the server is still open; connections end with it."""
         closing = self.owner.closing.wait(seconds)
         self.close_connection = self.close_connection or closing
         return not closing
@@ -137,13 +134,11 @@ def payload(
 
 
 def completion(*choices: Any, **fields: Any) -> dict[str, Any]:
-    """The body of a chat completion; `fields` replace what it would say."""
     head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "test-model"}
     return {**head, "choices": list(choices), "usage": DEFAULT_USAGE, **fields}
 
 
 def choice(content: Any, finish_reason: str | None = "stop", refusal: str | None = None) -> dict[str, Any]:
-    """One choice of a chat completion."""
     message = {"role": "assistant", "content": content, "refusal": refusal}
     return {"index": 0, "message": message, "finish_reason": finish_reason, "logprobs": None}
 
@@ -156,13 +151,11 @@ def answer(
     refusal: str | None = None,
     usage: Any = DEFAULT_USAGE,
 ) -> Behaviour:
-    """A model's answer: a text, or any value as JSON text."""
     text = content if isinstance(content, str | None) else json.dumps(content)
     return payload(200, completion(choice(text, finish_reason, refusal), usage=usage), delay=delay)
 
 
 def status(code: int, message: str = "the server says no", error_code: str | None = None) -> Behaviour:
-    """An error as OpenAI words it."""
     return payload(code, {"error": {"message": message, "type": "server_says", "param": None, "code": error_code}})
 
 
@@ -176,17 +169,14 @@ def redirect(location: str, code: int = 307) -> Behaviour:
 
 
 def truncated(content: str = '{"answer": "it was cut') -> Behaviour:
-    """An answer that ran into the length limit."""
     return answer(content, finish_reason="length")
 
 
 def filtered() -> Behaviour:
-    """An answer that the content filter stopped."""
     return answer("", finish_reason="content_filter")
 
 
 def refusal(text: str = "I cannot help with that.") -> Behaviour:
-    """A refusal in OpenAI's own field."""
     return answer(None, refusal=text)
 
 
@@ -200,7 +190,6 @@ def hang_up() -> Behaviour:
 
 
 def drop() -> Behaviour:
-    """The connection closes in the middle of the body."""
     body = json.dumps(completion(choice("{}"))).encode()
     return lambda handler: handler.send(200, iter([body[: len(body) // 2]]), len(body), "application/json")
 
@@ -240,5 +229,4 @@ def flood(part: bytes, count: int, sent: list[int], **headers: str) -> Behaviour
 
 
 def refusing_environ() -> dict[str, str]:
-    """The variables that lead a client to a port where nobody listens: one that nobody is given by chance."""
     return {"OPENAI_API_KEY": "sk-loopback-0123456789", "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}

@@ -1,7 +1,5 @@
 """Agents that write a brief in sections, with an outline and an answer that a test proposes."""
 
-from __future__ import annotations
-
 from research_cases import hits, note_pages, reads, research, vendor
 from runs import check_result
 
@@ -28,7 +26,6 @@ PARTS = {
 
 
 def answer_of(*texts, titles=TITLES, citations=("n3",)):
-    """Return what a writer of sections proposes."""
     sections = [{"title": title, "text": text} for title, text in zip(titles, texts, strict=True)]
     return {"sections": sections, "citations": [*citations]}
 

@@ -3,8 +3,6 @@
 A bank keeps what it was asked for in a file, a line for each time, whoever asks and whatever becomes of the process.
 """
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path
@@ -67,23 +65,19 @@ class Bank:
         return self.pay(request, idempotency_key)
 
     def reconcile(self, key: str) -> gg.Outcome | None:
-        """Say what came of a payment."""
         made = [line for line in self.lines if line["key"] == key]
         return gg.Outcome("value", f"paid {made[0]['amount']}") if made else None
 
     @property
     def lines(self) -> list[Any]:
-        """What was paid, in its order."""
         return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
 
     @property
     def amounts(self) -> list[int]:
-        """How much was paid, in its order."""
         return [line["amount"] for line in self.lines]
 
 
 def check_request(state: Any, run: Any) -> gg.Pass:
-    """Parse the input."""
     if not isinstance(state.get("batches"), list):
         raise gg.Stop("invalid_request:batches")
     return gg.Pass({"due": state["batches"], "paid": []})
@@ -107,7 +101,6 @@ def check_payments(state: Any, run: Any) -> gg.Pass:
 
 
 def end_paid(state: Any, run: Any) -> Any:
-    """End with the receipts."""
     return {"outcome": "paid", "payments": state["paid"]}
 
 
@@ -151,7 +144,6 @@ def pattern(
 
 
 def payments(tool: Any, *, checkpointer: Any = None, recorder: Any = None, world: Any = None, **given: Any) -> Any:
-    """Return the pattern's graph."""
     return pattern(tool, **given).compile(checkpointer=checkpointer, recorder=recorder, world=world)
 
 
@@ -168,22 +160,17 @@ class FileRecorder:
         self.moment()
 
     def begin(self, run: Any) -> None:
-        """Keep a beginning."""
         self._keep("begin", run)
 
     def note(self, note: Any) -> None:
-        """Keep a note."""
         self._keep("note", note)
 
     def record(self, run: Any) -> None:
-        """Keep a recording."""
         self._keep("record", run)
 
     def notes(self, request: str) -> list[Any]:
-        """Return the notes of a request."""
         return [note for note in self.told("note") if note["request"] == request]
 
     def told(self, kind: str) -> list[Any]:
-        """Return what was told of a kind."""
         lines = self.file.read_text().splitlines() if self.file.exists() else []
         return [content for told, content in map(json.loads, lines) if told == kind]

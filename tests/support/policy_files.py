@@ -1,7 +1,5 @@
 """Policy files of tests: written, and random ones as YAML."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated
 
@@ -87,7 +85,6 @@ SECTIONS = st.fixed_dictionaries({name: st.fixed_dictionaries({}, optional=of) f
 
 
 def as_yaml(document):
-    """JSON is YAML, so its own dumper is kept out of it: nested mappings in block style, the rest in flow style."""
     return "\n".join(_block(document, ""))
 
 

@@ -1,7 +1,5 @@
 """RAG agents whose planner, answerer and retriever follow a script."""
 
-from __future__ import annotations
-
 import json
 
 from guardgraph import RagPolicy, create_rag_agent
@@ -18,16 +16,13 @@ POLICY = RagPolicy(allowed_sources_policy=SOURCES, allowed_sources_execution=SOU
 
 
 def agent(plan=INTENT, answer=ANSWER, **kwargs):
-    """Make an agent whose planner and answerer are functions that always return these values."""
     own = {"planner": scripted_tool(plan, loop=True), "answerer": scripted_tool(answer, loop=True)}
     return create_rag_agent(**{**own, **kwargs})
 
 
 def agent_with(*candidates, plan=INTENT, policy=POLICY, **kwargs):
-    """Make an agent whose retriever returns these candidates."""
     return agent(plan, retriever=scripted_tool(list(candidates), loop=True), policy=policy, **kwargs)
 
 
 def texts(*values):
-    """Return values as the texts that a model would write."""
     return [json.dumps(value) for value in values]

@@ -4,8 +4,6 @@ Run as a script, it replays the recordings that stand in a file, a line of JSON 
 prints for each whether the result is the recorded one.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import sys
@@ -51,17 +49,14 @@ class Kept:
         self.texts = []
 
     def record(self, run):
-        """Keep a recording; NaN and its like are no JSON."""
         self.texts.append(json.dumps(run, allow_nan=False))
 
     @property
     def recordings(self):
-        """What was recorded, read again."""
         return [json.loads(text) for text in self.texts]
 
     @property
     def only(self):
-        """The one recording."""
         [text] = self.texts
         return json.loads(text)
 
@@ -76,7 +71,6 @@ class Beginning:
         """Keep nothing."""
 
     def notes(self, request):
-        """Have nothing."""
         return []
 
 
@@ -88,7 +82,6 @@ class Failing(Beginning):
         self.asked = 0
 
     def record(self, run):
-        """Fail."""
         self.asked += 1
         raise self.error
 
@@ -107,11 +100,9 @@ class Nothing:
     """A ledger that nobody may ask."""
 
     def reserve(self, charges, *, seconds):
-        """Fail."""
         raise AssertionError("the ledger was asked")
 
     def settle(self, reserved, amounts):
-        """Fail."""
         raise AssertionError("the ledger was asked")
 
 
@@ -155,20 +146,17 @@ def replaying_agent(recording):
 
 
 def recorded(graph_of, given=TICKET, mode="invoke", **kwargs):
-    """Make a run of a graph and return its recording, read from JSON; `graph_of` takes a recorder."""
     kept = Kept()
     run(graph_of(recorder=kept), given, mode, **kwargs)
     return kept.only
 
 
 def stops():
-    """Name every entry of the three catalogues, with its pattern."""
     return [f"{pattern}: {entry}" for pattern in AGENTS for entry in import_module(f"test_{pattern}_stops").STOPS]
 
 
 @cache
 def _table(pattern):
-    """Scripts are played once, so runs that are recorded need a table of their own."""
     return run_path(str(Path(__file__).parents[1] / "graphs" / f"test_{pattern}_stops.py"))["STOPS"]
 
 

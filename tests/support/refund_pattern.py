@@ -3,8 +3,6 @@
 Whatever is named in `bodies` takes the place of a body of its own, as in `ticket_pattern`.
 """
 
-from __future__ import annotations
-
 from typing import Any, NotRequired
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -79,7 +77,6 @@ REASONS = Catalogue(
 
 
 def check_request(state, run):
-    """Parse the input."""
     if not isinstance(state.get("order"), str):
         raise Stop("invalid_request:order")
     return Pass({"task": state["order"]})
@@ -112,7 +109,6 @@ def approve(state, run):
 
 
 def check_approval(state, run):
-    """Let what a person approved be paid."""
     answer = reviewed(state["raw_review"])
     step = Step({"phase": "approve"}, {"action": "approve_refund", "answer": answer})
     return Pass({"approved_refund": state["accepted_refund"]}, steps=(step,))
@@ -137,12 +133,10 @@ def check_payment(state, run):
 
 
 def refunded(state, run):
-    """End with the receipt."""
     return {"outcome": "refunded", "refund": state["approved_refund"], "payment": state["accepted_payment"]}
 
 
 def thirty(view):
-    """Propose always the same."""
     return {"amount": 30}
 
 
@@ -215,14 +209,12 @@ def pattern(proposer=thirty, tool=receipt, *, bodies=None, policy=None, budget=N
 
 
 def refund(*args, checkpointer=None, world=None, recorder=None, reviewers=None, shadow=None, **kwargs):
-    """Return the pattern's graph; see `pattern`."""
     compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder, "shadow": shadow}
     compiled["reviewers"] = reviewers
     return pattern(*args, **kwargs).compile(name="refund", **compiled)
 
 
 def answering(waiting, decision="approve", **said):
-    """Return what resumes a run that waits, by somebody who saw what it showed."""
     return Command(resume={"hash": waiting["waiting_for"]["hash"], "decision": decision, **said})
 
 
@@ -234,6 +226,5 @@ def waiting(graph, config=THREAD, **kwargs):
 
 
 def begun(**kwargs):
-    """Return a graph with a checkpointer, and what its run shows while it waits."""
     graph = refund(checkpointer=InMemorySaver(), **kwargs)
     return graph, waiting(graph)

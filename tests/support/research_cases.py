@@ -1,7 +1,5 @@
 """What tests of the Research agent share: the demo's data, and agents made of scripted parts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -38,18 +36,15 @@ ANSWER = {"answer": SAMPLE["answer"], "citations": SAMPLE["citations"]}
 
 
 def asked(question=QUESTION, **hints):
-    """Make an input without the demo's hints, with these instead."""
     return {"goal": GOAL, "request": {"request": {"question": question}, "policy_hints": hints}}
 
 
 def research(hints=None, *, input=None, mode="invoke", context=None, **parts):
-    """Run an agent made of `parts` once, on the demo's question."""
     agent = create_research_agent(**parts)
     return run(agent, asked(**(hints or {})) if input is None else input, mode, context=context)
 
 
 def hits(*urls):
-    """Make a search that finds these URLs, whatever they are."""
     return scripted_tool([{"url": url} for url in urls], loop=True)
 
 
@@ -82,32 +77,26 @@ def quotes(**changes):
 
 
 def notes(*changed, base=NOTES[0]):
-    """Make an extractor that returns a recorded note for every change."""
     return scripted_tool([{**base, **change} for change in changed], loop=True)
 
 
 def plans(**changes):
-    """Make a planner that changes its first step."""
     return scripted_tool({"steps": [{**STEPS[0], **changes}, *STEPS[1:]]}, loop=True)
 
 
 def read_urls(reader):
-    """Name the URLs that a scripted reader was asked for, sorted: pages are read side by side."""
     return sorted(call["url"] for call in reader.calls)
 
 
 def vendor(*names):
-    """Make URLs of a host that is on both lists."""
     return [f"https://{SLA_HOST}/{name}" for name in names]
 
 
 def denied(url, reason):
-    """Say what a result shows of a denied source."""
     return {"url": url, "reason": f"source_denied_{reason}"}
 
 
 def lists(policy=None, execution=None):
-    """Make a context that tightens the domain lists."""
     given = {"allowed_domains_policy": policy, "allowed_domains_execution": execution}
     return {"policy": {name: hosts for name, hosts in given.items() if hosts is not None}}
 

@@ -10,8 +10,6 @@ Each pattern has a table of runs that stop, by the catalogue's entries::
     check_stop(RAG_REASONS, entry, STOPS[entry])
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Mapping

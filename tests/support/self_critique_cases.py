@@ -1,7 +1,5 @@
 """What the tests of the Self-critique agent share: the demo's input, a draft, critiques, scripted agents."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path
@@ -49,12 +47,10 @@ ESCALATE = {
 
 
 def revise(*changes):
-    """Return a critique that requires changes."""
     return {**REVISE, "required_changes": list(changes)}
 
 
 def given(**hints):
-    """Return the demo's input with other policy hints."""
     context = copy.deepcopy(CONTEXT)
     context["policy_hints"].update(hints)
     return {"goal": GOAL, "incident_context": context}
@@ -76,23 +72,19 @@ def agent(draft=DRAFT, critique=APPROVE, revised=(REVISED,), *, shorter=DRAFT, p
 
 
 def failing(view):
-    """A proposer with a defect that no server can cause."""
     raise AssertionError("a defect")
 
 
 def model_run(*script, world=None, **budget):
-    """Run an agent whose one model answers from a script, and return the result, checked."""
     graph = create_self_critique_agent(ScriptedChatModel(*script), world=world)
     return checked(graph.invoke(GIVEN, context={"budget": {"max_attempts": 1, **budget}}))
 
 
 def checked(result):
-    """Assert what holds for every result, and return it."""
     return check_result(SELF_CRITIQUE_REASONS, result)
 
 
 def result_of(*args, input=GIVEN, context=None, **settings):
-    """Run an agent of `agent` once and return the result, checked."""
     return checked(agent(*args, **settings).invoke(input, context=context))
 
 
@@ -102,13 +94,11 @@ THREAD = {"configurable": {"thread_id": "1"}}
 
 
 def escalated(*, policy=None, draft=DRAFT, critique=ESCALATE, **more):
-    """Return an agent whose run waits for a person, and what it shows."""
     graph = agent(draft, critique, **{"policy": {**WAIT, **(policy or {})}, "checkpointer": InMemorySaver(), **more})
     return graph, graph.invoke(GIVEN, THREAD)
 
 
 def decided(shown, decision, **more):
-    """Return the Command with a person's answer to what a run shows."""
     return Command(resume={"hash": shown["waiting_for"]["hash"], "decision": decision, **more})
 
 

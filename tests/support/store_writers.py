@@ -3,8 +3,6 @@
 They come from a server of processes that has loaded all that they need, so that many of them start in no time.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random
@@ -46,14 +44,12 @@ class Sending:
         self.begin, self.note, self.notes = store.begin, store.note, store.notes
 
     def record(self, run):
-        """Record a run, and send what the store said of it."""
         receipt = self.store.record(run)
         self.pipe.send((run["run_id"], receipt))
         return receipt
 
 
 def saver(checkpoints):
-    """Return a checkpointer in a file."""
     return SqliteSaver(sqlite3.connect(checkpoints, check_same_thread=False, timeout=TIMEOUT))
 
 

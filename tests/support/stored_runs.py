@@ -1,7 +1,5 @@
 """What tests of stores share: databases, and runs to put into them."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing, contextmanager
@@ -26,7 +24,6 @@ def new_database(postgres):
 
 
 def asked(recorder, question="What is the P1 first response target?", **caller):
-    """Make a run of the RAG agent, and return its result."""
     context = {"caller": caller} if caller else None
     return create_rag_agent(recorder=recorder).invoke({"question": question}, context=context)
 
@@ -58,23 +55,19 @@ def _recordings():
 
 
 def recordings():
-    """Return a recording of every pattern, and one of a run that was stopped at once."""
     return [json.loads(text) for text in _recordings()]
 
 
 def numbered(made, number):
-    """Return a copy of a recording with a run_id that is made of a number."""
     run_id = f"00000000-0000-4000-8000-{number:012d}"
     return {**made, "run_id": run_id, "result": {**made["result"], "run_id": run_id}}
 
 
 @contextmanager
 def opened(file):
-    """Open the file of a store as whoever tampers with it would, and keep what was changed."""
     with closing(sqlite3.connect(file)) as connection, connection:
         yield connection
 
 
 def everything_written(folder):
-    """Return the bytes of all files of a folder."""
     return b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())

@@ -1,7 +1,5 @@
 """Ways of breaking a good graph, for the tests of `verify`: changes to its builder, which is then compiled again."""
 
-from __future__ import annotations
-
 from ticket_pattern import Policy, pattern
 from typing_extensions import TypedDict
 
@@ -18,7 +16,6 @@ def broken(*tamper):
 
 
 def by_rule(findings, rule):
-    """Return a rule's findings; there must be one."""
     found = [finding for finding in findings if finding.rule == rule]
     assert found, [str(finding) for finding in findings]
     return found
@@ -33,22 +30,18 @@ def fails(rule, *nodes, path=None, tamper):
 
 
 def plain(state):
-    """Stand in for a node that the grammar did not make."""
     return {"accepted_label": "bug"}
 
 
 def edge(start, end):
-    """Return a change that draws an edge."""
     return lambda builder: builder.add_edge(start, end)
 
 
 def node(name, action=plain, **kwargs):
-    """Return a change that adds a node."""
     return lambda builder: builder.add_node(name, action, **kwargs)
 
 
 def branch(name, path, ends=None):
-    """Return a change that adds a conditional edge."""
     return lambda builder: builder.add_conditional_edges(name, path, ends)
 
 
@@ -100,12 +93,10 @@ def declared(name, **changed):
 
 
 def as_dict(item):
-    """Return a declaration's fields."""
     return {field: getattr(item, field) for field in item.__dataclass_fields__}
 
 
 def channel(name, made):
-    """Return a change to a channel."""
     return lambda builder: builder.channels.update({name: made})
 
 
@@ -125,5 +116,4 @@ def overridden(part):
 
 
 def lax():
-    """Return the builder of the same pattern with a wider policy."""
     return pattern(policy=Policy(labels=("anything",))).builder()

@@ -5,8 +5,6 @@ Every body can be replaced, so that a test can make any node misbehave::
     triage(bodies={"label_guard": lambda state, run: {"accepted_label": "bug"}}).invoke(TICKET)
 """
 
-from __future__ import annotations
-
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -71,7 +69,6 @@ REASONS = Catalogue(
 
 
 def check_request(state, run):
-    """Parse the input."""
     if not isinstance(state.get("ticket"), str):
         raise Stop("invalid_request:ticket", details={"allowed": "a text"})
     return Pass({"task": state["ticket"]})
@@ -109,7 +106,6 @@ def lookup(tool):
 
 
 def open_desk(state, run):
-    """Return the desk, or stop where it is closed at this moment."""
     if state["accepted_label"] not in run.policy.desks:
         raise Stop(f"desk_denied:{state['accepted_label']}")
     return state["accepted_label"]
@@ -125,17 +121,14 @@ def check_duty(state, run):
 
 
 def routed(state, run):
-    """End with a person."""
     return {"outcome": "routed", "label": state["accepted_label"], "on_duty": state["accepted_duty"]}
 
 
 def spam(state, run):
-    """End without one."""
     return {"outcome": "spam", "label": "spam"}
 
 
 def is_bug(request):
-    """Propose always the same."""
     return {"label": "bug"}
 
 
@@ -191,6 +184,5 @@ def pattern(proposer=is_bug, tool=on_duty, *, bodies=None, policy=None, budget=N
 
 
 def triage(*args, checkpointer=None, world=None, recorder=None, shadow=None, **kwargs):
-    """Return the pattern's graph; see `pattern`."""
     compiled = {"checkpointer": checkpointer, "world": world, "recorder": recorder, "shadow": shadow}
     return pattern(*args, **kwargs).compile(name="triage", **compiled)
