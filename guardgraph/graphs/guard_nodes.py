@@ -186,11 +186,7 @@ def _check_verdict_is_kept(verdict: str) -> None:
 
 
 def _make_state_reader(field: str, read: Read) -> Callable[[Any], Any]:
-    """Return what reads a value of the state: of a dictionary, or of a dataclass or model.
-
-    Raises:
-        ConfigurationError: neither a name nor a function was given.
-    """
+    """Return what reads a value of the state: of a dictionary, or of a dataclass or model."""
     if callable(read):
         return read
     if not isinstance(read, str) or not read:

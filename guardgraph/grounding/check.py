@@ -402,13 +402,7 @@ def _list_counted(value: Value) -> frozenset[str]:
 
 
 def _is_conflict(value: Value, source: Value, is_near: bool) -> bool:
-    """Say whether a source sentence says another number of the same.
-
-    Args:
-        value: of the text, which no source has.
-        source: of a source sentence that is near; nothing in the text says it.
-        is_near: whether the source sentence is so near that it counts the same things.
-    """
+    """Say whether a source sentence, near or not, says another number of the same than a value that no source has."""
     if source.mark == "implied" or value.kind != source.kind or value.is_year != source.is_year:
         return False
     if not is_same_kind(value, source) or value.kind in ("label", "score"):

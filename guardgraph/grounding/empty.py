@@ -23,13 +23,9 @@ _FEWEST_TOLD_WORDS: Final = 3
 def is_empty_text(
     text: str, *, echoes: Iterable[str] = (), told: Iterable[str] = (), results: Iterable[str] = ()
 ) -> bool:
-    """Say whether a text says nothing.
+    """Say whether a text says nothing: it is blank, or only repeats its question (`echoes`) or its prompt (`told`).
 
-    Args:
-        text: what was written.
-        echoes: what it would only repeat, such as the question.
-        told: what its writer was told.
-        results: what tools brought; where a call was made, a number of theirs, a whole one and "done" are said.
+    `results` are what tools brought; where a call was made, a number of theirs, a whole one and "done" are said.
     """
     said = list_word_keys(text)
     if (

@@ -100,11 +100,7 @@ def _count_seconds(begin: str, end: str) -> float:
 
 
 def read_messages(given: Iterable[Any]) -> list[AnyMessage]:
-    """Return messages of LangChain's in any of its forms of JSON, or OpenAI's.
-
-    Raises:
-        ConfigurationError: one is none.
-    """
+    """Return messages of LangChain's in any of its forms of JSON, or OpenAI's."""
     messages = list[Any]()
     for number, item in enumerate(given, 1):
         try:
@@ -189,11 +185,7 @@ def _read_state_file(file: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 
 def read_json_file(file: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the JSON in a file, one document or one a line, each with its place.
-
-    Raises:
-        ConfigurationError: it cannot be read.
-    """
+    """Yield the JSON in a file, one document or one a line, each with its place."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:

@@ -36,22 +36,10 @@ _GUARD_NODES: Final = "guardgraph.graphs.guard_nodes"
 def prove_behind(
     graph: CompiledStateGraph[Any, Any, Any, Any], behind: Mapping[str, Sequence[str]], before: Sequence[str] = ()
 ) -> list[Finding]:
-    """Prove that every way from some nodes to the end of a graph passes a guard node.
+    """Return which ways from some nodes reach the end past a guard node, or go where nothing declares; see `verify`.
 
-    Args:
-        graph: any compiled graph.
-        behind: by the name of each guard node the nodes whose writing it judges; ``outer:inner`` names a node of a
-            graph inside the graph.
-        before: other nodes that may be reached only past the guard, such as one that sends a mail.
-
-    Returns:
-        A finding ``around`` with the shortest way for each node that has one, and for an `answer_guard` or `tool_guard`
-        that goes to one node whatever it decides; a finding ``unseen`` for each node that such a way could begin from
-        and that may go where nothing declares; a finding ``endless`` for each of our guard nodes that goes to a node
-        from which every way leads back to it. Empty when none is there.
-
-    Raises:
-        InputError: a name is none of the graph's nodes, or nothing is named that could be proved.
+    ``outer:inner`` names a node of a graph inside the graph. Of our guard nodes one is ``around``, too, that goes to a
+    single node whatever it decides, and one ``endless`` that goes to a node from which every way leads back to it.
     """
     named = behind.values() if isinstance(behind, Mapping) else ()
     if not named or not all(names and isinstance(names, list | tuple) for names in named):

@@ -238,12 +238,7 @@ _ATOMS = (type(None), str, bool, type)  # what most of it all is, and what is co
 def find_compiled_changes(
     graph: CompiledStateGraph[Any, Any, Any, Any], *, by_grammar: bool
 ) -> Iterator[tuple[str, ...]]:
-    """Yield what was changed after compiling: (what, node) or (what,) for the graph as a whole.
-
-    Args:
-        graph: what will run.
-        by_grammar: whether the grammar compiled it, which has LangGraph's own edges read less.
-    """
+    """Yield what was changed after compiling: (what, node) or (what,) for the graph as a whole."""
     try:
         made = StateGraph.compile(graph.builder)
         made = drop_router_readers(made) if by_grammar else made
@@ -325,10 +320,6 @@ def find_held_tools(body: object, tools: Mapping[str, object]) -> list[str]:
 
     They are looked for in what the body closes over, its defaults and its globals by name, in partials, methods,
     callable objects, Runnables, proposers, modules, lists, tuples and dictionaries, and in the functions found there.
-
-    Args:
-        body: of a node.
-        tools: what the pattern's table calls, by name.
     """
     around = deque[Any]([body])
     seen: dict[int, Any] = {}  # the objects too: an id is free again when nobody has its object

@@ -52,10 +52,7 @@ def verify(
 
 
 def verify_new_graph(graph: GuardedGraph) -> list[Finding]:
-    """Prove the grammar on a graph that was compiled a moment ago, so that nobody can have changed it since.
-
-    Whether one was changed is seen by compiling it once more, which takes as long as compiling it.
-    """
+    """Prove the grammar on a graph that was compiled a moment ago: nobody can have changed it since."""
     return _prove_rules(graph, RULES.keys() - {"changed"})
 
 

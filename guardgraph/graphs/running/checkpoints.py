@@ -1,21 +1,16 @@
 """The thread of a run, and what its door admits beside the input: where a run may begin, go on, and what is kept there.
 
-A client chooses the configuration of its runs. LangGraph reads there whether a run goes on where an earlier one stood:
-for an answer or for None that is what was asked for, for a new input it would be another run's result.
+A client chooses the configuration of its runs, and LangGraph reads there whether a run goes on where an earlier one
+stood. For an answer or for None that is what was asked for; for a new input it would be another run's result.
 
-A client that got no answer, and a server after a crash, send the same input again. With the same request id it resumes
-the run that it began, or returns that run's result. Another input does not push aside a run that has not ended, unless
-it says so. LangGraph's server lets one run of a thread work at a time, and its clients choose there what becomes of the
-one before: so on a server another input takes the place of a run that was left, if that neither waits for a person nor
-may have changed something outside.
+A client that got no answer, and a server after a crash, send the same input again: with the same request id it resumes
+the run that it began, or returns its result. Another input does not push aside a run that has not ended, unless it says
+so, or on a server the run was left, waits for nobody and may have changed nothing outside. A run whose next node is not
+of the graph that resumes it is led to its end.
 
-A run whose next node is not of the graph that resumes it cannot go on, and is led to its end. What goes on from an
-earlier checkpoint is a fork, a run of its own: what a run did since would be done once more, under the same run_id and
-with the same approval. So a deployment has to allow it, and a fork has an id, a beginning on record, a request and so
-keys of its own. What happened before the checkpoint is part of it; what the earlier run kept after it is not. An answer
-of a person counts for the run that asked, so no run goes on from behind one.
-
-Whatever reads or writes at a checkpointer is a step of the door, which yields it: one for sync and async.
+What goes on from an earlier checkpoint is a fork, a run of its own, which a deployment has to allow: what a run did
+since would be done once more, under the same run_id and approval. It has an id, a beginning on record, a request and so
+keys of its own. An answer of a person counts for the run that asked, so no run goes on from behind one.
 """
 
 from __future__ import annotations

@@ -40,12 +40,7 @@ def _read_table(folder: str, language: str) -> Mapping[str, Any]:
 
 @cache
 def load_names(language: str, key: str) -> Mapping[str, Any]:
-    """Return what names mean in a language: those that are made, and those that are written by hand.
-
-    Args:
-        language: an ISO 639-1 code.
-        key: of the tables, such as ``"units"``.
-    """
+    """Return what names mean in a language, by a key of its tables: those that are made, and those written by hand."""
     return {**load_made_table(language).get(key, {}), **load_hand_table(language).get(key, {})}
 
 

@@ -80,18 +80,7 @@ def find_link_problem(
     markup: Collection[str] = (),
     known_names: Collection[str] = (),
 ) -> LinkProblem | None:
-    """Find active markup in texts, or a link that nothing supports.
-
-    Args:
-        texts: what a model wrote.
-        cited: what supports a link: the texts that they rest on, the question.
-        known_links: hosts, URLs and mail addresses that any text may have; a host is all its pages.
-        markup: active markup that a text may have: ``html``, ``images``, ``scripts``.
-        known_names: names that any text may say; one of them may look like a host.
-
-    Returns:
-        The first problem, None where there is none.
-    """
+    """Return the first active markup of texts, or link that neither cited texts nor known links and names support."""
     texts = list(texts)
     if hidden := [sign for text in texts for sign in find_hidden_signs(text)]:
         return LinkProblem("active_markup", _show_links(hidden))
