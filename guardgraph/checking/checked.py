@@ -14,7 +14,6 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject
 
 PASSED: Final = "success"  # the stop reason of an answer that is let through, as of a run
-
 _EMPTY: Final = "invalid_answer:empty"  # the stop reason of an answer that says nothing
 _UNCHECKED: Final = {"supported": "unchecked"}
 

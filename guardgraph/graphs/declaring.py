@@ -87,7 +87,6 @@ class RunRecord(TypedDict):
 
 
 RECORD = get_type_hints(RunRecord, include_extras=True)  # the grammar's own channels
-
 CALLED = Annotated[list[VisitRecord], add]  # of a node that calls: what it called
 
 
@@ -170,9 +169,7 @@ def _list_hint_annotations(hint: Any) -> Iterator[Any]:
 T = TypeVar("T")
 
 INPUT = "given"  # the channel with the input as it was recorded, which no body writes
-
 FAILED_ENDING = "stop_guard_error"  # where a run ends whose ok ending fails
-
 UNRECORDED_ENDING = f"stop_{AUDIT_UNAVAILABLE}"  # where a run ends that had to be recorded and was not
 
 
@@ -311,7 +308,6 @@ def build_declaration(
 
 
 _ACTING = ("effects", "rounds")  # what only an act node says of itself
-
 _BEHIND = ("act", "terminal")  # the kinds of nodes that may say behind which guards they stand
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from langchain_core.cross_encoders import BaseCrossEncoder
 
 Verifier: TypeAlias = "Outside | ChatModel | BaseCrossEncoder | str"  # who may be a verifier
-
 VERIFY, SUPPORT_GUARD = "verify_answer", "support_guard"  # the nodes of a verifier: it proposes, and the guard refuses
 
 

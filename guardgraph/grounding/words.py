@@ -22,7 +22,6 @@ from guardgraph.plain.letters import is_unspaced_letter, normalise_to_nfkc
 from guardgraph.plain.memory import remember_by_text
 
 DEFAULT_LANGUAGE: Final = "en"  # of a text that does not tell its own
-
 LISTED_LANGUAGES: Final = ("en",)  # languages whose words in lower case are listed
 
 _APOSTROPHES: Final = "'’ʼ＇"

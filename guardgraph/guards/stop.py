@@ -11,7 +11,6 @@ LONGEST_QUESTION = 20_000
 """Characters of a question or a goal: some ten pages. Every word of it is looked up, and every fact read."""
 
 NAME_LIMIT = 80  # characters of a name written by a model that a stop reason repeats
-
 MOST_NAMED = 1000  # characters of the names that there are, where one was invented
 
 

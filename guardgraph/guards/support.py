@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from guardgraph.state.research import Issue, Note, NotesVerification
 
 CLAIM_CHARS = 280  # characters of a refused claim that a stop shows
-
 _MOST_LABEL_WORDS: Final = 2  # words of a heading or lead-in that may only say what something is about
 _COLONS: Final = ":\uff1a"
 _WORD: Final = re.compile(r"\w+")

@@ -9,8 +9,6 @@ from guardgraph.plain.scopes import make_scope_set, meet_scopes
 from guardgraph.plain.urls import parse_url_target
 
 SHOWN_URL_CHARS = 200  # characters of a dropped URL that a result repeats
-
-
 MOST_HITS = 1000  # hits that are looked through for such as count, where a search finds more than it was asked for
 
 

@@ -29,9 +29,7 @@ from guardgraph.world.call import Call
 from guardgraph.world.proposers import Proposer
 
 Rounds: TypeAlias = int | Literal["any"]  # how often a visit may yield calls: a number from 1 on, or any
-
 _SLOT = "declares"  # the attribute of a body that keeps what it says of itself
-
 Writes: TypeAlias = "Mapping[str, Any]"  # channels and their new values
 
 

@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 SUCCESS = "success"  # the stop reason of a run that ended well
-
 AUDIT_UNAVAILABLE = "audit_unavailable"  # the stop reason, and the family, of a run that had to be recorded and was not
 
 SWITCHED_OFF, POLICY_UNREADABLE = "switched_off", "policy_unreadable"

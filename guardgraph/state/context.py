@@ -13,7 +13,6 @@ from guardgraph.plain.letters import normalise_to_nfc
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, Settings
 
 PUBLIC: Final = "public"  # the reader that is everybody
-
 TENANT: Final = "tenant"  # the reader that is every caller of the document's tenant
 
 

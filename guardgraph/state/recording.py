@@ -90,7 +90,6 @@ class Shadow(TypedDict):
 
 
 CallKind: TypeAlias = Literal["proposer", "tool", "person"]  # who is called
-
 Count: TypeAlias = Annotated[int, Field(ge=1)]  # a number that counts from 1 on
 
 

@@ -38,7 +38,6 @@ from guardgraph.state.spending import Price
 from guardgraph.state.tightening import Compared, Problem, Tightens
 
 MOST_NAMES = 100_000  # names that a list of a setting may have
-
 LONGEST_NAME = 10_000  # characters of each
 
 

@@ -25,9 +25,7 @@ BUDGET_REASONS: Final = (*LIMITS, TENANT_BUDGET, TENANT_BUDGET_UNAVAILABLE)
 """Reasons for which a call, or another attempt of it, is not begun, as they begin."""
 
 NEAR_SHARE: Final = 0.8  # the share of a limit from which on a trace says what is spent
-
 PRICED_TOKENS: Final = 1_000_000  # tokens that a price is for
-
 COST_DIGITS: Final = 9  # digits behind the point that costs are kept with: a token of a cheap model costs some 1e-8
 
 _Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -47,7 +47,6 @@ from guardgraph.world.deadline import await_in_thread
 InputT = TypeVar("InputT", default=Any)  # what a run is given
 ContextT = TypeVar("ContextT", default=Any)  # what a run may tighten
 ResultT = TypeVar("ResultT", default=Any)  # what a run returns
-
 Given: TypeAlias = InputT | Command[Any] | None  # what begins a run, answers one that waits, or has one go on
 Within: TypeAlias = ContextT | Mapping[str, Any] | None  # A context, or the dictionary of one
 Config: TypeAlias = RunnableConfig | None  # LangGraph's configuration of a run

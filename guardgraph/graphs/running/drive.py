@@ -61,7 +61,6 @@ from guardgraph.world.replaying import ReplayingWorld
 from guardgraph.world.spending import record_call, reserve_call
 
 MOST_AT_ONCE = 1000  # calls that a body may yield at once
-
 Driven: TypeAlias = Needs[JsonObject]  # a body at work: it yields what is to be done, and is sent back what came of it
 
 

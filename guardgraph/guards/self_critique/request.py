@@ -10,7 +10,6 @@ from guardgraph.plain.json import JsonObject, JsonValue, make_storable_json
 from guardgraph.state.self_critique import SelfCritiqueTask
 
 IGNORED_KEYS = ("policy_hints", "limits")  # keys of a context that say nothing of an incident, at any depth
-
 HINTS = "incident_context.policy_hints"  # where the hints stand in the input
 
 
