@@ -87,7 +87,7 @@ def unwritable():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
-@pytest.mark.parametrize("arguments", [("reasons", "--markdown"), ("reasons", "--json"), ("--help",)])
+@pytest.mark.parametrize("arguments", [("reasons", "--markdown"), ("--help",)])
 def test_a_closed_pipe_is_quiet(arguments, unwritable):
     command = [sys.executable, "-W", "error", "-m", "guardgraph", *arguments]
     done = subprocess.run(command, stdout=unwritable, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
@@ -120,6 +120,17 @@ def test_main_survives_a_full_disk(monkeypatch, capsys):
             main()
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("guardgraph: the output cannot be written: ")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize("arguments", [["reasons"], ["reasons", "--json"]])
+def test_main_survives_a_reader_that_goes_away(arguments, unwritable, monkeypatch, capsys):
+    """Tables and JSON alike, and nothing is left in a buffer for the end of the process."""
+    monkeypatch.setattr(sys, "argv", ["guardgraph", *arguments])
+    monkeypatch.setattr(sys, "stdout", unwritable)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, capsys.readouterr().err) == (141, "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")

@@ -360,7 +360,9 @@ def test_the_time_of_the_run_holds_beside_that_of_the_page():
     [
         {"cache": 5},
         {"allowed_addresses": ["everywhere"]},
+        {"ssl_context": True},
         {"ssl_context": ssl._create_unverified_context()},
+        {"user_agent": ""},
         {"user_agent": "evil\r\nhost: b.test"},
         {"user_agent": "žluťoučký"},
         {"robots": "no"},
