@@ -49,11 +49,11 @@ def attack(
     if as_json:
         print_json({**report.plain(), **({} if mutants is None else {"mutants": mutants})})
     else:
-        _print_report(Screen(), report, mutants)
+        _print_attack_report(Screen(), report, mutants)
     exit_with_status(not report.found and "unnoticed" not in (mutants or {}).values())
 
 
-def _print_report(screen: Screen, report: AttackReport, mutants: dict[str, str] | None) -> None:
+def _print_attack_report(screen: Screen, report: AttackReport, mutants: dict[str, str] | None) -> None:
     from guardgraph.testing.attack.mutants import MUTANTS
 
     screen.print_text(f"{report.target}: {report.runs} runs, seed {report.seed}, {report.seconds:.0f} s", indent=0)

@@ -35,7 +35,7 @@ app = typer.Typer(cls=Shell, pretty_exceptions_enable=False, rich_markup_mode=No
 
 
 @app.callback()
-def _alone() -> None:
+def _keep_check_in_group() -> None:
     """It stays a command of a group, as it is beside all others."""
 
 

@@ -212,7 +212,7 @@ class Desk:
         self._origins = {_normalise_origin(origin) for origin in origins}
         self._hosts = {urlsplit(origin).netloc.lower() for origin in self._origins}
         self._is_secure = all(origin.startswith("https://") for origin in self._origins)
-        self._tokens = None if tokens is None else {_hash_token(token): name for token, name in tokens.items()}
+        self._tokens = None if tokens is None else {_hash_desk_token(token): name for token, name in tokens.items()}
         self._secret = secrets.token_bytes(32)  # of this process: who restarts it signs everybody out
 
     def make_app(self) -> Any:
@@ -248,7 +248,7 @@ class Desk:
         who, by_token = form.get("name", "").strip(), self._tokens is not None
         is_name = 0 < len(who) <= 200 and find_json_problem(who) is None and who.isprintable()
         if self._tokens is not None:
-            who = self._tokens.get(_hash_token(form.get("token", "")), "")
+            who = self._tokens.get(_hash_desk_token(form.get("token", "")), "")
         if not who or not (by_token or is_name):
             page = render_sign_in(self._make_csrf(visitor), with_token=by_token, problem="Nobody is known by that.")
             return _make_page_response(page, 403)
@@ -375,7 +375,7 @@ def _normalise_origin(origin: str) -> str:
     return f"{parts.scheme}://{parts.netloc.removesuffix(default)}".lower()
 
 
-def _hash_token(token: str) -> str:
+def _hash_desk_token(token: str) -> str:
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 

@@ -109,11 +109,11 @@ def place_diagram(diagram: Diagram) -> Placed:
 def _read_graphlay_layout(diagram: Diagram, panels: list[Node], done: Any, width: float) -> Placed:
     middle = round_coordinate(done.nodes[0]["center"]["x"])  # START stands on the main way
 
-    def place(point: Any) -> Point:
+    def convert_layout_point(point: Any) -> Point:
         return round_coordinate(point["x"] - middle), round_coordinate(point["y"])
 
-    centres = [place(item["center"]) for item in done.nodes]
-    lines = [tuple(map(place, edge["points"])) for edge in done.edges]
+    centres = [convert_layout_point(item["center"]) for item in done.nodes]
+    lines = [tuple(map(convert_layout_point, edge["points"])) for edge in done.edges]
     boxes = {}
     for node, (x, y) in zip(diagram.nodes, centres, strict=False):
         size = _measure_node_box(diagram, node, width)

@@ -207,7 +207,7 @@ def draw_arrow(points: Sequence[Point], line: str) -> str:
     root = (x - across * TIP[0], y - down * TIP[0])
     wings = [(root[0] - sign * down * TIP[1], root[1] + sign * across * TIP[1]) for sign in (1, -1)]
     path = _draw_rounded_path([*before, (x0, y0), root])
-    tip = " ".join(map(_write_point, [(x, y), *wings]))
+    tip = " ".join(map(_write_svg_point, [(x, y), *wings]))
     return f'<path class="{line}" d="{path}"/><polygon class="tip" points="{tip}"/>'
 
 
@@ -244,12 +244,12 @@ def _find_outline_point(point: Point, other: Point, kind: DrawnKind, box: Box) -
 
 
 def _draw_rounded_path(points: Sequence[Point]) -> str:
-    path = [f"M{_write_point(points[0])}"]
+    path = [f"M{_write_svg_point(points[0])}"]
     for (before, corner), (_, after) in pairwise(pairwise(points)):
         bend = min(CORNER, _measure_distance(before, corner) / 2, _measure_distance(corner, after) / 2)
-        begin, end = (_write_point(_move_towards(corner, other, bend)) for other in (before, after))
-        path.append(f"L{begin}Q{_write_point(corner)} {end}")
-    return "".join([*path, f"L{_write_point(points[-1])}"])
+        begin, end = (_write_svg_point(_move_towards(corner, other, bend)) for other in (before, after))
+        path.append(f"L{begin}Q{_write_svg_point(corner)} {end}")
+    return "".join([*path, f"L{_write_svg_point(points[-1])}"])
 
 
 def _measure_distance(one: Point, other: Point) -> float:
@@ -274,7 +274,7 @@ def _draw_circle(kind: str, box: Box, within: float) -> str:
 
 
 def _draw_polygon(corners: Sequence[Point]) -> str:
-    return f'<polygon class="shape" points="{" ".join(map(_write_point, corners))}"/>'
+    return f'<polygon class="shape" points="{" ".join(map(_write_svg_point, corners))}"/>'
 
 
 def _draw_rectangle(kind: str, box: Box, radius: float) -> str:
@@ -300,5 +300,5 @@ def to_svg_number(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")
 
 
-def _write_point(point: Point) -> str:
+def _write_svg_point(point: Point) -> str:
     return f"{to_svg_number(point[0])},{to_svg_number(point[1])}"

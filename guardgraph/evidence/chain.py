@@ -158,7 +158,7 @@ OpenEntry: TypeAlias = BeginEntry | NoteEntry | CloseEntry  # what is said of a 
 
 def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
     """Return the text of the entry of a run."""
-    return _write_entry(seq, previous, at, kind="run", run_id=run_id, content=content)
+    return _write_chain_entry(seq, previous, at, kind="run", run_id=run_id, content=content)
 
 
 def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased: Iterable[int]) -> str:
@@ -175,20 +175,20 @@ def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased
 
 def begin_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
     """Return the text of the entry of a run that began; arguments as of `run_entry`."""
-    return _write_entry(seq, previous, at, kind="begin", run_id=run_id, content=content)
+    return _write_chain_entry(seq, previous, at, kind="begin", run_id=run_id, content=content)
 
 
 def note_entry(seq: int, previous: str, at: str, *, run_id: str, note: NoteKind, content: str) -> str:
     """Return the text of the entry of a note of an open run; arguments as of `run_entry`, and the kind of the note."""
-    return _write_entry(seq, previous, at, kind="note", run_id=run_id, note=note, content=content)
+    return _write_chain_entry(seq, previous, at, kind="note", run_id=run_id, note=note, content=content)
 
 
 def close_entry(seq: int, previous: str, at: str, *, run_id: str, how: HowClosed, by: str, why: str) -> str:
     """Return the text of the entry that closes an open run."""
-    return _write_entry(seq, previous, at, kind="close", run_id=run_id, how=how, by=by, why=why)
+    return _write_chain_entry(seq, previous, at, kind="close", run_id=run_id, how=how, by=by, why=why)
 
 
-def _write_entry(seq: int, previous: str, at: str, **said: str) -> str:
+def _write_chain_entry(seq: int, previous: str, at: str, **said: str) -> str:
     return canonical_json({"format": FORMAT, "seq": seq, "previous": previous, "at": at, **said})
 
 

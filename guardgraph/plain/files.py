@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from guardgraph.plain.errors import StoreError
 
@@ -30,7 +30,7 @@ def make_private_file(file: Path) -> None:
         raise OSError(errno.EINVAL, "a device, a pipe or a socket is no file", str(file))
 
 
-def keep_file_private(file: Path) -> None:
+def keep_file_private(file: str | Path) -> None:
     """Take from others what rights they have of a database that is known to be ours, and with it of its log."""
     path = str(file)
     with suppress(FileNotFoundError):
@@ -43,63 +43,66 @@ def keep_file_private(file: Path) -> None:
                 os.chmod(name, rights & 0o700)
 
 
-def identify_file(file: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another one that took its place, None where there is none."""
+class _SeenFile(NamedTuple):
+    id: tuple[int, int]  # what tells it from another one that took its place
+    written: tuple[int, int]  # when it was written last, and its size
+
+
+def _look_at_file(file: str | Path) -> _SeenFile | None:
     try:
-        found = file.stat()
+        found = os.stat(file)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return _SeenFile((found.st_dev, found.st_ino), (found.st_mtime_ns, found.st_size))
+
+
+def identify_file(file: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one that took its place, None where there is none."""
+    seen = _look_at_file(file)
+    return None if seen is None else seen.id
 
 
 class LogWatch:
     """Tells that a copy was put in the place of a database, or over it, while its log stayed: SQLite would mix them."""
 
     def __init__(self) -> None:
-        self._file: tuple[int, int] | None = None
-        self._log: tuple[int, int] | None = None
-        self._dates: tuple[object, object] = (None, None)
+        self._file: _SeenFile | None = None
+        self._log: _SeenFile | None = None
         self._damaged: tuple[object, str] = (None, "")  # A file, and what is wrong with it
 
     def note_log(self, file: Path) -> None:
         """Note which file is there, which log it has, and when both were written."""
-        log = Path(f"{file}{LOGS[0]}")
-        self._file, self._log, self._dates = (identify_file(file), identify_file(log), (_date(file), _date(log)))
+        self._file, self._log = _look_at_file(file), _look_at_file(f"{file}{LOGS[0]}")
 
-    def check_log(self, file: Path, close: Callable[[], None]) -> None:
+    def check_log(self, file: Path, close: Callable[[], None]) -> tuple[int, int] | None:
         """Refuse a file whose log is that of the file before; close connections that know another file than there is.
 
         Where the file was written and its log was not, that was SQLite, moving its log, or a copy over the file. SQLite
-        lays the log over that: all is there if it has what came since, else pages of two files are mixed.
+        lays the log over that: all is there if it has what came since, else pages of two files are mixed. What tells
+        the file from another one is returned, None where there is none.
         """
-        log = Path(f"{file}{LOGS[0]}")
-        if self._damaged[1] and self._damaged[0] == identify_file(file):
+        now, log = _look_at_file(file), _look_at_file(f"{file}{LOGS[0]}")  # in this order: a log is written first
+        found = None if now is None else now.id
+        if self._damaged[1] and self._damaged[0] == found:
             raise StoreError(self._damaged[1])
-        if self._log is None or identify_file(log) != self._log:
-            return
+        if self._file is None or self._log is None or log is None or log.id != self._log.id:
+            return found
         names = " and ".join(file.name + ending for ending in LOGS)
-        if self._file not in (None, identify_file(file)):
+        if now is None or now.id != self._file.id:
             raise StoreError(
                 f"{file}: another file took its place while what was written last is in the log of the one before; "
                 f"remove {names}, or put the file back"
             )
-        then, log_then = self._dates
-        if then is not None and _date(file) != then and _date(log) == log_then:
+        if now.written != self._file.written and log.written == self._log.written:
             close()
-            if (found := _find_damage(file)) is not None:
+            if (damage := _find_damage(file)) is not None:
                 said = (
-                    f"{file}: {found}; it was written over while {names} had what was written last: put a copy in its "
+                    f"{file}: {damage}; it was written over while {names} had what was written last: put a copy in its "
                     "place by a rename, and remove them"
                 )
-                self._damaged = self._file, said
+                self._damaged = found, said
                 raise StoreError(said)
-
-
-def _date(file: Path) -> tuple[int, int] | None:
-    with suppress(OSError):
-        found = file.stat()
-        return found.st_mtime_ns, found.st_size
-    return None
+        return found
 
 
 def _find_damage(file: Path) -> str | None:

@@ -82,13 +82,9 @@ def judge_subsumption(
     rows: Iterable[Difference],
     cards: Mapping[str, ToolCard] | None = None,
 ) -> Subsumption:
-    """Say whether a new file allows at most what an old one allows.
+    """Say whether a new file allows at most what an old one allows, whose differences `compare_policy_files` found.
 
-    Args:
-        old: a file.
-        new: another one of its pattern.
-        rows: how they differ, of `compare_policy_files`.
-        cards: the tools that there are; those that the files name when None.
+    Without the cards of tools it is asked of the tools that the files name.
     """
     wider, undecided = list[Widening](), list[Difference]()
     by_tenant: dict[str | None, list[Difference]] = {}

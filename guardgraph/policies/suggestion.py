@@ -142,7 +142,7 @@ class _TightestSearch:
         value, needed = getattr(held, name), tuple[str, ...]()
         if held.is_name_list(name):
             if value and not held.unite(name, (), ("x",)):  # a list of what is allowed
-                self._tighten(section, name, *self._drop_names(section, name, value))
+                self._keep_tightened(section, name, *self._drop_names(section, name, value))
             return
         candidates = [*_list_tighter_values(held, name)]
         first, behind = 0, len(candidates)
@@ -153,7 +153,7 @@ class _TightestSearch:
             else:
                 behind = middle
         if first < len(candidates):
-            self._tighten(section, name, candidates[first], needed)
+            self._keep_tightened(section, name, candidates[first], needed)
 
     def _drop_names(self, section: str, name: str, value: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         """Return the names that some run needs, and those runs."""
@@ -177,7 +177,7 @@ class _TightestSearch:
             return [_NOBODY]
         return self.list_parted({**self.held, section: tried})
 
-    def _tighten(self, section: str, name: str, value: Any, needed: tuple[str, ...]) -> None:
+    def _keep_tightened(self, section: str, name: str, value: Any, needed: tuple[str, ...]) -> None:
         held = self.held[section]
         old = getattr(held, name)
         if value != old:

@@ -212,17 +212,17 @@ def _escape_brief_cell(value: JsonValue) -> str:
 def _format_agreement(agreement: Sequence[JsonObject], numbers: Mapping[str, str]) -> str:
     """Return how each note stands beside those of other sources, as a table; conflicts with both values."""
 
-    def name(note: JsonValue) -> str:
+    def name_source_note(note: JsonValue) -> str:
         return numbers.get(str(note)) or _escape_brief_cell(note)
 
     rows = [
         [
-            name(item.get("id")),
+            name_source_note(item.get("id")),
             _escape_brief_cell(item.get("claim")),
             _escape_brief_cell(item.get("standing")).replace("\\_", " "),
             _escape_brief_cell(item.get("independent")),
             "; ".join(
-                f"{name(other.get('id'))} says {_escape_brief_cell(other.get('says'))}, "
+                f"{name_source_note(other.get('id'))} says {_escape_brief_cell(other.get('says'))}, "
                 f"not {_escape_brief_cell(other.get('instead_of'))}"
                 for other in _keep_json_objects(item.get("conflicts_with"))
             ),

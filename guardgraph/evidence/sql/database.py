@@ -105,9 +105,7 @@ class StoreDatabase:
         """Return the engine of this process for the database that is there now."""
         # A connection is never taken into another process, nor kept where another file took the place of its own.
         file = self.address.file
-        if file is not None:
-            self.watch.check_log(file, self.close_engines)
-        found = None if file is None else identify_file(file)
+        found = None if file is None else self.watch.check_log(file, self.close_engines)
         way = "" if file is None or makes or found is None else choose_sqlite_way(file)
         known = self._engines.get((os.getpid(), found, way))
         if known is None:
@@ -139,7 +137,7 @@ class StoreDatabase:
     def keep_database_private(self, engine: Engine) -> None:
         """Take from others what rights they have of the file, where it is known to be a store: another's is let be."""
         if self.address.file is not None and engine in self.checked:
-            keep_file_private(Path(str(engine.url.database)))
+            keep_file_private(str(engine.url.database))
 
 
 def choose_sqlite_way(file: Path) -> str:

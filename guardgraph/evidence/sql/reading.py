@@ -162,7 +162,7 @@ def _select_stored_runs() -> Select[Any]:
 
 def _read_stored_row(row: Any) -> StoredRun:
     """Return what a row says; nobody is to judge what somebody else put there, so that is left out, and said."""
-    said = _read_entry(row)
+    said = _read_entry_row(row)
     is_told = said is not None and said["kind"] == "run" and (said["seq"], said["run_id"]) == (row.seq, row.run_id)
     if said is None or not is_told:
         place = Position(row.seq, str(row.hash), "", str(row.at))
@@ -175,7 +175,7 @@ def _read_stored_row(row: Any) -> StoredRun:
     return StoredRun(row.run_id, position, read_stored_content(row.content), row.entry, row.salt)
 
 
-def _read_entry(row: Any) -> Entry | None:
+def _read_entry_row(row: Any) -> Entry | None:
     try:
         return read_chain_entry(row.entry) if entry_hash(row.entry) == row.hash else None
     except UNREADABLE:
@@ -213,7 +213,7 @@ def _build_open_run(run_id: str, rows: Sequence[Any]) -> OpenRun:
     told: Any = count_notes([row.note for row in rows if row.kind == "note"])
     begins = [row for row in rows if row.kind == "begin"]
     first = begins[0] if begins else rows[0]
-    said = _read_entry(first)
+    said = _read_entry_row(first)
     if said is None or said.get("run_id") != run_id:
         place = Position(first.seq or 0, str(first.hash), "", str(first.at))
         return OpenRun(run_id, place, None, **told, changed="its entry is not what was written")
@@ -239,7 +239,7 @@ def read_request_notes(connection: Connection, request: str, after: int) -> list
     noted = (OPEN.c.request == request, OPEN.c.kind == "note", OPEN.c.seq > after)
     rows = connection.execute(select(*entry).select_from(found).where(*noted).order_by(OPEN.c.seq)).all()
     for row in rows:
-        if not _is_kept_content(row, _read_entry(row)):
+        if not _is_kept_content(row, _read_entry_row(row)):
             raise StoreError(f"entry {row.seq}: it is not what was noted; {MORE}")
     return [read_stored_content(row.content) for row in rows]
 

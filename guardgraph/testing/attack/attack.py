@@ -98,11 +98,7 @@ class AttackReport:
 
 
 def build_attacked_agent(target: str, asking: str = "attack") -> AttackedAgent:
-    """Build the agent of a factory ``module:factory``, which is given an `Attacker`.
-
-    Raises:
-        ConfigurationError: there is no such factory, it fails, or it returns no agent with a request.
-    """
+    """Build the agent of a factory ``module:factory``, which is given an `Attacker`, or say what is wrong with it."""
     attacker = Attacker()
     made = load_named_graph(target, asking, attacker=attacker)
     graph, given = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
@@ -121,18 +117,7 @@ def build_attacked_agent(target: str, asking: str = "attack") -> AttackedAgent:
 def attack_agent(
     target: str, *, runs: int = 2000, seed: int = 0, progress: Callable[[int], object] | None = None
 ) -> AttackReport:
-    """Attack the agent of a factory, and report what came of it.
-
-    Args:
-        target: ``module:factory``; the factory is given an `Attacker` by the name ``attacker``, and returns the
-            compiled graph and a request, or a list of them.
-        runs: how many runs, up to 100,000.
-        seed: the same seed makes the same runs.
-        progress: told how many runs were made.
-
-    Raises:
-        ConfigurationError: the factory, or a number, is wrong.
-    """
+    """Attack the agent of a factory, which returns a compiled graph and its requests; the same seed, the same runs."""
     if not 1 <= runs <= MOST_RUNS:
         raise ConfigurationError(f"--runs: a number from 1 to {MOST_RUNS} is required; given: {runs}")
     report, began = AttackReport(target, seed), time.monotonic()

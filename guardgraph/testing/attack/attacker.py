@@ -167,7 +167,7 @@ class Attacker:
             raise ConfigurationError("examples: proposals are required, one object or more")
 
         def propose(view: JsonObject) -> Any:
-            def draw() -> Any:
+            def draw_proposal() -> Any:
                 chance, known = self.run.chance, self.run.list_known(view)
                 drawn = draw_reply(chance, known, schema={}, tools=())
                 if drawn.get("raises") in ("ConnectionError", "TimeoutError"):
@@ -177,7 +177,7 @@ class Attacker:
                 mood = chance.choice(("obedient", "talked into it", "wild"))
                 return {"says": vary_example(chance.choice(examples), chance, known, mood)}
 
-            move = self._take_attacking_reply(draw)
+            move = self._take_attacking_reply(draw_proposal)
             _raise_planned_error(move)
             return move.get("says")
 
@@ -231,18 +231,18 @@ class Attacker:
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
-            async def acall(*given: Any, **named: Any) -> Any:
+            async def acall_attacked(*given: Any, **named: Any) -> Any:
                 does = self._note_performed_call(name, function, given, named)
                 return self._bring_result(name, does, await function(*given, **named) if _asks_tool(does) else None)
 
-            return acall
+            return acall_attacked
 
         @functools.wraps(function, updated=())
-        def call(*given: Any, **named: Any) -> Any:
+        def call_attacked(*given: Any, **named: Any) -> Any:
             does = self._note_performed_call(name, function, given, named)
             return self._bring_result(name, does, function(*given, **named) if _asks_tool(does) else None)
 
-        return call if inspect.isroutine(function) else _AttackedObject(call, function)
+        return call_attacked if inspect.isroutine(function) else _AttackedObject(call_attacked, function)
 
     def _note_performed_call(self, name: str, function: Any, given: Any, named: Any) -> Any:
         run, args = self.run, named

@@ -72,7 +72,7 @@ def _call_attacked_graph(graph: Any, given: Any, config: Any, way: list[Any], sh
     is_cut, left, last = kind.endswith("cut"), chunks, JsonObject()
     modes = _CUT_MODES if is_cut else _MODES
 
-    def take(chunk: Any) -> bool:
+    def take_stream_chunk(chunk: Any) -> bool:
         nonlocal left
         shown.append(str(chunk))
         left -= 1
@@ -83,18 +83,18 @@ def _call_attacked_graph(graph: Any, given: Any, config: Any, way: list[Any], sh
             last.update(next((each for each in value.values() if isinstance(each, dict) and "status" in each), {}))
         return not is_cut or left > 0
 
-    async def listen() -> None:
+    async def listen_to_stream() -> None:
         async with aclosing(graph.astream(given, config, stream_mode=modes)) as stream:
             async for chunk in stream:
-                if not take(chunk):
+                if not take_stream_chunk(chunk):
                     break
 
     if kind.startswith("a"):
-        asyncio.run(listen())
+        asyncio.run(listen_to_stream())
         return last
     with closing(graph.stream(given, config, stream_mode=modes)) as stream:
         for chunk in stream:
-            if not take(chunk):
+            if not take_stream_chunk(chunk):
                 break
     return last
 

@@ -56,14 +56,14 @@ def _loosen(settings: Any, kinds: Sequence[Tightens], by: Callable[[Any], Any]) 
 def _make_guard_mutant(forget: Callable[[Run[Any, Any]], Run[Any, Any]]) -> Callable[..., Body | None]:
     """Return what lets guards judge by other settings."""
 
-    def make(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
+    def make_body_that_forgets(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
         def judge(state: Any, run: Run[Any, Any]) -> Any:
             note()
             return body(state, forget(run))
 
         return judge if item.kind == "guard" else None
 
-    return make
+    return make_body_that_forgets
 
 
 def _forget_lists(run: Run[Any, Any]) -> Run[Any, Any]:
@@ -157,12 +157,7 @@ MUTANTS: Final = {
 
 @contextmanager
 def forgetting(mutant: str, note: Note = lambda: None) -> Iterator[None]:
-    """Let all guards and nodes of patterns that are made meanwhile be a mutant's.
-
-    Args:
-        mutant: a name of `MUTANTS`.
-        note: called whenever one of them forgets something.
-    """
+    """Let all guards and nodes of patterns that are made meanwhile be a mutant's, of one of `MUTANTS`."""
     make_node = GrammarNode.__init__
 
     def make_mutant(node: GrammarNode, declaration: Declaration, body: Body | None, frame: Frame) -> None:
@@ -177,17 +172,9 @@ def forgetting(mutant: str, note: Note = lambda: None) -> Iterator[None]:
 
 
 def try_mutants(tests: str, mutants: Iterable[str] = tuple(MUTANTS)) -> dict[str, str]:
-    """Run tests with each mutant, and say whether they notice it.
+    """Run a command of pytest with each mutant, and say whether its tests notice it.
 
-    Args:
-        tests: a command of pytest, such as ``pytest -x tests``.
-        mutants: names of `MUTANTS`.
-
-    Returns:
-        By mutant: ``noticed`` (tests fail), ``unnoticed``, or ``unused`` (no test came to what it forgets).
-
-    Raises:
-        ConfigurationError: it is no command of pytest, or its tests fail without a mutant.
+    By mutant it is ``noticed`` (tests fail), ``unnoticed``, or ``unused`` (no test came to what it forgets).
     """
     try:
         command = shlex.split(tests)

@@ -160,7 +160,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             looked = self._read_returned_candidates(self._asker.find_documents(input, count, extra, config), input)
             if looked.has_enough_candidates(input["top_k"], count, is_filtered=bool(extra)):
                 break
-        return self._choose_candidates(looked, input)
+        return self._choose_langchain_candidates(looked, input)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
         """Find like `invoke`, without blocking the event loop."""
@@ -170,7 +170,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             looked = self._read_returned_candidates(found, input)
             if looked.has_enough_candidates(input["top_k"], count, is_filtered=bool(extra)):
                 break
-        return self._choose_candidates(looked, input)
+        return self._choose_langchain_candidates(looked, input)
 
     def _choose_retriever_asker(
         self, relevance: Callable[[float], float] | None
@@ -207,7 +207,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
                 looked.sources.append(source)
                 if source in request["sources"]:
                     scores.append(self._read_score(document, at, score))
-                    made = self._make_candidate(document, at, source, score)
+                    made = self._make_langchain_candidate(document, at, source, score)
                     looked.candidates.append(Candidate(**{**made, **read}))  # type: ignore[typeddict-item]
             except Unreturnable as error:
                 looked.unusable.append(make_unusable_candidate(error, read))  # type: ignore[arg-type]
@@ -215,7 +215,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             check_retrieved_order(scores, is_sorted=self._asker.is_counted)
         return looked
 
-    def _choose_candidates(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
+    def _choose_langchain_candidates(self, looked: _Looked, request: JsonObject) -> list[Candidate]:
         if looked.sources and self._known is not None and not set(looked.sources) & set(self._known):
             names = ", ".join(sorted(set(looked.sources))[:SHOWN_SOURCES])
             allowed = f"a source that sources= names ({', '.join(self._known)}); metadata={{'source': ...}} makes one"
@@ -223,7 +223,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         scored = add_missing_scores([*looked.candidates], request["query"])
         return [*scored[: request["top_k"]], *looked.unusable]
 
-    def _make_candidate(self, document: Document, at: int, source: str, score: object) -> Candidate:
+    def _make_langchain_candidate(self, document: Document, at: int, source: str, score: object) -> Candidate:
         span = self._keys.read_metadata_field(document, at, "span")  # the guard says what is wrong with it
         candidate = Candidate(
             doc_id=self._read_doc_id(document, at),
