@@ -327,28 +327,6 @@ def pack_or_clarify(
     candidates = given["candidates"]
     packed = _pack_candidates(given["asked"]["query"], candidates if ranked is None else ranked, run.budget)
     nearest = max((item["score"] for item in candidates), default=0.0)
-    step = _make_retrieve_step(state, run, given, packed, ranked)
-    if packed["chunks"]:
-        return Pass({"accepted_context": packed, "nearest_score": nearest}, "generate", (step,))
-    return pass_to_clarified_node(clarification, "nothing_relevant", nearest, before=(step,))
-
-
-def _pack_candidates(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
-    """Leave out copies, cut what is longer than the whole context to its best passage, then pack."""
-    relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
-    once = retrieval_guards.drop_duplicates(candidates, min_score=relevant)
-    shown = passage_guards.cut_to_best_passages(
-        once, query=query, terms=read_terms, min_score=relevant, max_chunks=chunks, max_chars=chars
-    )
-    return retrieval_guards.pack_context(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
-
-
-LEFT_OUT: Final = 20  # candidates that history names, of those that could not be used
-
-
-def _make_retrieve_step(
-    state: RagState, run: RagRun, given: FoundCandidates, packed: Retrieval, ranked: list[Candidate] | None
-) -> Step:
     asked, candidates, chunks = given["asked"], given["candidates"], packed["chunks"]
     trace: JsonObject = {
         "phase": "retrieve",
@@ -370,7 +348,23 @@ def _make_retrieve_step(
     is_default = run.budget.min_chunk_score == RagBudget.model_construct().min_chunk_score
     if is_default and (codes := sorted({code for item in candidates for code in item.get("unmeasured", [])})):
         trace["unmeasured"] = [*codes]
-    return Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})
+    step = Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})
+    if packed["chunks"]:
+        return Pass({"accepted_context": packed, "nearest_score": nearest}, "generate", (step,))
+    return pass_to_clarified_node(clarification, "nothing_relevant", nearest, before=(step,))
+
+
+def _pack_candidates(query: str, candidates: list[Candidate], budget: RagBudget) -> Retrieval:
+    """Leave out copies, cut what is longer than the whole context to its best passage, then pack."""
+    relevant, chunks, chars = budget.min_chunk_score, budget.max_context_chunks, budget.max_context_chars
+    once = retrieval_guards.drop_duplicates(candidates, min_score=relevant)
+    shown = passage_guards.cut_to_best_passages(
+        once, query=query, terms=read_terms, min_score=relevant, max_chunks=chunks, max_chars=chars
+    )
+    return retrieval_guards.pack_context(shown, min_score=relevant, max_chunks=chunks, max_chars=chars)
+
+
+LEFT_OUT: Final = 20  # candidates that history names, of those that could not be used
 
 
 SHOWN: Final = ("doc_id", "source", "title", "section", "updated_at", "text", "score")

@@ -148,12 +148,6 @@ def close_stray_run(
     if "status" in values or any(name in values and name in graph.trigger_to_nodes for name in written):
         return False
     place = locate_checkpoint(graph, configurable, named=named)
-    yield Errand(Pregel, "bulk_update_state", (graph, place, _build_stray_ending(graph, stored)))
-    return True
-
-
-def _build_stray_ending(graph: Graph, stored: CheckpointTuple) -> list[list[StateUpdate]]:
-    """Return what the entry guard would have written, had it found out, after anything else that is waiting."""
     values = stored.checkpoint["channel_values"]
     [entry] = [end for start, end in graph.builder.edges if start == START]
     phases = {name: (spec.metadata or {}).get("phase") for name, spec in graph.builder.nodes.items()}
@@ -173,7 +167,8 @@ def _build_stray_ending(graph: Graph, stored: CheckpointTuple) -> list[list[Stat
         "evidence": {"details": details},
     }
     update = {"run": values.get("run") or str(uuid4()), "route": "stop_guard_error", "verdict": verdict}
-    return [[StateUpdate(None, END)], [StateUpdate(update, entry)]]
+    yield Errand(Pregel, "bulk_update_state", (graph, place, [[StateUpdate(None, END)], [StateUpdate(update, entry)]]))
+    return True
 
 
 def name_no_checkpoint(config: Any, *, is_inside: bool) -> Any:
