@@ -148,7 +148,7 @@ def close_stray_run(
     if "status" in values or any(name in values and name in graph.trigger_to_nodes for name in written):
         return False
     place = locate_checkpoint(graph, configurable, named=named)
-    values = stored.checkpoint["channel_values"]
+    # What the entry guard would have written, had it found out, after anything else that is waiting.
     [entry] = [end for start, end in graph.builder.edges if start == START]
     phases = {name: (spec.metadata or {}).get("phase") for name, spec in graph.builder.nodes.items()}
     phase = (values.get("log") or [{}])[-1].get("phase")
