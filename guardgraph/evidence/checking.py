@@ -163,9 +163,9 @@ class CheckedRun:
 
     run_id: str
     pattern: str
-    guardgraph: str  # the version that made the run, as the recording says
-    seq: int  # the number of its entry in the chain, as the document says
-    hash: str  # the hash of its entry, as the document says
+    guardgraph: str  #: the version that made the run, as the recording says
+    seq: int  #: the number of its entry in the chain, as the document says
+    hash: str  #: the hash of its entry, as the document says
     signed: Signed
     findings: tuple[DocumentFinding, ...]
 

@@ -132,11 +132,11 @@ class EvaluationRow:
     ended: str
     """``ok:grounded_answer``, ``stopped:max_seconds``; ``waits`` for a person, ``unknown`` where no recording tells,
     ``failed`` where the call raised."""
-    why: str  # what is missing or wrong, in words; blank where the row passed
-    answered: bool  # whether the run ended well
-    ending: bool | None  # whether it ended as expected; None where nothing is expected, as in the next two
-    facts: bool | None  # whether the answer has every fact that is expected
-    citations: bool | None  # whether it cites every document that is expected
+    why: str  #: what is missing or wrong, in words; blank where the row passed
+    answered: bool  #: whether the run ended well
+    ending: bool | None  #: whether it ended as expected; None where nothing is expected, as in the next two
+    facts: bool | None  #: whether the answer has every fact that is expected
+    citations: bool | None  #: whether it cites every document that is expected
     run_id: str
     answer: str
 

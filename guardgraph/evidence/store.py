@@ -19,18 +19,18 @@ from guardgraph.state.recording import BegunRun, Recording, RunNote
 class Receipt(TypedDict):
     """What says that a run was kept, as plain JSON."""
 
-    seq: int  # the number of its entry in the chain, from 1 on
-    hash: str  # the hash of its entry, 64 hex digits
+    seq: int  #: the number of its entry in the chain, from 1 on
+    hash: str  #: the hash of its entry, 64 hex digits
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
     """A place in the chain."""
 
-    seq: int  # the entry's number, from 1 on
-    hash: str  # the entry's hash, 64 hex digits
-    previous: str  # the hash of the entry before; 64 zeros of the first. Nothing where the entry was changed
-    at: str  # when it was written: UTC, ISO 8601
+    seq: int  #: the entry's number, from 1 on
+    hash: str  #: the entry's hash, 64 hex digits
+    previous: str  #: the hash of the entry before; 64 zeros of the first. Nothing where the entry was changed
+    at: str  #: when it was written: UTC, ISO 8601
 
     @property
     def receipt(self) -> Receipt:
@@ -50,11 +50,11 @@ class StoredRun:
     """A run as a store has it."""
 
     run_id: str
-    position: Position  # where it stands in the chain
-    recording: Recording | None  # None: it was erased or changed
-    entry: str  # the text of its entry, of which ``position.hash`` is the SHA-256
-    salt: str | None  # what its content was hashed with, 64 hex digits; None: it was erased or changed
-    changed: str | None = None  # what is not as it was recorded, in words; None: nothing is
+    position: Position  #: where it stands in the chain
+    recording: Recording | None  #: None: it was erased or changed
+    entry: str  #: the text of its entry, of which ``position.hash`` is the SHA-256
+    salt: str | None  #: what its content was hashed with, 64 hex digits; None: it was erased or changed
+    changed: str | None = None  #: what is not as it was recorded, in words; None: nothing is
     earlier: tuple[int, ...] = ()
     """Numbers of the entries of earlier records with the same id, where a store says them: it was executed again, or
     recorded again with other content."""
@@ -65,12 +65,12 @@ class OpenRun:
     """A run that began, and has no ending."""
 
     run_id: str
-    position: Position  # where its beginning stands in the chain; of a run whose beginning was not kept, its first note
-    begun: BegunRun | None  # None: it was erased or changed, or was not kept
-    intents: int  # how often it was about to act, as it was noted
-    receipts: int  # how often it is known what came of that
-    waiting: bool  # whether it waits for a person: nothing was noted since but that somebody is about to answer
-    changed: str | None = None  # what is not as it was written, in words; None: nothing is
+    position: Position  #: where its beginning stands in the chain, or its first note where that was not kept
+    begun: BegunRun | None  #: None: it was erased or changed, or was not kept
+    intents: int  #: how often it was about to act, as it was noted
+    receipts: int  #: how often it is known what came of that
+    waiting: bool  #: whether it waits for a person: nothing was noted since but that somebody is about to answer
+    changed: str | None = None  #: what is not as it was written, in words; None: nothing is
 
 
 def count_notes(notes: Sequence[str]) -> JsonObject:

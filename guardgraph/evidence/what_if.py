@@ -114,8 +114,8 @@ _JUDGED = tuple(item.name for item in fields(Again) if item.name != "over")
 class WhatIf:
     """What a candidate makes of recorded runs."""
 
-    graph: GuardedGraph[Any, Any, Any]  # the candidate
-    rows: list[JudgedRun]  # every run, in the order in which they were given
+    graph: GuardedGraph[Any, Any, Any]  #: the candidate
+    rows: list[JudgedRun]  #: every run, in the order in which they were given
 
     @cached_property
     def counts(self) -> dict[AgainKind, int]:

@@ -49,7 +49,7 @@ class Overlay(Generic[PolicyT, BudgetT]):
 class PolicyFile(Generic[PolicyT, BudgetT]):
     """What a policy file says; `load_policy` reads one."""
 
-    pattern: str  # the pattern that it is for
+    pattern: str  #: the pattern that it is for
     policy: PolicyT
     budget: BudgetT
     tenants: Mapping[str, Overlay[PolicyT, BudgetT]] = field(default_factory=lambda: MappingProxyType({}))

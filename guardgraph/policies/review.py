@@ -63,14 +63,14 @@ class PolicyReview:
     """What a new policy changes."""
 
     pattern: str
-    rows: list[Difference]  # every field of the two files
-    subsumption: Subsumption  # whether the new file is at most the old one
-    runs: int  # kept runs that were looked at
-    same: int  # of these, those that end the same
-    parted: list[Parted]  # how the others would, the most first
+    rows: list[Difference]  #: every field of the two files
+    subsumption: Subsumption  #: whether the new file is at most the old one
+    runs: int  #: kept runs that were looked at
+    same: int  #: of these, those that end the same
+    parted: list[Parted]  #: how the others would, the most first
     unknown: dict[str, int]
     """Runs of which one of the policies would ask somebody what was not asked then: by the node; the most first."""
-    unjudged: dict[str, int]  # runs that cannot be judged, or are of another pattern, by why
+    unjudged: dict[str, int]  #: runs that cannot be judged, or are of another pattern, by why
 
     @cached_property
     def changed(self) -> list[Difference]:

@@ -44,8 +44,8 @@ class SuggestedPolicy:
     pattern: str
     policy: Settings
     budget: Settings
-    suggestions: tuple[Suggestion, ...]  # what became tighter, in the order in which it was tried
-    runs: int  # the good runs that it was held against
+    suggestions: tuple[Suggestion, ...]  #: what became tighter, in the order in which it was tried
+    runs: int  #: the good runs that it was held against
 
     def to_yaml(self) -> str:
         """Return it as a policy file, with a comment for each line that became tighter: which runs need it."""

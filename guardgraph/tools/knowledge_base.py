@@ -30,11 +30,11 @@ from guardgraph.tools.folder import (
 class Document(TypedDict):
     """A chunk of a knowledge base: what is found, shown to the model and cited."""
 
-    id: str  # unique in its knowledge base; what a citation names
-    source: str  # what the two allowlists name
+    id: str  #: unique in its knowledge base; what a citation names
+    source: str  #: what the two allowlists name
     title: str
     section: str
-    updated_at: str  # a date, as its author wrote it
+    updated_at: str  #: a date, as its author wrote it
     text: str
     span: NotRequired[list[int]]
     """Where its text begins and ends in the text of the document that it is a piece of, in characters."""

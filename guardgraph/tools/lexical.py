@@ -88,8 +88,8 @@ class LexicalRetriever:
         ConfigurationError: a document lacks a field, has one that is no string, or an id occurs twice.
     """
 
-    documents: tuple[Document, ...]  # the knowledge base, in its order
-    sources: tuple[str, ...]  # the names of its sources, sorted, each once: what a policy may list
+    documents: tuple[Document, ...]  #: the knowledge base, in its order
+    sources: tuple[str, ...]  #: the names of its sources, sorted, each once: what a policy may list
     unmeasured: tuple[str, ...]
     """Where most documents are in languages for which the default `min_chunk_score` was not measured: their codes."""
 

@@ -108,7 +108,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         ConfigurationError: an argument is wrong; the message names it.
     """
 
-    sources: tuple[str, ...]  # the names of its sources; there is no such attribute where they are not known
+    sources: tuple[str, ...]  #: the names of its sources; there is no such attribute where they are not known
 
     def __init__(
         self,
