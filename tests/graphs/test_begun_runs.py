@@ -27,15 +27,12 @@ class Audited(ticket_pattern.Policy, Policy):
 class Telling(InMemoryRecorder):
     """A recorder that writes down what happened in which order; the tool does so too."""
 
-    def __init__(self, error=None, timeout=None):
+    def __init__(self, error=None):
         super().__init__()
-        self.order = []
-        self.error = error
-        self.timeout = timeout
+        self.order, self.error = [], error
 
     def begin(self, run):
         self.order.append("begin")
-        self.thread = threading.get_ident()
         if self.error is not None:
             raise self.error
         super().begin(run)

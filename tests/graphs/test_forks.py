@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import closing
 
 import pytest
@@ -10,7 +9,7 @@ import refund_pattern
 from langgraph.checkpoint.memory import InMemorySaver
 from payment_pattern import BATCHES, Bank, pattern
 from refund_pattern import ORDER, answering
-from runs import SAVERS, halt_before
+from runs import SAVERS, halt_before, run
 from ticket_pattern import TICKET
 from ticket_pattern import pattern as tickets
 
@@ -25,14 +24,6 @@ MODES = ["invoke", "ainvoke"]
 
 def at(checkpoint, **configurable):
     return {"configurable": {"thread_id": "1", "checkpoint_id": checkpoint, **configurable}}
-
-
-def made(graph, given, config, mode="invoke", **kwargs):
-    return (
-        graph.invoke(given, config, **kwargs)
-        if mode == "invoke"
-        else asyncio.run(graph.ainvoke(given, config, **kwargs))
-    )
 
 
 def before(graph, node, number=1):
@@ -56,7 +47,7 @@ def test_a_fork_is_a_run_of_its_own(mode, bank):
     graph = paying(bank, recorder=kept)
     first = graph.invoke(ASKED, THREAD)
     checkpoint = before(graph, "pay", 2)
-    second = made(graph, None, at(checkpoint), mode)
+    second = run(graph, None, mode, config=at(checkpoint))
     assert (second["stop_reason"], second["payments"]) == ("success", first["payments"])
     assert second["run_id"] != first["run_id"]
     assert second["forked_from"] == {"run_id": first["run_id"], "checkpoint": checkpoint}
@@ -144,11 +135,11 @@ def refunds(**given):
 def test_an_answer_to_the_earlier_run_does_not_count_for_its_fork(mode):
     graph, asked = refunds()
     graph.invoke(answering(asked), THREAD)
-    shown = made(graph, answering(asked), at(before(graph, "approve")), mode)
+    shown = run(graph, answering(asked), mode, config=at(before(graph, "approve")))
     assert (shown["status"], shown["waiting_for"]["changed"]) == ("waiting", ["place"])
     assert shown["run_id"] != asked["run_id"]
     assert shown["forked_from"]["run_id"] == asked["run_id"]
-    result = made(graph, answering(shown), THREAD, mode)
+    result = run(graph, answering(shown), mode, config=THREAD)
     assert (result["outcome"], result["run_id"]) == ("refunded", shown["run_id"])
 
 

@@ -60,10 +60,8 @@ SEATED = {"answer": "Seat 2A it is."}
 CHANGED = {"tool": "change_seat", "args": {"reservation_id": "ZWI06B", "seat": "2A"}}
 
 
-def laundering_agent(
-    *steps: Any, changed: list[Any], listed: Any = None, approve: Any = "unsupported", **given: Any
-) -> Any:
-    """Return an agent of an airline whose ids are trusted, and whose texts are not; a rule may list what is read."""
+def laundering_agent(*steps: Any, changed: list[Any], **given: Any) -> Any:
+    """Return an agent of an airline whose ids are trusted, and whose texts are not."""
 
     def read_reservation(reservation_id: str) -> Any:
         """Read a reservation."""
@@ -81,10 +79,6 @@ def laundering_agent(
 
     trusted = ["reservation_id", "user_id", "reservations"]
     rules = {name: ToolRule(effect="read", trusted=trusted) for name in ("read_reservation", "read_user")}
-    rules["read_reservation"] = ToolRule(
-        effect="read", trusted=trusted, arguments={"reservation_id": {"allowed": listed}}
-    )
-    rules["change_seat"] = ToolRule(approve=approve)
     tools = [read_reservation, read_user, change_seat]
     return office_agent(*steps, tools=tools, policy=ToolPolicy(rules=rules), **given)
 
