@@ -157,9 +157,7 @@ def test_what_is_recorded_is_not_halted_between_nodes(how, mode):
     for name, value in attributes.items():
         setattr(agent, name, value)
     with pytest.raises(ConfigurationError, match=f"^{how.split()[0]}: a run that is recorded goes on to its ending"):
-        agent.invoke(TICKET, THREAD, **given) if mode == "invoke" else asyncio.run(
-            agent.ainvoke(TICKET, THREAD, **given)
-        )
+        run(agent, TICKET, mode, config=THREAD, **given)
     assert (asked, kept.texts, agent.get_state(THREAD).values) == ([], [], {})
 
 
@@ -180,7 +178,7 @@ def test_one_approval_pays_once(mode, named):
         }[named]
         config = {"configurable": {"thread_id": "1", **place}}
         with pytest.raises(InputError, match="checkpoint_id: a run goes on from the latest checkpoint of its thread"):
-            agent.invoke(None, config) if mode == "invoke" else asyncio.run(agent.ainvoke(None, config))
+            run(agent, None, mode, config=config)
     for _ in range(2):
         again = agent.invoke(None, {"configurable": {"thread_id": "1", "checkpoint_id": latest}})
         assert PAID.items() <= again.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE
-from runs import check_result, halt_before
+from runs import check_result, halt_before, run
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
 
 from guardgraph import RagBudget, RagPolicy, create_rag_agent, create_self_critique_agent
@@ -28,9 +27,9 @@ UNCITED = {"answer": "The target is 15 minutes.", "citations": []}
 OTHER = "invalid_answer:contradicts_source"
 
 
-def ask(model, given=QUESTION, *, context=None, **parts):
+def ask(model, **parts):
     """Run an agent on a model, and return the result, checked."""
-    return check_result(RAG_REASONS, create_rag_agent(model, **parts).invoke(given, context=context))
+    return check_result(RAG_REASONS, create_rag_agent(model, **parts).invoke(QUESTION))
 
 
 def told(attempts):
@@ -46,7 +45,7 @@ def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
     """The second ask is the first, the proposal as the model's turn, and what was refused; the answer is as any."""
     model, recorder = ScriptedChatModel(PLAN, WRONG, RIGHT), InMemoryRecorder()
     graph = create_rag_agent(model, recorder=recorder)
-    result = graph.invoke(QUESTION) if mode == "invoke" else asyncio.run(graph.ainvoke(QUESTION))
+    result = run(graph, QUESTION, mode)
     check_result(RAG_REASONS, result)
     assert (result["outcome"], result["answer"]) == ("grounded_answer", RIGHT["answer"])
     assert told(result["attempts"]) == [(OTHER, ["20 minutes"])]

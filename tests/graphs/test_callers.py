@@ -122,7 +122,7 @@ SERVED = {"assistant_id": "a-1", "graph_id": "triage"}
 """What LangGraph's server puts into the configuration of a client's run."""
 
 
-def asked_by(config, **kwargs):
+def asked_by(config):
     """Make a run and return who asked, as its first guard saw it and as the recording keeps it."""
     seen, recorder = [], InMemoryRecorder()
 
@@ -131,7 +131,7 @@ def asked_by(config, **kwargs):
         return Pass({"task": state["ticket"]})
 
     graph = triage(bodies={"request_guard": check}, recorder=recorder)
-    graph.invoke(TICKET, {"configurable": config}, **kwargs)
+    graph.invoke(TICKET, {"configurable": config})
     return seen[0], recorder.runs[0]["visits"][0]["opening"]
 
 

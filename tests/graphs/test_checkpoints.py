@@ -186,7 +186,7 @@ def make_body(name):
 BODIES = {name: make_body(name) for name in NAMES}
 
 
-def research(saver, **given):
+def research(saver):
     """Return an agent that reads four pages of 100,000 characters."""
 
     def read(request):
@@ -194,9 +194,7 @@ def research(saver, **given):
 
     parts = {"search": hits(*vendor(*NAMES)), "reader": read, "writer": lambda view: CITE}
     quoted = quotes(quote="This is what the page", claim="It says something.")
-    return create_research_agent(
-        **parts, extractor=quoted, budget=ResearchBudget(max_read_pages=4), checkpointer=saver, **given
-    )
+    return create_research_agent(**parts, extractor=quoted, budget=ResearchBudget(max_read_pages=4), checkpointer=saver)
 
 
 def test_a_run_that_waits_is_resumed_by_another_process_with_its_texts(tmp_path):

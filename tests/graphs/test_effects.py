@@ -217,7 +217,7 @@ def test_without_anything_that_keeps_it_no_write_is_made(mode, bank):
 
     for recorder in (None, Endings()):
         graph = payments(bank.pay, recorder=recorder)
-        result = graph.invoke(ASKED) if mode == "invoke" else asyncio.run(graph.ainvoke(ASKED))
+        result = run(graph, ASKED, mode)
         assert (result["stop_reason"], result["path"][-1]) == ("effect_unrecordable:pay", "stop_effect")
     assert bank.amounts == []
 

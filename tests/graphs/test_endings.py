@@ -71,9 +71,9 @@ def lie(monkeypatch: Any, module: Any, name: str, key: str, told: Any) -> None:
     monkeypatch.setattr(module, name, mutant)
 
 
-def run_demo(pattern: str, **given: Any) -> Any:
+def run_demo(pattern: str) -> Any:
     agent = PATTERNS[pattern].create_agent()
-    return agent.invoke({**PATTERNS[pattern].demo(), **given}), agent
+    return agent.invoke(PATTERNS[pattern].demo()), agent
 
 
 run_rag, run_research, run_critique = (partial(run_demo, name) for name in ("rag", "research", "self_critique"))

@@ -118,11 +118,11 @@ def test_planner_and_answerer_are_shown_the_rewritten_question(mode):
     assert told["prompt"].startswith("rag_condense@")
 
 
-def refusal(text, *, question="And its price?", history=BEFORE, **policy):
+def refusal(text, history=BEFORE):
     """Return why the guard refuses a standalone question, None where it does not."""
-    task = parse_rag_request(question, history, max_turns=12, max_chars=8000)
+    task = parse_rag_request("And its price?", history, max_turns=12, max_chars=8000)
     try:
-        check_standalone_question(text, task=task, policy=RagPolicy(**policy))
+        check_standalone_question(text, task=task, policy=RagPolicy())
     except Stop as stop:
         return stop.reason.removeprefix("invalid_question:")
     return None

@@ -126,8 +126,8 @@ def check_fork(graph):
     assert graph.invoke(None, THREAD)["run_id"] == second["run_id"]
 
 
-def refunds(**given):
-    graph = refund_pattern.pattern().compile(checkpointer=InMemorySaver(), forks=True, **given)
+def refunds():
+    graph = refund_pattern.pattern().compile(checkpointer=InMemorySaver(), forks=True)
     return graph, graph.invoke(ORDER, THREAD)
 
 

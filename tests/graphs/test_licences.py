@@ -316,15 +316,13 @@ class Dying(Desk):
 FIVE = {"tool": "send_money", "args": {"to": "Ada", "amount": 5}}
 
 
-def killed(desk=None, **given):
+def killed():
     """Return what became of a run that was killed while it made the second of two writes, and was resumed."""
-    desk = desk or Dying()
-    kept, recorder = InMemorySaver(), InMemoryRecorder()
-    context = given.pop("context", None)
-    graph = desk_graph(planning([PAY, FIVE]), desk, checkpointer=kept, recorder=recorder, bodies=TRUSTING, **given)
+    desk, kept, recorder = Dying(), InMemorySaver(), InMemoryRecorder()
+    graph = desk_graph(planning([PAY, FIVE]), desk, checkpointer=kept, recorder=recorder, bodies=TRUSTING)
     with pytest.raises(Killed):
         graph.invoke(TASK, THREAD)
-    return graph.invoke(None, THREAD, context=context), desk, recorder.runs[-1], graph
+    return graph.invoke(None, THREAD), desk, recorder.runs[-1], graph
 
 
 def test_a_licensed_write_is_made_once_whatever_ends_the_process():

@@ -25,8 +25,8 @@ def ask(graph, given=QUESTION, **kwargs):
     return lambda: run(graph, given, **kwargs)
 
 
-def planned(raw, phase="plan", *, reason=None, **details):
-    return StopCase(phase, ask(agent(raw)), {"raw_intent": raw, **({"details": details} if details else {})}, reason)
+def planned(raw, *, reason=None, **details):
+    return StopCase("plan", ask(agent(raw)), {"raw_intent": raw, **({"details": details} if details else {})}, reason)
 
 
 def answered(answer, **evidence):

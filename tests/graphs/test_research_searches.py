@@ -16,10 +16,10 @@ from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 
 
-def searched(site, gaps, input=None, *, context=None, **parts):
+def searched(site, gaps, **parts):
     kept = Kept()
     agent = searching_agent(site, gaps, recorder=kept, **parts)
-    result = agent.invoke(asked() if input is None else input, context=context)
+    result = agent.invoke(asked())
     assert replay(agent, kept.recordings[-1]) == result
     return check_result(RESEARCH_REASONS, result)
 
@@ -74,13 +74,13 @@ NOTE = {"claim": TEXTS[ALPHA], "quote": TEXTS[ALPHA], "url": ALPHA}
 ANSWER = {"answer": TEXTS[ALPHA], "citations": ["n1"]}
 
 
-def proposed(*replies, context=ASKED_ONCE, input=None, queries=4, **parts):
+def proposed(*replies, context=ASKED_ONCE):
     """Run an agent on a model that plans and takes a note, then replies."""
     world, kept = Searched(), Kept()
     model = ScriptedChatModel(MODEL_PLAN, {"notes": [NOTE]}, *replies)
-    given = {"policy": OPEN, "search": world.search, "reader": world.read, "recorder": kept, **parts}
-    agent = create_research_agent(model, budget=ResearchBudget(max_queries=queries), **given)
-    result = agent.invoke(asked() if input is None else input, context=context)
+    given = {"policy": OPEN, "search": world.search, "reader": world.read, "recorder": kept}
+    agent = create_research_agent(model, budget=ResearchBudget(max_queries=4), **given)
+    result = agent.invoke(asked(), context=context)
     assert replay(agent, kept.recordings[-1]) == result
     return world, check_result(RESEARCH_REASONS, result)
 

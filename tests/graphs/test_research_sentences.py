@@ -35,9 +35,9 @@ PARTS = {
 }
 
 
-def said(answer, *citations, policy=MUST, **parts):
-    writer = parts.pop("writer", lambda view: {"answer": answer, "citations": [*citations]})
-    return check_result(RESEARCH_REASONS, research(writer=writer, policy=policy, **PARTS, **parts))
+def said(answer, *citations):
+    writer = scripted_tool({"answer": answer, "citations": [*citations]})
+    return check_result(RESEARCH_REASONS, research(writer=writer, policy=MUST, **PARTS))
 
 
 def cited_by(result):

@@ -36,9 +36,9 @@ ONE_OWNER = (
 )
 
 
-def page(text, day="2026-03-19", links="", more=""):
-    head = f'<title>News</title><meta property="article:published_time" content="{day}">' if day else "<title>N</title>"
-    body = f"<main><h1>Fire</h1><p>{text}</p><p>{more}</p></main>{links}"
+def page(text, links=""):
+    head = '<title>News</title><meta property="article:published_time" content="2026-03-19">'
+    body = f"<main><h1>Fire</h1><p>{text}</p></main>{links}"
     return answer(f"<html><head>{head}</head><body>{body}</body></html>", content_type="text/html; charset=utf-8")
 
 
@@ -71,9 +71,9 @@ def take_notes(asked):
     return [{"claim": text, "quote": text, "url": url, "title": "", "published_at": ""} for url, text in said.items()]
 
 
-def ask(agent, *args, **kwargs):
+def ask(agent):
     """Run the agent once, and hold what it returns against the catalogue."""
-    return check_result(RESEARCH_REASONS, agent.invoke(GIVEN, *args, **kwargs))
+    return check_result(RESEARCH_REASONS, agent.invoke(GIVEN))
 
 
 def test_agreement_and_conflict_are_shown_of_each_claim(server):

@@ -132,8 +132,8 @@ ALWAYS = {"event", "run_id", "pattern", "node", "kind", "phase", "visit"}
 SECRET = "velociraptor"
 
 
-def events_of(graph, given, **kwargs):
-    return list(graph.stream(given, stream_mode="custom", **kwargs))
+def events_of(graph, given):
+    return list(graph.stream(given, stream_mode="custom"))
 
 
 async def _aevents_of(graph, given, **kwargs):

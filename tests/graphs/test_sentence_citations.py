@@ -29,8 +29,8 @@ TEXTS = {
 FOUND = [{**CANDIDATE, "doc_id": doc_id, "text": text} for doc_id, text in TEXTS.items()]
 
 
-def said(answer, *citations, found=FOUND, policy=STRICT, **settings):
-    graph = agent_with(*found, answer={"answer": answer, "citations": list(citations)}, policy=policy, **settings)
+def said(answer, *citations):
+    graph = agent_with(*FOUND, answer={"answer": answer, "citations": list(citations)}, policy=STRICT)
     return check_result(RAG_REASONS, graph.invoke(QUESTION))
 
 
@@ -41,8 +41,8 @@ def cited_by(result):
     }
 
 
-def evidence(result, texts=TEXTS):
-    return {item["doc_id"]: texts[item["doc_id"]][slice(*item["document_span"])] for item in result["citation_details"]}
+def evidence(result):
+    return {item["doc_id"]: TEXTS[item["doc_id"]][slice(*item["document_span"])] for item in result["citation_details"]}
 
 
 def test_marks_say_what_a_sentence_rests_on():
@@ -239,12 +239,12 @@ def test_what_is_worked_out_needs_its_working(working, is_right):
     assert (answer(text, workings=[working])["status"] == "ok") is is_right
 
 
-def ask_model(*said, most, policy=MARK):
+def ask_model(*said, most):
     """Run an agent whose model plans, and then says one answer after the other."""
     replies = texts(INTENT, *({"answer": text, "citations": ["a", "b"]} for text in said))
     model = ScriptedChatModel(*replies)
     made = create_rag_agent(
-        model, retriever=scripted_tool(CHUNKS, loop=True), policy=policy, budget=RagBudget(max_attempts=most)
+        model, retriever=scripted_tool(CHUNKS, loop=True), policy=MARK, budget=RagBudget(max_attempts=most)
     )
     return check_result(RAG_REASONS, made.invoke(QUESTION))
 

@@ -25,8 +25,8 @@ def critic_agent(store, limit, **more):
     return create_self_critique_agent(critic=lambda view: HIGH, budget=budget, ledger=store, **more)
 
 
-def critique(agent, tenant="acme", **context):
-    return agent.invoke(load_self_critique_demo(), context={"caller": Caller(tenant=tenant, user="u"), **context})
+def critique(agent, tenant="acme"):
+    return agent.invoke(load_self_critique_demo(), context={"caller": Caller(tenant=tenant, user="u")})
 
 
 @pytest.fixture

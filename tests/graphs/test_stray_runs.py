@@ -24,11 +24,11 @@ def end(state, run):
     return {"outcome": "labelled", "label": state["accepted_label"]}
 
 
-def small(guard="judge", proposer=is_bug, **compiled):
+def small(guard, **compiled):
     """Return a small graph whose guard behind the proposal has this name."""
     p = Pattern(REASONS, state=State, input=In, output=Out, policy=Policy(), budget=Budget())
     p.entry("request_guard", check_request, writes=["task"], to="ask")
-    p.propose("ask", label(proposer), phase="label", reads=["task"], writes=["proposed_label"], to=guard)
+    p.propose("ask", label(is_bug), phase="label", reads=["task"], writes=["proposed_label"], to=guard)
     p.guard(guard, judge, phase="label", reads=["proposed_label"], writes=["accepted_label"], to="done", stops=["llm"])
     p.terminal("done", end, phase="lookup", reads=["accepted_label"], writes=["outcome", "label"])
     return p.compile(name="small", **compiled)

@@ -144,9 +144,9 @@ def test_a_person_is_asked_about_what_nothing_supports():
 LESS = {"to": "Mallory", "amount": 3}
 
 
-def edit_call(agent, waiting, args, **given):
+def edit_call(agent, waiting, args):
     answer = {"hash": waiting["waiting_for"]["hash"], "decision": "edit", "edited": args}
-    return agent.invoke(Command(resume=answer), THREAD, **given)
+    return agent.invoke(Command(resume=answer), THREAD)
 
 
 def test_a_person_edits_a_call_and_this_very_call_is_made():

@@ -26,11 +26,11 @@ MALLORY = pay("Mallory", 900)
 VALUES = ["Ines Brand", 310, "Jon Falk", 420, "Kim Sato", 530]
 
 
-def asked(*steps, bill=THREE, task=TASK, **given):
+def asked(*steps, **given):
     """Return an agent that waits, what it shows, and its office."""
-    office = Office(bill)
+    office = Office(THREE)
     agent = office_agent(calls(READ), *steps, office=office, **given)
-    waiting = agent.invoke(task, THREAD)
+    waiting = agent.invoke(TASK, THREAD)
     assert waiting["status"] == "waiting"
     assert office.writes == []
     return agent, waiting, office

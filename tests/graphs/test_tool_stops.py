@@ -121,10 +121,6 @@ def read_bill(id: str) -> str:
     raise ConnectionError("lost")
 
 
-def verified(reply: Any, **given: Any) -> Any:
-    return ended(FINE, context=ASKED_ONCE, verifier=ScriptedChatModel(reply, loop=True), **given)
-
-
 BILL = [calls(READ)]
 STOPS: dict[str, StopCase] = {
     "invalid_request:<field>": StopCase("plan", ended(DONE, task={"task": " "}), DETAILS, "invalid_request:task"),
@@ -144,7 +140,9 @@ STOPS: dict[str, StopCase] = {
         name: StopCase("plan", ended(model=ScriptedChatModel(reply, loop=True), context=ASKED_ONCE), DETAILS)
         for name, reply in MODEL_FAILURES.items()
     },
-    "llm_invalid_schema": StopCase("answer", verified({"claims": 5}), DETAILS),
+    "llm_invalid_schema": StopCase(
+        "answer", ended(FINE, context=ASKED_ONCE, verifier=ScriptedChatModel({"claims": 5}, loop=True)), DETAILS
+    ),
     "llm_circuit_open": StopCase(
         "plan",
         partial(shut_out, model=ScriptedChatModel(ModelAPIError("down"), loop=True)),

@@ -58,12 +58,12 @@ def served(body, status="200 OK"):
     return answer(json.dumps(body), status, content_type="application/json")
 
 
-def asked(service, page, *, timeout=10.0, request=ASKED):
+def asked(service, page, *, timeout=10.0):
     """Ask a service that answers so; return what came of it, and the server."""
     with WebServer({"/search": page}) as server:
         search = web_search(service, KEY, url=f"http://127.0.0.1:{server.ports[80]}/search", timeout=timeout)
         try:
-            return search(request), server
+            return search(ASKED), server
         except ExpectedFailure as failure:
             return failure, server
 
@@ -169,14 +169,14 @@ HIT = {"url": SLA, "title": "Enterprise SLA", "content": "Uptime.", "engine": "m
 SEARX_ASKED = {"query": "SLA & uptime?", "max_results": 3}
 
 
-def found(*hits, **more):
-    return answer(json.dumps({"query": "q", "results": [*hits], **more}), content_type="application/json")
+def found(*hits):
+    return answer(json.dumps({"query": "q", "results": [*hits]}), content_type="application/json")
 
 
-def ask_searx(page, timeout=10.0, request=SEARX_ASKED, base="", **given):
+def ask_searx(page, request=SEARX_ASKED, **given):
     """Ask a server whose search answers so; return what came of it, and the server."""
-    with WebServer({"/search": page, "/searxng/search": page}) as server:
-        search = searx_search(f"http://127.0.0.1:{server.ports[80]}{base}", timeout=timeout, **given)
+    with WebServer({"/search": page}) as server:
+        search = searx_search(f"http://127.0.0.1:{server.ports[80]}", **given)
         try:
             return search(request), server
         except ExpectedFailure as failure:
