@@ -16,6 +16,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CellType, FunctionType
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[2]
+REMEMBERING = type(cache(len))
 QUICK = "not process and not heavy and not slow"
 SWITCH = "__is_mutant__"
 TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -192,7 +194,7 @@ def _forget_answers(*, tables: bool) -> None:
     for item in [item for module in modules for item in module.values() if callable(item)]:
         cells = (item.__closure__ or ()) if isinstance(item, FunctionType) else ()
         for held in (item, *(cell.cell_contents for cell in cells if cell != CellType())):
-            if hasattr(held, "cache_clear") and (tables or held.cache_parameters()["maxsize"]):
+            if isinstance(held, REMEMBERING) and (tables or held.cache_parameters()["maxsize"]):
                 held.cache_clear()
         if isinstance(item, dict):
             item.clear()
