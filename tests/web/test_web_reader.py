@@ -346,8 +346,8 @@ def test_the_limits_of_a_run_only_tighten(nothing):
 
 def test_the_time_of_the_run_holds_beside_that_of_the_page():
     slow = drip([b"HTTP/1.1 200 OK\r\n", *([b"x: y\r\n"] * 200)])
-    with WebServer({"/": in_turn(answer("here"), slow)}) as server:
-        read(server, "http://a.test/")  # what is loaded once takes its time
+    with WebServer({"/": in_turn(answer("no", "404 Not Found"), slow)}) as server:
+        failure_of(server, "http://a.test/")  # what is loaded once takes its time
         for seconds in (1.0, 0.0):
             with within(seconds, time.monotonic, 1_000_000), pytest.raises(ReadFailure) as raised:
                 read(server, "http://a.test/")
