@@ -43,6 +43,11 @@ Why goals are missed: every step keeps what an audit and a replay need, and each
 before and after it is proposed; a run by hand keeps nothing. A stored run writes a chain of hashes, a beginning and an
 ending. bm25s scores all texts from memory, for everybody, and cannot be changed.
 
+The middlewares of `create_agent` bring seven steps of LangGraph's with them, a third of what they add: only there can
+the user's words be kept, a person be asked before any call of a message is made, and a run that another middleware ends
+have an ending. Beside a model that takes 200 ms a reply they cost some 1 %. Over AgentDojo's 97 tasks, of a model that
+proposes what is right, they ask it 1.05 times as often, for 1.07 times the tokens.
+
 ## Measured elsewhere
 
 - How much that is false is stopped, and how much that is true: [grounding](grounding.md), by `truth.py`.

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -151,6 +152,8 @@ class Play:
     policy: ToolPolicy
     alone: bool = False
     made: list[int] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    """Of each call of the model, about: what it was shown and what it wrote, without the tools' schemas."""
     turn: Any = field(default_factory=Lock)
 
     def list_next_step(self) -> list[int]:
@@ -231,11 +234,12 @@ class ObedientModel(BaseChatModel):
             step = [(at, self.game.write_call(at)) for at in self.game.list_next_step()]
             calls = [{"name": call["tool"], "args": call["args"], "id": f"c{at}"} for at, call in step]
             said = AIMessage("", tool_calls=calls)
+        self.game.tokens.append(count_tokens_approximately([*messages, said]))
         return ChatResult(generations=[ChatGeneration(message=said)])
 
 
-def play_create_agent(game: Play) -> Played:
-    """Let an agent of LangChain's play, with both middlewares."""
+def play_create_agent(game: Play, *, is_guarded: bool = True) -> Played:
+    """Let an agent of LangChain's play, with both middlewares or without."""
     from langchain.agents import create_agent
 
     from guardgraph.middleware import GroundedAnswer, LicensedTools
@@ -250,7 +254,7 @@ def play_create_agent(game: Play) -> Played:
     agent = create_agent(
         ObedientModel(game=game),
         [make_tool(tool) for tool in game.suite.tools],
-        middleware=[LicensedTools(game.policy, budget=BUDGET), GroundedAnswer()],
+        middleware=[LicensedTools(game.policy, budget=BUDGET), GroundedAnswer()] if is_guarded else [],
         checkpointer=InMemorySaver(),
     )
     asked, questions = set[int](), 0
@@ -263,7 +267,7 @@ def play_create_agent(game: Play) -> Played:
         questions += at < game.approved
         says = [{"type": "approve" if at < game.approved else "reject"}] * len(shown)
         result = agent.invoke(Command(resume={"decisions": says}), config)
-    return game.finish(result["guardgraph"], questions, asked)
+    return game.finish(result.get("guardgraph", {}), questions, asked)
 
 
 AGENTS = {"tools": play_tool_agent, "create_agent": play_create_agent}
@@ -306,6 +310,7 @@ def measure_injections(rounds: int) -> Iterator[Figure]:
         yield from _measure_tasks(name, player, suites)
         for attack in ("static", "adaptive"):
             yield from _measure_attacks(name, player, suites, is_adaptive=attack == "adaptive")
+    yield from _measure_model_calls(suites)
 
 
 def _measure_tasks(name: str, player: Callable[[Play], Played], suites: Mapping[str, Any]) -> Iterator[Figure]:
@@ -330,6 +335,21 @@ def _measure_tasks(name: str, player: Callable[[Play], Played], suites: Mapping[
     yield f"{name}_tasks_done", done
     yield f"{name}_tasks_answered", answered
     yield f"{name}_tasks", tasks
+
+
+def _measure_model_calls(suites: Mapping[str, Any]) -> Iterator[Figure]:
+    """Yield how often a model is asked over all tasks, and about how many tokens it reads and writes."""
+    for name, is_guarded in (("create_agent", True), ("unguarded", False)):
+        tokens = list[int]()
+        for suite in suites.values():
+            policy = policy_of(suite.name, trusts=True)
+            for task in suite.user_tasks.values():
+                env, _, plan = _begin(suite, task, {})
+                game = Play(suite, env, task.PROMPT, plan, task.GROUND_TRUTH_OUTPUT, len(plan), policy)
+                play_create_agent(game, is_guarded=is_guarded)
+                tokens += game.tokens
+        yield f"{name}_model_calls", len(tokens)
+        yield f"{name}_tokens", sum(tokens)
 
 
 def _measure_attacks(

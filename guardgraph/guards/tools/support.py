@@ -32,6 +32,7 @@ from guardgraph.guards.tools.values import (
     fold_text,
     has_seconds,
     is_container,
+    is_iban,
     is_moment,
     is_single_value,
     is_trusted_key,
@@ -100,6 +101,11 @@ class Source:
     def _find_undenied_words(self, wanted: FoldedText) -> list[int]:
         places = [*self.folded.find_words(wanted)]
         return [] if any(is_denied(self.folded.written, at) for at in places) else places
+
+    def has_iban(self, iban: str) -> bool:
+        """Say whether it has an IBAN, however it is grouped, and does not deny it there."""
+        spelled = [each for each in find_accounts(self.leading) if squeeze_account(each) == squeeze_account(iban)]
+        return any(not self.words or self.has_words(fold_text(each)) for each in spelled)
 
     def has_code(self, code: FoldedText, key: str) -> bool:
         """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
@@ -347,6 +353,8 @@ class Support:
             return self._find(
                 lambda source: any(True for _ in FoldedText(source.words, source.words).find_words(exact))
             )
+        if is_iban(value):
+            return self._find(lambda source: source.has_iban(value))
         if _list_plain_words().issuperset(value.casefold().split()):
             return None
         wanted = fold_text(value)

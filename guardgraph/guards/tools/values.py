@@ -72,8 +72,8 @@ def is_single_value(value: JsonValue) -> bool:
     text = value.strip()
     if is_moment(text) or ((link := read_whole_link(text)) is not None and link.kind in ("url", "mail")):
         return True
-    if _IBAN.fullmatch(squeezed := _SIGNS.sub("", text)):
-        return has_check_digits(squeezed)
+    if _IBAN.fullmatch(_SIGNS.sub("", text)):
+        return is_iban(text)
     if len(text.split()) > 1:
         return find_accounts(text) == [text] and not any(map(str.isalpha, text))
     if len(text) > _MOST_UNSPACED and any(map(is_unspaced_letter, text)):
@@ -83,9 +83,11 @@ def is_single_value(value: JsonValue) -> bool:
     return len(parts) <= _MOST_JOINED or len(words) < 2
 
 
-def has_check_digits(iban: str) -> bool:
-    """Say whether the check digits of an IBAN fit it (ISO 13616)."""
-    return int("".join(str(int(sign, 36)) for sign in iban[4:] + iban[:4])) % 97 == 1
+def is_iban(text: str) -> bool:
+    """Say whether a text is an IBAN whose check digits fit it (ISO 13616), however it is grouped."""
+    iban = _SIGNS.sub("", text)
+    digits = "".join(str(int(sign, 36)) for sign in iban[4:] + iban[:4]) if _IBAN.fullmatch(iban) else "0"
+    return int(digits) % 97 == 1
 
 
 def read_whole_link(value: str) -> Link | None:
