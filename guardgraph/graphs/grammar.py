@@ -46,7 +46,7 @@ from guardgraph.plain.errors import ConfigurationError, GrammarError
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.context import Context
 from guardgraph.state.recording import Recorder, Recording, Shadow
-from guardgraph.state.review import Reviewers, find_identity_problem
+from guardgraph.state.review import Reviewers, ReviewPolicy, find_identity_problem
 from guardgraph.state.run import RECORDED, Audit, Kind, Result, Waiting
 from guardgraph.state.settings import Budget, BudgetT, PolicyT, ReservingBudget, Settings
 from guardgraph.state.tools import ToolBudget, ToolPolicy
@@ -440,6 +440,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         if not isinstance(live, LivePolicy | None):
             raise ConfigurationError(f"live: what live_policy returns is required; given: {type(live).__name__}")
         declarations = self._complete_pattern()
+        is_asking = isinstance(self.policy, ReviewPolicy) or any(
+            item.kind == "review" for item in declarations.values()
+        )
+        if reviewers is not None and not is_asking:
+            raise ConfigurationError("reviewers: none is taken, since no node of this graph asks a person")
         calling = [item for item in declarations.values() if item.is_calling_node]
         raw = {channel for item in calling if declaring.KINDS[item.kind].writes_raw for channel in item.writes}
         records = tuple(declaring.name_record_channel(item.name) for item in calling)

@@ -14,7 +14,7 @@ from langgraph.types import Command, interrupt
 from refund_pattern import ORDER, PAID, REASONS, THREAD, Policy, answering, refund, waiting
 from runs import MODES, SAVERS, check_result, content, memory, run, sqlite
 
-from guardgraph import ConfigurationError, LiveWorld, replay
+from guardgraph import ConfigurationError, LiveWorld, create_rag_agent, replay
 from guardgraph.evidence.checking import find_derivation_problems
 from guardgraph.grammar import Identity, Outcome, hash_licence
 from guardgraph.plain.hashing import canonical_json
@@ -207,6 +207,8 @@ def test_a_policy_that_asks_who_answers_needs_reviewers():
             refund(policy=policy)
     with pytest.raises(ConfigurationError, match=r"^reviewers: a function of an answer and a caller is required"):
         refund(reviewers="ada")
+    with pytest.raises(ConfigurationError, match=r"^reviewers: none is taken"):
+        create_rag_agent(reviewers=staff)
     graph, context = refund(checkpointer=InMemorySaver()), {"policy": {"four_eyes": True}}
     shown = waiting(graph, context=context)
     assert "reviewers are required" in graph.invoke(answering(shown), THREAD, context=context)["waiting_for"]["problem"]
