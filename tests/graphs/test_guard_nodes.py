@@ -27,7 +27,7 @@ class State(TypedDict, total=False):
     verdict: dict[str, Any]
 
 
-def build(answer: str = "Refunds take 5 days.", **nodes: Any) -> StateGraph[State]:
+def make_graph(answer: str = "Refunds take 5 days.", **nodes: Any) -> StateGraph[State]:
     """A graph whose answer a guard judges."""
     builder = StateGraph(State)
     builder.add_node("generate", lambda state: {"answer": answer})
@@ -47,7 +47,7 @@ ASKED = {"question": "How long do refunds take?", "documents": ["Refunds take 10
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 def test_a_refused_answer_goes_the_other_way(way: str) -> None:
     def run(answer: str) -> Any:
-        graph = build(answer).compile()
+        graph = make_graph(answer).compile()
         return graph.invoke(ASKED) if way == "invoke" else asyncio.run(graph.ainvoke(ASKED))
 
     wrong, right = run("Refunds take 5 days."), run("Refunds take 10 days.")
@@ -92,6 +92,18 @@ def test_what_the_user_named_in_an_earlier_turn_licenses_a_call() -> None:
     assert guard({"messages": said}).goto == "tools"
 
 
+def test_a_call_that_was_made_before_is_a_loop() -> None:
+    call = {"name": "send", "args": {"to": IBAN, "amount": 76.0}}
+    said = [
+        HumanMessage(f"Send 76 EUR to {IBAN}."),
+        AIMessage("", tool_calls=[{**call, "id": "1"}]),
+        ToolMessage("sent", tool_call_id="1"),
+        AIMessage("", tool_calls=[{**call, "id": "2"}]),
+    ]
+    verdict = tool_guard([send], ok="tools", refused=END)({"messages": said}).update["verdict"]
+    assert verdict["stop_reason"] == "loop_detected:send"
+
+
 def test_an_answer_is_read_by_a_function_too() -> None:
     guard = answer_guard(answer=lambda state: state["draft"], ok="send", refused="apologise")
     assert guard({**ASKED, "draft": "Refunds take 5 days."}).goto == "apologise"
@@ -99,8 +111,8 @@ def test_an_answer_is_read_by_a_function_too() -> None:
 
 
 def test_no_way_around_the_guard_is_proved() -> None:
-    assert verify(build().compile(), behind={"guard": ["generate"]}) == []
-    leaky = build(retry=lambda state: {})
+    assert verify(make_graph().compile(), behind={"guard": ["generate"]}) == []
+    leaky = make_graph(retry=lambda state: {})
     leaky.add_edge("retry", END)
     leaky.add_conditional_edges("generate", lambda state: "retry", {"retry": "retry"})
     [finding] = verify(leaky.compile(), behind={"guard": ["generate"]})
@@ -108,7 +120,7 @@ def test_no_way_around_the_guard_is_proved() -> None:
 
 
 def test_a_guard_whose_two_ways_are_one_is_a_finding() -> None:
-    same = build(guard_again=answer_guard(ok="apologise", refused="apologise"))
+    same = make_graph(guard_again=answer_guard(ok="apologise", refused="apologise"))
     same.add_edge("apologise", "guard_again")
     found = verify(same.compile(), behind={"guard_again": ["apologise"], "guard": ["generate"]})
     assert [(each.rule, each.path) for each in found if each.nodes == ("guard_again",)] == [
@@ -137,7 +149,7 @@ def test_a_refusal_that_can_only_come_back_is_a_finding() -> None:
     [finding] = loop()
     assert (finding.rule, finding.path) == ("endless", ("guard", "generate", "guard"))
     assert loop(wait=wait) == []
-    assert verify(build().compile(), behind={"guard": ["generate"]}) == []
+    assert verify(make_graph().compile(), behind={"guard": ["generate"]}) == []
 
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
@@ -169,13 +181,13 @@ def fan(state: State) -> Any:
 
 def test_what_cannot_be_seen_is_a_finding() -> None:
     """An undeclared goto, and a conditional edge without destinations; a declared goto is none."""
-    hidden = build(jump=jump)
+    hidden = make_graph(jump=jump)
     hidden.add_edge("generate", "jump")
     assert [each.rule for each in verify(hidden.compile(), behind={"guard": ["generate"]})] == ["unseen"]
-    fanned = build()
+    fanned = make_graph()
     fanned.add_conditional_edges("generate", fan)
     assert [each.rule for each in verify(fanned.compile(), behind={"guard": ["generate"]})] == ["unseen"]
-    seen = build(declared=declared)
+    seen = make_graph(declared=declared)
     seen.add_edge("generate", "declared")
     assert verify(seen.compile(), behind={"guard": ["generate"]}) == []
 
@@ -185,7 +197,7 @@ def test_graphs_inside_the_graph_are_opened_up() -> None:
     inner.add_node("write", lambda state: {"answer": "x"})
     inner.add_edge(START, "write")
     inner.add_edge("write", END)
-    outer = build(inner=inner.compile())
+    outer = make_graph(inner=inner.compile())
     outer.add_edge("generate", "inner")
     outer.add_edge("inner", END)
     [finding] = verify(outer.compile(), behind={"guard": ["inner:write"]})
@@ -203,9 +215,9 @@ def test_graphs_inside_the_graph_are_opened_up() -> None:
 )
 def test_a_name_that_is_no_node_is_told(behind: dict[str, list[str]], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        verify(build().compile(), behind=behind)
+        verify(make_graph().compile(), behind=behind)
     with pytest.raises(InputError, match=r"before: .*'sent'"):
-        verify(build().compile(), behind={"guard": ["generate"]}, before=["sent"])
+        verify(make_graph().compile(), behind={"guard": ["generate"]}, before=["sent"])
 
 
 @pytest.mark.parametrize(
@@ -264,14 +276,14 @@ OUTWARD = outward()
 
 @pytest.mark.parametrize("node", [lambda state: [jump(state)], Jumper().node, wrapped, Holding(Jumper()), call_outward])
 def test_a_jump_that_a_node_leaves_to_something_else_is_seen(node: Any) -> None:
-    hidden = build(jump=node)
+    hidden = make_graph(jump=node)
     hidden.add_edge("generate", "jump")
     hidden.add_edge("jump", "guard")
     assert [each.rule for each in verify(hidden.compile(), behind={"guard": ["generate"]})] == ["unseen"]
 
 
 def test_a_jump_out_of_an_inner_graph_is_seen() -> None:
-    outer = build(inner=outward())
+    outer = make_graph(inner=outward())
     outer.add_edge("generate", "inner")
     outer.add_edge("inner", "guard")
     found = verify(outer.compile(), behind={"guard": ["generate"]})
@@ -295,7 +307,7 @@ def fan_or_none(state: State) -> Any:
     ],
 )
 def test_a_conditional_edge_that_goes_past_its_path_map_is_seen(way: Any, rule: str) -> None:
-    graph = build(route=lambda state: {})
+    graph = make_graph(route=lambda state: {})
     graph.add_edge("generate", "route")
     graph.add_conditional_edges("route", way, {"guard": "guard"})
     assert rule in {each.rule for each in verify(graph.compile(), behind={"guard": ["generate"]})}
@@ -327,9 +339,9 @@ def test_messages_that_cannot_be_read_are_let_through_nowhere(messages: Any) -> 
 
 
 WRITTEN = """
-from test_guard_nodes import build
+from test_guard_nodes import make_graph
 
-guarded, leaky = build().compile(), build()
+guarded, leaky = make_graph().compile(), make_graph()
 leaky.add_edge("generate", "apologise")
 passed_by = leaky.compile()
 """
