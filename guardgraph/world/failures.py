@@ -184,7 +184,9 @@ def read_told_status(told: JsonObject) -> int:
         code = told.get(name)
         if isinstance(code, int) and 400 <= code < 600:
             return code
-        if isinstance(code, str) and (known := int(code) if code.isdecimal() else _TOLD_STATUSES.get(code.lower())):
+        if isinstance(code, str) and len(code) == 3 and code.isdecimal():
+            return int(code)
+        if isinstance(code, str) and (known := _TOLD_STATUSES.get(code.lower())):
             return known
     return 502
 
@@ -196,11 +198,13 @@ def find_told_error(body: bytes) -> JsonObject | None:
             told = json.loads(part)
         except (ValueError, RecursionError):
             continue
-        inside = [told, *(told.get("choices") or ())] if isinstance(told, dict) else []
-        for item in inside:
+        if not isinstance(told, dict):
+            continue
+        choices = told.get("choices")
+        for item in [told, *(choices if isinstance(choices, list) else ())]:
             if isinstance(item, dict) and (error := item.get("error")):
                 return _read_error(error) or {"message": str(error)}
-        if isinstance(told, dict) and not told.keys() & {"choices", "output"} and (error := _read_error(told)):
+        if not told.keys() & {"choices", "output"} and (error := _read_error(told)):
             return error
     return None
 

@@ -150,6 +150,7 @@ HTML = {"cause": "html"}
         (payload(200, {"error": "no GPU is free"}), "llm_unavailable", {"message": "no GPU is free", "status": 502}),
         (payload(200, {"message": "no key", "type": "authentication_error"}), "llm_auth", {"message": "no key"}),
         (payload(200, {"detail": "no such route"}), "llm_bad_response", {"text": '{"detail": "no such route"}'}),
+        (payload(200, {"choices": 5, "error": None}), "llm_bad_response", {"status": 200}),
         (payload(200, PAGE.encode(), "text/html"), "llm_bad_response", HTML),
         (payload(200, PAGE.encode()), "llm_bad_response", HTML),
         (streams(piece("Th"), GONE), "llm_unavailable", {"message": "gone", "status": 502}),
