@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import cache
@@ -58,6 +59,7 @@ _NOUN_BEFORE: Final = re.compile(r"([^\W\d_]{2,}) $")
 _CLAUSE_END: Final = re.compile(r"[\d,;:.()]")
 _MARK_WORD: Final = re.compile(r"[^\W\d_]+|[~≈<>≤≥]")
 _MOST_UNIT_WORDS: Final = 3
+_MOST_UNIT_LETTERS: Final = 12  # of a unit in a script without blanks
 _MOST_NUMBER_WORDS: Final = 6
 _LOOKBACK: Final = 30
 _TURNED: Final = {"more": "less", "less": "more"}
@@ -476,7 +478,7 @@ class _Scanner:
                 break
             at = match.end()
             places.append(at)
-        for to in reversed(places):
+        for to in filter(self._ends_letter, reversed(places)):
             said = self.text[end:to].lstrip(" -)")
             if (what := self.symbols.get(said)) and (len(said) > 1 or _BEFORE_LETTER.match(self.text, end - 1, end)):
                 return "quantity", what[0], what[1], 0.0, to
@@ -484,9 +486,13 @@ class _Scanner:
                 return hit
         if places and is_unspaced_letter(self.text[end : end + 2].strip()[:1] or "a"):
             begin = end + (self.text[end] == " ")
-            tries = (self._look_up_unit(self.text[begin:to], to) for to in range(min(begin + 6, places[0]), begin, -1))
-            return next((hit for hit in tries if hit), None)
+            tries = filter(self._ends_letter, range(min(begin + _MOST_UNIT_LETTERS, len(self.text)), begin, -1))
+            return next((hit for to in tries if (hit := self._look_up_unit(self.text[begin:to], to))), None)
         return None
+
+    def _ends_letter(self, at: int) -> bool:
+        """Say whether no mark follows that belongs to the letter before, as Thai vowels do."""
+        return not unicodedata.category(self.text[at : at + 1] or " ").startswith("M")
 
     def _look_up_unit(self, said: str, to: int) -> tuple[str, str, float, float, int] | None:
         name = said.lower()
@@ -505,6 +511,13 @@ class _Scanner:
             return None
         return "percent" if what[0] == "%" else "quantity", what[0], what[1], what[2] if len(what) > 2 else 0.0, to
 
+    def _find_scale(self, value: Value) -> float:
+        """Return what the digits of a value are multiplied by: a thousand of "3 thousand"."""
+        match = _DIGITS.search(self.text, value.start, value.end)
+        written = parse_digits(match[0], self.decimal)[0] if match else 0.0
+        said = value.said[0] if value.said else value.amounts[0]
+        return said / written if written and (value.said or value.kind == "number") else 1.0
+
     def _share_units(self, values: list[Value]) -> list[Value]:
         """Give the first of "10 to 15 minutes" and "$5-10 million" what the second says."""
         for n in range(len(values) - 2, -1, -1):
@@ -514,9 +527,7 @@ class _Scanner:
                 continue
             if one.kind == "money" and two.kind == "number":
                 two = values[n + 1] = two._replace(kind="money", unit=one.unit)
-            match = _DIGITS.search(self.text, two.start, two.end)
-            written = parse_digits(match[0], self.decimal)[0] if match else 0.0
-            times = two.said[0] / written if written and two.said else 1.0
+            times = 1.0 if self._find_scale(one) > 1 else self._find_scale(two)  # "$5bn and 3 thousand" are two numbers
             is_open = one.kind == "number" or (one.kind == "money" and one.unit == two.unit and times > 1)
             if is_open and (two.kind != "number" or times > 1):
                 offset = two.amounts[0] - two.said[0] * two.factor if two.said else 0.0
