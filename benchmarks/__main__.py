@@ -34,19 +34,18 @@ times. A call of a model takes some hundred thousand microseconds. ✗ marks a g
 """
 TAIL = """
 By hand means the same checks in plain node functions, one TypedDict for the state, conditional edges; no deadlines, no
-record of the run, no proof. A test holds that both decide the same. `create_agent` makes each call that it is asked
-for; the tool agent holds it against lists, rules, budgets and support, twice, and keeps an intent and a receipt of the
-transfer. A bare insert puts the same bytes into a table of one column. The knowledge base reads its words in their
-language, and shows a caller no more than they may read, with its place; FTS5 and bm25s know no callers.
+record of the run, no proof. `create_agent` makes each call that it is asked for; the tool agent holds it against lists,
+rules, budgets and support, twice, and keeps an intent and a receipt of the transfer. A bare insert puts the same bytes
+into a table of one column. FTS5 and bm25s know no callers.
 
 Why goals are missed: every step keeps what an audit and a replay need, and each call is held against its licence
 before and after it is proposed; a run by hand keeps nothing. A stored run writes a chain of hashes, a beginning and an
-ending. bm25s scores all texts from memory, for everybody, and cannot be changed.
+ending.
 
-The middlewares of `create_agent` bring seven steps of LangGraph's with them, a third of what they add: only there can
-the user's words be kept, a person be asked before any call of a message is made, and a run that another middleware ends
-have an ending. Beside a model that takes 200 ms a reply they cost some 1 %. Over AgentDojo's 97 tasks, of a model that
-proposes what is right, they ask it 1.05 times as often, for 1.07 times the tokens.
+The middlewares of `create_agent` bring seven steps of LangGraph's: only there can the user's words be kept, a person be
+asked before any call of a message is made, and a run that another middleware ends have an ending. Beside a model that
+takes 200 ms a reply they cost some 1 %. Over AgentDojo's 97 tasks they ask a model 1.05 times as often, for 1.07 times
+the tokens.
 
 ## Measured elsewhere
 
