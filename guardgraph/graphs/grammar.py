@@ -216,6 +216,12 @@ class Deployment(TypedDict, total=False):
     """An overlay that tightens the policy while runs go on; `live_policy` makes one."""
 
 
+def refuse_unknown_keywords(given: Mapping[str, Any], allowed: type) -> None:
+    """Refuse a keyword that is no field of a TypedDict, as a signature that names them does."""
+    if unknown := sorted(given.keys() - allowed.__annotations__.keys()):
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}; allowed: {', '.join(allowed.__annotations__)}")
+
+
 class Pattern(Generic[InputT, ContextT, ResultT]):
     """A guarded agent pattern under construction.
 
@@ -291,7 +297,15 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         """
         reads, stops = tuple(self._input), ("invalid_request",)
         first = self.catalogue.phases[0]
-        self._add_node("guard", name, body, to=to, phase=first, entry=True, reads=reads, writes=writes, stops=stops)
+        self._add_node(
+            "guard",
+            name,
+            body,
+            to=to,
+            entry=True,
+            stops=stops,
+            said=NodeChannels(phase=first, reads=reads, writes=writes),
+        )
 
     def propose(
         self, name: str, body: Body, *, to: str, calls: Sequence[Any] | None = None, **said: Unpack[NodeChannels]
@@ -300,7 +314,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
 
         `calls` are the proposers that its body may ask, and no other; see `declares`.
         """
-        self._add_node("propose", name, body, to=to, calls=calls, **said)
+        self._add_node("propose", name, body, to=to, calls=calls, said=said)
 
     def act(
         self,
@@ -329,11 +343,11 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             **said: its phase, and the channels that it reads and writes, where its body does not say them.
         """
         guards = (behind,) if isinstance(behind, str) else behind
-        self._add_node("act", name, body, to=to, rounds=rounds, calls=calls, effects=effects, behind=guards, **said)
+        self._add_node("act", name, body, to=to, rounds=rounds, calls=calls, effects=effects, behind=guards, said=said)
 
     def review(self, name: str, body: Body, *, to: str, **said: Unpack[NodeChannels]) -> None:
         """Declare a node that asks a person and waits; what it writes is raw until the guard has read it."""
-        self._add_node("review", name, body, to=to, **said)
+        self._add_node("review", name, body, to=to, said=said)
 
     def guard(
         self,
@@ -354,7 +368,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         reasons that the catalogue marks so: up to `max_attempts` asks for one proposal, by whichever guards behind it,
         and up to `attempts` of this guard where that is fewer.
         """
-        self._add_node("guard", name, body, to=to, again=again, attempts=attempts, stops=stops, **said)
+        self._add_node("guard", name, body, to=to, again=again, attempts=attempts, stops=stops, said=said)
 
     def limit(self, name: str, body: Body, *, to: Ways) -> None:
         """Declare the guard to which a run goes that a budget ends, for one last answer; its policy has `on_limit`.
@@ -391,7 +405,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         against the record of calls, where tools are called by name.
         """
         guards = (behind,) if isinstance(behind, str) else behind
-        self._add_node("terminal", name, body, behind=guards, **said)
+        self._add_node("terminal", name, body, behind=guards, said=said)
         self.declarations[name] = replace(self.declarations[name], held=tuple((held or {}).items()))
 
     def compile(
@@ -417,6 +431,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             raise ConfigurationError(f"name: a text that is not blank; given: {name!r:.80}")
         if not isinstance(checkpointer, BaseCheckpointSaver | bool | None):
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer; given: {type(checkpointer).__name__}")
+        refuse_unknown_keywords(deployment, Deployment)
         builder = self.builder(name=name, **deployment)
         graph: GuardedGraph[InputT, ContextT, ResultT] = builder.compile(checkpointer=checkpointer, name=name)
         if findings := verify_new_graph(graph):
@@ -517,22 +532,28 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         to: Ways = (),
         again: Ways = (),
         attempts: int | None = None,
-        phase: str | None = None,
         entry: bool = False,
         rounds: Rounds | None = None,
         calls: Sequence[Any] | None = None,
+        said: NodeChannels | None = None,
         **given: Names,
     ) -> None:
         declaring.check_node_name(name, self.declarations)
+        channels: dict[str, Any] = {**(said or {})}
+        refuse_unknown_keywords(channels, NodeChannels)
+        phase = channels.pop("phase", None)
         if inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body):
             raise GrammarError(f"node {name!r}: a body is a plain function; it yields a Call for what is awaited")
-        names = {field: check_declared_names(f"node {name!r}, {field}", value) for field, value in given.items()}
+        names = {
+            field: check_declared_names(f"node {name!r}, {field}", value)
+            for field, value in {**given, **channels}.items()
+        }
         called = check_declared_calls(f"node {name!r}, calls", calls)
         made = check_declared_rounds(f"node {name!r}, rounds", rounds)
-        said = Declares(phase, **names, rounds=made, calls=called)
+        declared = Declares(phase, **names, rounds=made, calls=called)
         ways, asked = ((given,) if isinstance(given, str) else given for given in (to, again))
         self.declarations[name] = declaring.build_declaration(
-            kind, name, body, said, to=ways, again=asked, attempts=attempts, entry=entry
+            kind, name, body, declared, to=ways, again=asked, attempts=attempts, entry=entry
         )
         self._bodies[name] = body
 

@@ -93,9 +93,8 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
         state = cast(Mapping[str, Any], request.state)
         begun, run = state.get("guardgraph") or {}, _find_run(state)
         known: JsonObject = {}
-        if (
-            find_record(state) is None and begun.get("run") == run and "status" in begun
-        ):  # the same message was sent again
+        if find_record(state) is None and begun.get("run") == run and "status" in begun:
+            # The same message was sent again.
             known = {"run": run, "begins": True}
         asked, before, refused = request, "", None
         for attempt in range(1, self.max_attempts + 1):
