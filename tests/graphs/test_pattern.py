@@ -368,3 +368,11 @@ def test_only_what_a_kind_of_node_may_call_is_declared(name):
     node, calls, message = WRONG_CALLS[name]
     with pytest.raises(GrammarError, match=message):
         triage(bodies={node: declares(calls=calls)(lambda state, run: {})})
+
+
+def test_a_keyword_that_nothing_takes_is_refused_with_those_that_there_are():
+    with pytest.raises(TypeError, match=r"'recoder'; allowed: world, recorder"):
+        create_rag_agent(recoder=None)
+    for given in ({"entry": True}, {"read": []}):
+        with pytest.raises(TypeError, match=r"'(entry|read)'; allowed: phase, reads, writes"):
+            empty().propose("triage", triage, to="check", **given)
