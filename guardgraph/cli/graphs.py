@@ -63,8 +63,8 @@ def prove_graph_argument(target: str | None, behind: Sequence[str] = (), before:
         return [Proof(graph.get_name(), len(graph.builder.nodes), len(behind), findings)]
     ours = [pattern.create_agent() for pattern in PATTERNS.values()] if target is None else []
     graphs = ours if target is None else [load_named_graph(target, "verify")]
-    rules = len(guardgraph.RULES)
-    return [Proof(each.get_name(), len(each.builder.nodes), rules, guardgraph.verify(each)) for each in graphs]
+    proved = [(guardgraph.verify(each), each) for each in graphs]
+    return [Proof(each.get_name(), len(each.builder.nodes), len(guardgraph.RULES), found) for found, each in proved]
 
 
 def print_proofs(screen: Screen, proved: Iterable[Proof]) -> None:
