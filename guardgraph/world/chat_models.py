@@ -157,14 +157,6 @@ def can_call_tools(model: object, tools: Sequence[JsonObject]) -> bool:
     return is_named and getattr(type(model), "bind_tools", None) not in (None, _find_base_model().bind_tools)
 
 
-def may_stream(model: object) -> bool:
-    """Say whether a model, or one inside a wrapper, may be asked for its reply in parts."""
-    if inside := _list_wrapped_models(model):
-        return any(map(may_stream, inside))
-    base = _find_base_model()
-    return isinstance(model, base) and type(model)._stream is not base._stream and model.disable_streaming is not True
-
-
 @cache
 def _find_base_model() -> Any:
     from langchain_core.language_models import BaseChatModel

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import reduce
 from math import isfinite
+from traceback import walk_tb
 from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -110,11 +111,12 @@ class ReplyRefused(Exception):
         self.details = details
 
 
-def classify_model_error(error: BaseException) -> Failure | None:
-    """Say which stop reason an exception of a model call is."""
+def classify_model_error(error: BaseException, *, is_tool: bool = False) -> Failure | None:
+    """Say which stop reason an exception of a model call is; of a tool's, no reply is read, nor what it was made of."""
     if not isinstance(error, Exception) or isinstance(error, _NO_FAILURES):
         return None
-    status, (kind, body) = _get_error_status(error), _read_reply(error)
+    status = _get_error_status(error)
+    kind, body = ("", b"") if is_tool else _read_reply(error)
     refused = _find_reply_refusal(error) or (refuse_page(kind, body) if status == 200 else None)
     if refused is not None:
         return "llm_bad_response", {
@@ -123,10 +125,9 @@ def classify_model_error(error: BaseException) -> Failure | None:
             **refused.details,
         }
     told = None
-    if status is None or status == 200:
+    if not is_tool and status in (None, 200):
         # A client raises an error that stands in a reply, or in an event, as it stands there, or trips over the reply.
-        raised = (_read_error(item) for item in (getattr(error, "body", None), *error.args))
-        told = find_told_error(body) or next(filter(None, raised), None)
+        told = find_told_error(body) or _read_error(getattr(error, "body", None)) or _find_raised_error(error)
         status = status if told is None else read_told_status(told)
     reason, cause = _classify_by_class(error) or (_classify_by_status(error, status), None)
     if cause == "connection" and _is_refused_connection(error):
@@ -135,7 +136,7 @@ def classify_model_error(error: BaseException) -> Failure | None:
     said = str(told.get("message") or told) if told else None
     details: JsonObject = {"type": type(error).__name__, "message": _mask_error_message(error, said)}
     if body and told is None:
-        details["text"] = _collapse_error_blanks(cut_and_mask_text(body.decode(errors="replace")))
+        details["text"] = _mask_error_message(error, body.decode(errors="replace"))
     details |= {"cause": cause} if cause else {}
     details |= {"status": status} if status is not None else {}
     details |= {"usage": usage} if usage else {}
@@ -180,6 +181,10 @@ _TOLD_STATUSES = {
 
 def read_told_status(told: JsonObject) -> int:
     """Return the HTTP status that an error inside of a reply means; where it says none, it is the server's error."""
+    return _find_told_status(told) or 502
+
+
+def _find_told_status(told: JsonObject) -> int | None:
     for name in ("code", "status", "type"):
         code = told.get(name)
         if isinstance(code, int) and 400 <= code < 600:
@@ -188,7 +193,7 @@ def read_told_status(told: JsonObject) -> int:
             return int(code)
         if isinstance(code, str) and (known := _TOLD_STATUSES.get(code.lower())):
             return known
-    return 502
+    return None
 
 
 def find_told_error(body: bytes) -> JsonObject | None:
@@ -213,9 +218,16 @@ def _read_error(told: object) -> JsonObject | None:
     return told if isinstance(told, dict) and ("message" in told or "code" in told) else None
 
 
+def _find_raised_error(error: Exception) -> JsonObject | None:
+    """Return what an exception was made of, where that says by its code that it is an error of a server."""
+    told = (_read_error(item) for item in error.args)
+    return next((item for item in told if item and _find_told_status(item)), None)
+
+
 def refuse_page(content_type: str, body: bytes) -> ReplyRefused | None:
     """Return the refusal of a page of HTML that came in place of a reply, None for anything else."""
-    if content_type.partition(";")[0].strip().lower() != "text/html" and body.lstrip()[:1] != b"<":
+    is_page = body.lstrip()[:9].lower().startswith((b"<!doctype", b"<html"))
+    if content_type.partition(";")[0].strip().lower() != "text/html" and not is_page:
         return None
     return ReplyRefused("an HTML page in place of a reply; the base URL says where the model is", {"cause": "html"})
 
@@ -223,16 +235,23 @@ def refuse_page(content_type: str, body: bytes) -> ReplyRefused | None:
 def _read_reply(error: Exception) -> tuple[str, bytes]:
     """Return the type and the body of the reply with status 200 that a client raised an error for."""
     response: Any = getattr(error, "response", None)
+    if getattr(response, "status_code", None) != 200:
+        return "", b""
     try:
         kind, body = response.headers.get("content-type", ""), response.content
-    except (AttributeError, RuntimeError):  # there is none, or it was not read
+    except Exception:  # noqa: BLE001 - it was not read, and whatever is called a response raises what it likes
         return "", b""
-    return str(kind), body if isinstance(body, bytes) and response.status_code == 200 else b""
+    return str(kind), body if isinstance(body, bytes) else b""
 
 
-def may_have_dropped_reply(error: Exception) -> bool:
-    """Say whether a client that streams may have dropped a reply which was no event: then it says nothing of it."""
-    return isinstance(error, AssertionError | ValueError) and is_unclassified_model_error(error)
+_GATHER_STREAMS = ("langchain_core.language_models.chat_models", "openai.lib.streaming")
+"""Modules that make one reply of the parts of a stream, and raise an error of Python's own where none came."""
+
+
+def has_dropped_reply(error: Exception) -> bool:
+    """Say whether a stream brought nothing, for all that a client tells: it drops a reply which is no event."""
+    modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+    return isinstance(error, AssertionError | ValueError) and modules[-1].startswith(_GATHER_STREAMS)
 
 
 def _is_refused_connection(error: BaseException | None) -> bool:

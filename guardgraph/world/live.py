@@ -332,7 +332,7 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
         return _build_refused_outcome(call, error)
     at = {} if (place := locate_failure(error)) is None else {"at": place}
     unknown = {"type": type(error).__name__, "message": format_error_message(error)}
-    reason, details = classify_model_error(error) or (None, unknown)
+    reason, details = classify_model_error(error, is_tool=call.kind == "tool") or (None, unknown)
     if call.kind == "tool":
         said = {key: details[key] for key in ("type", "message")}
         if expected := list_expected_details(error):

@@ -31,14 +31,14 @@ from guardgraph.world.chat_models import (
     is_chat_model,
     limit_model_output,
     list_call_limits,
-    may_stream,
 )
 from guardgraph.world.deadline import deadline, get_reply_meter, output_tokens
 from guardgraph.world.failures import (
     classify_model_message,
     find_cut_off_message,
+    has_dropped_reply,
     is_form_refused,
-    may_have_dropped_reply,
+    is_unclassified_model_error,
     name_refused_setting,
     read_model_text,
 )
@@ -177,13 +177,19 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         raise AssertionError("no form is left")
 
     def _ask_until_heard(self, held: Runnable[Any, Any], messages: list[BaseMessage]) -> Generator[Any, Any, Any]:
-        """Ask, and once more for a whole reply where a stream failed without a word: clients drop what is no event."""
+        """Ask, and once more for a whole reply where a stream brought nothing: as with other forms, it is one call."""
         try:
             return (yield held, messages)
         except Exception as error:
-            if not (may_have_dropped_reply(error) and may_stream(self.open())):
+            if not has_dropped_reply(error):
                 raise
-        return (yield held.bind(stream=False), messages)
+            dropped = error
+        try:
+            return (yield held.bind(stream=False), messages)
+        except TypeError as error:
+            if is_unclassified_model_error(error):
+                raise dropped from error  # the model's class knows no such argument
+            raise
 
     def _prepare_ask(self, view: JsonObject, form: str) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
         tokens = output_tokens()

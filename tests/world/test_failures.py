@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -21,6 +22,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.errors import GraphInterrupt
 from tables import each_row
 
+from guardgraph import create_rag_agent
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.testing import ScriptExhausted
 from guardgraph.world.failures import classify_model_error, classify_model_message, read_model_text
@@ -58,6 +60,8 @@ class Wrapped(Exception):
         (Status("500"), BAD),
         (Wrapped(401), "llm_auth"),
         (ValueError("\n <b>\n"), BAD),
+        (ValueError({"message": "hello"}), BAD),
+        (ValueError({"message": "slow down", "code": 429}), "llm_rate_limited"),
         (ExceptionGroup("both", [ValueError()]), BAD),
     ],
     ids=repr,
@@ -69,6 +73,55 @@ def test_errors_of_any_provider(error: Exception, reason: str) -> None:
     assert failure[0] == reason
     assert failure[1]["type"] == type(error).__name__
     assert "\n" not in failure[1]["message"]
+
+
+def test_the_text_of_a_reply_shows_no_key() -> None:
+    """A server that repeats the key of the request in what it says does not bring it into the details."""
+    request = httpx.Request("POST", "http://localhost/", headers={"Authorization": "Bearer my-own-word"})
+    reply = httpx.Response(200, json={"detail": "no route for my-own-word"}, request=request)
+    failure = classify_model_error(httpx.HTTPStatusError("no", request=request, response=reply))
+    assert failure is not None
+    assert "my-own-word" not in failure[1]["text"]
+    assert "no route for" in failure[1]["text"]
+
+
+class Unread:
+    status_code, headers = 500, httpx.Headers()
+
+    @property
+    def content(self) -> bytes:
+        raise OSError("the connection is gone")
+
+
+def responded(response: object) -> Exception:
+    error = RuntimeError("no")
+    error.response = response  # type: ignore[attr-defined]
+    return error
+
+
+NO_BASE = {"message": "no such base", "code": "E17", "hint": "ask Ada"}
+
+
+@pytest.mark.parametrize(
+    ("error", "details"),
+    [
+        (ValueError(NO_BASE), {"message": str(NO_BASE)}),
+        (responded(Unread()), {"message": "no", "status": 500}),
+        (responded(SimpleNamespace(content=b"<html>", headers={})), {"message": "no"}),
+        (responded(httpx.Response(200, html="<html>")), {"message": "no", "status": 200}),
+    ],
+    ids=["made of a dictionary", "unread", "no status", "a page"],
+)
+def test_what_a_tool_raises_is_read_as_no_reply_of_a_model(error: Exception, details: dict[str, Any]) -> None:
+    """Its message is as it was written, its status is that of its response, and no body is read for it."""
+
+    def retrieve(request: Any) -> list[Any]:
+        raise error
+
+    result = create_rag_agent(retriever=retrieve, sources=["policies"]).invoke({"question": "What is a P1?"})
+    assert result["stop_reason"] == "tool_invalid_output:retrieve"
+    told = {key: result["details"][key] for key in ("message", "status", "cause") if key in result["details"]}
+    assert told == details
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from openai_server import OpenAIServer, choice, completion, drip, payload, refusal
 
@@ -153,6 +155,7 @@ HTML = {"cause": "html"}
         (payload(200, {"choices": 5, "error": None}), "llm_bad_response", {"status": 200}),
         (payload(200, PAGE.encode(), "text/html"), "llm_bad_response", HTML),
         (payload(200, PAGE.encode()), "llm_bad_response", HTML),
+        (payload(200, b"<think>no JSON"), "llm_bad_response", {"text": "<think>no JSON"}),
         (streams(piece("Th"), GONE), "llm_unavailable", {"message": "gone", "status": 502}),
     ],
 )
@@ -172,6 +175,41 @@ def test_a_failure_inside_a_reply_is_retried_like_its_code():
         own = ChatOpenAI(model="test-model", api_key="sk-0", base_url=server.url, max_retries=0)
         result = create_rag_agent(own, planner="rules", world=world).invoke(QUESTION)
     assert (result["outcome"], len(server.requests)) == ("grounded_answer", 2)
+
+
+class Streaming(BaseChatModel):
+    """A chat model whose class knows no argument beside those that LangChain names."""
+
+    streaming: bool = False
+    raised: Any = None
+    asked: list[str]
+
+    @property
+    def _llm_type(self):
+        return "streaming"
+
+    def _stream(self, messages, stop=None, run_manager=None, **kwargs):
+        self.asked.append("stream")
+        yield from ()
+
+    def _generate(self, messages, stop=None, run_manager=None):
+        self.asked.append("whole")
+        raise self.raised
+
+
+@pytest.mark.parametrize(
+    ("model", "reason", "raised", "asked"),
+    [
+        ({"raised": ValueError("no words")}, "llm_bad_response", "ValueError", ["whole"]),
+        ({"raised": AssertionError("the test is wrong")}, "guard_error:generate", "AssertionError", ["whole"]),
+        ({"streaming": True}, "llm_bad_response", "ValueError", ["stream"]),
+    ],
+)
+def test_a_model_is_asked_again_only_where_a_stream_brought_nothing(model, reason, raised, asked):
+    """What a model raises that was asked for a whole reply is told at once, as where its class knows no other way."""
+    own = Streaming(asked=[], **model)
+    result = create_rag_agent(own, planner="rules").invoke(QUESTION)
+    assert (result["stop_reason"], result["details"]["type"], own.asked) == (reason, raised, asked)
 
 
 CALL = {"name": "find_order", "arguments": {"number": 7}}
