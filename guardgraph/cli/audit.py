@@ -115,7 +115,7 @@ def verify(
     store: Store = None,
     head: Annotated[str | None, option("--head N:HASH", "A head that was kept elsewhere.")] = None,
     checkpointer: Annotated[
-        str | None, option("--checkpointer MODULE:NAME", "The runs' checkpointer: open runs that it has not are found.")
+        str | None, option("--checkpointer MODULE:NAME", "Theirs, or what makes it: open runs that it lacks are found.")
     ] = None,
     replay: Annotated[bool, option("--replay", "Decide the runs again, and name those that part.")] = False,
     agent: Annotated[list[str] | None, option("--agent MODULE:NAME", "Who replays, if no shipped agent.")] = None,

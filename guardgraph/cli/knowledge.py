@@ -288,8 +288,10 @@ def read_caller_options(kb: str | None, tenant: str | None, user: str | None, gr
     """Return who asks the knowledge base of ``--kb``; None where it is no file, whose documents have no readers."""
     if kb is not None and (is_server_url(kb) or os.path.isfile(inputs.check_path_option("--kb", kb))):
         return inputs.parse_caller_options(tenant, user, group)
-    if kb is not None and not os.path.isdir(kb):
-        inputs.require_file_option("--kb", kb)
+    if kb is not None and not os.path.exists(kb):
+        raise ConfigurationError(
+            f"--kb {kb!r:.200}: a folder, a file of `guardgraph kb` or a URL is required; there is none"
+        )
     for name, given in (("--user", user), ("--group", group)):
         if given:
             raise ConfigurationError(f"{name}: --kb FILE, a file of `guardgraph kb`, is required beside it")

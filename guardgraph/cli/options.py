@@ -28,7 +28,7 @@ def argument(metavar: str, help: str) -> Any:
 Json = Annotated[bool, option("--json", "Print one JSON document and nothing else.")]
 Run = Annotated[str, argument("RUN", "The run's id.")]
 Store = Annotated[str | None, option("--store URL", f"The store; {VARIABLE} if left out.")]
-Pattern = Annotated[str | None, option("--pattern NAME", "Of this pattern.")]
+Pattern = Annotated[str | None, option("--pattern NAME", "Runs of this pattern.")]
 Since = Annotated[str | None, option("--since WHEN", "Recorded since then: 30d, 12h or ISO 8601, UTC.")]
 GivenPolicy = Annotated[str | None, option("--policy FILE", "What the factory is given: YAML.")]
 PageFile = Annotated[str | None, option("--out -o FILE", "A page, ends in .html.")]

@@ -31,8 +31,9 @@ def format_reasons_json(catalogues: Iterable[Catalogue]) -> list[JsonObject]:
     """Return every reason as an object."""
     rows = list[JsonObject]()
     for pattern, item in ((catalogue.pattern, item) for catalogue in catalogues for item in catalogue):
-        said = {name: getattr(item, name) for name in ("reason", "family", "meaning", "advice", "defensive")}
-        rows.append({"pattern": pattern, **said, "phases": list(item.phases), "asked_again": item.again})
+        row = {"pattern": pattern, "reason": item.reason, "family": item.family, "phases": list(item.phases)}
+        said = {"meaning": item.meaning, "advice": item.advice, "defensive": item.defensive, "asked_again": item.again}
+        rows.append({**row, **said})
     return rows
 
 

@@ -80,11 +80,12 @@ def render_what_if_page(judged: WhatIf) -> Html:
 
 def _render_what_if_sections(judged: WhatIf) -> Iterator[Html]:
     flows: list[tuple[Child, ...]] = []
+    most = max(judged.flows.values(), default=1)
     for (old, new, differs), count in judged.flows.items():
         ending: Child = make_tag("span", "same", class_="none")
         if differs:
             ending = [_render_ending_name(new), make_tag("small", "another result") if old == new else None]
-        rect = make_tag("rect", x=0, width=f"{100 * count / max(judged.flows.values()):.2f}", height=1)
+        rect = make_tag("rect", x=0, width=f"{100 * count / most:.2f}", height=1)
         bar = make_tag("svg", rect, viewBox="0 0 100 1", preserveAspectRatio="none", aria_hidden="true", class_="bar")
         often = make_tag("div", bar, make_tag("span", f"{count:,}"), class_="time")
         flows.append((_render_ending_name(old), ending, often))

@@ -311,6 +311,23 @@ except StoreError as error:
     assert verification.entries >= int(kept)
 
 
+def test_a_store_whose_first_record_finds_no_room_takes_the_next(url):
+    """The tables that were made with it are gone with it, and are made again."""
+    code = """
+import resource, sys
+from guardgraph import StoreError, sql_store
+store = sql_store(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, resource.RLIM_INFINITY))
+large = {**recordings[1], "result": {**recordings[1]["result"], "answer": "x" * 8_000_000}}
+try:
+    store.record(large)
+except StoreError as error:
+    print("disk" in str(error))
+print(store.record(recordings[1])["seq"])
+"""
+    assert in_process(code, url).split() == ["True", "1"]
+
+
 @contextmanager
 def stopped(server):
     """Stop the processes of a PostgreSQL server, as a hung machine would, and let them go on."""

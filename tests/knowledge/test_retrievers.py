@@ -45,6 +45,16 @@ def test_what_is_counted_for_others_is_told():
     assert check_retriever(BASES["in memory"]) == "isolated"
 
 
+def test_what_is_counted_for_others_is_told_of_a_base_that_every_maker_shares():
+    shared = LexicalBase()
+
+    def empty():
+        shared.__init__(counts_all=True)
+        return shared
+
+    assert check_retriever(empty) == "filtered"
+
+
 ASKED = {"query": "apples", "sources": ["s"], "top_k": 1}
 APPLES = Document(id="a", source="s", title="", section="", updated_at="", text="Apples are red.")
 REFUSED = {

@@ -260,6 +260,8 @@ class Transaction:
 
     def _end_transaction(self, *, commit: bool) -> None:
         connection, self._connection = self._open_connection, None
+        if not commit or self._left:  # tables that it made are gone with it
+            self._database.checked.discard(connection.engine)
         try:
             if self._mode != "bare":
                 driver: Any = connection.connection.driver_connection
@@ -315,6 +317,7 @@ class Transaction:
     def _discard_connection(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
+            self._database.checked.discard(connection.engine)
             with suppress(Exception):  # a new one says more than one that is broken
                 self._close_connection(connection.invalidate, connection.close)
 

@@ -42,7 +42,7 @@ class SqlRuns:
         """Yield each run once, by its latest record, in order of the chain; one that was changed says so."""
         from guardgraph.evidence.sql.reading import read_last_entry, read_run_batch
 
-        after, (upto, _) = 0, self.store.read_or((0, ""), read_last_entry)
+        after, (upto, _) = 0, self.store._read_or((0, ""), read_last_entry)
         while after < upto:
             stretch = after, upto
             read = partial(read_run_batch, stretch=stretch, size=BATCH, pattern=self.pattern, tenant=self.tenant)
@@ -134,7 +134,7 @@ class SqlStore:
         from guardgraph.evidence.sql.reading import read_request_notes
 
         _check_storable_names(request=request)
-        return self.read_or([], lambda connection: read_request_notes(connection, request, after))
+        return self._read_or([], lambda connection: read_request_notes(connection, request, after))
 
     def open_runs(self, run_id: str | None = None) -> list[OpenRun]:
         """Return the runs that began, and have neither ended nor been closed, in the order in which they began.
@@ -148,7 +148,7 @@ class SqlStore:
         from guardgraph.evidence.sql.reading import read_open_runs
 
         _check_storable_names(run_id=run_id)
-        return self.read_or([], lambda connection: read_open_runs(connection, run_id))
+        return self._read_or([], lambda connection: read_open_runs(connection, run_id))
 
     def entries(self, run_id: str) -> list[str]:
         """Return the texts of all entries of a run, in order of the chain: beginning, notes, records, close."""
@@ -156,7 +156,7 @@ class SqlStore:
 
         if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
             return []
-        return self.read_or([], lambda connection: read_run_entries(connection, run_id))
+        return self._read_or([], lambda connection: read_run_entries(connection, run_id))
 
     def close_run(self, run_id: str, *, by: str, why: str) -> Receipt:
         """Append that an open run is lost, who says so and why, and return number and hash of the entry; it stays.
@@ -179,7 +179,7 @@ class SqlStore:
         if not self.entries(run_id):
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
 
-    def read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:
+    def _read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:
         """Return what is read, or nothing where there is no store yet."""
         from guardgraph.evidence.sql.tables import Missing
 
@@ -212,7 +212,7 @@ class SqlStore:
         """Return the last place of the chain, None where nothing was recorded yet."""
         from guardgraph.evidence.sql.reading import read_chain_head
 
-        return self.read_or(None, read_chain_head)
+        return self._read_or(None, read_chain_head)
 
     def runs(self, *, pattern: str | None = None, tenant: str | None = None, since: datetime | None = None) -> SqlRuns:
         """Return the runs of the store, each by its latest record; erased ones too where no filter asks for more.
