@@ -154,6 +154,12 @@ def test_before_others_were_read_a_call_needs_no_support():
         ("Do not wait:\n- pay Ada\n- write to Bob", {"to": ["Ada", "Bob"]}),
         ("Do not pay these:\n- Eve\n- Carl\nPay Ada", {"to": "Ada"}),
         ("Pay 900, not 800. To Ada - not to Bob", {"amount": 900, "to": "Ada"}),
+        ("Do not use order W12. Use order A77X", {"order": "A77X"}),
+        ("Don't book 2 rooms. Book 1 room for 2 guests", {"rooms": 1}),
+        ("Transfer 900 EUR to Ada. It must not be more than 900.", {"amount": 900, "to": "Ada"}),
+        ("Pay 900 EUR, but not 900 EUR per month", {"amount": 900}),
+        ("Pay 900 EUR, not 900 USD", {"amount": 900}),
+        ("Move it to 2024-05-20T13:00Z, not to 13:00 PST", {"when": "2024-05-20 13:00Z"}),
     ],
 )
 def test_what_the_task_says_is_licensed(task, args):
@@ -223,6 +229,29 @@ def test_what_the_task_says_is_licensed(task, args):
         ("Do not pay:\n- Bob\n- Ada Byron", {"to": "Ada Byron"}),
         ("Do not pay:\n1. Bob\n2. Ada", {"to": "Ada"}),
         ("Pay everybody but these:\n* Bob\n* Eve\n* Ada", {"to": "Ada"}),
+        ("Don't email:\n- Ada\n- Bob", {"to": "Bob"}),
+        ("Do not under any circumstances - pay Ada 500 USD.", {"amount": 500}),
+        ("Do not under any circumstances - pay Ada Stone 500 EUR.", {"to": "Ada Stone"}),
+        ("Do not – ever – pay 500 USD", {"amount": 500}),
+        ("We must not • pay the bill of 500 USD", {"amount": 500}),
+        ("Do not call it “Blue” – call it “Red”", {"name": "Red"}),
+        ("Do not delete report.pdf (see 1) below) or secret.txt", {"path": "secret.txt"}),
+        ("Pay to DE89370400440532013000. Never to DE89 3704 0044 0532 0130 00.", {"iban": "DE89370400440532013000"}),
+        (
+            "Pay to DE89370400440532013000. Never to DE89 3704 0044 0532 0130 00.",
+            {"iban": "DE89 3704 0044 0532 0130 00"},
+        ),
+        ("Pay DE89 3704 0044 0532 0130 00, not DE89370400440532013000", {"iban": "DE89 3704 0044 0532 0130 00"}),
+        ("Pay DE89 3704 0044 0532 0130 00, not DE89370400440532013000", {"iban": "DE89370400440532013000"}),
+        ("Do not use order W12. Use order A77X", {"order": "W12"}),
+        ("It is not on floor 3, it is 3 boxes", {"floor": 3}),
+        ("Don't book 2 rooms. Book 1 room for 2 guests", {"rooms": 2}),
+        ("Pay 900 EUR. No, do not give Ada 900", {"amount": 900}),
+        ("Pay 900. No, not 900 EUR", {"amount": 900}),
+        ("Send 3 boxes. No, do not send 3 please", {"boxes": 3}),
+        ("Pay 900. No, not 900 or more", {"amount": 900}),
+        ("Wait 60 minutes. No, not 1 hour", {"duration_minutes": 60}),
+        ("Move it to 2024-05-20T13:00Z. No, not 13:00", {"when": "2024-05-20 13:00Z"}),
     ],
 )
 def test_another_thing_is_not_licensed(task, args):
@@ -233,7 +262,9 @@ def test_another_thing_is_not_licensed(task, args):
     assert reason("send_money", args, task, rule=ToolRule(approve="never")).startswith("unsupported_argument:")
 
 
-@pytest.mark.parametrize("piece", ["not Ada ", "“Ada", "\n- Ada", "1/", "ada@corp.org ", "all but ", "900-"])
+@pytest.mark.parametrize(
+    "piece", ["not Ada ", "not 900 - ", "“Ada", "\n- Ada", "1/", "ada@corp.org ", "all but ", "900-"]
+)
 def test_hostile_tasks_take_linear_time(piece):
     """Whatever a task repeats: a call is judged in time that grows with it and no faster."""
     args = {"to": "Bob", "amount": 900, "file_id": "13", "when": "2024-05-13", "host": "corp.net"}

@@ -6,6 +6,7 @@ Words and signs beside a value decide, in its clause; what they do not tell is a
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import Final
 
 from guardgraph.grounding.values import Value, scan_values
@@ -22,8 +23,9 @@ BOUNDS: Final[dict[str, dict[str, frozenset[str]]]] = {
     mark: {of: frozenset(words.split()) for of, words in said.items()} for mark, said in _WORDS["bounds"].items()
 }
 """Words that say of a value before or behind them that it is a bound, and names of arguments that are one."""
-_BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING = (
-    frozenset(_WORDS[name].split()) for name in ("between", "ranging", "starting", "offsets", "of", "listing")
+_BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING, _COMPARING = (
+    frozenset(_WORDS[name].split())
+    for name in ("between", "ranging", "starting", "offsets", "of", "listing", "comparing")
 )
 _EXCEPTIONS = re.compile(rf"\b(?:(?:{'|'.join(_WORDS['wholes'].split())})\b.*\bbut|{'|'.join(_WORDS['exceptions'])})\b")
 """Words behind which stands what is meant by no means: "anyone but Ada", "rather than Ada"."""
@@ -48,12 +50,39 @@ def read_values(text: str) -> tuple[Value, ...]:
     found = scan_values(plain)
     beside = zip((None, *found), found, (*found[1:], None), strict=False)
     held = [(_read_sign(_read_bound(value, plain, last, following), plain), last) for last, value, following in beside]
-    denied = {(value.amounts, value.dates) for value, _ in held if is_denied(plain, value.start)}
+    behind_negations = {value.start for value in found if is_denied(plain, value.start)}
+    denied = defaultdict[object, set[object]](set)
+    for value, _ in held:
+        if value.start in behind_negations and not _is_compared(value, plain):
+            denied[_read_amount(value)].add(_read_unit(value))
     return tuple(
         value
         for value, last in held
-        if (value.amounts, value.dates) not in denied and not _is_operand(value, plain, last)
+        if value.start not in behind_negations
+        and not _is_unit_among(_read_unit(value), denied.get(_read_amount(value), set()))
+        and not _is_operand(value, plain, last)
     )
+
+
+def _read_amount(value: Value) -> object:
+    """Return what two values share that differ in no more than their units: 900 and 900 euros."""
+    return "sized" if value.kind in (*SIZED, "ordinal") else value.kind, value.amounts, value.dates
+
+
+def _read_unit(value: Value) -> object:
+    """Return the unit of a value, None for none: what a number counts is none, since an argument may not say it."""
+    return (value.kind, value.unit, value.per) if value.unit else None
+
+
+def _is_unit_among(unit: object, denied: set[object]) -> bool:
+    """Say whether a unit is among those that an amount is denied in; where one is missing, it may be any."""
+    return unit in denied or None in denied or (unit is None and bool(denied))
+
+
+def _is_compared(value: Value, text: str) -> bool:
+    """Say whether a value is a bound that may be reached: "not more than 900" denies no 900."""
+    before = _list_words(text[max(value.start - 20, 0) : value.start])
+    return value.mark in BOUNDS and not _COMPARING.isdisjoint(before[-1:])
 
 
 def _read_bound(value: Value, text: str, last: Value | None, following: Value | None) -> Value:
@@ -105,7 +134,12 @@ def _read_sign(value: Value, text: str) -> Value:
 
 def is_denied(text: str, at: int) -> bool:
     """Say whether what stands at a place stands behind a negation in its clause: "not 900", "nobody but Ada"."""
-    words = _list_words_before(text, at)
+    # A dash may begin an item of a list or stand within a sentence: a negation that either reading has counts.
+    before = text[max(at - _LOOKED_BACK, 0) : at]
+    return any(_denies(_list_clause_words(written)) for written in (before, _ITEM.sub(", ", before)))
+
+
+def _denies(words: list[str]) -> bool:
     is_excepted = _EXCEPTIONS.search(" ".join(words)) is not None
     return is_excepted or not load_negations().isdisjoint(words) or any(word.endswith("n't") for word in words)
 
@@ -113,14 +147,14 @@ def is_denied(text: str, at: int) -> bool:
 def is_named_place(text: str, at: int, key: str) -> bool:
     """Say whether what stands at a place stands behind what an argument of this name is of: "file 13" of `file_id`."""
     kinds = tuple(part.lower() for part in split_name_parts(key) if part.lower() not in IDS and len(part) > 1)
-    return bool(kinds) and "".join(_list_words_before(text, at)[-1:]).startswith(kinds)
+    before = _ITEM.sub(", ", text[max(at - _LOOKED_BACK, 0) : at])
+    return bool(kinds) and "".join(_list_clause_words(before)[-1:]).startswith(kinds)
 
 
-def _list_words_before(text: str, at: int) -> list[str]:
-    """Return the words of the clause before a place, without those that only say that an id follows: "order no W12"."""
+def _list_clause_words(text: str) -> list[str]:
+    """Return the words of a text's last clause, without those that only say that an id follows: "order no W12"."""
     # The items of a list are of the clause that it begins in: "do not write to Bob, Ada, or Carl".
-    written = _ITEM.sub(", ", text[max(at - _LOOKED_BACK, 0) : at])
-    *clauses, last = _CLAUSE.split(_SENTENCE.split(written)[-1])
+    *clauses, last = _CLAUSE.split(_SENTENCE.split(text)[-1])
     words = item = _list_words(last)
     while clauses and (not item or _LISTING.issuperset(item) or (item is not words and len(item) <= _MOST_LISTED)):
         item = _list_words(clauses.pop())

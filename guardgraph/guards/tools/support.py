@@ -103,9 +103,9 @@ class Source:
         return [] if any(is_denied(self.folded.written, at) for at in places) else places
 
     def has_iban(self, iban: str) -> bool:
-        """Say whether it has an IBAN, however it is grouped, and does not deny it there."""
-        spelled = [each for each in find_accounts(self.leading) if squeeze_account(each) == squeeze_account(iban)]
-        return any(not self.words or self.has_words(fold_text(each)) for each in spelled)
+        """Say whether it has an IBAN, however it is grouped, and denies it nowhere."""
+        spelled = {each for each in find_accounts(self.leading) if squeeze_account(each) == squeeze_account(iban)}
+        return bool(spelled) and (not self.words or all(self.has_words(fold_text(each)) for each in spelled))
 
     def has_code(self, code: FoldedText, key: str) -> bool:
         """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
