@@ -177,6 +177,7 @@ class Transaction:
         self._lock = Lock()
         self._busy = False
         self._left = False
+        self._is_first = False  # whether the database was not known to be a store before
 
     def run_in_one_step(self, work: Callable[[Connection], T]) -> T:
         """Do all of it in one step, from begin to end."""
@@ -251,6 +252,7 @@ class Transaction:
             if looks or engine not in database.checked:
                 check = schema.prepare_store_schema if self._mode == "append" else schema.check_store_schema
                 check(connection, database.address.shown)
+                self._is_first = engine not in database.checked
                 database.checked.add(engine)
                 if self._mode == "append":
                     database.keep_database_private(engine)
@@ -260,7 +262,7 @@ class Transaction:
 
     def _end_transaction(self, *, commit: bool) -> None:
         connection, self._connection = self._open_connection, None
-        if not commit or self._left:  # tables that it made are gone with it
+        if self._is_first and (not commit or self._left):  # tables that it made are gone with it
             self._database.checked.discard(connection.engine)
         try:
             if self._mode != "bare":
@@ -317,7 +319,8 @@ class Transaction:
     def _discard_connection(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            self._database.checked.discard(connection.engine)
+            if self._is_first:
+                self._database.checked.discard(connection.engine)
             with suppress(Exception):  # a new one says more than one that is broken
                 self._close_connection(connection.invalidate, connection.close)
 
