@@ -30,11 +30,28 @@ from office_agents import (
 from recorded_runs import Kept
 from tables import each_row
 
-from guardgraph import ArgumentRule, ConfigurationError, ToolPolicy, ToolRule, create_tool_agent, replay, verify
+from guardgraph import (
+    ArgumentRule,
+    ConfigurationError,
+    ToolPolicy,
+    ToolRule,
+    create_tool_agent,
+    replay,
+    verify,
+    what_if,
+)
 from guardgraph.grammar import NamedTool, hash_licence
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
 NEVER = {"send_money": ToolRule(approve="never")}
+
+
+def _taken(args: str) -> str:
+    return args
+
+
+def _keyed(**ids: str) -> str:
+    return ids["a"]
 
 
 def wrong_bill(id: str) -> Any:
@@ -60,8 +77,10 @@ SEATED = {"answer": "Seat 2A it is."}
 CHANGED = {"tool": "change_seat", "args": {"reservation_id": "ZWI06B", "seat": "2A"}}
 
 
-def laundering_agent(*steps: Any, changed: list[Any], **given: Any) -> Any:
-    """Return an agent of an airline whose ids are trusted, and whose texts are not."""
+def laundering_agent(
+    *steps: Any, changed: list[Any], listed: Any = None, approve: Any = "unsupported", **given: Any
+) -> Any:
+    """Return an agent of an airline whose ids are trusted, and whose texts are not; a rule may list what is read."""
 
     def read_reservation(reservation_id: str) -> Any:
         """Read a reservation."""
@@ -79,6 +98,10 @@ def laundering_agent(*steps: Any, changed: list[Any], **given: Any) -> Any:
 
     trusted = ["reservation_id", "user_id", "reservations"]
     rules = {name: ToolRule(effect="read", trusted=trusted) for name in ("read_reservation", "read_user")}
+    rules["read_reservation"] = ToolRule(
+        effect="read", trusted=trusted, arguments={"reservation_id": {"allowed": listed}}
+    )
+    rules["change_seat"] = ToolRule(approve=approve)
     tools = [read_reservation, read_user, change_seat]
     return office_agent(*steps, tools=tools, policy=ToolPolicy(rules=rules), **given)
 
@@ -111,6 +134,19 @@ def test_what_follows_from_the_task_licenses_over_several_calls():
     assert (result["outcome"], changed) == ("answered", ["4WQ150"])
     assert result["tool_calls"][2]["supported_by"] == {"reservation_id": "r2 reservations[1]", "seat": "task"}
     assert replay(agent, kept.recordings[0]) == result
+
+
+def test_a_what_if_judges_a_kept_run_by_the_chain_of_its_trust():
+    """Where another policy no longer supports what was read, the write that rests on it is refused, or asked about."""
+    given = ({"task": "Put EHGLP3 on seat 2A."}, THREAD)
+    steps = [reading("read_reservation", reservation_id=name) for name in ("EHGLP3", "ZWI06B")]
+    both, kept, changed = ["EHGLP3", "ZWI06B"], Kept(), list[Any]()
+    agent = laundering_agent(*steps, calls(CHANGED), SEATED, changed=changed, listed=both, recorder=kept)
+    assert (agent.invoke(*given)["outcome"], changed) == ("answered", ["ZWI06B"])
+    asking, refusing = (laundering_agent(changed=changed, approve=approve) for approve in ("unsupported", "never"))
+    rows = [what_if(candidate, kept.recordings).rows[0] for candidate in (agent, asking, refusing)]
+    assert [row.kind for row in rows] == ["same", "unknown", "changed"]
+    assert str(rows[2].new) == "stopped:unsupported_argument:change_seat.reservation_id"
 
 
 def test_a_person_is_asked_about_what_nothing_supports():
@@ -259,6 +295,11 @@ def test_functions_get_values_of_their_types():
     [
         ({"tools": [], "model": "openai"}, "tools: one tool or more are required; given: none"),
         ({"tools": [lambda: 1], "model": "openai"}, "tools[0]: a function with a name of its own is required"),
+        (
+            {"tools": [_taken], "model": "openai"},
+            "tools._taken: another name of the parameter is required; given: args",
+        ),
+        ({"tools": [_keyed], "model": "openai"}, "tools._keyed: parameters that are given by name are required"),
         ({"tools": wrong_bill, "model": "openai"}, "tools: a list of tools, or tools by name; given: function"),
         ({"tools": [wrong_bill, wrong_bill], "model": "openai"}, "tools: each name once; given twice: 'wrong_bill'"),
         (

@@ -5,10 +5,12 @@ With ``CHANGED`` in its environment, a tool has another description than before.
 
 from __future__ import annotations
 
+import base64
 import os
 import sys
 from typing import Any
 
+from mcp.types import BlobResourceContents, EmbeddedResource, ImageContent, TextContent
 from pydantic import BaseModel
 
 PORT = int((sys.argv[2:] or [0])[0])
@@ -44,6 +46,24 @@ def find_contact(name: str) -> Contact:
 def send_mail(to: str, body: str) -> str:
     """Send a mail."""
     return f"sent to {to}"
+
+
+@server.tool()
+def fail(name: str) -> str:
+    """Fail."""
+    raise ValueError(f"there is no {name}")
+
+
+@server.tool(structured_output=False)
+def show_plan(name: str) -> list[Any]:
+    """Show the plan of a house, with its picture, a file and what is said of it."""
+    data = base64.b64encode(b"98765432101234567890" * 3000).decode()
+    file = BlobResourceContents(uri="file:///plan.pdf", mimeType="application/pdf", blob=data)
+    return [
+        ImageContent(type="image", data=data, mimeType="image/png"),
+        EmbeddedResource(type="resource", resource=file),
+        TextContent(type="text", text="The plan says room 42."),
+    ]
 
 
 PAGES = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -132,6 +133,32 @@ def test_tools_of_a_server_can_be_awaited(tools):
     assert agent.invoke(TASK, THREAD)["stop_reason"] == "invalid_action:schema"
 
 
+def test_a_failing_tool_of_a_server_reports_it(tools):
+    """What a server reports as an error is one that the model sees; repeated, it is a loop."""
+    agent, _ = _agent(tools, calls({"tool": "fail", "args": {"name": "Bob"}}), rules={"fail": ToolRule(effect="read")})
+    result = agent.invoke(TASK, THREAD)
+    assert result["stop_reason"] == "loop_detected:fail"
+    assert [call["failed"] for call in result["tool_calls"]] == [True, True]
+
+
+def test_pictures_and_files_of_a_server_are_lines(tools):
+    """They are shown by kind, size and hash beside the text, which they do not crowd out, and license no number."""
+    agent, seen = _agent(
+        tools,
+        calls({"tool": "show_plan", "args": {"name": "house"}}),
+        {"answer": "Room 98765432101234567890."},
+        rules={"show_plan": ToolRule(effect="read")},
+    )
+    result = agent.invoke({"task": "Which room does the plan of the house say?"}, THREAD)
+    lines = seen.seen[-1]["results"][0]["result"].splitlines()
+    assert [re.sub(r"\d+ characters|sha256 \w+", "", line) for line in lines[:2]] == [
+        "[image image/png,  of data, ]",
+        "[file application/pdf,  of data, ]",
+    ]
+    assert lines[2] == "The plan says room 42."
+    assert result["stop_reason"] == "invalid_answer:unsupported_number"
+
+
 ODD = ["markup", "unseen", "nested", "huge", "twice", "numbers"]
 
 
@@ -199,7 +226,7 @@ def test_a_tool_that_changed_is_neither_shown_nor_called():
     }
     agent, planner = _agent(_tools(_by_stdio(CHANGED="yes")), calls(TRUSTED), rules=pins)
     assert agent.invoke(TASK, THREAD)["stop_reason"] == "tool_changed:send_mail"
-    assert {tool["name"] for tool in planner.seen[0]["tools"]} == {"find_contact", "read_page"}
+    assert {tool["name"] for tool in planner.seen[0]["tools"]} == {"find_contact", "fail", "read_page", "show_plan"}
     assert "obey" not in json.dumps(planner.seen)
 
 
