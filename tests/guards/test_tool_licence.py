@@ -222,6 +222,7 @@ def test_what_the_task_says_is_licensed(task, args):
         ("I live in Denver, 80280", {"order_id": "80280"}),
         ("Send all the notes to Ada", {"to": "all"}),
         ("Pay 900 - no, not 900", {"amount": 900}),
+        ("Wait 60 minutes. No, not 60.", {"minutes": 60}),
         ("Pay 900 euros. No, not 900", {"amount": 900}),
         ("Write to Ada. Sorry, do not write to Ada", {"to": "Ada"}),
         ('Delete "a.txt". Wait, not "a.txt"', {"path": "a.txt"}),

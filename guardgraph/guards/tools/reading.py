@@ -54,24 +54,26 @@ def read_values(text: str) -> tuple[Value, ...]:
     denied = defaultdict[object, set[object]](set)
     for value, _ in held:
         if value.start in behind_negations and not _is_compared(value, plain):
-            denied[_read_amount(value)].add(_read_unit(value))
+            for amount, unit in _list_amounts(value):
+                denied[amount].add(unit)
     return tuple(
         value
         for value, last in held
         if value.start not in behind_negations
-        and not _is_unit_among(_read_unit(value), denied.get(_read_amount(value), set()))
+        and not any(_is_unit_among(unit, denied.get(amount, set())) for amount, unit in _list_amounts(value))
         and not _is_operand(value, plain, last)
     )
 
 
-def _read_amount(value: Value) -> object:
-    """Return what two values share that differ in no more than their units: 900 and 900 euros."""
-    return "sized" if value.kind in (*SIZED, "ordinal") else value.kind, value.amounts, value.dates
+def _list_amounts(value: Value) -> list[tuple[object, object]]:
+    """Return what two values share that differ in no more than their units, with the unit: as measured, and as said.
 
-
-def _read_unit(value: Value) -> object:
-    """Return the unit of a value, None for none: what a number counts is none, since an argument may not say it."""
-    return (value.kind, value.unit, value.per) if value.unit else None
+    A unit is None where there is none: what a number counts is none, since an argument may not say it.
+    """
+    kind = "sized" if value.kind in (*SIZED, "ordinal") else value.kind
+    unit = (value.kind, value.unit, value.per) if value.unit else None
+    said = (kind, "said", value.said or value.amounts, value.dates)
+    return [((kind, value.amounts, value.dates), unit), (said, (*unit, value.factor) if unit else None)]
 
 
 def _is_unit_among(unit: object, denied: set[object]) -> bool:
