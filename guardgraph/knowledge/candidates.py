@@ -77,8 +77,9 @@ def explain_missing_documents(missing: Iterable[tuple[str, Scope]], caller: Call
     for name, scope in missing:
         tenant, readers = scope.access.tenant, ", ".join(scope.access.readers)
         of = "callers without a tenant" if tenant is None else f"callers of {tenant}"
-        reason = f"they may not read it; it is for {of}: {readers}" if readers else "nobody may read it"
         if is_access_allowed(scope.access, caller):
             reason = "they may read it, and others that they may read are nearer"
+        else:
+            reason = f"they may not read it; it is for {of}: {readers}" if readers else "nobody may read it"
         explained.append(NotFound(name, tenant, scope.source, reason))
     return explained

@@ -19,7 +19,7 @@ from guardgraph.plain.scopes import parse_scope
 from guardgraph.policies.comparison import Difference, get_tenant_settings
 from guardgraph.policies.file import SECTIONS, PolicyFile
 from guardgraph.state.settings import Settings
-from guardgraph.state.tools import Given, MadeCall, ToolCard, ToolPolicy, ToolRule
+from guardgraph.state.tools import ArgumentRule, Given, MadeCall, ToolCard, ToolPolicy, ToolRule
 
 Verdict: TypeAlias = Literal["at_most", "wider", "unknown"]
 
@@ -276,19 +276,7 @@ class _ToolJudge:
         names = {*ours.arguments, *theirs.arguments, *ours.forced, *theirs.forced, *theirs.authority, *ours.authority}
         for name in sorted(names - {"*"}) or ["to"]:
             limits = [rule.arguments[name] for rule in (ours, theirs) if name in rule.arguments]
-            found: list[JsonValue] = ["another value", 1]
-            for rule in limits:
-                found += rule.allowed or ()
-                found += [f"https://{host}/x" for host in rule.hosts or ()]
-                found += [f"{folder.rstrip('/')}/x" for folder in rule.under or ()]
-                found += [
-                    value
-                    for bound in (rule.min, rule.max)
-                    if bound is not None
-                    for value in (bound, bound - 1, bound + 1)
-                ]
-                found += ["x" * chars for chars in (rule.max_chars,) if chars is not None and chars <= 10_000]
-                found += ["x" * (chars + 1) for chars in (rule.max_chars,) if chars is not None and chars <= 10_000]
+            found = ["another value", 1, *(value for limit in limits for value in _list_values_at(limit))]
             values = list({repr(value): value for value in found}.values())
             for value in values:
                 yield _Case(tool, {name: value}, _give("Do it."), [])
@@ -306,7 +294,19 @@ class _ToolJudge:
 
 
 _OTHERS: Final = "(a tool of others)"
+_MOST_CHARS: Final = 10_000  # of a text that is made up
 _TIGHTER_ASKS: Final = (("unsupported", "always"), ("unsupported", "never"))
+
+
+def _list_values_at(limit: ArgumentRule) -> list[JsonValue]:
+    """Return values on both sides of what a rule says of an argument."""
+    found: list[JsonValue] = [*(limit.allowed or ()), *(f"https://{host}/x" for host in limit.hosts or ())]
+    found += [f"{folder.rstrip('/')}/x" for folder in limit.under or ()]
+    for bound in (limit.min, limit.max):
+        found += [] if bound is None else [bound, bound - 1, bound + 1]
+    if limit.max_chars is not None and limit.max_chars <= _MOST_CHARS:
+        found += ["x" * limit.max_chars, "x" * (limit.max_chars + 1)]
+    return found
 
 
 def _give(task: str) -> Given:

@@ -112,8 +112,9 @@ class Transport(httpx2.BaseTransport):
         given: dict[str, Any] = {
             "ssl_context": ssl_context, "network_backend": backend, "max_keepalive_connections": 0
         }  # fmt: skip
-        self._pool = httpcore2.ConnectionPool(**given)
-        if proxy is not None:
+        if proxy is None:
+            self._pool = httpcore2.ConnectionPool(**given)
+        else:
             self._pool = httpcore2.HTTPProxy(proxy.url, proxy_auth=proxy.authorization, **given)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
