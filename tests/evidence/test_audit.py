@@ -1,7 +1,5 @@
 """What an audit says of a run."""
 
-from __future__ import annotations
-
 from guardgraph.grounding.words import hash_normalised_text
 from guardgraph.nodes.self_critique import audit_draft_change, list_changed_sentences
 

@@ -1,7 +1,5 @@
 """Runs that must be recorded: what a result says of its record, and how a run ends that could not be recorded."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

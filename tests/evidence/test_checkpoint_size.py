@@ -1,7 +1,5 @@
 """What a run writes into checkpoints in PostgreSQL: a large outcome once, and nothing of an earlier run."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver

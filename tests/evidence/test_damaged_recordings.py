@@ -1,7 +1,5 @@
 """A recording that is none, or that somebody damaged, is refused by field; nothing else ever comes out of a replay."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from functools import cache

@@ -1,7 +1,5 @@
 """Documents: what is exported is derived again, and whatever was changed in it is found."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Evaluation: a dataset's rows are asked, or decided again from recordings, and held against what they expect."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs that are open in a store: what is on record of them, who closes them, and what is found if somebody tampers."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The record of a run: whoever keeps it gets it whole, once, at the end, as JSON of a form that is written down."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

@@ -1,7 +1,5 @@
 """What a deployment does not keep is in no file, and a redacted recording still is one."""
 
-from __future__ import annotations
-
 import json
 import re
 

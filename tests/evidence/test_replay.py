@@ -1,7 +1,5 @@
 """Replay: a recorded run is decided again from its recording alone, by its own agent or another one."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """A store in a database: how it is opened, who may read it, what it refuses, and what an erasure leaves."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

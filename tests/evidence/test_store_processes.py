@@ -1,7 +1,5 @@
 """Many processes write into one store, and processes that are killed: what was acknowledged is there."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Whatever is changed in a store by itself is found, and named where it can be."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Stores keep what the protocol promises: in SQLite, in PostgreSQL, and in one of somebody's own."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime

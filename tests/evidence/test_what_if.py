@@ -1,7 +1,5 @@
 """Many recorded runs judged again: rows and counts, the table, stores."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

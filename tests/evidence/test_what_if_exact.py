@@ -1,7 +1,5 @@
 """A what-if is exact: whatever run is same or changed, a live run of the candidate has that very result."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """A what-if of domain lists and caps: pages say over which URLs they were read, so it is exact or unknown."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from research_cases import REGULATOR_HOST, SLA_HOST, STATUS_HOST, asked, hits, quotes, vendor

@@ -1,7 +1,5 @@
 """One recorded run judged again: same, changed or unknown, and in time as the candidate would have it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A world in which calls take the time that a test says, by a clock of its own; nobody really waits."""
 
-from __future__ import annotations
-
 from guardgraph import LiveWorld
 from guardgraph.testing import ScriptedClock
 from guardgraph.world.call import Performed

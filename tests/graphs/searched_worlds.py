@@ -1,7 +1,5 @@
 """Small worlds for a Research agent that searches several times: pages that queries find by their words."""
 
-from __future__ import annotations
-
 from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 

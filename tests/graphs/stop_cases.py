@@ -1,7 +1,5 @@
 """What tests of stops share: budgets without room for a call, what an operator ends, models and tools left alone."""
 
-from __future__ import annotations
-
 import json
 
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError

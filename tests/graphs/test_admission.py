@@ -1,7 +1,5 @@
 """A new input begins a run on a thread of its own name, and no client breaks a run off between its nodes."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import cache
 

@@ -1,7 +1,5 @@
 """A refused proposal goes back to its proposer: how often, with what, for what not, and how the record tells it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

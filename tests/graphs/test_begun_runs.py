@@ -1,7 +1,5 @@
 """Runs whose beginning is on record: what a recorder is told before anything is called, and who does not begin."""
 
-from __future__ import annotations
-
 import json
 import threading
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Who asks: a caller is strict, nothing tightens it, and the server's user becomes one."""
 
-from __future__ import annotations
-
 import pytest
 from langgraph.graph import START, StateGraph
 from runs import BOTH, run

@@ -1,7 +1,5 @@
 """Runs on threads: nothing leaks from run to run, and an interrupted run goes on as if nothing had been."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

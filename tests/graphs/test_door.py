@@ -1,7 +1,5 @@
 """What a caller can send and what it can change: input, state, context, configuration, and how large they may be."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import json

@@ -1,7 +1,5 @@
 """Effects: a write is made once, whatever ends the process, whoever resumes the run, and however it is asked for."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

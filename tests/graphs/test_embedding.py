@@ -1,7 +1,5 @@
 """Guarded graphs inside chains and other graphs, and what those who stream and listen can change of a run: nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

@@ -1,7 +1,5 @@
 """How runs end: terminals that fail or lie, functions that fail, and what is told of it."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging

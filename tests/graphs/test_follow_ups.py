@@ -1,7 +1,5 @@
 """A question that follows a conversation: which turns are read, how it is rewritten, what licenses, where it shows."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Forks: what goes on from an earlier checkpoint is a run of its own, where the deployment allows it."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import pytest

@@ -1,7 +1,5 @@
 """The grammar at run time: whatever a body does, the run ends closed with a stop reason; nothing escapes."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

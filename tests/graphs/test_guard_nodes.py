@@ -1,7 +1,5 @@
 """Guard nodes in a `StateGraph` of somebody's own, and the proof that there is no way around them."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import sys

@@ -1,7 +1,5 @@
 """A run that a budget ends gives one last guarded answer, made of what was accepted; see `on_limit`."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

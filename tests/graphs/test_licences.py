@@ -1,7 +1,5 @@
 """No call without a licence: whatever a pattern's guards forget, the graph holds each call where it is performed."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

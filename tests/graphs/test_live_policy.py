@@ -1,7 +1,5 @@
 """A live policy: what an operator switches off and denies while runs go on, and what is recorded of it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,5 @@
 """Machines as they are: cancelled, ended, restarted, with clocks that jump, and asked for far too much at once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

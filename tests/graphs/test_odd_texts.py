@@ -3,8 +3,6 @@
 `GUARDGRAPH_EXAMPLES` says how many texts each agent is tried with; the nightly lane tries many, with seeds of its own.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Guards of an application's own behind the answer guard: what they see, how they refuse, what the record says."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Putting a pattern together: channels, declarations and who is called; what the graph keeps, and what is refused."""
 
-from __future__ import annotations
-
 import operator
 import re
 from typing import Annotated, NotRequired

@@ -1,7 +1,5 @@
 """The shipped patterns in the registry, and the agents by hand that the benchmarks hold them against."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

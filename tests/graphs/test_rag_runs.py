@@ -1,7 +1,5 @@
 """Whole runs of the RAG agent: what an ok run returns, what its proposers and its retriever see."""
 
-from __future__ import annotations
-
 import pytest
 from guard_cases import DATA
 from langchain_core.runnables import RunnableLambda

@@ -1,7 +1,5 @@
 """Every reason why a RAG run can stop, each produced by a whole run."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """The interpreter against LangGraph: random patterns run there, and are decided again here from the recording."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

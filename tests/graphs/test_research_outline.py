@@ -1,7 +1,5 @@
 """Briefs in sections: an outline is proposed and guarded, and the answer is written in it, each sentence cited."""
 
-from __future__ import annotations
-
 from outlined_briefs import FIRST, NODE, PARTS, REFUNDS, RIGHT, SECTIONS, THREE, TITLES, answer_of
 from research_cases import research
 from runs import check_result

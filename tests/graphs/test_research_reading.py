@@ -1,7 +1,5 @@
 """How the Research agent reads: what a reader is told, why pages fail, and where they were in the end."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Whole runs of the Research agent: its demo, what its parts see, open lists, hints, notes that are left out."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 

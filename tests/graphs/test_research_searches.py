@@ -1,7 +1,5 @@
 """A Research run that may search several times: what it finds, what it may take, and how its searches end."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

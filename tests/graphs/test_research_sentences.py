@@ -1,7 +1,5 @@
 """Briefs whose sentences must cite: each is held against the notes that it cites itself, by its marks."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

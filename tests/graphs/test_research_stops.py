@@ -1,7 +1,5 @@
 """Every reason why a run of the Research agent can stop, each produced by a whole run."""
 
-from __future__ import annotations
-
 import pytest
 from guard_cases import stop_of
 from langchain_core.exceptions import ModelAPIError

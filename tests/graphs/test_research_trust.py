@@ -1,7 +1,5 @@
 """How far sources of a report are trusted: tiers, recency, and pages that agree or contradict each other."""
 
-from __future__ import annotations
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command

@@ -1,7 +1,5 @@
 """What a run returns and tells: results as their types say, its timeline, and each node while it is at work."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any

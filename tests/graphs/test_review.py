@@ -1,7 +1,5 @@
 """A run waits for a person: what is shown, which answers count, and wherever the graph runs."""
 
-from __future__ import annotations
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph

@@ -1,7 +1,5 @@
 """Who approved: the reviewers of the deployment say who answered, and the policy says whether that is enough."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta

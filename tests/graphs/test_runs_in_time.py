@@ -1,7 +1,5 @@
 """Runs in time and side by side: deadlines, cancellation, threads, many runs and many calls at once."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

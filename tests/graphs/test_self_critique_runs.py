@@ -1,7 +1,5 @@
 """The Self-critique agent in whole runs: its demo, its limits, whatever is proposed, and what a person decides."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Every stop of the catalogue, produced by a whole run with its phase and its evidence."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers whose sentences say what they rest on, and answers that are given with marks at what nothing bears out."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

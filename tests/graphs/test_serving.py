@@ -1,7 +1,5 @@
 """LangGraph's own server, started once as docs/serving.md says, and asked by real clients over HTTP."""
 
-from __future__ import annotations
-
 import io
 import json
 from contextlib import redirect_stdout

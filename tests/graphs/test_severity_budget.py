@@ -1,7 +1,5 @@
 """How many critiques of high severity a tenant may have a day: counted in the store, recorded, decided by a guard."""
 
-from __future__ import annotations
-
 import pytest
 
 from guardgraph import (

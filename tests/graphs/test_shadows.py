@@ -1,7 +1,5 @@
 """Shadows: other agents judge every recorded run once more; the recording says how, and the result does not."""
 
-from __future__ import annotations
-
 import pytest
 import ticket_pattern
 from hypothesis import given, settings

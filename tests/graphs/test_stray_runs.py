@@ -1,7 +1,5 @@
 """A run that is resumed by a graph which does not have its next node ends in guard_error, and says so."""
 
-from __future__ import annotations
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command

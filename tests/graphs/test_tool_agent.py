@@ -1,7 +1,5 @@
 """The tool agent as a compiled graph: approvals, several calls in a step, and what is done outside."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

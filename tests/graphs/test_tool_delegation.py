@@ -1,7 +1,5 @@
 """Delegation: one question lets a document of the task license values of several calls, for these tools alone."""
 
-from __future__ import annotations
-
 from hypothesis import event, given
 from hypothesis import strategies as st
 from office_agents import BILL, READ, THREAD, Office, answer_question, calls, office_agent

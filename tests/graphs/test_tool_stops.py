@@ -1,7 +1,5 @@
 """Every reason why a run of the tool agent can stop, each produced by a whole run of the compiled agent."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

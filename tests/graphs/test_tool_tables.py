@@ -1,7 +1,5 @@
 """A table of tools: what a pattern with one declares, what `verify` finds in it, and what can be no table."""
 
-from __future__ import annotations
-
 import functools
 
 import pytest

@@ -1,7 +1,5 @@
 """A verifier behind every other check: what it is shown, that it can only refuse, and what its failures are."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`verify` proves the grammar on a compiled graph, whoever made it and whatever was edited in it since."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Searches by services, asked of servers on loopback that answer in the shapes which they document."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import parse_qs, urlsplit
 

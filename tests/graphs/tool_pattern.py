@@ -4,8 +4,6 @@ Whatever is named in `bodies` takes the place of a body of its own, as in `ticke
 tools were called with: what stands there was performed.
 """
 
-from __future__ import annotations
-
 from typing import Any, NotRequired
 
 from langgraph.types import Command

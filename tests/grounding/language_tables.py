@@ -3,8 +3,6 @@
 Run as a script, it renews the shipped files. Nothing in them is written by hand; see ``languages/hand`` for what is.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The checker: what it says of each sentence of a text that is held against sources."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What says nothing is no answer: placeholders, echoes and the prompt's own words, in every pattern."""
 
-from __future__ import annotations
-
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage

@@ -1,7 +1,5 @@
 """Links and markup of what a model wrote: what stands in a source passes, and nothing else, however it is spelled."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import quote
 

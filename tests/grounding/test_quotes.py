@@ -1,7 +1,5 @@
 """Quotes cut from made-up sentences: at words they stand in the sentence, inside a word or a number they do not."""
 
-from __future__ import annotations
-
 from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st

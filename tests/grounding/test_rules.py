@@ -1,7 +1,5 @@
 """Each rule of the checker: ten sentences that it is for and ten that it is not, and what holds for any text."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where sentences end, in any script, and which lines of a text are one line broken to a width."""
 
-from __future__ import annotations
-
 from textwrap import fill
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What an answer says was done, held against what the run did: figures on two sets of endings, and single cases."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

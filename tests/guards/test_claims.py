@@ -1,7 +1,5 @@
 """Which claims no update may make."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 from typing import Any

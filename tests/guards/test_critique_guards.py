@@ -1,7 +1,5 @@
 """What a critique must be, and what its changes demand."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Models are shown numbers and cite these: what they mean is read, and what nothing has is no id of ours."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Outcomes of calls, as text in a raw channel and as what guards read from it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What becomes of what a RAG agent found: who may read it, copies of it, its order, and what the question finds."""
 
-from __future__ import annotations
-
 import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given, settings

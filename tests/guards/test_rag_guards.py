@@ -1,7 +1,5 @@
 """What the RAG agent's guards decide of a question, an intent, candidates and an answer, whatever they are given."""
 
-from __future__ import annotations
-
 import json
 import math
 

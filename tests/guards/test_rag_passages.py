@@ -1,7 +1,5 @@
 """What a text that is longer than the whole context shows: its best passage, which alone licenses an answer."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Which notes agree with each other, which contradict each other, and which pages are one source."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """What the Research agent's guards decide between searches: what is missing, when it ends, how a page is rated."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 import pytest

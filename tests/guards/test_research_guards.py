@@ -1,7 +1,5 @@
 """What the Research agent's guards let in: the request, its hints, the plan, the hits."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the Research agent's guards believe: pages, notes, quotes, the answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

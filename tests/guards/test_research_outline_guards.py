@@ -1,7 +1,5 @@
 """Outlines and answers in sections: whatever is proposed is read or refused."""
 
-from __future__ import annotations
-
 import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What a draft, a revision, a final text and a request must be."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

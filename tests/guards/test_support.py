@@ -1,7 +1,5 @@
 """What a verifier is shown and how its judgement is read: claims, their evidence, and what they rest on."""
 
-from __future__ import annotations
-
 import re
 
 from guard_cases import json_values, outcome

@@ -1,7 +1,5 @@
 """The pure guards of the tool agent: steps and calls that were proposed, results as they are shown, answers."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

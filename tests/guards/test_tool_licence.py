@@ -1,7 +1,5 @@
 """The licence of a call: the order of its reasons, and what supports a value of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

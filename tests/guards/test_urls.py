@@ -1,7 +1,5 @@
 """URLs: one spelling each, and a verdict before anything is read."""
 
-from __future__ import annotations
-
 from time import thread_time
 
 import pytest

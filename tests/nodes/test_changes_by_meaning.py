@@ -1,7 +1,5 @@
 """Changes that are judged by meaning: an embedding measures, the record keeps what it measured, a guard decides."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_core.embeddings import Embeddings
 from self_critique_cases import DRAFT, GIVEN, REVISE, agent, checked

@@ -1,7 +1,5 @@
 """Replies that a model puts into one Markdown fence, in all three patterns."""
 
-from __future__ import annotations
-
 import json
 
 from rag_agents import ANSWER as RAG_ANSWER

@@ -1,7 +1,5 @@
 """Instructions of an application: who is told them, what they change in a recording, and what they never change."""
 
-from __future__ import annotations
-
 import pytest
 from runs import LIMITS
 from self_critique_cases import APPROVE, DRAFT, GIVEN

@@ -1,7 +1,5 @@
 """The two allowlists and the budget of the RAG agent: at the point of use, per run, and again after a resume."""
 
-from __future__ import annotations
-
 import asyncio
 
 from langgraph.checkpoint.memory import InMemorySaver

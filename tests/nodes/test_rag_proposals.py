@@ -1,7 +1,5 @@
 """What a proposer of the RAG agent can return: a text, a value, a message, numbers, anything at all."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

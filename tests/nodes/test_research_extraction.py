@@ -1,7 +1,5 @@
 """Who takes the notes: a model whose proposal a guard judges, an extractor, or the rule for no model."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole runs of the Research agent: which sources are read, which notes are believed."""
 
-from __future__ import annotations
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from research_cases import (

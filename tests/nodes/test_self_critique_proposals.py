@@ -1,7 +1,5 @@
 """How the Self-critique agent judges requests and proposals: fields, lists, values and model texts, claims."""
 
-from __future__ import annotations
-
 import pytest
 from runs import content
 from self_critique_cases import APPROVE, DRAFT, ESCALATE, GIVEN, REVISE, failing, given, model_run, result_of, revise

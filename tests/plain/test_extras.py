@@ -1,7 +1,5 @@
 """What is said where an extra is missing can be typed, in a checkout and beside a wheel."""
 
-from __future__ import annotations
-
 from importlib import metadata
 
 from guardgraph.plain.extras import explain_extra

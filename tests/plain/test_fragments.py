@@ -1,7 +1,5 @@
 """Links that open a page at a quote."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote
 
 from hypothesis import given

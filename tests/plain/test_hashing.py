@@ -1,7 +1,5 @@
 """Hashes of values: the same for the same value, however it was put together."""
 
-from __future__ import annotations
-
 import json
 import math
 from hashlib import sha256

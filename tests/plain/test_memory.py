@@ -1,7 +1,5 @@
 """What was made of the latest texts is kept, in bounded memory."""
 
-from __future__ import annotations
-
 from guardgraph.plain.memory import remember_by_text
 
 

@@ -1,7 +1,5 @@
 """JSON text in and out: any value becomes text, any text a value that is safe to keep."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """What is shown of other people's errors has no credentials in it."""
 
-from __future__ import annotations
-
 import pytest
 from growth import assert_linear
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Random pairs of tool policies, and calls that might tell them apart: for a review's verdict."""
 
-from __future__ import annotations
-
 from guardgraph import ToolBudget, ToolPolicy, ToolRule
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools.licence import check_licence, complete_call

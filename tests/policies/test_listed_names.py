@@ -1,7 +1,5 @@
 """Lists of names: what names nothing is refused, and what is denied is not done, whatever is allowed."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import pytest

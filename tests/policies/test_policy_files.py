@@ -1,7 +1,5 @@
 """Policy files: what they say, and that nothing else is made of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

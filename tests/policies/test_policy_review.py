@@ -1,7 +1,5 @@
 """The review of a policy: what it newly allows is shown by an example, and kept runs say how they would have ended."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Entries of the domain lists: a host, a registrable domain, all hosts under a public suffix."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Settings: strict when they are read, and never looser after a context than before."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Kinds of settings: how two values become one, in the built-in kinds and in those of a user."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Literal
 

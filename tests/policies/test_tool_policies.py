@@ -1,7 +1,5 @@
 """Policies of tools in files: what they name is checked, what differs is told field by field, contexts tighten."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

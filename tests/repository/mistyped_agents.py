@@ -1,7 +1,5 @@
 """What type checkers refuse of the shipped agents: the lines that end with an error mark, and no other."""
 
-from __future__ import annotations
-
 from langchain_core.runnables import RunnableLambda
 
 import guardgraph as g

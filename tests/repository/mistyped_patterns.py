@@ -1,7 +1,5 @@
 """What type checkers refuse of a pattern of one's own: the lines that end with an error mark, and no other."""
 
-from __future__ import annotations
-
 from typing_extensions import TypedDict
 
 import guardgraph.grammar as gg

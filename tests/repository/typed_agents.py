@@ -1,7 +1,5 @@
 """What type checkers let pass of the shipped agents. `make types` checks it; nobody runs it."""
 
-from __future__ import annotations
-
 from typing import Any, assert_type
 
 from langchain_core.documents import Document

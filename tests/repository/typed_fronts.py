@@ -1,7 +1,5 @@
 """What type checkers see through the fronts. `make types` checks it; nobody runs it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import assert_type
 

@@ -1,7 +1,5 @@
 """What type checkers let pass of a pattern of one's own. `make types` checks it; nobody runs it."""
 
-from __future__ import annotations
-
 from typing import Any, NotRequired, assert_type
 
 from typing_extensions import TypedDict

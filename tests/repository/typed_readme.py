@@ -1,7 +1,5 @@
 """README's five lines and policies with lists, as type checkers see them. `make types` checks it; nobody runs it."""
 
-from __future__ import annotations
-
 from collections import deque
 
 import guardgraph as g

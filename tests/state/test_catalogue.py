@@ -1,7 +1,5 @@
 """The stop-reason catalogue: closed, typed, one entry for every reason that a run can give."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

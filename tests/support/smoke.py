@@ -1,7 +1,5 @@
 """The installed package, checked without a test runner: ``python smoke.py``, or ``tests/support/smoke.py``."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

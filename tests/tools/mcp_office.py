@@ -3,8 +3,6 @@
 With ``CHANGED`` in its environment, a tool has another description than before.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import sys

@@ -1,7 +1,5 @@
 """Knowledge bases: what is read of reStructuredText and HTML."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The editor that makes required changes without a model."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row

@@ -1,7 +1,5 @@
 """The RAG agent's offline rules: they ask for what a run takes, answer in words of the sources, are never stopped."""
 
-from __future__ import annotations
-
 from functools import cache
 from textwrap import fill
 

@@ -1,7 +1,5 @@
 """The Self-critique agent without a model: its drafts and its rules, on incidents of many shapes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

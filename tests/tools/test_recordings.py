@@ -1,7 +1,5 @@
 """The recorded tools of the Research agent: what they know, and that they know nothing else."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

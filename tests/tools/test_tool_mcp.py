@@ -1,7 +1,5 @@
 """Tools of a real MCP server, over stdio and HTTP: called under a licence, pinned, and not called once they changed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """What LangChain's tools report, inject and bring: failures, parameters that nobody proposes, pictures and files."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Processes that make runs on a tenant's budget, and one that is killed between reservation and settlement."""
 
-from __future__ import annotations
-
 import time
 
 from store_writers import PROCESSES, TIMEOUT

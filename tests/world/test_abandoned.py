@@ -1,7 +1,5 @@
 """Calls that outlast their deadline are left behind, up to a bound; beyond it a call is refused until some end."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Active time: whatever a run does counts against its budget, also what never got to write anything."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

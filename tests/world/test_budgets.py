@@ -1,7 +1,5 @@
 """Budgets of calls, tokens and costs: no call begins for which there is no room, and every decision can be replayed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

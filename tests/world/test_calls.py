@@ -1,7 +1,5 @@
 """Calls to the outside: under a deadline, sync and async, and whatever happens comes back as an outcome."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import date

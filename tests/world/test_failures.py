@@ -1,7 +1,5 @@
 """Which stop reason an exception or a message of a model is, whichever provider it comes from."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from types import SimpleNamespace

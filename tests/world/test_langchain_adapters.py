@@ -1,7 +1,5 @@
 """Vector stores, retrievers and tools of LangChain's as retriever, search and reader."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

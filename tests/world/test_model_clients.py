@@ -1,7 +1,5 @@
 """The HTTP clients of the models that we open: where they go, and when they end."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

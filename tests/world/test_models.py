@@ -1,7 +1,5 @@
 """Prompts, the configuration of models by name, and proposers."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

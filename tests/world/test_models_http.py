@@ -1,7 +1,5 @@
 """Models over real HTTP: what a server does, what the client makes of it, and which stop reason that is."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

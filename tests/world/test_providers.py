@@ -1,7 +1,5 @@
 """Servers with OpenAI's interface as they are: each ends in a good answer, or in the reason why it did not."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

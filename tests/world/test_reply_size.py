@@ -1,7 +1,5 @@
 """`max_reply_bytes`: what a proposer or a tool brings is refused as soon as it is too large, and is kept nowhere."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

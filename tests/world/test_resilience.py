@@ -1,7 +1,5 @@
 """Further attempts, fallback models and circuit breakers, against a real server that answers 429, 500, and hangs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """What proposers and tools return becomes plain JSON in one way, or is refused by name and place."""
 
-from __future__ import annotations
-
 import math
 from collections import OrderedDict, namedtuple
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Telemetry: spans and metrics of runs, nodes and calls, as OpenTelemetry's SDK keeps them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

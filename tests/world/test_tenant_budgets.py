@@ -1,7 +1,5 @@
 """Budgets of tenants in a store: right for many processes, and for those that are killed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """Models that are held to no schema write texts: drafts, critiques, notes and questions are read from them."""
 
-from __future__ import annotations
-
 import pytest
 from openai_server import OpenAIServer, choice, completion, payload
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISED

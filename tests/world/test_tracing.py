@@ -1,7 +1,5 @@
 """What LangSmith's tracing sends when it is switched on, as docs/security.md says: to a server on 127.0.0.1."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The world: one object through which a run reaches outside, reads the clock and gets its id; wrappers add to it."""
 
-from __future__ import annotations
-
 import dataclasses
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Chat models as LangChain wraps them: a retry, fallbacks, bound arguments, what the run's configuration chooses."""
 
-from __future__ import annotations
-
 import threading
 import time
 
