@@ -13,7 +13,9 @@ from typing import Annotated, Any, NotRequired
 from langchain.agents.middleware.types import AgentState, OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.channels import UntrackedValue
+from langgraph.config import get_config
 
+from guardgraph.graphs.running.langgraph import RESUMING
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.run import Turn
@@ -54,9 +56,9 @@ class GuardedState(AgentState[Any]):
     guardgraph_record: NotRequired[Annotated[JsonObject, PrivateStateAttr, merge_record]]
     """What licences are judged by: ``{run, given, reads, calls, approved, waiting, answers, foreign, ended}``."""
     guardgraph_recording: NotRequired[Annotated[JsonObject, PrivateStateAttr, lambda old, new: new]]
-    """``{id, began_at}``: of the run that `RecordedRun` records."""
-    guardgraph_closed: NotRequired[Annotated[bool, UntrackedValue, PrivateStateAttr]]
-    """Whether it was this run that ended the record: no checkpoint hands this on to the next one."""
+    """``{run, id, began_at}``: of the run that `RecordedRun` records."""
+    guardgraph_begun: NotRequired[Annotated[str, UntrackedValue(str, guard=False), PrivateStateAttr]]
+    """The run that is under way: no checkpoint hands this on to the next one."""
 
 
 given_around: ContextVar[Given | None] = ContextVar("given_around", default=None)
@@ -68,10 +70,26 @@ def is_written_by_user(message: AnyMessage) -> bool:
     return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
 
 
+def is_this_run(state: Mapping[str, Any], run: str, foreign: Iterable[str] = ()) -> bool:
+    """Say whether a run is under way: it began here, goes on where it stood, or nobody asked for anything since.
+
+    Args:
+        state: the agent's.
+        run: which one.
+        foreign: ids of messages that were written in a user's name.
+    """
+    if state.get("guardgraph_begun") == run or get_config().get("configurable", {}).get(RESUMING):
+        return True
+    unknown = set(foreign)
+    return find_run([message for message in state["messages"] if message.id not in unknown]) == run
+
+
 def find_record(state: Mapping[str, Any]) -> JsonObject | None:
     """Return the record of this run; None where a middleware in front ended it, or sent it on, before one began."""
     record: JsonObject | None = state.get("guardgraph_record")
-    return None if not record or ("ended" in record and not state.get("guardgraph_closed")) else record
+    if not record or ("ended" in record and state.get("guardgraph_begun") != record["run"]):
+        return None
+    return record if is_this_run(state, record["run"], record.get("foreign", ())) else None
 
 
 def find_run(messages: Sequence[AnyMessage]) -> str:

@@ -112,19 +112,20 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         record = {"run": run, "given": dict(given), "foreign": foreign, "reads": reads}
         if place is not None:
             record["began_at"] = place.checkpoint
-        return {"guardgraph": {"run": run}, "guardgraph_record": record}
+        return {"guardgraph": {"run": run}, "guardgraph_record": record, "guardgraph_begun": run}
 
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Say how the run ended, where nobody did, and note messages that were written in a user's name meanwhile."""
         messages, ending = state["messages"], {"status": "ok", "stop_reason": "success"}
         if (record := find_record(state)) is None:  # a middleware in front ended it as it began
             return {"guardgraph": {"run": find_run(messages), "begins": True, **ending}}
-        begun = next((at for at, each in enumerate(messages) if str(each.id) == record["run"]), 0)
-        foreign = [str(each.id) for each in messages[begun + 1 :] if is_written_by_user(each)]
-        closed = {"run": record["run"], "foreign": foreign, "ended": True}
-        update: dict[str, Any] = {"guardgraph_record": closed, "guardgraph_closed": True}
+        run = record["run"]
+        update: dict[str, Any] = {
+            "guardgraph_record": {"run": run, "foreign": _list_foreign(record, messages), "ended": True}
+        }
+        update["guardgraph_begun"] = run
         if "status" not in (state.get("guardgraph") or {}):
-            update["guardgraph"] = {"run": record["run"], **ending}
+            update["guardgraph"] = {"run": run, **ending}
         return update
 
     def _read_tools(self, tools: Sequence[Any]) -> tuple[dict[str, ToolCard], ToolPolicy]:
@@ -189,14 +190,15 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
     @hook_config(can_jump_to=["end"])
     def after_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Show a person the calls that need one, and wait."""
-        record = _read_record(state)
+        record = state["guardgraph_record"]  # of this run: `wrap_model_call` saw to that
         run, waiting, message = record["run"], record.get("waiting") or [], state["messages"][-1]
+        known = {"run": run, "waiting": [], "foreign": _list_foreign(record, state["messages"])}
         if (
             not waiting
             or not isinstance(message, AIMessage)
             or {each["id"] for each in waiting} - {c["id"] for c in message.tool_calls}
         ):
-            return {"guardgraph_record": {"run": run, "waiting": []}}
+            return {"guardgraph_record": known, "guardgraph_begun": run}
         if get_config().get("configurable", {}).get(CHECKPOINTER) is None:
             return _end_run(run, message, Stop("review_unavailable", waiting=waiting), told=_tell_waiting(waiting))
         problem = ""
@@ -212,8 +214,8 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         calls = [{**call, "args": decided.get(str(call["id"]), {**call})["args"]} for call in message.tool_calls]
         approved = {call_id: hash_licence(call["name"], call["args"]) for call_id, call in decided.items()}
         kept = message.model_copy(update={"tool_calls": calls})
-        record = {"run": run, "waiting": [], "approved": approved, "answers": [make_storable_json(answer)]}
-        return {"messages": [kept], "guardgraph_record": record}
+        record = {**known, "approved": approved, "answers": [make_storable_json(answer)]}
+        return {"messages": [kept], "guardgraph_record": record, "guardgraph_begun": run}
 
     # Where a call is made
 
@@ -397,7 +399,7 @@ def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> T
         made["approved_by"] = licence.hash
     run = _read_record(request.state)["run"]
     noted = {"run": run, "calls": [made], "foreign": _name_foreign_messages(parts)}
-    noticed: ToolMessage | Command[Any] = add_update(brought, {"guardgraph_record": noted})
+    noticed: ToolMessage | Command[Any] = add_update(brought, {"guardgraph_record": noted, "guardgraph_begun": run})
     return noticed
 
 
@@ -565,7 +567,19 @@ def _end_run(
     ending = describe_stop(run, stop)
     messages = [*refusals, make_stop_message(stop, told)]
     record = {"run": run, "waiting": [], "answers": [*answers]}
-    return {"messages": messages, "jump_to": "end", "guardgraph": ending, "guardgraph_record": record}
+    return {
+        "messages": messages,
+        "jump_to": "end",
+        "guardgraph": ending,
+        "guardgraph_record": record,
+        "guardgraph_begun": run,
+    }
+
+
+def _list_foreign(record: JsonObject, messages: Sequence[AnyMessage]) -> list[str]:
+    """Return the ids of messages that were written in a user's name since the run began."""
+    begun = next((at for at, each in enumerate(messages) if str(each.id) == record["run"]), 0)
+    return [str(each.id) for each in messages[begun + 1 :] if is_written_by_user(each)]
 
 
 def _refuse_call(call: Mapping[str, Any], text: str) -> ToolMessage:
