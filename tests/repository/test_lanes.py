@@ -29,11 +29,15 @@ def _draw():
     return sync_playwright
 
 
+def _build(docs):
+    return docs.build, docs.sphinx
+
+
 @pytest.mark.parametrize(
     ("function", "marks"),
-    [(_start_helper, {"process"}), (_ask_helper, {"process"}), (_draw, {"heavy"}), (os.getpid, set())],
+    [(_start_helper, {"process"}), (_ask_helper, {"process"}), (_draw, {"heavy"}), (_build, set()), (os.getpid, set())],
 )
-def test_a_function_is_known_by_what_it_names_and_calls(function, marks):
+def test_a_function_is_known_by_what_it_names_imports_and_calls(function, marks):
     assert lanes.find_marks(function) == marks
 
 

@@ -6,8 +6,8 @@ import laundering
 import measured
 import pytest
 import read_first
-from fuzzed_agents import run_random_agent
 from fuzzed_office import NAMES, Office
+from test_fuzzed_agents import run_random_agent
 
 from guardgraph.testing.attack.attack import attack_agent
 

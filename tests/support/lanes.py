@@ -1,11 +1,12 @@
 """The lanes of the tests: what `make test` runs, and what it leaves to `make rest`.
 
 A test gets a mark for what it uses: `process` where its code, or that of the helpers and fixtures it calls, names what
-starts a process, or where `lanes.json` says that one was seen to start; `heavy` where it names a package that only
+starts a process, or where `lanes.json` says that one was seen to start; `heavy` where it imports a package that only
 the group `check` installs; `slow` where `lanes.json` says that it takes long. In that lane a test fails as soon as a
 process starts.
 """
 
+import dis
 import json
 import operator
 import os
@@ -205,7 +206,7 @@ def _read(thing):
     named += [cell.cell_contents for cell in thing.__closure__ or () if _is_filled(cell)]
     named.append(getattr(thing, "__wrapped__", None))
     modules = {each.__name__ for each in named if isinstance(each, ModuleType)}
-    modules |= {str(getattr(each, "__module__", "")) for each in named} | names
+    modules |= {str(getattr(each, "__module__", "")) for each in named} | set(_imports(thing.__code__))
     marks = {"process"} if names & STARTERS else set()
     marks |= {"heavy"} if {name.partition(".")[0] for name in modules} & HEAVY else set()
     ours = [each for each in named if isinstance(each, ModuleType)]
@@ -217,6 +218,14 @@ def _names(code):
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)
+
+
+def _imports(code):
+    """Yield the modules that a function imports itself."""
+    yield from (step.argval for step in dis.get_instructions(code) if step.opname == "IMPORT_NAME")
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _imports(constant)
 
 
 def _find_asked(code, given):

@@ -120,25 +120,10 @@ def pattern(
     budget = gg.Budget(max_seconds=seconds)
     p = gg.Pattern(REASONS, state=State, input=In, output=Out, policy=gg.Policy(), budget=budget)
     p.entry("request_guard", check_request, writes=["due", "paid"], to="pay")
-    p.act(
-        "pay",
-        body or partial(pay_batch, tool, options),
-        phase="pay",
-        reads=["due"],
-        writes=["raw_payments"],
-        to="payment_guard",
-        effects=effects,
-        rounds=rounds,
-    )
-    p.guard(
-        "payment_guard",
-        check_payments,
-        phase="pay",
-        reads=["due", "paid", "raw_payments"],
-        writes=["due", "paid"],
-        to=["pay", "paid"],
-        stops=["tool"],
-    )
+    pays = {"reads": ["due"], "writes": ["raw_payments"], "to": "payment_guard", "effects": effects, "rounds": rounds}
+    p.act("pay", body or partial(pay_batch, tool, options), phase="pay", **pays)
+    judges: Any = {"reads": ["due", "paid", "raw_payments"], "writes": ["due", "paid"], "stops": ["tool"]}
+    p.guard("payment_guard", check_payments, phase="pay", to=["pay", "paid"], **judges)
     p.terminal("paid", end_paid, phase="pay", reads=["paid"], writes=["outcome", "payments"])
     return p
 

@@ -9,25 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
-from guardgraph.grammar import (
-    Budget,
-    Call,
-    Catalogue,
-    MaxInt,
-    Pass,
-    Pattern,
-    Proposer,
-    Result,
-    ReviewPolicy,
-    Step,
-    Stop,
-    StopReason,
-    ask_person,
-    common_reasons,
-    found,
-    proposed_object,
-    reviewed,
-)
+import guardgraph.grammar as gg
 
 ORDER = {"order": "A7"}
 SHOWN = {"order": "A7", "amount": 30}
@@ -55,38 +37,38 @@ class State(TypedDict):
     accepted_payment: str
 
 
-class Out(Result):
+class Out(gg.Result):
     refund: NotRequired[dict[str, Any]]
     payment: NotRequired[str]
     raw_refund: NotRequired[Any]
 
 
-class Policy(ReviewPolicy):
-    max_refund: MaxInt = 50
+class Policy(gg.ReviewPolicy):
+    max_refund: gg.MaxInt = 50
 
 
-REASONS = Catalogue(
+REASONS = gg.Catalogue(
     "refund",
     PHASES,
     [
-        *common_reasons(phases=PHASES, asking=["refund"], reviewing=["approve"], tools={"pay": "pay"}),
-        StopReason("invalid_refund", "invalid_refund", ("refund",), "No such refund.", "Look at raw_refund."),
-        StopReason("tool_invalid_output:pay", "tool", ("pay",), "The bank failed.", "Ask the bank."),
+        *gg.common_reasons(phases=PHASES, asking=["refund"], reviewing=["approve"], tools={"pay": "pay"}),
+        gg.StopReason("invalid_refund", "invalid_refund", ("refund",), "No such refund.", "Look at raw_refund."),
+        gg.StopReason("tool_invalid_output:pay", "tool", ("pay",), "The bank failed.", "Ask the bank."),
     ],
 )
 
 
 def check_request(state, run):
     if not isinstance(state.get("order"), str):
-        raise Stop("invalid_request:order")
-    return Pass({"task": state["order"]})
+        raise gg.Stop("invalid_request:order")
+    return gg.Pass({"task": state["order"]})
 
 
 def propose(proposer):
     """Ask what to refund."""
 
     def body(state, run):
-        outcome = yield Proposer(proposer, {"proposer": "test"}).call({"order": state["task"]})
+        outcome = yield gg.Proposer(proposer, {"proposer": "test"}).call({"order": state["task"]})
         return {"proposed_refund": outcome.packed()}
 
     return body
@@ -94,31 +76,31 @@ def propose(proposer):
 
 def check_refund(state, run):
     """Hold the amount against the policy."""
-    given = proposed_object(state["proposed_refund"])
+    given = gg.proposed_object(state["proposed_refund"])
     amount = given.value.get("amount") if isinstance(given.value, dict) else None
     if not isinstance(amount, int) or not 0 < amount <= run.policy.max_refund:
-        raise Stop("invalid_refund", raw_refund=given.raw)
-    step = Step({"phase": "refund", "amount": amount}, {"action": "propose_refund", **given.about})
-    return Pass({"accepted_refund": {"order": state["task"], "amount": amount}}, steps=(step,))
+        raise gg.Stop("invalid_refund", raw_refund=given.raw)
+    step = gg.Step({"phase": "refund", "amount": amount}, {"action": "propose_refund", **given.about})
+    return gg.Pass({"accepted_refund": {"order": state["task"], "amount": amount}}, steps=(step,))
 
 
 def approve(state, run):
     """Show the refund to a person."""
-    outcome = yield ask_person(state["accepted_refund"])
+    outcome = yield gg.ask_person(state["accepted_refund"])
     return {"raw_review": outcome.packed()}
 
 
 def check_approval(state, run):
-    answer = reviewed(state["raw_review"])
-    step = Step({"phase": "approve"}, {"action": "approve_refund", "answer": answer})
-    return Pass({"approved_refund": state["accepted_refund"]}, steps=(step,))
+    answer = gg.reviewed(state["raw_review"])
+    step = gg.Step({"phase": "approve"}, {"action": "approve_refund", "answer": answer})
+    return gg.Pass({"approved_refund": state["accepted_refund"]}, steps=(step,))
 
 
 def pay(tool):
     """Pay it."""
 
     def body(state, run):
-        outcome = yield Call("tool", tool, state["approved_refund"])
+        outcome = yield gg.Call("tool", tool, state["approved_refund"])
         return {"raw_payment": outcome.packed()}
 
     return body
@@ -126,10 +108,12 @@ def pay(tool):
 
 def check_payment(state, run):
     """Check the receipt."""
-    receipt = found(state["raw_payment"], "pay")
+    receipt = gg.found(state["raw_payment"], "pay")
     if not isinstance(receipt, str):
-        raise Stop("tool_invalid_output:pay", details={"given": receipt})
-    return Pass({"accepted_payment": receipt}, steps=(Step({"phase": "pay"}, {"action": "pay", "receipt": receipt}),))
+        raise gg.Stop("tool_invalid_output:pay", details={"given": receipt})
+    return gg.Pass(
+        {"accepted_payment": receipt}, steps=(gg.Step({"phase": "pay"}, {"action": "pay", "receipt": receipt}),)
+    )
 
 
 def refunded(state, run):
@@ -145,66 +129,35 @@ def receipt(request):
     return f"paid {request['amount']} for {request['order']}"
 
 
+BODIES = {
+    "request_guard": check_request,
+    "refund_guard": check_refund,
+    "approve": approve,
+    "approval_guard": check_approval,
+    "payment_guard": check_payment,
+}
+
+
 def pattern(proposer=thirty, tool=receipt, *, bodies=None, policy=None, budget=None):
     """Return the pattern, with `bodies` in the place of its own."""
-    own = bodies or {}
-    p = Pattern(
-        REASONS, state=State, input=In, output=Out, policy=policy or Policy(), budget=budget or Budget(max_seconds=100)
-    )
-    p.entry("request_guard", own.get("request_guard", check_request), writes=["task"], to="propose")
-    p.propose(
-        "propose",
-        own.get("propose", propose(proposer)),
-        phase="refund",
-        reads=["task"],
-        writes=["proposed_refund"],
-        to="refund_guard",
-    )
-    p.guard(
-        "refund_guard",
-        own.get("refund_guard", check_refund),
-        phase="refund",
-        reads=["task", "proposed_refund"],
-        writes=["accepted_refund"],
-        to="approve",
-        stops=["llm", "invalid_refund"],
-    )
-    p.review(
-        "approve",
-        own.get("approve", approve),
-        phase="approve",
-        reads=["accepted_refund"],
-        writes=["raw_review"],
-        to="approval_guard",
-    )
-    p.guard(
-        "approval_guard",
-        own.get("approval_guard", check_approval),
-        phase="approve",
-        reads=["accepted_refund", "raw_review"],
-        writes=["approved_refund"],
-        to="pay",
-        stops=["review"],
-    )
-    p.act(
-        "pay",
-        own.get("pay", pay(tool)),
-        phase="pay",
-        reads=["approved_refund"],
-        writes=["raw_payment"],
-        to="payment_guard",
-    )
-    p.guard(
-        "payment_guard",
-        own.get("payment_guard", check_payment),
-        phase="pay",
-        reads=["raw_payment"],
-        writes=["accepted_payment"],
-        to="refunded",
-        stops=["tool"],
-    )
-    writes = ["outcome", "refund", "payment"]
-    p.terminal("refunded", refunded, phase="pay", reads=["approved_refund", "accepted_payment"], writes=writes)
+    own = {**BODIES, "propose": propose(proposer), "pay": pay(tool), **(bodies or {})}
+    limits = {"policy": policy or Policy(), "budget": budget or gg.Budget(max_seconds=100)}
+    p = gg.Pattern(REASONS, state=State, input=In, output=Out, **limits)
+    p.entry("request_guard", own["request_guard"], writes=["task"], to="propose")
+    asks = {"reads": ["task"], "writes": ["proposed_refund"], "to": "refund_guard"}
+    p.propose("propose", own["propose"], phase="refund", **asks)
+    judges = {"reads": ["task", "proposed_refund"], "writes": ["accepted_refund"], "stops": ["llm", "invalid_refund"]}
+    p.guard("refund_guard", own["refund_guard"], phase="refund", to="approve", **judges)
+    shows = {"reads": ["accepted_refund"], "writes": ["raw_review"], "to": "approval_guard"}
+    p.review("approve", own["approve"], phase="approve", **shows)
+    judges = {"reads": ["accepted_refund", "raw_review"], "writes": ["approved_refund"], "stops": ["review"]}
+    p.guard("approval_guard", own["approval_guard"], phase="approve", to="pay", **judges)
+    pays = {"reads": ["approved_refund"], "writes": ["raw_payment"], "to": "payment_guard"}
+    p.act("pay", own["pay"], phase="pay", **pays)
+    judges = {"reads": ["raw_payment"], "writes": ["accepted_payment"], "stops": ["tool"]}
+    p.guard("payment_guard", own["payment_guard"], phase="pay", to="refunded", **judges)
+    ends = {"reads": ["approved_refund", "accepted_payment"], "writes": ["outcome", "refund", "payment"]}
+    p.terminal("refunded", refunded, phase="pay", **ends)
     return p
 
 

@@ -9,23 +9,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from guardgraph.grammar import (
-    Allowlist,
-    Budget,
-    Call,
-    Catalogue,
-    Pass,
-    Pattern,
-    Proposer,
-    Result,
-    Settings,
-    Step,
-    Stop,
-    StopReason,
-    common_reasons,
-    found,
-    proposed_object,
-)
+import guardgraph.grammar as gg
 
 TICKET = {"ticket": "The invoice is wrong"}
 TIGHT = {"policy": {"labels": ["billing"]}}
@@ -45,40 +29,40 @@ class State(TypedDict):
     accepted_duty: str
 
 
-class Out(Result):
+class Out(gg.Result):
     label: NotRequired[str]
     on_duty: NotRequired[str]
     raw_label: NotRequired[Any]
 
 
-class Policy(Settings):
-    labels: Allowlist = ("billing", "bug", "spam")
-    desks: Allowlist = ("billing", "bug")
+class Policy(gg.Settings):
+    labels: gg.Allowlist = ("billing", "bug", "spam")
+    desks: gg.Allowlist = ("billing", "bug")
 
 
-REASONS = Catalogue(
+REASONS = gg.Catalogue(
     "triage",
     PHASES,
     [
-        *common_reasons(phases=PHASES, asking=["label"], tools={"lookup": "lookup"}),
-        StopReason("invalid_label", "invalid_label", ("label",), "No such label.", "Look at raw_label."),
-        StopReason("desk_denied:<name>", "desk_denied", ("lookup",), "The desk is closed.", "Open it."),
-        StopReason("tool_invalid_output:lookup", "tool", ("lookup",), "The tool failed.", "Mend it."),
+        *gg.common_reasons(phases=PHASES, asking=["label"], tools={"lookup": "lookup"}),
+        gg.StopReason("invalid_label", "invalid_label", ("label",), "No such label.", "Look at raw_label."),
+        gg.StopReason("desk_denied:<name>", "desk_denied", ("lookup",), "The desk is closed.", "Open it."),
+        gg.StopReason("tool_invalid_output:lookup", "tool", ("lookup",), "The tool failed.", "Mend it."),
     ],
 )
 
 
 def check_request(state, run):
     if not isinstance(state.get("ticket"), str):
-        raise Stop("invalid_request:ticket", details={"allowed": "a text"})
-    return Pass({"task": state["ticket"]})
+        raise gg.Stop("invalid_request:ticket", details={"allowed": "a text"})
+    return gg.Pass({"task": state["ticket"]})
 
 
 def label(proposer):
     """Ask for a label."""
 
     def body(state, run):
-        outcome = yield Proposer(proposer, {"proposer": "test"}).call({"ticket": state["task"]})
+        outcome = yield gg.Proposer(proposer, {"proposer": "test"}).call({"ticket": state["task"]})
         return {"proposed_label": outcome.packed()}
 
     return body
@@ -86,12 +70,12 @@ def label(proposer):
 
 def check_label(state, run):
     """Hold the label against the list; spam ends here."""
-    given = proposed_object(state["proposed_label"])
+    given = gg.proposed_object(state["proposed_label"])
     value = given.value.get("label") if isinstance(given.value, dict) else None
     if value not in run.policy.labels:
-        raise Stop("invalid_label", raw_label=given.raw)
-    step = Step({"phase": "label", "labels": 1}, {"action": "label", "label": value, **given.about})
-    return Pass({"accepted_label": value}, "spam" if value == "spam" else "lookup", (step,))
+        raise gg.Stop("invalid_label", raw_label=given.raw)
+    step = gg.Step({"phase": "label", "labels": 1}, {"action": "label", "label": value, **given.about})
+    return gg.Pass({"accepted_label": value}, "spam" if value == "spam" else "lookup", (step,))
 
 
 def lookup(tool):
@@ -99,7 +83,7 @@ def lookup(tool):
 
     def body(state, run):
         desk = open_desk(state, run)
-        outcome = yield Call("tool", tool, {"desk": desk})
+        outcome = yield gg.Call("tool", tool, {"desk": desk})
         return {"found_duty": outcome.packed()}
 
     return body
@@ -107,17 +91,17 @@ def lookup(tool):
 
 def open_desk(state, run):
     if state["accepted_label"] not in run.policy.desks:
-        raise Stop(f"desk_denied:{state['accepted_label']}")
+        raise gg.Stop(f"desk_denied:{state['accepted_label']}")
     return state["accepted_label"]
 
 
 def check_duty(state, run):
     """Check what the tool found."""
-    duty = found(state["found_duty"], "lookup")
+    duty = gg.found(state["found_duty"], "lookup")
     if not isinstance(duty, str):
-        raise Stop("tool_invalid_output:lookup", details={"given": duty})
-    step = Step({"phase": "lookup"}, {"action": "lookup", "on_duty": duty})
-    return Pass({"accepted_duty": duty}, steps=(step,))
+        raise gg.Stop("tool_invalid_output:lookup", details={"given": duty})
+    step = gg.Step({"phase": "lookup"}, {"action": "lookup", "on_duty": duty})
+    return gg.Pass({"accepted_duty": duty}, steps=(step,))
 
 
 def routed(state, run):
@@ -137,49 +121,33 @@ def on_duty(request):
     return f"Ada ({request['desk']})"
 
 
+BODIES = {
+    "request_guard": check_request,
+    "label_guard": check_label,
+    "duty_guard": check_duty,
+    "routed": routed,
+    "spam": spam,
+}
+
+
 def pattern(proposer=is_bug, tool=on_duty, *, bodies=None, policy=None, budget=None, catalogue=REASONS):
     """Return the pattern, with `bodies` in the place of its own."""
-    own = bodies or {}
-    p = Pattern(catalogue, state=State, input=In, output=Out, policy=policy or Policy(), budget=budget or Budget())
-    p.entry("request_guard", own.get("request_guard", check_request), writes=["task"], to="label")
-    p.propose(
-        "label",
-        own.get("label", label(proposer)),
-        phase="label",
-        reads=["task"],
-        writes=["proposed_label"],
-        to="label_guard",
+    own = {**BODIES, "label": label(proposer), "lookup": lookup(tool), **(bodies or {})}
+    p = gg.Pattern(
+        catalogue, state=State, input=In, output=Out, policy=policy or Policy(), budget=budget or gg.Budget()
     )
-    p.guard(
-        "label_guard",
-        own.get("label_guard", check_label),
-        phase="label",
-        reads=["proposed_label"],
-        writes=["accepted_label"],
-        to=["lookup", "spam"],
-        stops=["llm", "invalid_label"],
-    )
-    p.act(
-        "lookup",
-        own.get("lookup", lookup(tool)),
-        phase="lookup",
-        reads=["accepted_label"],
-        writes=["found_duty"],
-        to="duty_guard",
-    )
-    p.guard(
-        "duty_guard",
-        own.get("duty_guard", check_duty),
-        phase="lookup",
-        reads=["found_duty"],
-        writes=["accepted_duty"],
-        to="routed",
-        stops=["desk_denied", "tool"],
-    )
-    writes = ["outcome", "label", "on_duty"]
-    reads = ["accepted_label", "accepted_duty"]
-    p.terminal("routed", own.get("routed", routed), phase="lookup", reads=reads, writes=writes)
-    p.terminal("spam", own.get("spam", spam), phase="label", reads=["accepted_label"], writes=["outcome", "label"])
+    p.entry("request_guard", own["request_guard"], writes=["task"], to="label")
+    asks = {"reads": ["task"], "writes": ["proposed_label"], "to": "label_guard"}
+    p.propose("label", own["label"], phase="label", **asks)
+    judges = {"reads": ["proposed_label"], "writes": ["accepted_label"], "stops": ["llm", "invalid_label"]}
+    p.guard("label_guard", own["label_guard"], phase="label", to=["lookup", "spam"], **judges)
+    looks = {"reads": ["accepted_label"], "writes": ["found_duty"], "to": "duty_guard"}
+    p.act("lookup", own["lookup"], phase="lookup", **looks)
+    judges = {"reads": ["found_duty"], "writes": ["accepted_duty"], "stops": ["desk_denied", "tool"]}
+    p.guard("duty_guard", own["duty_guard"], phase="lookup", to="routed", **judges)
+    ends = {"reads": ["accepted_label", "accepted_duty"], "writes": ["outcome", "label", "on_duty"]}
+    p.terminal("routed", own["routed"], phase="lookup", **ends)
+    p.terminal("spam", own["spam"], phase="label", reads=["accepted_label"], writes=["outcome", "label"])
     return p
 
 
