@@ -198,6 +198,7 @@ def wrong(files, here, monkeypatch):
         (("add", "kb.sqlite", ""), "FOLDER: a path is required"),
         (("add", "empty", "docs"), "it is a folder"),
         (("add", "text", "docs"), "it is no database"),
+        (("add", "text/x.kb", "docs"), "text/x.kb: cannot be made or read: Not a directory"),
         (("add", "other.sqlite", "docs"), "it is another application's database"),
         (("add", "kb.sqlite", "docs", "--reader", "everybody"), "--reader: public, tenant, user:ID or group:ID"),
         (("add", "kb.sqlite", "docs", "--tenant", ""), "tenant: a text without blanks around it"),
