@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import reduce
 from itertools import chain
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from guardgraph.grounding.empty import is_empty_text
 from guardgraph.grounding.marks import mark_each_sentence
@@ -63,10 +63,11 @@ a question whose answer begins where the section does."""
 _LEAST_GAIN: Final = 0.2
 """What a further sentence has of the question that none before it has, as a share of its weight."""
 _RANKED: Final = 20  # from which a chunk's rank is taken: what was found first is preferred a little
-_LIKE, _WEAK, _PREFERRED, _FITTING, _RUNNER_UP = 1.5, 0.5, 1.2, 1.5, 0.6
-"""What a heading that is the question counts, and words of code; by how much a chunk with code, and a number for a
-quantity, is preferred; and how well a row or a passage answers beside the best one at least."""
+_LIKE, _WEAK, _PREFERRED, _RUNNER_UP = 1.5, 0.5, 1.2, 0.6
+"""What a heading that is the question counts, and words of code; by how much a chunk with code is preferred; and how
+well a row or a passage answers beside the best one at least."""
 _FENCES: Final = ("```", "~~~")
+_CODE_STARTS: Final = (*_FENCES, "$ ", ">>> ")
 _FENCE: Final = re.compile(r"^ *((?:```|~~~).*?) *$", re.MULTILINE)
 _ROW_GAP: Final = re.compile(r"^(\|.*)\n\n(?=\|)", re.MULTILINE)  # the blank line between two rows of a page's table
 _COLUMNS: Final = re.compile(r"=+(?: +=+)+$", re.MULTILINE)  # the line above a simple table of reStructuredText
@@ -79,14 +80,7 @@ _UNSEEN: Final = re.compile(
 """Links alone; and of MyST the targets of links, and directives without a text."""
 _NAME: Final = re.compile(r"(?<![\w-])--?\w[\w-]*|(?<!\w)\w+(?:[_.]\w+)+")
 """A name of code, which a text has letter by letter or not at all: an option, or one with an underscore or a point."""
-_NUMBER: Final = re.compile(r"(?<!\w)\d|[一二三四五六七八九十百千]")
 _NO_STATEMENT: Final = ("?", "？", "؟", ":")
-_QUANTITY: Final = re.compile(
-    r"\bhow (?:long|many|much|fast|often|soon|quickly)\b|\bwhen\b|\bwann\b|\bwie (?:lange|viele?|oft|schnell)\b|\bcuánt"
-    r"|\bcuándo\b|\bcombien\b|\bquand\b|\bскільки\b|\bколи\b|\bсколько\b|\bкогда\b|多少|几",
-    re.IGNORECASE,
-)
-"""Questions that a number answers, in the languages of the tables."""
 
 
 @mark_as_instant
@@ -101,70 +95,35 @@ def plan_offline_retrieval(view: JsonObject) -> JsonObject:
     return {**asked, "top_k": view["top_k"]} if "top_k" in view else asked
 
 
-class _Asked(NamedTuple):
-    """A question as it is looked for."""
-
-    weights: dict[str, float]  # its terms; one weighs the more the fewer blocks of the context have it
-    read_terms: Callable[[str], tuple[str, ...]]
-    wants_number: bool
-
-    def weigh(self, terms: frozenset[str]) -> float:
-        """Return the share of the question's weight that some of its terms have, 0 to 1."""
-        return sum(self.weights.get(term, 0) for term in sorted(terms)) / (sum(self.weights.values()) or 1)
-
-    def find_terms(self, text: str) -> frozenset[str]:
-        """Return the terms of the question that a text has."""
-        return frozenset(self.weights).intersection([*self.read_terms(text), *_NAME.findall(text)])
-
-
-class _PassageBlock(NamedTuple):
-    """What blank lines part: a paragraph, a list, a table; code between fences is whole."""
-
-    text: str
-    form: Literal["code", "table", "list", "text"]
-    terms: frozenset[str]  # what it has of the question
-    rate: float  # how well it answers, a table by its best row
-
-
-class _Section(NamedTuple):
-    """A chunk as it is skimmed."""
-
-    chunk: Any
-    headings: list[str]  # the title and the headings above it, each once
-    headed: frozenset[str]  # what these have of the question
-    blocks: list[_PassageBlock]
-    is_short: bool  # whether it is some sentences of prose
-
-
 @mark_as_instant
 def write_offline_answer(view: JsonObject) -> JsonObject:
     """Propose what one or two chunks say that have most of the question, word for word, as a person would skim it."""
     chunks = [{**item, "source": "", "score": 1.0} for item in view["context_chunks"]]  # are not shown
     texts = [
-        [text for block in _read_blocks(chunk["text"]) if (text := _keep_inert_lines(block, chunk))] for chunk in chunks
+        [*filter(None, (_keep_inert_lines(block, chunk) for block in _read_blocks(chunk["text"])))] for chunk in chunks
     ]
-    asked = _read_question(view["question"], list(chain(*texts)))
-    sections = [_read_section(asked, chunk, own) for chunk, own in zip(chunks, texts, strict=True)]
-    rates = [_rate_section(asked, section) * (_RANKED - rank) for rank, section in enumerate(sections)]
+    asked = _Question(view["question"], list(chain(*texts)))
+    sections = [
+        _Section(asked, chunk, own, _RANKED - rank) for rank, (chunk, own) in enumerate(zip(chunks, texts, strict=True))
+    ]
+    sections = sorted((section for section in sections if section.rate), key=lambda section: -section.rate)
     is_brief = all(section.is_short for section in sections)
     shown, answer, above = list[Any](), "", ""
-    for rank in sorted(range(len(sections)), key=lambda rank: -rates[rank]):
-        if not rates[rank] or len(shown) == (1 if is_brief else _MOST_PASSAGES):
+    for section in sections:
+        if len(shown) == (1 if is_brief else _MOST_PASSAGES) or (
+            shown and section.rate < _RUNNER_UP * sections[0].rate
+        ):
             break
-        if shown and rates[rank] < _RUNNER_UP * max(rates):
-            break
-        chunk, heading = chunks[rank], "" if is_brief else " > ".join(sections[rank].headings)
-        passage = (_take_sentences if is_brief else _take_passage)(asked, sections[rank])
+        heading = "" if is_brief else " > ".join(section.headings)
+        passage = section.take_sentences() if is_brief else section.take_passage()
         if view.get("sentence_citations") is True:
-            passage = mark_each_sentence(passage, chunk["doc_id"])
-        parts = [answer, f"## {heading}" if heading != above else "", passage]
-        longer = "\n\n".join(filter(None, parts))
-        if passage and _may_be_said(longer, [*shown, chunk], view["question"]):
-            answer, shown, above = longer, [*shown, chunk], heading
-    return {"answer": answer, "citations": [chunk["doc_id"] for chunk in shown]} if shown else _INSUFFICIENT
-
-
-_INSUFFICIENT: Final[JsonObject] = {"answer": "", "citations": [], "insufficient": True}
+            passage = mark_each_sentence(passage, section.chunk["doc_id"])
+        longer = "\n\n".join(filter(None, [answer, f"## {heading}" if heading != above else "", passage]))
+        if passage and _may_be_said(longer, [*shown, section.chunk], view["question"]):
+            answer, shown, above = longer, [*shown, section.chunk], heading
+    if not shown:
+        return {"answer": "", "citations": [], "insufficient": True}
+    return {"answer": answer, "citations": [chunk["doc_id"] for chunk in shown]}
 
 
 def _may_be_said(answer: str, chunks: list[Any], question: str) -> bool:
@@ -178,27 +137,122 @@ def _may_be_said(answer: str, chunks: list[Any], question: str) -> bool:
     return judge_answer(checked, policy).refusal is None and not is_empty_text(answer, echoes=[question])
 
 
-def _read_question(question: str, blocks: Sequence[str]) -> _Asked:
-    read = get_terms_reader(detect_language("\n".join(blocks)[:10_000]))
-    terms = {*read(question), *_NAME.findall(question)}
-    holders = Counter(term for block in blocks for term in terms.intersection([*read(block), *_NAME.findall(block)]))
-    weights = {term: math.log(1 + len(blocks) / (holders[term] + 0.5)) for term in terms}
-    return _Asked(weights, read, _QUANTITY.search(question) is not None)
+class _Question:
+    """A question as it is looked for in blocks: a term weighs the more the fewer of them have it."""
+
+    def __init__(self, question: str, blocks: list[str]) -> None:
+        self._read_terms = get_terms_reader(detect_language("\n".join(blocks)[:10_000]))
+        terms = self.list_terms(question)
+        holders = Counter(chain(*(terms & self.list_terms(block) for block in blocks)))
+        self.weights = {term: math.log(1 + len(blocks) / (holders[term] + 0.5)) for term in sorted(terms)}
+
+    def list_terms(self, text: str) -> frozenset[str]:
+        return frozenset([*self._read_terms(text), *_NAME.findall(text)])
+
+    def find_terms(self, text: str) -> frozenset[str]:
+        """Return the terms of the question that a text has."""
+        return self.list_terms(text) & self.weights.keys()
+
+    def weigh(self, terms: frozenset[str]) -> float:
+        """Return the share of the question's weight that some terms have, 0 to 1."""
+        return sum(weight for term, weight in self.weights.items() if term in terms) / (sum(self.weights.values()) or 1)
+
+    def rate(self, own: frozenset[str], headed: frozenset[str]) -> float:
+        """Return what a block or a sentence has of the question; what its headings have counts half."""
+        if not own and self.weigh(headed) < _ON_TOPIC:  # a question of a FAQ is the heading of its answer
+            return 0.0
+        return self.weigh(own) + self.weigh(headed - own) / 2
 
 
-def _read_section(asked: _Asked, chunk: JsonObject, texts: list[str]) -> _Section:
-    headings = [*dict.fromkeys(filter(None, [chunk["title"], *chunk["section"].split(" > ")]))]
-    headed = asked.find_terms("\n".join(headings))
-    blocks = [_read_block(asked, text, headed) for text in texts]
-    is_prose = all(block.form == "text" for block in blocks)
-    return _Section(chunk, headings, headed, blocks, is_prose and len(chunk["text"]) <= _SHORT_CHARS)
+class _Section:
+    """A chunk as it is skimmed; its rate is 0 where it does not answer."""
+
+    def __init__(self, asked: _Question, chunk: JsonObject, blocks: list[str], preference: int) -> None:
+        self._asked, self.chunk, self.blocks = asked, chunk, blocks
+        self.headings = [*dict.fromkeys(filter(None, [chunk["title"], *chunk["section"].split(" > ")]))]
+        self.headed = asked.find_terms("\n".join(self.headings))
+        self.forms = [_name_block_form(block) for block in blocks]
+        self.is_short = {*self.forms} <= {"text"} and len(chunk["text"]) <= _SHORT_CHARS
+        said, coded = self.headed, frozenset[str]()
+        self.rates = list[float]()
+        for block, form in zip(blocks, self.forms, strict=True):
+            own = asked.find_terms(block.partition("\n")[2] if block.startswith(_FENCES) else block)
+            said, coded = (said, coded | own) if form == "code" else (said | own, coded)
+            best = max(map(asked.find_terms, block.split("\n")), key=asked.weigh) if form == "table" else own
+            self.rates.append(asked.rate(best, self.headed) * (_WEAK if form == "code" else 1.0))
+        coded -= said
+        covers = len(said) + _WEAK * len(coded) >= _LEAST_COVER * (0.5 if self.is_short else 1) * len(asked.weights)
+        preferred = preference * (_PREFERRED if "code" in self.forms else 1.0)
+        rate = max(self.rates, default=0.0) if covers else 0.0
+        weighed = asked.weigh(said) + _WEAK * asked.weigh(coded) + _LIKE * self._compare_headings()
+        self.rate = rate and (rate + weighed) * preferred
+
+    def _compare_headings(self) -> float:
+        """Return how nearly a heading is the question: the Dice coefficient of their terms."""
+        told = [self._asked.list_terms(line) for line in (*self.headings[-1:], " ".join(self.headings))]
+        return max(2 * len(terms & self.headed) / max(len(terms) + len(self._asked.weights), 1) for terms in told)
+
+    def take_passage(self) -> str:
+        """Return the blocks that are shown: from the best one, what leads to it, or where the section begins."""
+        blocks, forms = self.blocks, self.forms
+        best = max(range(len(blocks)), key=self.rates.__getitem__)
+        is_near = sum(map(len, blocks[:best])) <= _NEAR_CHARS
+        if forms[best] != "table" and (is_near or self._asked.weigh(self.headed) >= _ON_TOPIC):
+            best = 0
+        while best and (forms[best] in ("code", "list") or blocks[best - 1].endswith(":")):
+            best -= 1
+        taken, chars, has_code = list[str](), 0, False
+        for block, form in zip(blocks[best:], forms[best:], strict=True):
+            is_led = bool(taken) and (taken[-1].endswith(":") or (form == "code" and not has_code))
+            if chars > _ENOUGH_CHARS and not is_led and chars + len(block) > PASSAGE_CHARS:
+                break
+            taken.append(self._cut_block(block, form))
+            chars, has_code = chars + len(taken[-1]), has_code or form == "code"
+        while taken and taken[-1].endswith(":"):
+            taken.pop()
+        return "\n\n".join(taken)
+
+    def _cut_block(self, block: str, form: str) -> str:
+        """Return a block that is short enough: its head with the best rows or items, or the first of its sentences."""
+        if form == "code" or (len(block) <= PASSAGE_CHARS and form != "table"):
+            return block
+        if form == "table":
+            rows, said = block.split("\n"), [_has_words(line) for line in block.split("\n")]
+            head = next((at + 1 for at in range(1, len(rows)) if not said[at] and any(said[:at])), 1)
+        else:
+            rows, head = _ITEM_START.split(block), int(form != "list")
+        if len(rows) == 1:
+            sentences = unwrap_text_lines(block)[:PASSAGE_CHARS].rpartition(". ")[0]
+            return f"{sentences}." if sentences else block[:PASSAGE_CHARS].rpartition("\n")[0]
+        rates = [self._asked.weigh(self._asked.find_terms(row)) if _has_words(row) else -1.0 for row in rows[head:]]
+        best = sorted(range(len(rates)), key=lambda at: (-rates[at], at))[:_MOST_ROWS]
+        least = _RUNNER_UP * max(rates, default=0.0)
+        return "\n".join([*rows[:head], *(rows[head + at] for at in sorted(best) if rates[at] >= least)])
+
+    def take_sentences(self) -> str:
+        """Return the sentences, each of which has something of the question that better ones lack."""
+        told = [item for block in self.blocks for item in split_sentences(unwrap_text_lines(block))]
+        sentences = {item: self._asked.find_terms(item) for item in told if not item.endswith(_NO_STATEMENT)}
+        rates = {item: self._asked.rate(own, self.headed) for item, own in sentences.items()}
+        chosen, seen = set[str](), frozenset[str]()
+        for item in sorted(rates, key=lambda item: -rates[item]):
+            if rates[item] and (not chosen or self._asked.weigh(sentences[item] - seen) >= _LEAST_GAIN):
+                chosen.add(item)
+                seen |= sentences[item]
+        return " ".join(item for item in sentences if item in chosen)
 
 
-def _read_block(asked: _Asked, text: str, headed: frozenset[str]) -> _PassageBlock:
-    form = _name_block_form(text)
-    own = asked.find_terms(text.partition("\n")[2] if text.startswith(_FENCES) else text)
-    best = max(map(asked.find_terms, text.split("\n")), key=asked.weigh) if form == "table" else own
-    return _PassageBlock(text, form, own, _rate_passage(asked, text, best, headed) * (_WEAK if form == "code" else 1.0))
+def _name_block_form(text: str) -> Literal["code", "table", "list", "text"]:
+    if text.lstrip().startswith(_CODE_STARTS):
+        return "code"
+    is_barred = text.count("|") > 1 and all("|" in line for line in text.split("\n") if _has_words(line))
+    if is_barred or _COLUMNS.match(text):
+        return "table"
+    return "list" if _MARKER.match(text) else "text"
+
+
+def _has_words(line: str) -> bool:
+    return any(map(str.isalnum, line))
 
 
 def _keep_inert_lines(block: str, chunk: JsonObject) -> str:
@@ -210,15 +264,11 @@ def _keep_inert_lines(block: str, chunk: JsonObject) -> str:
 
     if is_inert(block):
         return "" if _UNSEEN.fullmatch(block) else block
-    if block.startswith(_FENCES):
-        return ""
-    lines = (
-        line if is_inert(line) else " ".join(filter(is_inert, split_sentences(line))) for line in block.split("\n")
-    )
-    return "\n".join(filter(None, lines))
+    return "" if block.startswith(_FENCES) else "\n".join(filter(is_inert, block.split("\n")))
 
 
 def _read_blocks(text: str) -> Iterator[str]:
+    """Yield what blank lines part: a paragraph, a list, a table; code between fences is whole."""
     fences = [mark[1] for mark in _FENCE.finditer(text)]
     if next((at for at, mark in enumerate(fences) if mark not in _FENCES), len(fences)) % 2:
         text = text.partition(fences[0])[2]  # it begins in code, of which another chunk has the beginning
@@ -233,95 +283,3 @@ def _read_blocks(text: str) -> Iterator[str]:
             fence = "" if mark == fence else fence or mark
     if lines:
         yield "\n".join([*lines, *filter(None, [fence])])
-
-
-def _rate_section(asked: _Asked, section: _Section) -> float:
-    """Return how well a chunk answers, by its best block and as a whole, with its headings; 0 where it does not."""
-    said = section.headed.union(*(block.terms for block in section.blocks if block.form != "code"))
-    coded = frozenset[str]().union(*(block.terms for block in section.blocks)) - said
-    least = _LEAST_COVER / 2 if section.is_short else _LEAST_COVER
-    best = max((block.rate for block in section.blocks), default=0.0)
-    if not best or len(said) + _WEAK * len(coded) < least * len(asked.weights):
-        return 0.0
-    lines = [*section.headings[-1:], " ".join(section.headings)]
-    told = [{*asked.read_terms(line), *_NAME.findall(line)} for line in lines]
-    # How nearly a heading is the question: the Dice coefficient of their terms.
-    alike = max(2 * len(terms & section.headed) / (len(terms) + len(asked.weights)) for terms in told)
-    fits = asked.wants_number and any(_NUMBER.search(block.text) for block in section.blocks)
-    shows = any(block.form == "code" for block in section.blocks)
-    preferred = (_FITTING if fits else 1.0) * (_PREFERRED if shows else 1.0)
-    return (best + asked.weigh(said) + _WEAK * asked.weigh(coded) + _LIKE * alike) * preferred
-
-
-def _rate_passage(asked: _Asked, text: str, own: frozenset[str], headed: frozenset[str]) -> float:
-    """Return what a block or a sentence has of the question; what its headings have counts half."""
-    if not own and asked.weigh(headed) < _ON_TOPIC:  # a question of a FAQ is the heading of its answer
-        return 0.0
-    fits = asked.wants_number and _NUMBER.search(text)
-    return (asked.weigh(own) + asked.weigh(headed - own) / 2) * (_FITTING if fits else 1.0)
-
-
-def _take_passage(asked: _Asked, section: _Section) -> str:
-    """Return the blocks of a chunk that are shown: from the best one, what leads to it, or where its section begins."""
-    blocks = section.blocks
-    best = max(range(len(blocks)), key=lambda at: blocks[at].rate)
-    is_near = sum(len(block.text) for block in blocks[:best]) <= _NEAR_CHARS
-    if blocks[best].form != "table" and (is_near or asked.weigh(section.headed) >= _ON_TOPIC):
-        best = 0
-    while best and (blocks[best].form in ("code", "list") or blocks[best - 1].text.endswith(":")):
-        best -= 1
-    taken, chars, has_code = list[str](), 0, False
-    for block in blocks[best:]:
-        is_led = bool(taken) and (taken[-1].endswith(":") or (block.form == "code" and not has_code))
-        if chars > _ENOUGH_CHARS and not is_led and chars + len(block.text) > PASSAGE_CHARS:
-            break
-        taken.append(_cut_block(asked, block))
-        chars, has_code = chars + len(taken[-1]), has_code or block.form == "code"
-    while taken and taken[-1].endswith(":"):
-        taken.pop()
-    return "\n\n".join(taken)
-
-
-def _name_block_form(text: str) -> Literal["code", "table", "list", "text"]:
-    if text.lstrip().startswith((*_FENCES, "$ ", ">>> ")):
-        return "code"
-    is_barred = text.count("|") > 1 and all("|" in line for line in text.split("\n") if _has_words(line))
-    if is_barred or _COLUMNS.match(text):
-        return "table"
-    return "list" if _MARKER.match(text) else "text"
-
-
-def _has_words(line: str) -> bool:
-    return any(map(str.isalnum, line))
-
-
-def _cut_block(asked: _Asked, block: _PassageBlock) -> str:
-    """Return a block that is short enough: its head with the best rows or items, or the first of its sentences."""
-    if block.form == "code" or (len(block.text) <= PASSAGE_CHARS and block.form != "table"):
-        return block.text
-    if block.form == "table":
-        rows, said = block.text.split("\n"), [_has_words(line) for line in block.text.split("\n")]
-        head = next((at + 1 for at in range(1, len(rows)) if not said[at] and any(said[:at])), 1)
-    else:
-        rows, head = _ITEM_START.split(block.text), int(block.form != "list")
-    if len(rows) == 1:
-        sentences = unwrap_text_lines(block.text)[:PASSAGE_CHARS].rpartition(". ")[0]
-        return f"{sentences}." if sentences else block.text[:PASSAGE_CHARS].rpartition("\n")[0]
-    rates = [asked.weigh(asked.find_terms(row)) if _has_words(row) else -1.0 for row in rows[head:]]
-    best = sorted(range(len(rates)), key=lambda at: (-rates[at], at))[:_MOST_ROWS]
-    least = _RUNNER_UP * max(rates, default=0.0)
-    return "\n".join([*rows[:head], *(rows[head + at] for at in sorted(best) if rates[at] >= least)])
-
-
-def _take_sentences(asked: _Asked, section: _Section) -> str:
-    """Return the sentences of a short chunk, each of which has something of the question that better ones lack."""
-    told = [item for block in section.blocks for item in split_sentences(unwrap_text_lines(block.text))]
-    sentences = [(item, asked.find_terms(item)) for item in told if not item.endswith(_NO_STATEMENT)]
-    rates = [_rate_passage(asked, *sentence, section.headed) for sentence in sentences]
-    chosen, seen = set[int](), frozenset[str]()
-    for at in sorted(range(len(sentences)), key=lambda at: -rates[at]):
-        own = sentences[at][1]
-        if rates[at] and (not chosen or asked.weigh(own - seen) >= _LEAST_GAIN):
-            chosen.add(at)
-            seen |= own
-    return " ".join(sentences[at][0] for at in sorted(chosen))
