@@ -155,6 +155,11 @@ def answer(
     return payload(200, completion(choice(text, finish_reason, refusal), usage=usage), delay=delay)
 
 
+def says(text: Any, **more: Any) -> Behaviour:
+    """A reply with this text, and whatever else its choice says."""
+    return payload(200, completion({**choice(text), **more}))
+
+
 def status(code: int, message: str = "the server says no", error_code: str | None = None) -> Behaviour:
     return payload(code, {"error": {"message": message, "type": "server_says", "param": None, "code": error_code}})
 

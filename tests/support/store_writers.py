@@ -11,7 +11,6 @@ import sys
 import time
 from itertools import count
 from multiprocessing import forkserver
-from types import SimpleNamespace
 from unittest.mock import patch
 
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -36,100 +35,56 @@ def write(url, pipe, template, numbers):
     pipe.close()
 
 
-class Sending:
-    """A store that sends what it acknowledged of endings, and keeps beginnings."""
-
-    def __init__(self, store, pipe):
-        self.store, self.pipe = store, pipe
-        self.begin, self.note, self.notes = store.begin, store.note, store.notes
-
-    def record(self, run):
-        receipt = self.store.record(run)
-        self.pipe.send((run["run_id"], receipt))
-        return receipt
-
-
-def saver(checkpoints):
-    return SqliteSaver(sqlite3.connect(checkpoints, check_same_thread=False, timeout=TIMEOUT))
-
-
-def run_agents(url, pipe, checkpoints, first):
-    """Make runs that are checkpointed, each on a thread of its own, from a number on, until somebody ends it."""
-    store = Sending(sql_store(url, timeout=TIMEOUT), pipe)
-    agent = create_rag_agent(recorder=store, checkpointer=saver(checkpoints))
-    for number in count(first):
-        pipe.send(number)
-        agent.invoke(QUESTION, {"configurable": {"thread_id": str(number)}}, durability="sync")
-
-
 class Telling:
-    """A store that sends the id of a run that it has kept the beginning of, and may hang then."""
+    """A store that sends which runs it began, and the receipts of those that ended; it may hang behind a beginning."""
 
-    def __init__(self, store, pipe, hangs):
+    def __init__(self, store, pipe, hangs=False):
         self.store, self.pipe, self.hangs = store, pipe, hangs
-        self.record, self.note, self.notes = store.record, store.note, store.notes
+        self.note, self.notes = store.note, store.notes
 
     def begin(self, run):
-        """Keep a beginning, and send its id."""
         self.store.begin(run)
-        self.pipe.send(run["run_id"])
+        self.pipe.send(("begun", run["run_id"]))
         if self.hangs:
             time.sleep(TIMEOUT)
 
+    def record(self, run):
+        receipt = self.store.record(run)
+        self.pipe.send(("recorded", (run["run_id"], receipt)))
+        return receipt
 
-def stand_still(url, pipe, checkpoints, where):
-    """Begin a run on a thread, and stand still behind its beginning, or in its tool, until somebody ends it."""
-    store = Telling(sql_store(url, timeout=TIMEOUT), pipe, where == "beginning")
 
-    def stands(request):
-        pipe.send("called")
-        time.sleep(TIMEOUT)
+def run_agents(url, pipe, checkpoints, first, stands=None):
+    """Make runs that are checkpointed, each on a thread of its own, from a number on, until somebody ends it.
 
-    agent = create_rag_agent(recorder=store, checkpointer=saver(checkpoints), retriever=stands, sources=SOURCES)
-    agent.invoke(QUESTION, {"configurable": {"thread_id": "1"}}, durability="sync")
+    What happens is sent; `stands` says where the first run stands still: behind its ``beginning``, or in its ``tool``.
+    """
+
+    def retrieve(request):
+        pipe.send(("called", None))
+        if stands == "tool":
+            time.sleep(TIMEOUT)
+        return []
+
+    store = Telling(sql_store(url, timeout=TIMEOUT), pipe, hangs=stands == "beginning")
+    saver = SqliteSaver(sqlite3.connect(checkpoints, check_same_thread=False, timeout=TIMEOUT))
+    agent = create_rag_agent(recorder=store, checkpointer=saver, retriever=retrieve, sources=SOURCES)
+    for number in count(first):
+        pipe.send(("thread", number))
+        agent.invoke(QUESTION, {"configurable": {"thread_id": str(number)}}, durability="sync")
 
 
 def killed_at(url, checkpoints, where):
     """Let a process begin a run, kill it where it stands still, and return the id of the run."""
-    process, pipe = started(stand_still, url, checkpoints, where)
-    run_id = pipe.recv()
-    if where != "beginning":
-        assert pipe.recv() == "called"
+    process, pipe = started(run_agents, url, checkpoints, 1, where)
+    last = {"beginning": "begun", "tool": "called"}[where]
+    told = {}
+    while last not in told:
+        told |= dict([pipe.recv()])
     process.kill()
     process.join()
     pipe.close()
-    return run_id
-
-
-def call_tools(url, pipe, checkpoints, first):
-    """Make runs, each on a thread of its own, and send the id of each whose tool is called, until somebody ends it."""
-    begun = Telling(sql_store(url, timeout=TIMEOUT), None, False)
-    ids = []
-    begun.pipe = SimpleNamespace(send=ids.append)
-
-    def called(request):
-        pipe.send(ids[-1])
-        return []
-
-    agent = create_rag_agent(recorder=begun, checkpointer=saver(checkpoints), retriever=called, sources=SOURCES)
-    pipe.send("ready")
-    for number in count(first):
-        agent.invoke(QUESTION, {"configurable": {"thread_id": str(number)}}, durability="async")
-
-
-def called_and_killed(url, checkpoints, kills, seed):
-    """Let processes make runs, kill each at some point, and return the ids of the runs that called a tool."""
-    chance, called = random.Random(seed), []
-    for number in range(kills):
-        process, pipe = started(call_tools, url, checkpoints, number * 1000)
-        assert pipe.recv() == "ready"
-        called += [pipe.recv() for _ in range(chance.randint(0, 3))]
-        time.sleep(chance.random() * 0.1)
-        process.kill()
-        called += sent(pipe)
-        process.join()
-        pipe.close()
-    return called
+    return told["begun"]
 
 
 def started(target, url, *arguments):
@@ -165,20 +120,21 @@ def written(url, template, processes, runs):
 
 
 def killed(url, checkpoints, first, chance):
-    """Let a process make runs, kill it at some point, and return what was acknowledged and the thread it was at."""
+    """Let a process make runs, kill it at some point, and return what it told, in its order."""
     process, pipe = started(run_agents, url, checkpoints, first)
-    got = [pipe.recv() for _ in range(chance.randint(1, 5))]  # runs that began, and in between what was acknowledged
+    told = [pipe.recv() for _ in range(chance.randint(1, 12))]
     time.sleep(chance.random() * 0.1)
     process.kill()
-    got += sent(pipe)
+    told += sent(pipe)
     process.join()
     pipe.close()
-    threads = [item for item in got if isinstance(item, int)]
-    return [item for item in got if not isinstance(item, int)], threads[-1]
+    return told
 
 
 def survived(url, checkpoints, kills, seed):
     """Kill writers of a store again and again; nothing that was acknowledged is lost, and every run goes on.
+
+    Whatever called a tool has its beginning on record.
 
     Returns:
         How many runs were acknowledged.
@@ -186,8 +142,14 @@ def survived(url, checkpoints, kills, seed):
     chance, first = random.Random(seed), 0
     acknowledged, store = {}, sql_store(url, timeout=TIMEOUT)
     for _ in range(kills):
-        receipts, thread = killed(url, checkpoints, first, chance)
-        acknowledged |= dict(receipts)
+        told = killed(url, checkpoints, first, chance)
+        acknowledged |= dict(what for kind, what in told if kind == "recorded")
+        left = {item.run_id for item in store.open_runs()}
+        begun = None
+        for kind, what in told:
+            begun = what if kind == "begun" else begun
+            assert kind != "called" or begun in left or store.entries(begun)
+        *_, thread = (what for kind, what in told if kind == "thread")
         first = thread + 1
         resumed = resume(store, checkpoints, thread)
         assert store.read(resumed["run_id"]).recording["result"]["path"] == resumed["path"]

@@ -2,7 +2,7 @@
 
 import time
 
-from store_writers import PROCESSES, TIMEOUT
+from store_writers import TIMEOUT, started
 
 from guardgraph import Caller, RagBudget, TenantBudget, TenantWorld, create_rag_agent, sql_store
 from guardgraph.state.spending import Spending
@@ -44,23 +44,15 @@ def hang_in_call(url, pipe, limit):
 
 
 def begun_by_processes(url, processes, limit):
-    pipes, workers = [], []
-    for _ in range(processes):
-        mine, theirs = PROCESSES.Pipe(duplex=False)
-        workers.append(PROCESSES.Process(target=call_until_refused, args=(url, theirs, limit), daemon=True))
-        workers[-1].start()
-        theirs.close()
-        pipes.append(mine)
-    told = [pipe.recv() for pipe in pipes]
-    for worker in workers:
+    workers = [started(call_until_refused, url, limit) for _ in range(processes)]
+    told = [pipe.recv() for _, pipe in workers]
+    for worker, _ in workers:
         worker.join()
     return told
 
 
 def kill_in_call(url, limit):
-    mine, theirs = PROCESSES.Pipe(duplex=False)
-    worker = PROCESSES.Process(target=hang_in_call, args=(url, theirs, limit), daemon=True)
-    worker.start()
-    assert mine.recv() == "reserved"
+    worker, pipe = started(hang_in_call, url, limit)
+    assert pipe.recv() == "reserved"
     worker.kill()
     worker.join()

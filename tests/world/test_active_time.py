@@ -1,14 +1,9 @@
 """Active time: whatever a run does counts against its budget, also what never got to write anything."""
 
 import asyncio
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command, interrupt
 from runs import check_result, run
@@ -19,7 +14,6 @@ from guardgraph import LiveWorld
 from guardgraph.testing import ScriptedClock
 
 THREAD = {"configurable": {"thread_id": "1"}}
-TESTS = Path(__file__).parents[1]
 
 
 class SlowSaver(InMemorySaver):
@@ -130,57 +124,12 @@ def test_a_slow_checkpointer_counts(mode, options):
     assert (result["stop_reason"], called) == ("max_seconds", [])
 
 
-BEFORE = """
-import sys
-from langgraph.checkpoint.{kind} import {saver}
-from langgraph.types import interrupt
-from ticket_pattern import TICKET, triage
-from guardgraph import LiveWorld
-from guardgraph.testing import ScriptedClock
-
-clock = ScriptedClock()
-
-
-def proposer(view):
-    clock.advance(9)
-    return interrupt("Which label?")
-
-
-where, *threads = sys.argv[1:]
-with {saver}.from_conn_string(where) as checkpointer:
-    checkpointer.setup()
-    graph = triage(proposer, checkpointer=checkpointer, world=LiveWorld(clock=clock))
-    for thread in threads:
-        graph.invoke(TICKET, {{"configurable": {{"thread_id": thread}}}})
-"""
-"""A process that works in each of some threads for nine scripted seconds, asks, and ends."""
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def kept(request, tmp_path):
-    """The module and the class of a saver, and where it keeps its runs."""
-    if request.param == "sqlite":
-        yield "sqlite", SqliteSaver, str(tmp_path / "runs.sqlite")
-    else:
-        yield "postgres", PostgresSaver, request.getfixturevalue("new_postgres")()
-
-
-def test_time_of_another_process_counts(kept):
-    """What a process did before it asked counts in the process that goes on with the answer."""
-    kind, saver, where = kept
-    limits = {18.0: "max_seconds", 18.5: "success"}
-    script = BEFORE.format(kind=kind, saver=saver.__name__)
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS / "support"), str(TESTS.parent)])}
-    subprocess.run([sys.executable, "-c", script, where, *map(str, limits)], env=environ, check=True)
-    clock = ScriptedClock()
-
-    def proposer(view):
-        clock.advance(9)
-        return interrupt("Which label?")
-
-    with saver.from_conn_string(where) as checkpointer:
-        graph = triage(proposer, checkpointer=checkpointer, world=LiveWorld(clock=clock))
-        for limit, reason in limits.items():
-            config = {"configurable": {"thread_id": str(limit)}}
-            result = graph.invoke(Command(resume={"label": "bug"}), config, context=budget(limit))
-            assert check_result(REASONS, result)["stop_reason"] == reason
+@pytest.mark.parametrize(("limit", "reason"), [(27.0, "max_seconds"), (27.5, "success")])
+def test_time_of_another_process_counts(limit, reason, tmp_path):
+    """What was done before somebody was asked counts for who goes on, with a clock and a checkpointer of its own."""
+    for given, start in ((TICKET, 0.0), (Command(resume={"label": "bug"}), 1e6)):
+        clock = ScriptedClock(start)
+        with SqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as saver:
+            graph = triage(asking(clock, 9), checkpointer=saver, world=LiveWorld(clock=clock))
+            result = graph.invoke(given, THREAD, context=budget(limit))
+    assert check_result(REASONS, result)["stop_reason"] == reason

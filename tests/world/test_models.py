@@ -17,7 +17,7 @@ from openai_server import OpenAIServer, answer
 from rag_agents import ANSWER as SLA_ANSWER
 from rag_agents import INTENT
 from rag_agents import QUESTION as SLA_QUESTION
-from runs import ASKED_ONCE, LIMITS, check_result, run
+from runs import LIMITS, check_result, run
 from tables import each_row
 
 from guardgraph import (
@@ -161,13 +161,14 @@ def test_wrong_variables(name: str, values: list[str]) -> None:
         assert "\n" not in str(caught.value)
 
 
-def test_openai_is_imported_only_when_named() -> None:
-    """Neither an import nor the judgement of an error loads the OpenAI client."""
+def test_a_client_is_imported_only_when_it_is_needed() -> None:
+    """Neither an import, nor the judgement of an error, nor the name of a provider loads a client or LangChain."""
     script = (
         "import sys; from guardgraph.world.failures import classify_model_error; import guardgraph.world.proposers;"
         "reason, details = classify_model_error(TimeoutError('late'));"
         "assert (reason, details['cause']) == ('llm_timeout', 'timeout');"
-        "assert not {'openai', 'langchain_openai'} & sys.modules.keys()"
+        "from guardgraph import create_rag_agent; create_rag_agent('anthropic:claude-x');"
+        "assert not {'openai', 'langchain', 'langchain_openai', 'langchain_anthropic'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
 
@@ -287,16 +288,16 @@ def test_a_provider_that_langchain_knows(azure, mode):
 
 
 def test_nothing_is_opened_before_the_first_live_run(monkeypatch):
-    """A graph can be built and drawn without the provider's package; the first run says what to install."""
+    """A graph can be built and drawn without the provider's package; the first run says what to install.
+
+    Without LangChain it says so of both.
+    """
     pytest.importorskip("langchain")
     monkeypatch.setitem(sys.modules, "langchain_anthropic", None)
     agent = create_rag_agent("anthropic:claude-x")
     assert agent.get_graph().draw_mermaid()
     with pytest.raises(ConfigurationError, match=r"^model: 'anthropic:claude-x' .*pip install langchain-anthropic"):
         agent.invoke(SLA_QUESTION)
-
-
-def test_langchain_itself_is_not_there(monkeypatch):
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
     with pytest.raises(ConfigurationError, match=r"^model: 'anthropic:claude-x' .*install langchain and .*provider's"):
         chat_model("anthropic:claude-x")
@@ -313,26 +314,3 @@ def test_what_langchain_cannot_open(name, monkeypatch):
         chat_model(name)
     assert "secret" not in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_langchain_is_imported_late():
-    """Naming a provider loads neither langchain nor the provider's package."""
-    script = (
-        "import sys; from guardgraph import create_rag_agent; create_rag_agent('anthropic:claude-x');"
-        "assert not {'langchain', 'langchain_anthropic', 'openai'} & sys.modules.keys()"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
-
-
-@MODES
-def test_a_server_without_json_schema_is_asked_for_json(monkeypatch, mode):
-    """Where the deployment says json, the server is asked for any JSON object, and the guards judge it."""
-    with OpenAIServer(answer({**INTENT, "sources": None}), answer({"answer": 5, "citations": []})) as server:
-        for name, value in server.environ(OPENAI_STRUCTURED_OUTPUT=" json ").items():
-            monkeypatch.setenv(name, value)
-        graph = create_rag_agent("openai:test-model")
-        result = check_result(RAG_REASONS, run(graph, SLA_QUESTION, mode, context=ASKED_ONCE))
-    assert (result["stop_reason"], result["phase"]) == ("llm_invalid_schema", "generate")
-    assert result["history"][0]["proposer"] == "test-model"
-    assert [request["body"]["response_format"] for request in server.requests] == [{"type": "json_object"}] * 2
-    assert all("JSON" in request["body"]["messages"][0]["content"] for request in server.requests)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
-from openai_server import OpenAIServer, choice, completion, drip, payload, refusal
+from openai_server import OpenAIServer, choice, completion, drip, payload, refusal, says
 
 from guardgraph import RagBudget, ResilientWorld, ToolPolicy, create_rag_agent, create_tool_agent, replay
 from guardgraph.testing import InMemoryRecorder
@@ -16,19 +16,15 @@ SAID = "The P1 first response target is 15 minutes"
 JSON = json.dumps({"answer": f"{SAID} [1].", "citations": [1], "workings": [], "insufficient": False})
 
 
-def says(text, **more):
-    return payload(200, completion({**choice(text), **more}))
-
-
-def form_of(handler):
-    return handler.owner.requests[-1]["body"].get("response_format", {"type": "none"})["type"]
+def form_of(request):
+    return request["body"].get("response_format", {"type": "none"})["type"]
 
 
 def knows(*forms, reply):
 
     def behave(handler):
         refusal = {"error": {"message": "response_format is not supported", "code": 400}}
-        (says(reply) if form_of(handler) in forms else payload(400, refusal))(handler)
+        (says(reply) if form_of(handler.owner.requests[-1]) in forms else payload(400, refusal))(handler)
 
     return behave
 
@@ -90,6 +86,9 @@ def test_a_form_is_found_out_once(answered, monkeypatch, caplog):
     result, asked = answered(knows("none", reply=f"{SAID} [1]."), OPENAI_STRUCTURED_OUTPUT="schema")
     assert (result["stop_reason"], len(asked)) == ("llm_bad_response", 1)
     assert result["details"]["setting"] == "OPENAI_STRUCTURED_OUTPUT"
+    result, asked = answered(knows("json_object", reply=JSON), OPENAI_STRUCTURED_OUTPUT=" json ")
+    assert (result["answer"], [form_of(request) for request in asked]) == (f"{SAID}.", ["json_object"])
+    assert "JSON" in asked[0]["body"]["messages"][0]["content"]
     for text in ("NOT FOUND", "The answer is not found in the passages."):
         result, _ = answered(says(text), OPENAI_STRUCTURED_OUTPUT="none")
         assert result["clarify_reason"] == "answerer_abstained"

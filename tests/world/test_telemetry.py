@@ -5,7 +5,6 @@ import json
 import logging
 import re
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -230,10 +229,6 @@ class Failing(SpanProcessor):
 
 
 class FailingProvider(TracerProvider):
-    @contextmanager
-    def start_as_current_span(self):
-        raise RuntimeError
-
     def get_tracer(self, *args, **kwargs):
         tracer = super().get_tracer(*args, **kwargs)
         tracer.start_span = self.fail

@@ -1,7 +1,7 @@
 """Models that are held to no schema write texts: drafts, critiques, notes and questions are read from them."""
 
 import pytest
-from openai_server import OpenAIServer, choice, completion, payload
+from openai_server import OpenAIServer, says
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISED
 
 from guardgraph import (
@@ -17,10 +17,6 @@ from guardgraph.world.prompts import find_nearest_sentence
 
 HOST = "handbook.example"
 PAGE = "# Trial\n\nThe trial lasts 21 days and needs no credit card. At its end the workspace turns read-only.\n"
-
-
-def says(text, finish_reason="stop"):
-    return payload(200, completion(choice(text, finish_reason)))
 
 
 @pytest.fixture
@@ -117,7 +113,7 @@ def test_calls_that_came_whole_are_judged_of_a_step_that_was_cut_off(run):
     result, _ = run(
         create_tool_agent,
         {"task": "Which colour has a?"},
-        says(cut, "length"),
+        says(cut, finish_reason="length"),
         ends,
         tools=[look],
         policy=ToolPolicy(rules={"look": ToolRule(effect="read")}),
@@ -148,10 +144,14 @@ def test_a_loop_that_was_cut_off_is_judged_once_and_not_asked_for_again(run):
     question = {"question": "What is the P1 first response target of the Enterprise plan?"}
     said, loop = "The target is 15 minutes.", " Ask us for more at any time of the day."
     result, asked = run(
-        create_rag_agent, question, says(f"{said}{loop * 9} Ask us", "length"), planner="rules", policy=None
+        create_rag_agent,
+        question,
+        says(f"{said}{loop * 9} Ask us", finish_reason="length"),
+        planner="rules",
+        policy=None,
     )
     assert (result["answer"], len(asked)) == (f"{said}{loop}", 1)
-    wrong = says("The target is 20 minutes." * 9 + " The tar", "length")
+    wrong = says("The target is 20 minutes." * 9 + " The tar", finish_reason="length")
     result, asked = run(create_rag_agent, question, wrong, planner="rules")
     assert (result["status"], "attempts" in result, len(asked)) == ("stopped", False, 1)
 
