@@ -61,6 +61,12 @@ def test_a_wrong_dataset_is_an_error_that_names_the_row(dataset, said):
     assert str(caught.value).startswith(said)
 
 
+def test_a_line_that_is_no_json_is_named(tmp_path):
+    (tmp_path / "data.jsonl").write_text(f"{json.dumps(SLA)}\n\n{{'id': 1}}\n")
+    with pytest.raises(InputError, match=r"data\.jsonl', line 3: not JSON: "):
+        evaluate(create_rag_agent(), tmp_path / "data.jsonl")
+
+
 def test_wrong_arguments():
     """What is no agent, no number of runs, no rate and no share is named."""
     with pytest.raises(ConfigurationError, match=r"^agent: a guarded graph is required; given: str"):

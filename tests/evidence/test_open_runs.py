@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode
 from contextlib import closing
+from functools import cache
 
 import psycopg
 import pytest
@@ -12,7 +13,7 @@ from exported_runs import private_pem
 from langgraph.checkpoint.memory import InMemorySaver
 from refund_pattern import refund, waiting
 from store_writers import QUESTION, TIMEOUT, killed_at, resume
-from stored_runs import everything_written, new_database, opened, recording
+from stored_runs import everything_written, make_url, opened, recording
 from ticket_pattern import TICKET, triage
 
 from guardgraph import (
@@ -30,24 +31,23 @@ from guardgraph.evidence.sql import writing
 from guardgraph.evidence.strict_json import format_document_text
 from guardgraph.testing import InMemoryRecorder
 
-database = pytest.fixture(new_database)
+url = pytest.fixture(params=["sqlite", "postgres"])(make_url)
 THREAD = {"configurable": {"thread_id": "1"}}
 NOW = "2026-01-01T00:00:00.000000+00:00"
 AGENT = "guardgraph:create_rag_agent"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request, tmp_path):
-    """The URL of a store that is not there yet, in both kinds of databases."""
-    return request.getfixturevalue("database") if request.param == "postgres" else f"sqlite:///{tmp_path}/runs.db"
+@cache
+def _begun():
+    recorder = InMemoryRecorder()
+    context = {"caller": {"tenant": "acme", "user": "ann"}}
+    triage(recorder=recorder).invoke({"ticket": "The invoice of ann@acme.example"}, context=context)
+    return json.dumps(recorder.begun[0])
 
 
 def beginning(number=1, **changed):
-    kept = InMemoryRecorder()
-    context = {"caller": {"tenant": "acme", "user": "ann"}}
-    triage(recorder=kept).invoke({"ticket": "The invoice of ann@acme.example"}, context=context)
     run_id = f"00000000-0000-4000-8000-{number:012d}"
-    return {**kept.begun[0], "run_id": run_id, "request": f"request {number}", **changed}
+    return {**json.loads(_begun()), "run_id": run_id, "request": f"request {number}", **changed}
 
 
 def note(number=1, kind="intent", **content):
@@ -161,7 +161,7 @@ def test_a_closed_run_that_acts_is_open_again(url):
     assert store.open_runs() == []
     store.note(note())
     assert [item.intents for item in store.open_runs()] == [1]
-    assert [item.intents for item in store.verify().open] == [1]
+    assert [(item.intents, item.receipts) for item in store.verify().open] == [(1, 0)]
     store.record({**recording(), "run_id": beginning()["run_id"]})
     assert (store.open_runs(), store.verify().open) == ([], ())
     with pytest.raises(StoreError, match="it has ended, and its ending was recorded"):

@@ -18,12 +18,13 @@ from pathlib import Path
 import psycopg
 import pytest
 from docs_parts import ROOT
-from stored_runs import everything_written, new_database, opened, recording
+from stored_runs import everything_written, make_url, new_database, opened, recording
 from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, StoreError, sql_store
 
 database = pytest.fixture(new_database)
+each = pytest.fixture(params=["sqlite", "postgres"])(make_url)
 
 FIRST = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 
@@ -32,12 +33,6 @@ FIRST = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 def url(tmp_path):
     """The URL of a store in a file that is not there yet."""
     return f"sqlite:///{tmp_path}/runs.db"
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def each(request):
-    """The URL of a store that is not there yet, in both kinds of databases."""
-    return request.getfixturevalue({"sqlite": "url", "postgres": "database"}[request.param])
 
 
 def rights(file):
@@ -252,6 +247,7 @@ def test_what_is_no_text_names_no_run_and_no_caller(each, odd):
     """One clear error, the same of both databases; nothing is asked of them."""
     store = sql_store(each)
     store.record(recording(1, tenant="acme"))
+    assert store.entries(odd) == []
     for use in (lambda: store.read(odd), lambda: store.erase(odd, by="me")):
         with pytest.raises(InputError, match="run_id: a run of the store is required; given: "):
             use()
@@ -282,6 +278,8 @@ def test_a_store_can_be_made_before_the_first_run(each):
     receipt = store.record(recording(1))
     store.open()
     assert store.head().receipt == receipt
+    store.record({**recording(1), "more": 1})
+    assert store.read(recording(1)["run_id"]).earlier == (receipt["seq"],)
 
 
 def test_a_full_disk_is_one_line_and_nothing_is_half_written(url):

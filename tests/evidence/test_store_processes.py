@@ -14,17 +14,11 @@ from time import monotonic, sleep
 
 import pytest
 from store_writers import TIMEOUT, survived, written
-from stored_runs import new_database, numbered, recording
+from stored_runs import make_url, numbered, recording
 
 from guardgraph import sql_store
 
-database = pytest.fixture(new_database)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request, tmp_path):
-    """The URL of a store that is not there yet, in both kinds of databases."""
-    return request.getfixturevalue("database") if request.param == "postgres" else f"sqlite:///{tmp_path}/runs.db"
+url = pytest.fixture(params=["sqlite", "postgres"])(make_url)
 
 
 def test_processes_write_into_one_chain(url):

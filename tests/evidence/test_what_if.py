@@ -19,7 +19,9 @@ from guardgraph import (
     sql_store,
     what_if,
 )
+from guardgraph.evidence.what_if import parse_fail_on
 from guardgraph.graphs.patterns import PATTERNS
+from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder
 
 RAG = "guardgraph:create_rag_agent"
@@ -66,6 +68,37 @@ def test_the_table_says_old_and_new_endings_and_what_nobody_knows():
         "unreplayable        2  redacted 1, damaged 1\n"
         "other_pattern       1  research 1"
     )
+    assert "<td>ok:grounded_answer</td>" in judged._repr_html_()
+
+
+def test_rows_are_plain_json_and_flat_records():
+    """For a file and for a data frame: each names its run, and a record has the same keys in every row."""
+    judged = what_if(create_rag_agent(budget=STRICT), runs())
+    told, records = judged.plain(), judged.records()
+    assert [row["kind"] for row in told["rows"]] == [row["kind"] for row in records]
+    assert told["rows"][0]["run_id"] == records[0]["run_id"] == judged.rows[0].run_id
+    assert told["rows"][0]["ways"] == [list(way.path) for way in judged.rows[0].ways]
+    assert (records[0]["old"], records[0]["new"]) == ("ok:grounded_answer", "ok:clarify")
+    assert (records[2]["old"], records[2]["node"]) == ("stopped:invalid_intent:kind", "plan")
+    assert len({tuple(row) for row in records}) == 1
+
+
+@each_row(
+    ("limit", "is_exceeded"),
+    [
+        ("changed:0", True),
+        ("changed:20%", False),
+        ("ok>ok:clarify:0", True),
+        ("ok>stopped:0", False),
+        ("unreplayable:1", True),
+        ("unreplayable:redacted:0", True),
+        ("unreplayable:erased:0", False),
+        ("other_pattern:1", False),
+    ],
+)
+def test_a_limit_counts_the_runs_that_it_is_about(limit, is_exceeded):
+    agent = create_rag_agent(budget=STRICT)
+    assert parse_fail_on(limit, RAG_REASONS).is_exceeded(what_if(agent, runs())) == is_exceeded
 
 
 def test_other_declarations_are_named():

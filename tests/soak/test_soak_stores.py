@@ -2,18 +2,13 @@
 
 import pytest
 from store_writers import TIMEOUT, survived, written
-from stored_runs import new_database, recording
+from stored_runs import make_url, recording
 
 from guardgraph import sql_store
 
-database = pytest.fixture(new_database)
+url = pytest.fixture(params=["sqlite", "postgres"])(make_url)
 
 PROCESSES, RUNS = 8, 12
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request, tmp_path):
-    return request.getfixturevalue("database") if request.param == "postgres" else f"sqlite:///{tmp_path}/runs.db"
 
 
 def test_eight_processes_write_into_one_chain(url):

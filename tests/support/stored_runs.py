@@ -23,6 +23,13 @@ def new_database(postgres):
     return f"{postgres}&options=-csearch_path%3D{name}".replace("postgresql://", "postgresql+psycopg://")
 
 
+def make_url(request, tmp_path):
+    """The URL of a store that is not there yet, in both kinds of databases."""
+    if request.param == "postgres":
+        return new_database(request.getfixturevalue("postgres"))
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
 def asked(recorder, question="What is the P1 first response target?", **caller):
     context = {"caller": caller} if caller else None
     return create_rag_agent(recorder=recorder).invoke({"question": question}, context=context)

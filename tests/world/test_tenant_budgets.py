@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 from langchain_core.messages import AIMessage
-from stored_runs import new_database
+from stored_runs import make_url
 from tenant_writers import INTENT, TIMEOUT, ask, begun_by_processes, kill_in_call, tenant_agent
 
 from guardgraph import (
@@ -28,17 +28,11 @@ from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 from guardgraph.tools.demo import load_tools_demo
 from guardgraph.world.tenants import Account, Charge, Overdrawn, Reserved
 
-database = pytest.fixture(new_database)
+url = pytest.fixture(params=["sqlite", "postgres"])(make_url)
 
 ANSWER = {"answer": "P1 incidents get a first response within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
 ACME = {"caller": {"tenant": "acme", "user": "u"}}
 DAY = Account("acme", "2026-11-23", "tokens")
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request, tmp_path):
-    """The URL of a store that is not there yet, in both kinds of databases."""
-    return request.getfixturevalue("database") if request.param == "postgres" else f"sqlite:///{tmp_path}/runs.db"
 
 
 def test_sixteen_processes_never_begin_a_call_beyond_a_budget(url):
