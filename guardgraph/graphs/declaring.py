@@ -147,7 +147,6 @@ def build_state_schema(name: str, hints: dict[str, Any]) -> Any:
 
 
 def _name_channel_reducer(hint: Any) -> str | None:
-    """Name what a type hint says of how its channel adds up, None where it says nothing."""
     for item in _list_hint_annotations(hint):
         kind = item if isclass(item) else type(item)
         if issubclass(kind, BaseChannel):

@@ -186,7 +186,6 @@ def _check_verdict_is_kept(verdict: str) -> None:
 
 
 def _make_state_reader(field: str, read: Read) -> Callable[[Any], Any]:
-    """Return what reads a value of the state: of a dictionary, or of a dataclass or model."""
     if callable(read):
         return read
     if not isinstance(read, str) or not read:
@@ -195,7 +194,6 @@ def _make_state_reader(field: str, read: Read) -> Callable[[Any], Any]:
 
 
 def _read_last_message(said: Any) -> str:
-    """Return a text as it is; of messages that of the last one, of nothing an empty one."""
     last = said[-1] if isinstance(said, list | tuple) and said else said
     return last.text if isinstance(last, BaseMessage) else str(last or "")
 

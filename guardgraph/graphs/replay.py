@@ -263,7 +263,6 @@ class _Channels:
         self._held: JsonObject = {**given, **self._lists}
 
     def read_channels(self, node: str) -> JsonObject:
-        """Return what a node is handed."""
         held = self._held
         return {name: held[name] for name in self._handed[node] if name in held}
 

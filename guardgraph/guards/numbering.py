@@ -93,7 +93,6 @@ def _name_cited_number(item: JsonValue, ids: Sequence[str]) -> JsonValue:
 
 
 def _get_numbered_id(number: int, ids: Sequence[str]) -> str:
-    """Return the id of what has a number, the number itself where nothing has it."""
     return ids[number - 1] if 0 < number <= len(ids) else str(number)
 
 

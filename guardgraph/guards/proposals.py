@@ -132,7 +132,6 @@ def _is_new_text(text: str, known: set[str]) -> bool:
 
 
 def _find_last_object(text: str) -> JsonObject | None:
-    """Return the last JSON object that stands in a text, None where there is none."""
     mended = _STRING.sub(lambda match: re.sub(r"[\n\r\t]", _escape_control_character, match[0]), text)
     decoder, last, at = json.JSONDecoder(), None, mended.find("{")
     for _ in range(_MOST_OBJECTS):

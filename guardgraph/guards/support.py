@@ -71,7 +71,6 @@ def find_claim_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tu
 
 
 def _strip_marks(said: str, is_numbered: bool) -> str:
-    """Return a sentence without what Markdown has around it."""
     said = _MARKED.sub("", _NUMBERED.sub("", said, count=1) if is_numbered else said)
     bold = _BOLD.fullmatch(said)
     said = f"{bold[2]}{bold[3]}" if bold else said
@@ -93,7 +92,6 @@ def _introduces_claims(text: str, start: int, end: int, ends: Sequence[int]) -> 
 
 @cache
 def _list_assents() -> frozenset[str]:
-    """Return the words that only agree or deny, of all languages."""
     return frozenset().union(*(list_hand_words(each, "assents") for each in LANGUAGES))
 
 

@@ -35,8 +35,7 @@ from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, format_json_text
 from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy, ToolRule
 
-_OF_SENTENCES: Final = ("opposite", "cover")
-"""Rules whose findings are whole sentences."""
+_OF_SENTENCES: Final = ("opposite", "cover")  # rules whose findings are whole sentences
 _SHOWN_OF_SENTENCES: Final = ("start", "end", "text", "verdict")
 
 
@@ -214,7 +213,6 @@ def find_claim(text: str, made: Sequence[MadeCall], cards: Mapping[str, ToolCard
 
 
 def _list_made_calls(messages: Sequence[AnyMessage], policy: ToolPolicy) -> list[MadeCall]:
-    """Return the calls that were made since the user's last message."""
     asked, made = dict[str, Any](), list[MadeCall]()
     for message in messages:
         if is_written_by_user(message):

@@ -25,8 +25,7 @@ from guardgraph.middleware.tool_results import read_update
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
-MOST_TOLD: Final = 4000
-"""Characters of a proposal, and of the evidence against it, that a model is told."""
+MOST_TOLD: Final = 4000  # characters of a proposal, and of the evidence against it, that a model is told
 
 
 Reply: TypeAlias = ExtendedModelResponse[Any] | ModelResponse[Any]
@@ -44,8 +43,7 @@ class Tally:
     run: str
     usage: dict[str, int] = field(default_factory=dict)
     attempts: list[JsonObject] = field(default_factory=list)
-    update: JsonObject = field(default_factory=dict)
-    """What the guards inside write of the reply that came."""
+    update: JsonObject = field(default_factory=dict)  # what the guards inside write of the reply that came
 
     def count(self, message: AIMessage) -> None:
         """Count one call of a model and its tokens, as far as the model tells."""
@@ -143,7 +141,6 @@ def _note_asking(tally: Tally, refused: Stop | None) -> int:
 
 
 def _note_reply(tally: Tally, before: int, response: ModelResponse[Any]) -> None:
-    """Count what a reply used, unless a guard inside this one has."""
     message = next(each for each in reversed(response.result) if isinstance(each, AIMessage))
     if tally.usage.get("model_calls", 0) == before and not is_stop_message(message):
         tally.count(message)

@@ -49,12 +49,10 @@ from guardgraph.state.tools import Given, Licence, MadeCall, ToolBudget, ToolCar
 
 _ASKED_AGAIN: Final = ("invalid_action", "unsupported_argument", "tool_not_allowed_policy")
 """Families of refusals after which the model is asked again: of form, of support, and of a tool that there is not."""
-DECISIONS: Final = ("approve", "edit", "reject")
-"""What a person may answer, in the words of LangChain's inboxes."""
+DECISIONS: Final = ("approve", "edit", "reject")  # what a person may answer, in the words of LangChain's inboxes
 
 
-MOST_SHOWN: Final = 100
-"""Characters of a value that a message shows."""
+MOST_SHOWN: Final = 100  # characters of a value that a message shows
 ADVICE: Final = (
     "Nobody could be asked, since the agent has no checkpointer: give it one; or give a tool that only reads the rule "
     '{"effect": "read"}, and one of which nobody is to be asked {"approve": "never"}.'
@@ -129,7 +127,6 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         return update
 
     def _read_tools(self, tools: Sequence[Any]) -> tuple[dict[str, ToolCard], ToolPolicy]:
-        """Return what is known of the agent's tools, and the policy with its lists filled."""
         known, cards, policy = self._known_tools
         if len(known) != len(tools) or any(one is not other for one, other in zip(known, tools, strict=True)):
             cards = list_cards(tools)
@@ -352,7 +349,6 @@ def read_decisions(
 
 
 def _read_edit(decision: JsonObject, tool: str, cards: Mapping[str, ToolCard]) -> JsonObject:
-    """Return the arguments that a person wrote instead."""
     edited = decision.get("edited_action")
     edited = edited if isinstance(edited, dict) else {}
     args = edited.get("args")
@@ -445,7 +441,6 @@ def _read_given(record: JsonObject) -> Given:
 
 
 def _read_made_calls(record: JsonObject) -> list[MadeCall]:
-    """Return the calls that the run made, numbered in their order."""
     return [
         cast(MadeCall, {**{key: value for key, value in each.items() if key != "call_id"}, "id": f"r{number}"})
         for number, each in enumerate(record.get("calls", []), 1)

@@ -24,8 +24,7 @@ from guardgraph.state.tools import Licence
 from guardgraph.world.call import Asked, Call, Performed
 from guardgraph.world.live import LiveWorld
 
-_YEAR: Final = 366 * 86400.0
-"""Seconds that a write has: how long a tool may take is the agent's own business."""
+_YEAR: Final = 366 * 86400.0  # seconds that a write has: how long a tool may take is the agent's own business
 
 
 @dataclass

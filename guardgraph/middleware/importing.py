@@ -158,7 +158,6 @@ def _write_trail(run: ExportedRun, form: str) -> list[JsonObject]:
 
 
 def _list_replies(messages: Sequence[AnyMessage], *, is_typed: bool) -> Iterator[JsonObject]:
-    """Yield what models replied and tools brought, as `RecordedRun` notes it."""
     results = {each.tool_call_id: each for each in messages if isinstance(each, ToolMessage)}
     for at, message in enumerate(messages):
         told = message.additional_kwargs.get(TOLD, {})

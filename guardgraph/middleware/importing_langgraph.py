@@ -206,7 +206,6 @@ def read_json_file(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _list_states(value: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Yield the states in what LangGraph or its server says of threads."""
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         if any(each.keys() & {"messages", "values", "channel_values"} for each in value):
             for each in value:

@@ -88,7 +88,6 @@ class _Span:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
         return max(0, self.end - self.begin) / 1e9
 
 
@@ -266,7 +265,6 @@ def _read_result(part: JsonObject) -> ToolMessage:
 
 
 def _gather_loops(spans: Iterable[_Span]) -> list[_Loop]:
-    """Return the runs in a trace."""
     by_id, loops = {span.id: span for span in spans}, dict[Any, _Loop]()
     for span in spans:
         if span.kind == "model":

@@ -295,7 +295,6 @@ class Lacking(Exception):
 
 
 def _need(reply: JsonObject, state: Any, *parts: str) -> None:
-    """Check that nothing is lacking of what a guard judges by."""
     results = [part for each in state.get("accepted_calls") or () for part in each.get("lacks", ())]
     lacking = dict.fromkeys([*state["accepted_input"]["lacks"], *reply.get("lacks", ()), *results])
     if there := [part for part in lacking if part in parts]:

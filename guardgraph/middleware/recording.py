@@ -56,12 +56,10 @@ class _AgentStep:
     is_recorded: bool = False
 
     def meet(self) -> Any:
-        """Do it in this thread."""
         with self._say_recorded():
             return self.handler(self.request)
 
     async def ameet(self) -> Any:
-        """Await it."""
         with self._say_recorded():
             return await self.handler(self.request)
 
@@ -82,11 +80,9 @@ class _Apart:
     work: Callable[[], Any]
 
     def meet(self) -> Any:
-        """Do it in this thread."""
         return Context().run(self.work)
 
     async def ameet(self) -> Any:
-        """Do it in another one."""
         return await asyncio.get_running_loop().run_in_executor(None, Context().run, self.work)
 
 

@@ -13,7 +13,7 @@ it there.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -173,6 +173,31 @@ def read_body_declaration(body: Body) -> Declares:
     """Return what a body says of itself, nothing where it was not declared."""
     said = getattr(body, _SLOT, None)
     return said if isinstance(said, Declares) else Declares()
+
+
+def declare_like(body: Body, *more_reads: str) -> Callable[[BodyT], BodyT]:
+    """Say of a body what another one says of itself, and that it is shown some channels more."""
+    said = read_body_declaration(body)
+    said = replace(said, reads=(*(said.reads or ()), *more_reads)) if more_reads else said
+    return declares(**{item.name: getattr(said, item.name) for item in fields(said)})
+
+
+def make_asking_node(
+    proposer: Proposer,
+    make_view: Callable[[Any, Run[Any, Any]], JsonObject],
+    *,
+    phase: str,
+    reads: Sequence[str],
+    writes: str,
+) -> Body:
+    """Return the body of a propose node that shows a proposer a view, and keeps what it proposes."""
+
+    @declares(phase=phase, reads=reads, writes=[writes], calls=[proposer])
+    def run_asking_node(state: Any, run: Run[Any, Any]) -> Steps:
+        outcome = yield proposer.call(make_view(state, run))
+        return {writes: outcome.packed()}
+
+    return run_asking_node
 
 
 def check_declared_names(where: str, given: Sequence[str] | None) -> tuple[str, ...] | None:

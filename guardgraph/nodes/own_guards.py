@@ -102,7 +102,6 @@ def make_own_guard_node(guard: AnswerGuard, answer: GuardedAnswer, *, is_last: b
 
 
 def _refuse_answer(check: AnswerCheck, said: JsonObject, view: JsonObject, own: Catalogue) -> None:
-    """Ask a check."""
     try:
         refused = check(said, view)
     except Stop as stop:

@@ -20,7 +20,7 @@ from guardgraph.guards.rag import passages as passage_guards
 from guardgraph.guards.rag import retrieval as retrieval_guards
 from guardgraph.guards.stop import Stop, evidence
 from guardgraph.guards.support import Claim, list_answer_claims
-from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares, make_asking_node
 from guardgraph.nodes.own_guards import GuardedAnswer, refuse_judged_answer
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.outcome import Outcome
@@ -128,13 +128,10 @@ def run_sources_guard_node(state: RagState, run: RagRun) -> Pass:
 def make_condense_node(condenser: Proposer) -> Body:
     """Ask for a question that is understood without the conversation before it."""
 
-    @declares(phase="condense", reads=["task"], writes=["proposed_question"], calls=[condenser])
-    def run_condense_node(state: RagState, run: RagRun) -> Steps:
-        task = state["task"]
-        outcome = yield condenser.call({"question": task["question"], "history": [*map(dict, task["history"])]})
-        return {"proposed_question": outcome.packed()}
+    def show_conversation(state: RagState, run: RagRun) -> JsonObject:
+        return {"question": state["task"]["question"], "history": [*map(dict, state["task"]["history"])]}
 
-    return run_condense_node
+    return make_asking_node(condenser, show_conversation, phase="condense", reads=["task"], writes="proposed_question")
 
 
 @declares(phase="condense", reads=["task", "proposed_question"], writes=["task"], stops=["llm", "invalid_question"])
@@ -275,11 +272,7 @@ def _merge_found(outcomes: Sequence[Outcome], top_k: int) -> Outcome:
     if len(outcomes) == 1:
         return outcomes[0]
     other = next((item for item in outcomes if item.form != "value" or not isinstance(item.content, list)), None)
-    return (
-        Outcome("value", retrieval_guards.merge_found([item.content for item in outcomes], top_k))
-        if other is None
-        else other
-    )
+    return other or Outcome("value", retrieval_guards.merge_found([item.content for item in outcomes], top_k))
 
 
 def _make_retriever_call(retriever: Outside, request: JsonObject, run: RagRun) -> Call:

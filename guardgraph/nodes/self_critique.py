@@ -17,7 +17,7 @@ from guardgraph.guards.self_critique import revision as revision_guards
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.spending import check_severity_budget
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares, make_asking_node
 from guardgraph.nodes.own_guards import HELD_STEPS, GuardedAnswer, release_steps
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
@@ -82,12 +82,10 @@ def tell_history_of_attempts(about: JsonObject, rejected: list[JsonObject]) -> J
 def make_draft_node(drafter: Proposer) -> Body:
     """Ask for a draft."""
 
-    @declares(phase="draft", reads=["task"], writes=["proposed_draft"], calls=[drafter])
-    def run_draft_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
-        outcome = yield drafter.call(make_proposer_view(state))
-        return {"proposed_draft": outcome.packed()}
+    def show_incident(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
+        return make_proposer_view(state)
 
-    return run_draft_node
+    return make_asking_node(drafter, show_incident, phase="draft", reads=["task"], writes="proposed_draft")
 
 
 @declares(
@@ -123,13 +121,12 @@ def run_draft_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
 def make_shorten_node(shortener: Proposer) -> Body:
     """Ask for the same draft in fewer characters."""
 
-    @declares(phase="draft", reads=["rejected_draft"], writes=["proposed_draft"], calls=[shortener])
-    def run_shorten_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
-        view = {"draft": state["rejected_draft"]["text"], "max_chars": run.budget.max_draft_chars}
-        outcome = yield shortener.call(view)
-        return {"proposed_draft": outcome.packed()}
+    def show_long_draft(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
+        return {"draft": state["rejected_draft"]["text"], "max_chars": run.budget.max_draft_chars}
 
-    return run_shorten_node
+    return make_asking_node(
+        shortener, show_long_draft, phase="draft", reads=["rejected_draft"], writes="proposed_draft"
+    )
 
 
 ESCALATION_CHARS = 120  # characters of the critic's reason that a stop repeats
@@ -138,15 +135,13 @@ ESCALATION_CHARS = 120  # characters of the critic's reason that a stop repeats
 def make_critique_node(critic: Proposer) -> Body:
     """Ask for a critique of the draft."""
 
-    @declares(phase="critique", reads=["task", "accepted_draft"], writes=["proposed_critique"], calls=[critic])
-    def run_critique_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+    def show_draft_to_critic(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
         risk_types = sorted(run.policy.allowed_risk_types_policy)
         view = {**make_proposer_view(state), "draft": state["accepted_draft"], "allowed_risk_types": risk_types}
-        view |= show_own_markers(run)
-        outcome = yield critic.call(view)
-        return {"proposed_critique": outcome.packed()}
+        return view | show_own_markers(run)
 
-    return run_critique_node
+    reads = ["task", "accepted_draft"]
+    return make_asking_node(critic, show_draft_to_critic, phase="critique", reads=reads, writes="proposed_critique")
 
 
 @declares(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from guardgraph.guards import tools as guards
@@ -10,7 +11,7 @@ from guardgraph.guards.answers import check_text_is_said
 from guardgraph.guards.proposals import found, proposed_object, read_reviewer, reviewed
 from guardgraph.guards.stop import Stop, evidence, read_request_text
 from guardgraph.guards.support import Claim
-from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares
+from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares, make_asking_node
 from guardgraph.nodes.own_guards import GuardedAnswer
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text, parse_json
 from guardgraph.state.outcome import Outcome
@@ -37,6 +38,7 @@ from guardgraph.world.reviews import EDIT, EDITED
 ToolRun = Run[ToolPolicy, ToolBudget]
 
 GIVEN = ("accepted_task", "accepted_history")  # channels with what whoever runs the agent gave
+PLANNER_READS = (*GIVEN, "accepted_step", "accepted_calls")  # channels from which a planner is shown something
 
 
 @declares(writes=GIVEN)
@@ -58,15 +60,8 @@ def read_given(state: ToolState, run: ToolRun) -> Given:
 
 def make_plan_node(planner: Proposer, cards: Mapping[str, ToolCard]) -> Body:
     """Ask for the next step: calls, or the answer."""
-
-    @declares(
-        phase="plan", reads=[*GIVEN, "accepted_step", "accepted_calls"], writes=["proposed_action"], calls=[planner]
-    )
-    def run_plan_node(state: ToolState, run: ToolRun) -> Steps:
-        outcome = yield planner.call(make_planner_view(state, run, cards))
-        return {"proposed_action": outcome.packed()}
-
-    return run_plan_node
+    show_step = partial(make_planner_view, cards=cards)
+    return make_asking_node(planner, show_step, phase="plan", reads=PLANNER_READS, writes="proposed_action")
 
 
 def make_planner_view(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCard]) -> JsonObject:
@@ -116,7 +111,6 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
     def _let_next_calls_through(
         licences: Sequence[Licence], state: ToolState, run: ToolRun, plan: str, *steps: Step
     ) -> Pass:
-        """Send the run to where the next calls of a step are made."""
         made, given = state.get("accepted_calls") or [], read_given(state, run)
         offer = guards.offer_delegation(licences, cards=cards, policy=run.policy, given=given, made=made)
         effects = [(licence.effect, licence.needs_approval) for licence in licences]
@@ -286,14 +280,10 @@ def run_limit_guard_node(state: ToolState, run: ToolRun) -> Pass:
 def make_last_answer_node(planner: Proposer, cards: Mapping[str, ToolCard]) -> Body:
     """Ask for the last answer of a run that a limit ends: no tool is shown, and none can be called."""
 
-    @declares(
-        phase="answer", reads=[*GIVEN, "accepted_step", "accepted_calls"], writes=["proposed_action"], calls=[planner]
-    )
-    def run_last_answer_node(state: ToolState, run: ToolRun) -> Steps:
-        outcome = yield planner.call({**make_planner_view(state, run, cards), "tools": [], "last": run.ended_by})
-        return {"proposed_action": outcome.packed()}
+    def show_no_tool(state: ToolState, run: ToolRun) -> JsonObject:
+        return {**make_planner_view(state, run, cards), "tools": [], "last": run.ended_by}
 
-    return run_last_answer_node
+    return make_asking_node(planner, show_no_tool, phase="answer", reads=PLANNER_READS, writes="proposed_action")
 
 
 @declares(phase="answer", reads=["proposed_action"], writes=["drafted_answer"], stops=["llm", "invalid_action"])
@@ -348,7 +338,7 @@ def make_guarded_answer(cards: Mapping[str, ToolCard]) -> GuardedAnswer:
     return GuardedAnswer(
         phase="answer",
         proposer="plan",
-        reads=(*GIVEN, "accepted_step", "accepted_calls", "accepted_answer"),
+        reads=(*PLANNER_READS, "accepted_answer"),
         show=show_answer,
         ends=("answered",),
         list_claims=list_claims,

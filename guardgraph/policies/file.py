@@ -199,7 +199,6 @@ class _PolicyFileReader:
         return str(given)
 
     def _read_policy_mapping(self, value: Any, place: Place) -> dict[str, Any]:
-        """Return a mapping, an empty one where nothing is given."""
         if isinstance(value, dict):
             return value
         if value is not None:
@@ -207,7 +206,6 @@ class _PolicyFileReader:
         return {}
 
     def _read_policy_fields(self, value: Any, place: Place, names: Iterable[str]) -> dict[str, Any]:
-        """Return the fields of a mapping that there are."""
         given, known = self._read_policy_mapping(value, place), [*names]
         unknown = [key for key in given if key not in known]
         for key in unknown[: SHOWN_FINDINGS + 1]:

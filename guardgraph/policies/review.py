@@ -198,7 +198,6 @@ class _Judges:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """The kinds of the new agent's nodes, by name."""
         return {name: node.declaration.kind for name, node in self.find_frames(None)[1].nodes.items()}
 
     def judge(self, run: Any, at: int) -> tuple[JudgedRun, JudgedRun]:

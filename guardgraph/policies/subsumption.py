@@ -299,7 +299,6 @@ _TIGHTER_ASKS: Final = (("unsupported", "always"), ("unsupported", "never"))
 
 
 def _list_values_at(limit: ArgumentRule) -> list[JsonValue]:
-    """Return values on both sides of what a rule says of an argument."""
     found: list[JsonValue] = [*(limit.allowed or ()), *(f"https://{host}/x" for host in limit.hosts or ())]
     found += [f"{folder.rstrip('/')}/x" for folder in limit.under or ()]
     for bound in (limit.min, limit.max):

@@ -156,7 +156,6 @@ class _TightestSearch:
             self._keep_tightened(section, name, candidates[first], needed)
 
     def _drop_names(self, section: str, name: str, value: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-        """Return the names that some run needs, and those runs."""
         kept, needed = value, dict[str, None]()
         for each in value:
             fewer = tuple(other for other in kept if other != each)
@@ -221,7 +220,6 @@ def _collect_values(made: Sequence[JsonObject]) -> tuple[dict[str, list[float]],
 
 
 def _list_tighter_values(held: Settings, name: str) -> Iterator[Any]:
-    """Yield tighter values of a setting, the tightest first."""
     value = getattr(held, name)
     if isinstance(value, bool):
         yield not value
@@ -244,7 +242,6 @@ def _list_set(settings: Settings) -> JsonObject:
 
 
 def _explain_need(suggestion: Suggestion) -> str:
-    """Say which runs need a setting as it is."""
     runs = [run for run in suggestion.needed_by if run != _NOBODY]
     more = "" if len(runs) < 2 else " and another" if len(runs) == 2 else " and others"
     return f"needed by {runs[0]}{more}" if runs else "no run needs it looser"

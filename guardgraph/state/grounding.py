@@ -40,7 +40,6 @@ class UnverifiedSentence(TypedDict):
 
 
 def _find_pattern_problem(pattern: str) -> str | None:
-    """Say why a text is no regular expression, None where it is one."""
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:

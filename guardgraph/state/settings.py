@@ -180,7 +180,6 @@ class Settings(BaseModel):
     @field_validator("*")
     @classmethod
     def _validate_storable_text(cls, value: Any) -> Any:
-        """Refuse a text that no recording could keep."""
         for text in _list_setting_texts(value):
             if (problem := find_json_problem(text)) is not None:
                 raise ValueError(f"a text that can be stored is required, not {problem}")

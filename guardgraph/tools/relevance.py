@@ -143,7 +143,6 @@ def rank_relevant_passages(
 
 
 def _score_passage(covered: float, left_open: float, rarity: float) -> float:
-    """Return the relevance of a passage, 0..1, rounded to four digits."""
     # A question of hundreds of words may cover more than the exponential of a float can hold.
     beyond = math.log1p(math.expm1(min(covered, _LARGEST_EXPONENT)) * rarity) + max(covered - _LARGEST_EXPONENT, 0)
     return round(beyond / (beyond + left_open), 4)

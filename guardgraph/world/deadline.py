@@ -289,12 +289,10 @@ class _Worker(Thread):
         self._wake.acquire()
 
     def take_thread_task(self, task: ThreadTask) -> None:
-        """Give a waiting thread its next task."""
         self._task = task
         self._wake.release()
 
     def run(self) -> None:
-        """Do what was given, then wait for more."""
         while self._task is not None:
             (context, done, work), self._task = self._task, None
             context.run(_fulfil_thread_work, done, work)

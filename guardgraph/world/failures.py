@@ -255,7 +255,6 @@ def has_dropped_reply(error: Exception) -> bool:
 
 
 def _is_refused_connection(error: BaseException | None) -> bool:
-    """Say whether nobody listens where a model was asked."""
     for _ in range(LONGEST_CHAIN):
         if error is None or isinstance(error, ConnectionRefusedError):
             return error is not None
@@ -308,7 +307,6 @@ LONGEST_WAIT = 86_400.0  # seconds that a server may ask to wait; what it says b
 
 
 def _read_retry_after(error: Exception) -> float | None:
-    """Return the seconds after which a server says that it may be asked again, None where it says nothing."""
     headers = getattr(getattr(error, "response", None) or getattr(error.__cause__, "response", None), "headers", None)
     if not isinstance(headers, Mapping):
         return None

@@ -89,7 +89,6 @@ class _Reply:
         self._came = self._size = 0
 
     def add_reply_part(self, part: bytes) -> None:
-        """Take what came."""
         self._came += len(part)
         self._parts.append(self._unpack_gzip_part(part))
         self._size += len(self._parts[-1])
@@ -107,7 +106,6 @@ class _Reply:
             raise _make_unreadable_reply_error(f"a reply that is no gzip: {error}") from None
 
     def build_whole_response(self) -> Any:
-        """Return the response with all that was read."""
         came, body = self._response, b"".join(self._parts)
         kind = came.headers.get("content-type", "").partition(";")[0].strip().lower()
         status = came.status_code
@@ -155,7 +153,6 @@ def _make_unreadable_reply_error(message: str) -> ReplyRefused:
 
 
 def _find_followed_redirect(response: Any) -> Any:
-    """Return the request that a redirect asks for, None for any other response."""
     following = response.next_request
     if following is None or is_followed_redirect(response.status_code, response.request.url, following.url):
         return following

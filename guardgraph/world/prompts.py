@@ -219,18 +219,13 @@ class Prompt:
     """What a model is told before it proposes, and the form of its proposal."""
 
     name: str
-    text: str
-    """The system message; it states the form too, for models that cannot be held to a schema."""
+    text: str  # the system message; it states the form too, for models that cannot be held to a schema
     schema: JsonObject
     """JSON schema of the proposal; values that a call's view decides stand there by name, see `fit_schema`."""
-    asked: str = ""
-    """The message behind it, with the fields of the view; where it is blank, the view is shown as JSON."""
-    as_text: Prompt | None = None
-    """What a model is told that is to write a text in place of JSON."""
-    as_calls: Prompt | None = None
-    """What a model is told that calls tools in its provider's own form."""
-    limits: Mapping[str, Any] | None = None
-    """What the schema may name beside the view; the view's own come first."""
+    asked: str = ""  # the message behind it, with the fields of the view; where it is blank, the view is shown as JSON
+    as_text: Prompt | None = None  # what a model is told that is to write a text in place of JSON
+    as_calls: Prompt | None = None  # what a model is told that calls tools in its provider's own form
+    limits: Mapping[str, Any] | None = None  # what the schema may name beside the view; the view's own come first
 
     @cached_property
     def hash(self) -> str:

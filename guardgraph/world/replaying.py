@@ -146,7 +146,6 @@ class ReplayingWorld:
         raise _make_call_not_recorded(asked, "; ".join(said) or request)
 
     def _check_reply_size(self, asked: Asked, found: Performed) -> Performed:
-        """Hold what a call brought against the size that a reply may have."""
         most, refused = asked.max_reply_bytes, read_refused_reply_limit(found.outcome)
         if most == self._spell.reply:
             return found
@@ -263,7 +262,6 @@ def _is_raised_call(performed: Performed) -> bool:
 
 
 def _read_recorded_call(at: int, call: RecordedCall) -> Performed:
-    """Return what a recorded call brought back."""
     try:
         outcome = Outcome.unpacked(call["outcome"])
     except NotJson as error:

@@ -429,7 +429,6 @@ def _get_details(outcome: Outcome) -> JsonObject:
 
 
 def _find_wait_asked_for(task: _Task) -> float | None:
-    """Return the seconds that a server asked to wait."""
     if task.done is None:
         return None
     expected = parse_expected_failure(task.done.outcome.content)

@@ -256,7 +256,6 @@ class SessionTelemetry:
                 self._describe_ending(ended)
 
     def _describe_ending(self, ended: VisitEnded) -> None:
-        """Say how the run ended, and count it."""
         result = {name: value for name, value in ended.update.items() if name != "log"}
         status, reason = str(result.get("status", "")), ended.reason or str(result["stop_reason"])
         _set_attributes(self._span, {"guardgraph.status": status, "guardgraph.stop_reason": reason})
@@ -378,7 +377,6 @@ def _describe_call(asked: Asked) -> tuple[str, dict[str, Any]]:
 
 
 def _describe_reply(asked: Asked, done: Performed) -> dict[str, Any]:
-    """Return what a model said it used up, and what counts for it."""
     if not is_model_call(asked.call):
         return {}
     usage: Mapping[str, Any] = settle_call(asked, done) or {}

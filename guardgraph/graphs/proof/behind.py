@@ -71,7 +71,6 @@ def prove_behind(
 
 
 def _list_own_ways(graph: Any, name: str) -> list[str]:
-    """Return where a guard node of ours goes, in full names; of other nodes nothing is known."""
     *outer, own = name.split(INSIDE)
     for each in outer:
         graph = graph.builder.nodes[each].runnable
@@ -277,13 +276,11 @@ def _leaves_for_graph_around(graph: CompiledStateGraph[Any, Any, Any, Any]) -> b
 
 
 def _is_own(function: FunctionType) -> bool:
-    """Say whether a function is of the graph's project and of no library."""
     file = Path(function.__code__.co_filename)
     return not any(file.is_relative_to(root) for root in _NOT_OWN)
 
 
 def _find_owner(function: FunctionType) -> Any:
-    """Return the class of a method, by its qualified name; None where it is no method or its class has no name."""
     owner: Any = function.__globals__.get(function.__qualname__.partition(".")[0])
     return owner if isinstance(owner, type) else None
 

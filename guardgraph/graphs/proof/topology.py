@@ -34,13 +34,10 @@ from guardgraph.world.proposers import Proposer
 class Finding:
     """One way in which a graph breaks the grammar."""
 
-    rule: str
-    """Its name in `RULES`."""
+    rule: str  # its name in `RULES`
     message: str
-    nodes: tuple[str, ...]
-    """The nodes at fault, sorted."""
-    path: tuple[str, ...] = ()
-    """A way through the graph that shows it, where there is one."""
+    nodes: tuple[str, ...]  # the nodes at fault, sorted
+    path: tuple[str, ...] = ()  # a way through the graph that shows it, where there is one
 
     def __str__(self) -> str:
         way = f" [{' -> '.join(self.path)}]" if self.path else ""
@@ -263,7 +260,6 @@ def find_compiled_changes(
 
 
 def _find_replaced_methods(changed: object) -> list[str]:
-    """Return what an object holds in the place of the methods of its class."""
     return sorted(name for name in vars(changed) if callable(getattr(type(changed), name, None)))
 
 

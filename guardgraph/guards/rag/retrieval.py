@@ -269,7 +269,6 @@ def _read_update_moment(updated_at: str) -> datetime:
 
 
 def _convert_date(value: Value) -> datetime:
-    """Return the first moment of a date, the first of all for what is none."""
     dates = value.dates or (((0, int(value.amounts[0]), 0, 0),) if value.is_year else ())
     for _, year, month, day in dates:
         try:

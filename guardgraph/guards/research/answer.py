@@ -183,7 +183,6 @@ def describe_citation(note: Note, page: SourcePage | None) -> JsonObject:
 
 
 def _find_page_number(place: int, pages: Sequence[Sequence[int]]) -> int | None:
-    """Return the number of the page on which a place of a body is."""
     return next((number for number, start in reversed(pages) if start <= place), None)
 
 

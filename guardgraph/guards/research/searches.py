@@ -132,7 +132,6 @@ def _says_term(text: str, term: str) -> bool:
 
 
 def _is_one_word(left: str, right: str) -> bool:
-    """Say whether two neighbours are letters of one word."""
     return left.isalnum() and right.isalnum() and not (is_unspaced_letter(left) or is_unspaced_letter(right))
 
 

@@ -153,7 +153,6 @@ class _Clause(NamedTuple):
 
 
 def _find_claims(text: str, packs: tuple[Pack, ...]) -> list[tuple[str, str]]:
-    """Return the claims of a text with the packs that they are of, in the order of the text."""
     read = [_get_claim_pack(pack) for pack in packs]
     clauses = _split_clauses_once(text)
     return [(pack.name, claim) for clause in clauses for pack in read for claim in _find_clause_claims(clause, pack)]

@@ -11,10 +11,8 @@ from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value,
 from guardgraph.state.run import Turn
 from guardgraph.state.tools import ToolAnswer, ToolCall, ToolCard
 
-MOST_TURNS: Final = 1000
-"""Turns of a history."""
-PLAN_CHARS: Final = 2000
-"""Characters of a model's own plan that it is shown again."""
+MOST_TURNS: Final = 1000  # turns of a history
+PLAN_CHARS: Final = 2000  # characters of a model's own plan that it is shown again
 
 
 class ProposedStep(NamedTuple):

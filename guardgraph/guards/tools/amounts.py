@@ -15,10 +15,8 @@ from guardgraph.guards.word_lists import load_word_lists
 
 _OFFSET = re.compile(r"\d{2}:\d{2}(?::\d{2})?\s?[+-]\d{2}:?\d{2}\b")
 _WORDS: Final = load_word_lists("tools")
-_MONEY: Final = frozenset(_WORDS["money"].split())
-"""Words in the names of arguments that are amounts of money."""
-_SHARES: Final = frozenset(_WORDS["shares"].split())
-"""Words in the names of arguments that are shares of a hundred."""
+_MONEY: Final = frozenset(_WORDS["money"].split())  # words in the names of arguments that are amounts of money
+_SHARES: Final = frozenset(_WORDS["shares"].split())  # words in the names of arguments that are shares of a hundred
 _COMMANDS: Final = frozenset(_WORDS["commands"].split())
 """Verbs before a number that is an amount and no label: "pay 900", and not "page 900"."""
 _KINDS_OF_IDS: Final = frozenset(map(stem, IDS))

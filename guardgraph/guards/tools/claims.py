@@ -25,10 +25,8 @@ _CLAUSE = re.compile(
 _WORD = re.compile(r"\w[\w']*")
 _QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|`[^`\n]*`")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_HEADLINE: Final = 4
-"""Words of a clause that says it without a verb of its own: "Event created"."""
-_MOST_BETWEEN: Final = 6
-"""Words between I or an auxiliary and what was done."""
+_HEADLINE: Final = 4  # words of a clause that says it without a verb of its own: "Event created"
+_MOST_BETWEEN: Final = 6  # words between I or an auxiliary and what was done
 
 
 def check_claimed_actions(
@@ -99,7 +97,6 @@ def _load_claiming(name: str) -> frozenset[str]:
 
 
 def _has_claim(words: Sequence[str], actions: Collection[str], reported: Collection[str], *, is_first: bool) -> bool:
-    """Say whether a clause says that an action was done."""
     for at, word in enumerate(words):
         is_closing = word in _load_claiming("closing")
         if not (is_closing or _is_past(word)) or _is_habit(words, at):

@@ -353,7 +353,6 @@ def _normalise(value: JsonValue) -> JsonValue:
 
 
 def _count_repeated(value: JsonValue) -> int:
-    """Return how often the object or text stands in its list that stands there most often."""
     most, rest = 1, [value]
     while rest:
         item = rest.pop()

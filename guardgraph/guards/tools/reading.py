@@ -14,8 +14,7 @@ from guardgraph.grounding.words import load_negations
 from guardgraph.guards.tools.values import split_name_parts
 from guardgraph.guards.word_lists import load_word_lists
 
-SIZED: Final = ("number", "money", "percent", "quantity")
-"""Kinds of values that have an amount."""
+SIZED: Final = ("number", "money", "percent", "quantity")  # kinds of values that have an amount
 IDS: Final = frozenset({"id", "number", "no", "code", "ref"})
 """Last words of the names of arguments whose numbers count nothing."""
 _WORDS: Final = load_word_lists("tools")
@@ -35,10 +34,8 @@ _WORD = re.compile(r"\w[\w'’]*")
 _SENTENCE = re.compile(r"[.;!?]\s")
 _ITEM = re.compile(r"\s(?:[-*•–]|\d{1,2}[.)])\s")
 _CLAUSE = re.compile(r"[,:\n]\s")
-_LOOKED_BACK: Final = 200
-"""Characters before a value in which its clause is looked for."""
-_MOST_LISTED: Final = 3
-"""Words of an item in a list of names."""
+_LOOKED_BACK: Final = 200  # characters before a value in which its clause is looked for
+_MOST_LISTED: Final = 3  # words of an item in a list of names
 _MINUS: Final = "-\u2212\u2013"
 _NUMBERED = re.compile(r"(?:#|№|\bno\.?\s)$", re.IGNORECASE)
 _OPERATED = re.compile(rf"\s*[+*/×÷]\s*\d|\s+(?:{'|'.join(_WORDS['operators'].split())})\s", re.IGNORECASE)

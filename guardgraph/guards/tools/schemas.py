@@ -48,7 +48,6 @@ def is_valid_of_schema(value: JsonValue, part: JsonObject, whole: JsonObject) ->
 
 @lru_cache(maxsize=_KNOWN_SCHEMAS)
 def _compile_schema(schema: str) -> Validator:
-    """Return what holds arguments against a schema; references lead nowhere outside of it."""
     # Patterns are somebody else's: they are matched in linear time, which the library's own keywords do not.
     from jsonschema.validators import Draft202012Validator, extend, validator_for
     from referencing import Registry

@@ -171,21 +171,14 @@ def list_given_sources(given: Given) -> Iterator[Source]:
 
 
 _WORDS: Final[dict[str, Any]] = load_word_lists("tools")
-_TEXTS: Final = frozenset(_WORDS["texts"].split())
-"""Names of arguments that are free texts."""
-_CONTENTS: Final = frozenset(_WORDS["contents"].split())
-"""Names of those that are what is written or sent."""
+_TEXTS: Final = frozenset(_WORDS["texts"].split())  # names of arguments that are free texts
+_CONTENTS: Final = frozenset(_WORDS["contents"].split())  # names of those that are what is written or sent
 
-_FEWEST_DIGITS: Final = 7
-"""Digits from which on a text of digits alone is no count, day or year."""
-_ENDS: Final = ("task", "history", "caller", "rule", "default", "known_links")
-"""What was given: there a chain ends."""
-CHAIN_CHARS: Final = 200
-"""Characters of a chain that a licence names."""
-MOST_SHOWN: Final = 5
-"""Sightings and other candidates that an unsupported value shows."""
-MOST_LOOKED_FOR: Final = 100
-"""Unsupported values of a call that are looked for in results; a person reads no more."""
+_FEWEST_DIGITS: Final = 7  # digits from which on a text of digits alone is no count, day or year
+_ENDS: Final = ("task", "history", "caller", "rule", "default", "known_links")  # what was given: there a chain ends
+CHAIN_CHARS: Final = 200  # characters of a chain that a licence names
+MOST_SHOWN: Final = 5  # sightings and other candidates that an unsupported value shows
+MOST_LOOKED_FOR: Final = 100  # unsupported values of a call that are looked for in results; a person reads no more
 
 
 @cache
@@ -361,7 +354,6 @@ class Support:
         return self._find(lambda source: source.has_words(wanted))
 
     def _find(self, licenses: Callable[[Source], bool]) -> str | None:
-        """Return the name of the first source that licenses something."""
         return next((source.name for source in self._sources if licenses(source)), None)
 
     def _find_whole(self, value: str) -> str | None:
@@ -422,7 +414,6 @@ class Support:
         return described
 
     def _describe_chain(self, value: JsonValue, at: Sighting) -> str:
-        """Say why a trusted field licenses nothing: what its call asked for, and whose word that was."""
         chain = f"{excerpt_value(value, 80)} ← {at['tool']} {at['call']}"
         asked = self._asked_for[at["call"]]
         whose = f"a text of {asked['seen'][0]['call']}" if asked["seen"] else "the model alone"
@@ -451,8 +442,7 @@ class Support:
 class _Leaves(NamedTuple):
     """The leaves of an argument, by how they are judged."""
 
-    defaults: list[str]
-    """Places of values that are plain defaults."""
+    defaults: list[str]  # places of values that are plain defaults
     deciding: list[Leaf]
     texts: list[Leaf]
 

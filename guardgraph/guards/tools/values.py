@@ -28,8 +28,7 @@ _DATE = re.compile(
     r"(?<!\w)(?<!\d[-./ ])(?:(?P<year>\d{4})[-./](?P<two>\d{1,2})[-./](?P<three>\d{1,2})"
     r"|(?P<one>\d{1,2})[-./](?P<middle>\d{1,2})[-./](?P<last>\d{4}))(?![-./]\d)(?!\w)"
 )
-_YEARS: Final = range(1900, 2101)
-"""Years that dates of tasks and letters have."""
+_YEARS: Final = range(1900, 2101)  # years that dates of tasks and letters have
 _ACCOUNTS = re.compile(
     r"(?<!\w)(?:[A-Z]{2}\d{2}(?:[\W_]{0,3}[A-Z0-9]{4}){2,7}(?:[\W_]{0,3}[A-Z0-9]{1,3})?"
     r"|\+?\(?\d(?:[ \-./()]{0,2}\d){7,}|\d{4,}(?:[\W_]{1,4}\d{4,}){2,}(?:[\W_]{1,4}\d{1,3})?"
@@ -50,17 +49,13 @@ _OPAQUE_LINK = re.compile(
 """A link without a host, which is opened all the same: what it opens or runs stands in itself."""
 _SIGNS = re.compile(r"[\W_]+")
 _HEX = re.compile(r"[0-9a-fA-F]+")
-_MOST_UNSPACED: Final = 12
-"""Letters that one value may have in a script without blanks."""
-_MOST_JOINED: Final = 3
-"""Parts that one value may have that signs join, where two of them are words."""
+_MOST_UNSPACED: Final = 12  # letters that one value may have in a script without blanks
+_MOST_JOINED: Final = 3  # parts that one value may have that signs join, where two of them are words
 _BLANKS = re.compile(r"\s+")
 _LETTER_AND_MARKS = re.compile(r"\w[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u3099\u309a]*|.", re.DOTALL)
 """A letter with the marks that follow it."""
-_JOINING: Final = "-./@:_+\\'’"
-"""Signs that make one word of what stands on both sides."""
-_STEPS: Final = "/\\~"
-"""Signs of a path."""
+_JOINING: Final = "-./@:_+\\'’"  # signs that make one word of what stands on both sides
+_STEPS: Final = "/\\~"  # signs of a path
 
 
 def is_single_value(value: JsonValue) -> bool:
@@ -165,8 +160,7 @@ class FoldedText(NamedTuple):
     """A text in which words are looked for."""
 
     written: str
-    folded: str
-    """Without regard to case."""
+    folded: str  # without regard to case
 
     def find_words(self, wanted: FoldedText) -> Iterator[int]:
         """Yield where a text has words one after another, whole."""
@@ -221,8 +215,7 @@ class Leaf(NamedTuple):
     """A value that holds no other, and where it stands."""
 
     path: str
-    keys: tuple[str, ...]
-    """The keys on the way; items of lists have none."""
+    keys: tuple[str, ...]  # the keys on the way; items of lists have none
     value: JsonValue
 
 

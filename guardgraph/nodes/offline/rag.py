@@ -127,7 +127,6 @@ def write_offline_answer(view: JsonObject) -> JsonObject:
 
 
 def _may_be_said(answer: str, chunks: list[Any], question: str) -> bool:
-    """Say whether the guards let an answer pass that cites chunks."""
     policy = RagPolicy.model_construct()  # of defaults, which are right
     try:
         read = answer_guards.read_answer(answer, [chunk["doc_id"] for chunk in chunks], chunks, must_cite=False)

@@ -138,11 +138,9 @@ class _Update:
         self.is_over = claims.is_licensed("closures", over, avoid_absolute_guarantees=True)
 
     def list_claims(self, text: str) -> list[str]:
-        """Name the restricted claims of a text that nothing in the context licenses."""
         return claims.forbidden_claims(text, self.context, avoid_absolute_guarantees=self.is_strict)
 
     def is_allowed(self, text: str) -> bool:
-        """Say whether a text may stand in an update, as a sentence or several."""
         try:
             revision.parse_draft(_end_sentence(text), context=self.context, max_chars=10 * _ROOM, policy=_POLICY)
         except Stop:

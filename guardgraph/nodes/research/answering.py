@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from typing import Any
 
 from guardgraph.guards.answers import Judged, check_text_is_said, is_partial, judge_answer
@@ -18,7 +17,7 @@ from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
-from guardgraph.nodes.body import Body, Pass, Step, Steps, declares, read_body_declaration
+from guardgraph.nodes.body import Body, Pass, Step, Steps, declare_like, declares, make_asking_node
 from guardgraph.nodes.own_guards import GuardedAnswer, refuse_judged_answer
 from guardgraph.nodes.research.notes import describe_note_sources
 from guardgraph.nodes.research.scope import (
@@ -44,27 +43,14 @@ OUTLINE = "accepted_outline"  # the channel of the titles that were accepted
 def make_outline_node(proposer: Proposer) -> Body:
     """Ask for the titles of sections, from the notes that may be used now."""
 
-    @declares(
-        phase="outline",
-        reads=["task", "accepted_sources", "accepted_notes"],
-        writes=["proposed_outline"],
-        calls=[proposer],
-    )
-    def run_outline_node(state: ResearchState, run: ResearchRun) -> Steps:
+    def show_outliner_notes(state: ResearchState, run: ResearchRun) -> JsonObject:
         task, (notes, _) = state["task"], list_usable_notes(state, run)
-        outcome = yield proposer.call(
-            {
-                "goal": task["goal"],
-                "question": task["question"],
-                "notes": [
-                    {key: note[key] for key in ("id", "claim", "title")} for note in order_notes(notes, task, run)
-                ],
-                "max_sections": run.budget.max_sections,
-            }
-        )
-        return {"proposed_outline": outcome.packed()}
+        shown = [{key: note[key] for key in ("id", "claim", "title")} for note in order_notes(notes, task, run)]
+        asked = {"goal": task["goal"], "question": task["question"]}
+        return {**asked, "notes": shown, "max_sections": run.budget.max_sections}
 
-    return run_outline_node
+    reads = ["task", "accepted_sources", "accepted_notes"]
+    return make_asking_node(proposer, show_outliner_notes, phase="outline", reads=reads, writes="proposed_outline")
 
 
 @declares(
@@ -85,12 +71,11 @@ def run_outline_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 def show_outline(body: Body) -> Body:
     """Return the body of a node that is shown the outline, too; an agent without sections has none to show."""
 
+    @declare_like(body, OUTLINE)
     def run_outlined_node(state: ResearchState, run: ResearchRun) -> Any:
         return body(state, run)
 
-    said = read_body_declaration(body)
-    own = {item.name: getattr(said, item.name) for item in fields(said)}
-    return declares(**{**own, "reads": (*(said.reads or ()), OUTLINE)})(run_outlined_node)
+    return run_outlined_node
 
 
 @declares(phase="synthesize", reads=["verified_notes"], writes=["accepted_notes"])
@@ -401,11 +386,8 @@ def run_brief_review_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Let the answer through that a person approved; one in their own words is guarded like any answer."""
     answered, who = reviewed(state["raw_brief_review"]), read_reviewer(state["raw_brief_review"])
     is_edit = answered["decision"] == EDIT
-    text = (
-        risk.parse_edited_brief(answered[EDITED])
-        if is_edit
-        else answer_guards.show_marked_answer(state["accepted_answer"])
-    )
+    shown = answer_guards.show_marked_answer
+    text = risk.parse_edited_brief(answered[EDITED]) if is_edit else shown(state["accepted_answer"])
     approved_by = str(who.get("name", who["status"]))
     review = BriefReview(approved_by=approved_by, sha256=risk.hash_brief(text))
     if is_edit:
@@ -426,11 +408,9 @@ def run_edit_brief_node(state: ResearchState, run: ResearchRun) -> JsonObject:
 def tell_approval(body: Body) -> Body:
     """Return the body of a good ending that also says who let the answer through, where somebody had to."""
 
+    @declare_like(body, "accepted_brief_review")
     def run_reviewed_ending_node(state: ResearchState, run: ResearchRun) -> JsonObject:
         allowed = state.get("accepted_brief_review")
         return {**body(state, run), **({"approved_by": allowed["approved_by"]} if allowed else {})}
 
-    said = read_body_declaration(body)
-    own = {item.name: getattr(said, item.name) for item in fields(said)}
-    own["reads"] = (*(said.reads or ()), "accepted_brief_review")
-    return declares(**own)(run_reviewed_ending_node)
+    return run_reviewed_ending_node

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from functools import partial
 
 from guardgraph.guards.answers import check_text_is_said
@@ -16,32 +15,28 @@ from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research import trust
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import check_note_support, list_note_claims, read_unsupported_claims
-from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declares, read_body_declaration
+from guardgraph.nodes.body import Body, PartialRefusal, Pass, Step, Steps, declare_like, declares, make_asking_node
 from guardgraph.nodes.own_guards import ask_verifier
 from guardgraph.nodes.research import searching
 from guardgraph.nodes.research.scope import ResearchRun, list_usable_notes, list_usable_urls, order_notes
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import parse_url_target
-from guardgraph.state.research import DroppedNote, Note, NoteAgreement, NotesVerification, ResearchState
+from guardgraph.state.research import DroppedNote, Note, NoteAgreement, NotesVerification, ResearchState, SourcePage
 from guardgraph.world.call import Call, Outside
 from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
+
+PAGE_READS = ("task", "accepted_sources", "accepted_pages", *searching.NOTES_BEFORE)  # where notes are taken from
 
 
 def make_extract_node(extractor: Outside) -> Body:
     """Take notes from the pages that were read."""
 
-    @declares(
-        phase="read_extract",
-        reads=["task", "accepted_sources", "accepted_pages", *searching.NOTES_BEFORE],
-        writes=["found_notes"],
-    )
+    @declares(phase="read_extract", reads=PAGE_READS, writes=["found_notes"])
     def run_extract_node(state: ResearchState, run: ResearchRun) -> Steps:
         pages = searching.list_new_pages(state)
-        usable, _ = list_usable_urls(pages, state, run, led_to=source_guards.map_final_page_urls(pages))
-        outcome = yield Call(
-            "tool", extractor, _make_extractor_view(state, run, pages={url: pages[url] for url in usable})
-        )
+        shown = {url: pages[url] for url in _list_usable_pages(pages, state, run)}
+        outcome = yield Call("tool", extractor, _make_extractor_view(state, run, pages=shown))
         return {"found_notes": outcome.packed()}
 
     return run_extract_node
@@ -50,20 +45,18 @@ def make_extract_node(extractor: Outside) -> Body:
 def make_propose_notes_node(extractor: Proposer) -> Body:
     """Ask for notes from the pages that were read; their texts are data, cut to what a model is shown of a page."""
 
-    @declares(
-        phase="read_extract",
-        reads=["task", "accepted_sources", "accepted_pages", *searching.NOTES_BEFORE],
-        writes=["proposed_notes"],
-        calls=[extractor],
-    )
-    def run_propose_notes_node(state: ResearchState, run: ResearchRun) -> Steps:
+    def show_read_pages(state: ResearchState, run: ResearchRun) -> JsonObject:
         pages = searching.list_new_pages(state)
-        usable, _ = list_usable_urls(pages, state, run, led_to=source_guards.map_final_page_urls(pages))
+        usable = _list_usable_pages(pages, state, run)
         shown = [page_guards.show_source_page(url, pages[url], max_chars=run.budget.max_page_chars) for url in usable]
-        outcome = yield extractor.call(_make_extractor_view(state, run, pages=shown))
-        return {"proposed_notes": outcome.packed()}
+        return _make_extractor_view(state, run, pages=shown)
 
-    return run_propose_notes_node
+    return make_asking_node(extractor, show_read_pages, phase="read_extract", reads=PAGE_READS, writes="proposed_notes")
+
+
+def _list_usable_pages(pages: dict[str, SourcePage], state: ResearchState, run: ResearchRun) -> list[str]:
+    usable, _ = list_usable_urls(pages, state, run, led_to=source_guards.map_final_page_urls(pages))
+    return usable
 
 
 def _make_extractor_view(state: ResearchState, run: ResearchRun, *, pages: JsonValue) -> JsonObject:
@@ -74,7 +67,7 @@ def _make_extractor_view(state: ResearchState, run: ResearchRun, *, pages: JsonV
 
 @declares(
     phase="read_extract",
-    reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *searching.NOTES_BEFORE, "found_notes"],
+    reads=[*PAGE_READS, "accepted_query", "found_notes"],
     writes=["accepted_notes", "accepted_sources", "accepted_searches"],
     stops=["tool", "no_sources", "invalid_notes", "budget"],
 )
@@ -85,14 +78,14 @@ def run_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 
 @declares(
     phase="read_extract",
-    reads=["task", "accepted_query", "accepted_sources", "accepted_pages", *searching.NOTES_BEFORE, "proposed_notes"],
+    reads=[*PAGE_READS, "accepted_query", "proposed_notes"],
     writes=["accepted_notes", "accepted_sources", "accepted_searches"],
     stops=["llm", "no_sources", "invalid_notes", "budget"],
 )
 def run_proposed_notes_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     """Read the notes that a model proposed."""
     pages = searching.list_new_pages(state)
-    usable, _ = list_usable_urls(pages, state, run, led_to=source_guards.map_final_page_urls(pages))
+    usable = _list_usable_pages(pages, state, run)
     bodies, most = {url: pages[url]["body"] for url in usable}, searching.read_note_limit(state, run)
     given = proposed_object(state["proposed_notes"], partial(note_guards.read_text_notes, pages=bodies, most=most))
     value = name_numbered_pages(given.value, usable) if is_by_number(given) else given.value
@@ -241,14 +234,14 @@ def lead_to_agreement(body: Body) -> Body:
             return passed
         return passed._replace(to=choose_way_to_answer(run) if run.policy.corroboration == "none" else AGREEMENT_GUARD)
 
+    @declare_like(body)
     def run_compared_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         try:
             return lead(body(state, run), run)
         except PartialRefusal as refused:
             raise refused.going_on(lead(refused.rest, run)) from None
 
-    said = read_body_declaration(body)
-    return declares(**{item.name: getattr(said, item.name) for item in fields(said)})(run_compared_guard_node)
+    return run_compared_guard_node
 
 
 @declares(

@@ -14,7 +14,7 @@ from guardgraph.guards.research import searches as search_guards
 from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research.trust import choose_reference_day
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.nodes.body import Body, Pass, Step, Steps, declares
+from guardgraph.nodes.body import Body, Pass, Step, Steps, declares, make_asking_node
 from guardgraph.nodes.research.scope import (
     ResearchRun,
     deny_distrusted_pages,
@@ -47,14 +47,12 @@ def run_request_guard_node(state: JsonObject, run: ResearchRun) -> Pass:
 def make_plan_node(planner: Proposer) -> Body:
     """Ask for a research plan."""
 
-    @declares(phase="plan", reads=["task"], writes=["proposed_plan"], calls=[planner])
-    def run_plan_node(state: ResearchState, run: ResearchRun) -> Steps:
+    def show_request(state: ResearchState, run: ResearchRun) -> JsonObject:
         task = state["task"]
         request = {key: task[key] for key in ("question", "report_date", "region") if key in task}
-        outcome = yield planner.call({"goal": task["goal"], "request": request})
-        return {"proposed_plan": outcome.packed()}
+        return {"goal": task["goal"], "request": request}
 
-    return run_plan_node
+    return make_asking_node(planner, show_request, phase="plan", reads=["task"], writes="proposed_plan")
 
 
 @declares(phase="plan", reads=["proposed_plan"], writes=["accepted_plan"], stops=["llm", "invalid_plan"])
@@ -204,7 +202,6 @@ def _begin_search(searches: Searches, state: ResearchState, run: ResearchRun, *s
 
 
 def _end_searches(searches: Searches, because: SearchesEnd, state: ResearchState, *steps: Step) -> Pass:
-    """Let the answer be written."""
     if not state.get("accepted_notes"):
         failed = {"failed_queries": searches["failed_queries"]} if searches["failed_queries"] else {}
         sources = state.get("accepted_sources")
@@ -219,23 +216,21 @@ def _end_searches(searches: Searches, because: SearchesEnd, state: ResearchState
 def make_gaps_node(proposer: Proposer) -> Body:
     """Ask what is still missing; nothing is shown of limits and lists."""
 
-    @declares(phase="gaps", reads=["task", *SEARCHED], writes=["proposed_gaps"], calls=[proposer])
-    def run_gaps_node(state: ResearchState, run: ResearchRun) -> Steps:
+    def show_open_question(state: ResearchState, run: ResearchRun) -> JsonObject:
         task, searches = state["task"], _read_several_searches(state, run)
         notes = _list_notes_of_now(state, run)
         tried = {*(state.get("accepted_pages") or {}), *(item["url"] for item in _list_failed_sources(state))}
-        outcome = yield proposer.call(
-            {
-                "goal": task["goal"],
-                "question": task["question"],
-                "queries": searches["queries"],
-                "notes": [{key: note[key] for key in ("id", "claim", "url")} for note in notes],
-                "unread_urls": [url for url in searches["urls"] if url not in tried],
-            }
-        )
-        return {"proposed_gaps": outcome.packed()}
+        return {
+            "goal": task["goal"],
+            "question": task["question"],
+            "queries": searches["queries"],
+            "notes": [{key: note[key] for key in ("id", "claim", "url")} for note in notes],
+            "unread_urls": [url for url in searches["urls"] if url not in tried],
+        }
 
-    return run_gaps_node
+    return make_asking_node(
+        proposer, show_open_question, phase="gaps", reads=["task", *SEARCHED], writes="proposed_gaps"
+    )
 
 
 def _list_notes_of_now(state: ResearchState, run: ResearchRun) -> list[Note]:

@@ -81,7 +81,6 @@ def _name_tool(tool: object, place: int) -> tuple[str, NamedTool]:
 
 
 def _name_function(name: str, function: Callable[..., Any]) -> NamedTool:
-    """Return the tool that a function is: its parameters are the arguments, its docstring says what it does."""
     from langchain_core.tools import create_schema_from_function
     from langchain_core.utils.function_calling import convert_to_openai_function
 

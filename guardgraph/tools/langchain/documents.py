@@ -171,7 +171,6 @@ def read_tool_output(returned: Any) -> object:
 
 
 def _join_text_blocks(content: object) -> object:
-    """Return the text of content that is blocks of text, anything else as it is."""
     if isinstance(content, Sequence) and content and all(_is_text_block(item) for item in content):
         return "".join(item["text"] for item in content)
     return content

@@ -276,13 +276,11 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return given or ""
 
     def _read_score(self, document: Document, at: int, beside: object) -> object:
-        """Return what somebody tells as a document's score, as it stands there."""
         if beside is None or self._keys.has_own_key("score"):
             return self._keys.read_metadata_field(document, at, "score")
         return beside if self._relevance is None else self._relevance(beside)
 
     def _read_relevance_score(self, document: Document, at: int, beside: object) -> float | None:
-        """Return a document's relevance, None where nobody tells one."""
         if beside is not None and not self._keys.has_own_key("score"):
             made = beside if self._relevance is None else self._relevance(beside)
             if (relevance := parse_relevance(made)) is None:
