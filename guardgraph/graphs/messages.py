@@ -58,15 +58,12 @@ class MessagesAgent(Runnable[Messages, Any]):
         self.name = agent.get_name()
 
     def invoke(self, input: Messages, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Answer the last message.
+        """Answer the last message of a list, or of a state with `messages`, as an `AIMessage`, or a state that has one.
 
         Args:
-            input: the messages, or a state with `messages`.
+            input: the messages, or the state.
             config: LangGraph's.
             kwargs: what the agent's `invoke` takes, such as `context`.
-
-        Returns:
-            An `AIMessage`; for a state ``{"messages": [AIMessage]}``.
 
         Raises:
             InputError: there are no messages, or the last one is no text of a person.

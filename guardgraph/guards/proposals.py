@@ -54,10 +54,7 @@ class Proposal(NamedTuple):
 
 
 def proposal(packed: str) -> Proposal:
-    """Read a proposal; a model's text that is no JSON, plain or in one Markdown fence, has the value None.
-
-    Args:
-        packed: what a propose node wrote.
+    """Read what a propose node wrote; a text that is no JSON, plain or in one Markdown fence, has the value None.
 
     Raises:
         Stop: the model failed (``llm_…``).
@@ -232,17 +229,12 @@ def _is_proposed_list(value: JsonValue) -> bool:
 
 
 def found(packed: str, tool: str) -> JsonValue:
-    """Read what a tool returned.
-
-    Args:
-        packed: what an act node wrote.
-        tool: the tool's name in the catalogue.
+    """Read what a tool returned, as an act node wrote it.
 
     Raises:
         Stop: ``tool_invalid_output:<tool>`` when it raised or broke its contract, ``max_seconds`` when it outlasted the
-            run's time, ``tool_unavailable:<tool>`` when it was not called: too many abandoned calls are still at work,
-            ``tool_circuit_open:<tool>`` when it was not since it failed too often in a row; of a write
-            ``effect_unknown:<tool>`` and ``effect_unrecordable:<tool>``, with the name that its call has.
+            run's time, ``tool_unavailable:<tool>`` or ``tool_circuit_open:<tool>`` when it was not called; of a write
+            ``effect_unknown:<tool>`` and ``effect_unrecordable:<tool>``.
     """
     outcome = Outcome.unpacked(packed)
     if outcome.form != "failure":
@@ -260,13 +252,9 @@ def build_tool_stop(outcome: Outcome, tool: str) -> Stop:
 
 
 def reviewed(packed: str) -> JsonObject:
-    """Read what a person answered who approves; a guard that has a way on after a no unpacks the `Outcome` itself.
+    """Return the whole answer of a person who approved: the hash of what was shown, the decision, and what they added.
 
-    Args:
-        packed: what a review node wrote.
-
-    Returns:
-        The whole answer: the hash of what was shown, the decision, and whatever the person added.
+    A guard that has a way on after a no unpacks the `Outcome` itself.
 
     Raises:
         Stop: ``review_unavailable``, ``review_expired`` or ``review_rejected``; details say why.
@@ -281,14 +269,9 @@ def reviewed(packed: str) -> JsonObject:
 
 
 def read_reviewer(packed: str) -> JsonObject:
-    """Read who answered, be it a yes or a no.
+    """Return who answered: ``{"status": "verified", "name": …, "roles": […]}``, or ``{"status": "unverified"}``.
 
-    Args:
-        packed: what a review node wrote.
-
-    Returns:
-        ``{"status": "verified", "name": …, "roles": […]}``, or ``{"status": "unverified"}`` where the graph has no
-        reviewers or nobody answered.
+    It is unverified where the graph has no reviewers, or nobody answered.
     """
     reviewer = Outcome.unpacked(packed).about.get("reviewer")
     return reviewer if isinstance(reviewer, dict) else {"status": "unverified"}

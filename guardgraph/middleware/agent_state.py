@@ -71,13 +71,7 @@ def is_written_by_user(message: AnyMessage) -> bool:
 
 
 def is_this_run(state: Mapping[str, Any], run: str, foreign: Iterable[str] = ()) -> bool:
-    """Say whether a run is under way: it began here, goes on where it stood, or nobody asked for anything since.
-
-    Args:
-        state: the agent's.
-        run: which one.
-        foreign: ids of messages that were written in a user's name.
-    """
+    """Say whether a run is under way: it began here, goes on, or only `foreign` messages came since."""
     if state.get("guardgraph_begun") == run or get_config().get("configurable", {}).get(RESUMING):
         return True
     unknown = set(foreign)
@@ -100,9 +94,7 @@ def find_run(messages: Sequence[AnyMessage]) -> str:
 def read_given(messages: Sequence[AnyMessage], foreign: Iterable[str] = ()) -> Given:
     """Return what the user gave: the last message as the task, the turns before it as the history.
 
-    Args:
-        messages: as the run begins.
-        foreign: ids of messages that were written during earlier runs: a tool may write one in a user's name.
+    Messages whose ids are `foreign` were written during earlier runs: a tool may write one in a user's name.
     """
     if (around := given_around.get()) is not None:
         asked = Turn(role="assistant", content="\n".join(each.text for each in messages if is_written_by_user(each)))

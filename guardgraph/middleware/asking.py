@@ -161,13 +161,7 @@ def _make_silent_context(around: GuardsAround) -> Context:
 
 
 def tell_refusal(request: ModelRequest[Any], proposed: str, told: str) -> ModelRequest[Any]:
-    """Return a request that tells a model why its proposal was refused, in the system's words and not as a user's turn.
-
-    Args:
-        request: what it was asked.
-        proposed: what it wrote.
-        told: what was refused, and what may be done.
-    """
+    """Return a request that tells a model, in the system's words, what of its proposal was refused."""
     before = request.system_message.text if request.system_message is not None else ""
     said = f"You proposed this in reply to the messages below:\n{proposed}\n\n{told}\nReply once more."
     return request.override(system_message=SystemMessage("\n\n".join(filter(None, (before, said)))))

@@ -241,11 +241,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         return _note_brought(request, licence, brought)
 
     def _license_request(self, request: ToolCallRequest) -> tuple[Licence, ToolCallRequest, Write | None]:
-        """Return a call's licence, the call with the arguments of it, and how it is made if it writes.
-
-        Raises:
-            Stop: it has none.
-        """
+        """Return a call's licence, the call with the arguments of it, and how it is made if it writes."""
         record = _read_record(request.state)
         licence = self._license_call(request, record)
         licensed = request.override(tool_call={**request.tool_call, "args": dict(licence.args)})
@@ -261,11 +257,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         )
 
     def _license_call(self, request: ToolCallRequest, record: JsonObject) -> Licence:
-        """Return the licence of a call; calls of the same step that stand before it count as made.
-
-        Raises:
-            Stop: it has none.
-        """
+        """Return the licence of a call; calls of the same step that stand before it count as made."""
         call, tool = request.tool_call, request.tool
         known, cards, _ = self._known_tools
         is_known = any(tool is each for each in known)
@@ -326,10 +318,9 @@ def may_ask_again(stop: Stop) -> bool:
 def read_decisions(
     answer: Any, waiting: Sequence[JsonObject], cards: Mapping[str, ToolCard]
 ) -> dict[str, dict[str, Any]]:
-    """Return the calls that a person approved or made of those shown, by the ids of the calls.
+    """Return the calls that a person approved or made of those shown, by their ids; a rejected one raises a Stop.
 
     Raises:
-        Stop: a call is rejected.
         InputError: it is no answer to these calls; whoever asked has to ask again.
     """
     decisions = answer.get("decisions") if isinstance(answer, dict) else None
@@ -400,11 +391,7 @@ def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> T
 
 
 def _check_ids(ids: Sequence[object]) -> None:
-    """Tell calls of one message apart: an approval is of one call.
-
-    Raises:
-        Stop: ``invalid_action:schema``: a call has no id, or that of another.
-    """
+    """Refuse calls of one message without an id of their own: an approval is of one call."""
     for call_id in ids:
         if not isinstance(call_id, str) or not call_id or ids.count(call_id) > 1:
             raise Stop(
@@ -425,11 +412,7 @@ def _name_foreign_messages(parts: Sequence[Any]) -> list[str]:
 
 
 def _read_record(state: Mapping[str, Any]) -> JsonObject:
-    """Return the record of the run.
-
-    Raises:
-        ConfigurationError: the run did not pass `before_agent`.
-    """
+    """Return the record of the run; a ConfigurationError says that it did not pass `before_agent`."""
     record = find_record(state)
     if record is None:
         raise ConfigurationError("LicensedTools: the agent was entered past its beginning, so nothing can be licensed")
@@ -448,11 +431,7 @@ def _read_made_calls(record: JsonObject) -> list[MadeCall]:
 
 
 def list_cards(tools: Sequence[BaseTool | dict[str, Any]]) -> dict[str, ToolCard]:
-    """Return what is known of an agent's tools.
-
-    Raises:
-        ConfigurationError: one is a provider's own, which is called where no licence is asked.
-    """
+    """Return what is known of an agent's tools; a provider's own, which is called past every licence, is refused."""
     cards = dict[str, ToolCard]()
     for tool in tools:
         if not isinstance(tool, BaseTool):
@@ -480,11 +459,7 @@ def list_proposed_calls(response: ModelResponse[Any]) -> list[JsonObject]:
 
 
 def _list_calls_before(messages: Sequence[AnyMessage], call_id: str | None) -> list[Any]:
-    """Return the calls of the same step that stand before a call.
-
-    Raises:
-        Stop: two of the step have one id.
-    """
+    """Return the calls of the same step that stand before a call; two with one id are refused."""
     for message in reversed(messages):
         ids = [each["id"] for each in message.tool_calls] if isinstance(message, AIMessage) else []
         if call_id in ids:
@@ -496,14 +471,7 @@ def _list_calls_before(messages: Sequence[AnyMessage], call_id: str | None) -> l
 def _let_calls_through(
     response: ModelResponse[Any], licences: Mapping[str, Licence], cards: Mapping[str, ToolCard], run: str
 ) -> ExtendedModelResponse[Any]:
-    """Return licensed calls, each with the arguments of its licence, and which of them wait for a person.
-
-    Args:
-        response: the model's.
-        licences: by the ids of the calls.
-        cards: what is known of the tools.
-        run: whose calls they are.
-    """
+    """Return licensed calls, each with the arguments of its licence, and which of them wait for a person."""
     waiting = list_waiting_calls(licences)
     kept = list[Any]()
     for message in response.result:

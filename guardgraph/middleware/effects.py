@@ -51,11 +51,7 @@ class Write:
     _brought: list[Any] = field(default_factory=list)
 
     def make(self, handler: Callable[[ToolCallRequest], Any]) -> Any:
-        """Make it, or return what it brought when it was made.
-
-        Raises:
-            Stop: nobody knows whether it was made, or nothing could keep that it would be.
-        """
+        """Make it, or return what it brought when it was made; it stops where nobody knows or could keep that."""
         world: Any = self
         return self._read_written(perform_driven_node(self._prepare_write(handler), world))
 

@@ -139,11 +139,7 @@ EXPORT = Proposer(export, {"proposer": "export"})
 def recorded_agent(*middleware: LicensedTools | GroundedAnswer) -> GuardedGraph[Any, Any, Any]:
     """Return what decides recorded runs of an agent of LangChain's again, for `what_if` and `replay`.
 
-    Args:
-        middleware: the guards to decide by, in the order in which the agent has them.
-
-    Raises:
-        ConfigurationError: something else is given, or one twice.
+    It judges by the guards that are given, in the order in which the agent has them, each once.
     """
     kinds = [type(item) for item in middleware]
     if not {*kinds} <= {LicensedTools, GroundedAnswer} or len({*kinds}) < len(kinds):

@@ -17,11 +17,7 @@ from guardgraph.world.call import Asked, Performed
 
 
 class TrailPlayer:
-    """Makes recordings of trails: the pattern of recorded agents decides them, and asks nobody.
-
-    Args:
-        name: of the agent, in lists of runs.
-    """
+    """Makes recordings of trails of one agent: the pattern of recorded agents decides them, and asks nobody."""
 
     def __init__(self, name: str) -> None:
         self._graph = name
@@ -50,9 +46,7 @@ class TrailPlayer:
 class TrailWorld:
     """Gives back what came from outside during a run, in its order.
 
-    Args:
-        trail: what was noted.
-        is_guarded: whether our guards decide; else a reply says whether somebody asked again.
+    Where our guards do not decide (`is_guarded`), a reply says whether somebody asked again.
     """
 
     def __init__(self, trail: Sequence[JsonObject], *, is_guarded: bool) -> None:

@@ -56,16 +56,10 @@ class PolicyFile(Generic[PolicyT, BudgetT]):
     """What tenants tighten, by their names."""
 
     def settings(self, tenant: str | None = None) -> dict[str, Any]:
-        """Return what a factory is given: ``create_rag_agent(**file.settings())``.
+        """Return what a factory is given, ``{"policy": ..., "budget": ...}``: ``create_rag_agent(**file.settings())``.
 
         Args:
-            tenant: whose overlay tightens the file's settings; nobody's when None.
-
-        Returns:
-            ``{"policy": ..., "budget": ...}``
-
-        Raises:
-            ConfigurationError: the file has no such tenant.
+            tenant: whose overlay tightens them; nobody's when None. A ConfigurationError says that there is none.
         """
         if tenant is None:
             return {"policy": self.policy, "budget": self.budget}
@@ -265,16 +259,9 @@ class _PolicyFileReader:
 
 
 def load_trust(path: str | Path) -> tuple[TrustEntry, ...]:
-    """Read how far hosts are trusted from a YAML file, for `ResearchPolicy.trust`.
+    """Read how far hosts are trusted from a YAML file, for `ResearchPolicy.trust`; see `load_policy`.
 
     The file has one key, ``trust``: a list of ``{scope, tier, owner?, source?, date?}``.
-
-    Args:
-        path: a file that ends in .yaml or .yml: UTF-8, at most 1 MB.
-
-    Raises:
-        ConfigurationError: the file cannot be read, or something in it is wrong: a line for every finding, with file,
-            line, field, what was given and what is allowed.
     """
     if not isinstance(path, str | Path):
         raise ConfigurationError(f"path: a file's name is required; given: {type(path).__name__}")

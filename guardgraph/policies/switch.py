@@ -34,8 +34,7 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
         why: why.
 
     Raises:
-        ConfigurationError: an argument is of the wrong type, blank or too long, or the file cannot be read, changed or
-            written.
+        ConfigurationError: an argument is wrong, or the file cannot be read, changed or written.
     """
     if not isinstance(file, str | Path):
         raise ConfigurationError(f"file: a file's name is required; given: {file!r:.80}")

@@ -153,11 +153,8 @@ class Context(BaseModel, Generic[PolicyT, BudgetT]):
         A graph inside another one is handed the other's context: of a dictionary it takes `policy`, `budget` and
         `caller`, of another graph's context who asks; any other object is not meant for it.
 
-        Args:
-            given: a context of this class, a dictionary, or another graph's context.
-
         Raises:
-            ConfigurationError: what the dictionary says of one of these has unknown fields or wrong types.
+            ConfigurationError: what a dictionary says of one of these has unknown fields or wrong types.
         """
         if isinstance(given, cls):
             return given
@@ -172,14 +169,6 @@ class Context(BaseModel, Generic[PolicyT, BudgetT]):
             raise make_configuration_error("context", error) from None
 
     def check(self, policy: Settings, budget: Budget) -> None:
-        """Hold the context against the deployment's settings.
-
-        Args:
-            policy: the deployment's, of the same class.
-            budget: the deployment's, of the same class.
-
-        Raises:
-            ConfigurationError: it names another value for what the deployment fixed.
-        """
+        """Refuse, with a ConfigurationError, a context that names another value for what a deployment fixed."""
         policy.check_overlay(self.policy, "context.policy")
         budget.check_overlay(self.budget, "context.budget")

@@ -75,11 +75,7 @@ class Outcome:
 
     @classmethod
     def unpacked(cls, packed: str) -> Outcome:
-        """Read a raw channel.
-
-        Raises:
-            NotJson: the channel holds something that `packed` did not write.
-        """
+        """Read a raw channel; what `packed` did not write raises NotJson."""
         match parse_json(packed):
             case ["text" | "value" | "failure" as form, content, dict(about)]:
                 outcome = cls(form, content, about)

@@ -371,17 +371,11 @@ class OpenRecorder(Recorder, Protocol):
         """Keep that a run began; nothing is called before this returns. What `record` is given later closes it.
 
         A run that began earlier on the same thread, for the same tenant, and never ended is closed as superseded.
-
-        Raises:
-            Exception: it could not be kept. Where the policy has `audit_required`, the run ends before any call.
+        Where this raises and the policy has `audit_required`, the run ends before any call.
         """
 
     def note(self, note: RunNote) -> JsonValue:
-        """Keep something of an open run; once this returns, it is kept.
-
-        Raises:
-            Exception: it could not be kept.
-        """
+        """Keep something of an open run; once this returns, it is kept, and where it cannot be, this raises."""
 
     def notes(self, request: str) -> list[RunNote]:
         """Return what was noted of a request, of all its runs, in the order in which it was noted.

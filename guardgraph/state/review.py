@@ -47,10 +47,6 @@ class ReviewPolicy(Settings):
 def hash_licence(tool: str, args: JsonValue) -> str:
     """Return the SHA-256 of a call that somebody may license: of ``{"tool": …, "args": …}`` as canonical JSON.
 
-    Args:
-        tool: the tool's name.
-        args: its arguments.
-
     Raises:
         ValueError: the arguments are no plain, finite JSON; two of them might come to one hash.
     """

@@ -187,10 +187,7 @@ class Settings(BaseModel):
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 of the settings as a recording has them, as canonical JSON, 64 hex digits.
-
-        It is the same for any order of fields, and of lists in which order means nothing.
-        """
+        """The SHA-256 of the settings, 64 hex digits: the same for any order of fields, and of lists without one."""
         return digest(self.order_settings(self.plain()))
 
     @classmethod
@@ -244,11 +241,7 @@ class Settings(BaseModel):
         )
 
     def compared(self, other: Self) -> dict[str, Compared]:
-        """Say of every field what another's value is beside ours.
-
-        Args:
-            other: settings of the same class.
-        """
+        """Say of every field what its value in other settings of the same class is beside ours."""
         return {
             name: self._get_tightening_rule(name).compared(getattr(self, name), getattr(other, name))
             if self.is_open(name) == other.is_open(name)
@@ -336,12 +329,8 @@ class Settings(BaseModel):
     def check_overlay(self, overlay: Self | None, where: str) -> None:
         """Refuse an overlay that names another value for what these settings fix, or what can name nothing.
 
-        Args:
-            overlay: settings of the same class; fields left at their default do not count.
-            where: what the overlay is, for the error, such as ``"context.policy"``.
-
         Raises:
-            ConfigurationError: a line for every such field, and for every such name.
+            ConfigurationError: a line for every such field and name of the overlay, which `where` names.
         """
         _raise_settings_error(where, self.wrong_overlay(overlay))
 
@@ -548,11 +537,7 @@ class ReservingBudget(Budget):
         return self.model_copy(update=kept)
 
     def check_reserve(self) -> None:
-        """Refuse a reserve that leaves a run nothing.
-
-        Raises:
-            ConfigurationError: it is not smaller than what it is kept of.
-        """
+        """Refuse, with a ConfigurationError, a reserve that is not smaller than what it is kept of."""
         for name, most, reserve in self._list_reserves():
             if reserve >= most:
                 kept = RESERVES[name]

@@ -88,10 +88,7 @@ class Tightens:
 
     @classmethod
     def ordered(cls, *order: str) -> Tightens:
-        """Return the kind of a setting whose values have an order: of two the later one, the stricter, holds.
-
-        Args:
-            order: every value that is allowed, the loosest first.
+        """Return the kind of a setting that is one of the texts in `order`: of two the later one, the stricter, holds.
 
         Raises:
             ConfigurationError: a value is no text, stands twice, or there is none.
@@ -111,19 +108,17 @@ class Tightens:
 
     @classmethod
     def among(cls, *names: str) -> Tightens:
-        """Return the kind of a list of what is allowed, out of a closed list: what both lists name holds.
+        """Return the kind of a list of what is allowed, out of `names`; any other name is a ConfigurationError.
 
-        Args:
-            names: all that there is; any other name is a ConfigurationError.
+        What both lists name holds.
         """
         return cls(f"among{names!r}", _intersect_settings, _validate_setting_names, **cls._list_names(names))
 
     @classmethod
     def denied_among(cls, *names: str) -> Tightens:
-        """Return the kind of a list of what is denied, out of a closed list: what either list names holds.
+        """Return the kind of a list of what is denied, out of `names`; any other name is a ConfigurationError.
 
-        Args:
-            names: all that there is; any other name is a ConfigurationError.
+        What either list names holds.
         """
         return cls(f"denied_among{names!r}", _unite_settings, _validate_setting_names, **cls._list_names(names))
 

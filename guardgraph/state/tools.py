@@ -146,8 +146,7 @@ class ToolRule(settings.Settings):
     def tightened_by(self, overlay: Self | None) -> Self:
         """Return this rule, tightened; see `Settings.tightened_by`.
 
-        When a person is asked follows from what each side comes to: where one side deletes things and so asks always,
-        the other's ``never`` leaves nobody who may say yes.
+        Where one side deletes things and so always asks a person, the other's ``never`` leaves nobody who may say yes.
         """
         tight = super().tightened_by(overlay)
         asks = self.asks if overlay is None else _tighten_approval(self.asks, overlay.asks)

@@ -103,11 +103,7 @@ class Call:
         return {**self.request, **self.scope} if self.scope else self.request
 
     def freeze(self) -> Call:
-        """Return the call as it is asked now, whatever becomes meanwhile of what its body put into it.
-
-        Of calls that are made one after another, the first may bring what its body, or a tool, would write into the
-        request of the next.
-        """
+        """Return the call as it is asked now, whatever its body, or a call before it, puts into its request later."""
         request, scope, about = copy_json([self.request, self.scope, self.about])
         return replace(self, request=request, scope=scope, about=about)
 
@@ -228,14 +224,10 @@ class World(Protocol):
         """Return the id of a new run, a UUID."""
 
     def perform(self, asked: Sequence[Asked], seconds: float) -> list[Performed]:
-        """Make calls side by side and wait for all of them, `seconds` at most.
+        """Make calls side by side and wait for all of them, `seconds` at most; one that outlasts them is a failure.
 
         A call of a person (``item.call.kind == "person"``) is never to be repeated by a wrapper: a rejection is a
         failure outcome too, and who repeats it asks until somebody says yes.
-
-        Args:
-            asked: the calls; one unless an act node asks several tools at once.
-            seconds: the deadline that they share; a call that outlasts it is a failure.
 
         Returns:
             What each brought back, in the order of `asked`, and the seconds that it took, all attempts together. A

@@ -93,22 +93,18 @@ _LIMITS: ContextVar[_Limits | None] = ContextVar("guardgraph_limits", default=No
 
 
 def deadline() -> float | None:
-    """Return the seconds that the run has left, for a proposer or a tool that wants to give up in time.
+    """Return the seconds that the run has left, 0 when time is up, for whoever wants to give up in time.
 
-    Returns:
-        Seconds, 0 when time is up; None outside a call of a run. It holds in the thread or task of the call, and in
-        those that are started with its context.
+    It is None outside a call of a run, and holds in its thread or task and those started with its context.
     """
     known = _LIMITS.get()
     return None if known is None else max(known.ends - known.clock(), 0.0)
 
 
 def reply_bytes() -> int | None:
-    """Return the bytes that a reply may have, for a proposer or a tool that wants to stop reading in time.
+    """Return the bytes of JSON that a reply may have (`max_reply_bytes`), for whoever wants to stop reading in time.
 
-    Returns:
-        `max_reply_bytes` of the run's budget: a reply that is larger as JSON text is refused. None outside a call of a
-        run; it holds where `deadline` does.
+    It is None outside a call of a run; it holds where `deadline` does.
     """
     if (known := _LIMITS.get()) is not None:
         known.reading.note_limit_asked()
@@ -116,11 +112,9 @@ def reply_bytes() -> int | None:
 
 
 def output_tokens() -> int | None:
-    """Return the tokens that a model may write in its reply, for a proposer that asks one by itself.
+    """Return the tokens that a model may write in its reply (`max_output_tokens`), for a proposer that asks one itself.
 
-    Returns:
-        `max_output_tokens` of the run's budget, to be sent to the model; None where it says nothing, and outside a call
-        of a run. It holds where `deadline` does.
+    It is None where the budget says nothing, and outside a call of a run; it holds where `deadline` does.
     """
     return None if (known := _LIMITS.get()) is None else known.tokens
 

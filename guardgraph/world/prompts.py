@@ -155,10 +155,7 @@ def write_refusal(template: str, refused: JsonObject, shown: JsonObject) -> str:
 
 
 def find_nearest_sentence(shown: JsonObject) -> JsonObject | None:
-    """Return the sentence of what a model is shown that shares most words, and the rarest, with its question.
-
-    It is an item with the number of its own, whose head counts for it.
-    """
+    """Return the sentence, or numbered item, of what a model is shown that shares most rare words with its question."""
     question = shown.get("question")
     items: Sequence[Any] = next((value for name in NUMBERED if isinstance(value := shown.get(name), list)), [])
     if not isinstance(question, str):

@@ -264,12 +264,7 @@ class Proposer:
     """Whether it is shown the run's limits, as the offline rules are; a model is told them in its prompt."""
 
     def call(self, view: JsonObject, **limits: int) -> Call:
-        """Return the call that shows `view` to the proposer.
-
-        Args:
-            view: what every proposer is shown.
-            limits: limits of the run.
-        """
+        """Return the call that shows a view to the proposer, and limits of the run to one that is told them."""
         shown = {**view, **limits} if self.is_told_limits else view
         return Call("proposer", self.target, shown, self.about)
 

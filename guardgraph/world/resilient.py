@@ -93,11 +93,8 @@ class Breakers:
     """The circuits of a process, one for each model, tool and host.
 
     Args:
-        failures: in a row, after which a circuit opens.
-        open_seconds: for which it stays open before one call is let through as a probe.
-
-    Raises:
-        ConfigurationError: `failures` is no whole number from 1 on, or `open_seconds` no number above 0.
+        failures: in a row, 1 at least, after which a circuit opens; anything else is a ConfigurationError.
+        open_seconds: above 0, for which it stays open before one call is let through as a probe.
     """
 
     def __init__(self, *, failures: int = 5, open_seconds: float = 30.0) -> None:
@@ -114,10 +111,7 @@ class Breakers:
         return f"<Breakers after {self.failures} failures, for {self.open_seconds:g} s>"
 
     def get_breaker(self, of: Hashable) -> Breaker:
-        """Return the circuit of a model, a tool or a host.
-
-        Where there are too many, one that is well is forgotten, or else the one that was asked for least recently.
-        """
+        """Return the circuit of a model, a tool or a host; of too many, a well one is forgotten, else the oldest."""
         with self._lock:
             if (found := self._circuits.pop(of, None)) is None:
                 while len(self._circuits) >= MAX_CIRCUITS:

@@ -189,10 +189,7 @@ def _add_held(value: Any, held: list[Any]) -> None:
 
 
 def _may_return_nothing(function: FunctionType) -> bool:
-    """Say whether the function of a conditional edge may return an empty list, behind which nothing runs any more.
-
-    It is read in its source; of one that has none that can be read, whatever builds a list counts.
-    """
+    """Say whether a conditional edge may return an empty list, behind which nothing runs any more."""
     try:
         parsed = ast.walk(ast.parse(dedent(getsource(function))))
     except (OSError, SyntaxError, TypeError):
@@ -236,10 +233,7 @@ def _find_function(given: Any) -> FunctionType | None:
 
 
 def _find_jump(function: FunctionType, sought: frozenset[str], seen: set[FunctionType], held: list[Any]) -> str | None:
-    """Return which of some names a function mentions, or one that it may call: of its project, held or closed over.
-
-    A graph that it may call can leave for the graph around, whatever the function declares.
-    """
+    """Return which of some names a function mentions, or one of its project that it may call."""
     if function in seen:
         return None
     seen.add(function)

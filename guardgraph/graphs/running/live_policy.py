@@ -55,10 +55,7 @@ class PolicySource(Protocol):
 
 
 class LivePolicy:
-    """A live policy; `live_policy` makes one.
-
-    One may be given to several agents: it is read once for all of them.
-    """
+    """A live policy; `live_policy` makes one. It is read once for all agents that it is given to."""
 
     def __init__(
         self, source: Path | Callable[[], Mapping[str, Any]], *, every: float, stale_for: float, timeout: float

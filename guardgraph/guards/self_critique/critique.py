@@ -73,10 +73,7 @@ def parse_critique(
 
 
 def read_text_critique(text: str, markers: Mapping[str, ChangeKind]) -> JsonObject:
-    """Return the critique of a text: its decision, and what stands behind it.
-
-    What decides nothing is for a person, and so are changes that no rule can make, as the critic was told.
-    """
+    """Return the critique of a text; what decides nothing, and changes that no rule can make, are for a person."""
     if (found := _DECISION.search(text)) is None:
         return {"decision": "escalate", "reason": text}
     decision, rest = found[1].lower(), text[found.end() :]

@@ -63,10 +63,7 @@ def read_values(text: str) -> tuple[Value, ...]:
 
 
 def _list_amounts(value: Value) -> list[tuple[object, object]]:
-    """Return what two values share that differ in no more than their units, with the unit: as measured, and as said.
-
-    A unit is None where there is none: what a number counts is none, since an argument may not say it.
-    """
+    """Return what two values share that differ in their units alone, with the unit: as measured, and as said."""
     kind = "sized" if value.kind in (*SIZED, "ordinal") else value.kind
     unit = (value.kind, value.unit, value.per) if value.unit else None
     said = (kind, "said", value.said or value.amounts, value.dates)

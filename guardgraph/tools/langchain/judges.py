@@ -159,8 +159,7 @@ class LangChainVerifier(Runnable[JsonObject, JsonObject]):
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> JsonObject:
         """Return ``{"claims": [{number, supported}]}`` for ``{"claims": [{number, claim, evidence}]}``.
 
-        Raises:
-            Unreturnable: the scores are not as many numbers as there are claims.
+        Scores that are not as many numbers as there are claims are Unreturnable.
         """
         claims = input["claims"]
         scores = self._encoder.score([(item["evidence"], item["claim"]) for item in claims])

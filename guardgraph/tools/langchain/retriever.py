@@ -140,17 +140,11 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         return f"LangChainRetriever({name}, sources={list(self._known or ()) or None})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
-        """Find what answers a query.
-
-        Args:
-            input: ``{"query": str, "sources": list[str], "top_k": int}``, and ``caller`` where it is known who asks;
-                nothing of other sources is returned.
-            config: LangChain's configuration, handed on.
-            kwargs: not used.
+        """Find what answers ``{"query", "sources", "top_k"}`` for the ``caller``, where it is known who asks.
 
         Returns:
-            At most `top_k` candidates, in the order of what was found, then those that cannot be used, each with
-            `unusable`, which says why.
+            At most `top_k` candidates of these sources, in the order of what was found, then those that cannot be used,
+            each with `unusable`, which says why.
 
         Raises:
             Unreturnable: what was found is no list of documents, or the caller may not read all of it.

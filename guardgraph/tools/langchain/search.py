@@ -73,12 +73,7 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
         return f"LangChainSearch({type(self._given).__name__})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[JsonObject]:
-        """Search.
-
-        Args:
-            input: ``{"query": str, "max_results": int}``, and ``hosts``, a list of texts, where it takes them.
-            config: LangChain's configuration, handed on.
-            kwargs: not used.
+        """Search for ``{"query", "max_results"}``, on ``hosts`` where it takes them.
 
         Returns:
             At most `max_results` hits ``{url, title, snippet}``, in the order of what was found. A hit without a text
