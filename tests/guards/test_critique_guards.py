@@ -1,7 +1,6 @@
 """What a critique must be, and what its changes demand."""
 
 import json
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.grounding.words import has_phrase, split_words
+from guardgraph.grounding.words import has_phrase
 from guardgraph.guards.self_critique.critique import (
     Change,
     find_unapplied_changes,
@@ -122,13 +121,10 @@ def test_any_value_is_a_critique_or_a_stop(raw: Any) -> None:
         ('REMOVE "don\'t panic"', Change("remove", "don't panic")),
         ("ADD 'it is' to the customers' text", None),
         ("ADD the customers' text: 'it is'", Change("include", "it is")),
-        ('ADD "one" and "two"', None),
         ('ADD "' + "x" * 160 + '"', Change("include", "x" * 160)),
         ('ADD "' + "x" * 161 + '"', None),
         ('ADD " US "', None),
         ("ADD “may change”", None),
-        ('ADDITIONAL "may change"', None),
-        ('ADD"may change"', None),
         ("ADD", None),
     ],
 )
@@ -143,15 +139,10 @@ def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: C
         ("Timing MAY change, as we learn more.", "may change as we", True),
         ("It was unresolved.", "resolved", False),
         ("Don’t panic!", "don't panic", True),
-        ("13.4% fail", "3.4%", False),
-        ("line\nbreak", "line break", True),
-        ("_resolved_", "resolved", True),
         ("re\u00adsol\u200bved", "resolved", True),
         ("Überblick über STRASSE", "ÜBER straße", True),
         ("支付系统已恢复。", "系统", True),
-        ("支付系统已恢复。", "系恢复", False),
         ("हिन्दी", "हिन", False),
-        ("", "x", False),
     ],
 )
 def test_phrases_are_found_as_whole_words_in_any_script(text: str, phrase: str, present: bool) -> None:
@@ -159,13 +150,6 @@ def test_phrases_are_found_as_whole_words_in_any_script(text: str, phrase: str, 
     assert has_phrase(text, phrase) is present
     assert find_unapplied_changes([Change("include", phrase)], text) == ([] if present else [Change("include", phrase)])
     assert find_unapplied_changes([Change("remove", phrase)], text) == ([Change("remove", phrase)] if present else [])
-
-
-@given(st.text(st.characters()))
-def test_words_have_their_place_in_any_text(text: str) -> None:
-    found = split_words(text)
-    assert all(word.key and word.start < word.end for word in found)
-    assert all(left.end <= right.start for left, right in pairwise(found))
 
 
 MENTION, SOFTEN = 'MUST_MENTION "refund timing"', 'MUST_SOFTEN "will be fixed"'
@@ -193,10 +177,8 @@ def test_a_sentence_has_to_have_the_words_in_whatever_form(text, is_mentioned):
 @each_row(
     ("text", "is_soft"),
     [
-        ("The error will be fixed today.", False),
         ("The error will soon be fixed.", False),
         ("We expect that the error will be fixed.", True),
-        ("The error will likely be fixed. We work on it.", True),
         ("We may know more tomorrow. The error will be fixed.", False),
         ("A fix is being tested.", True),
     ],

@@ -10,7 +10,6 @@ from tables import each_row
 from test_plain import JSON, VALUES, same
 
 from guardgraph.grammar import Outcome, Stop, evidence, found, proposal, proposed_object, proposed_text
-from guardgraph.guards.proposals import check_proposed_text
 from guardgraph.plain.json import NotJson, parse_json
 
 ABOUT = {"proposer": "p", "usage": {"input_tokens": 1}}
@@ -170,18 +169,6 @@ def test_a_text_that_is_to_carry_a_text_is_checked(content, reason, details):
     given_reason, shown = stopped(proposed_text, text(content), "draft", ("citations",))
     assert given_reason == reason
     assert details in (None, shown["details"])
-
-
-@given(VALUES)
-def test_checking_a_text_returns_or_stops(content):
-    assert reason_of(content) in (None, "llm_invalid_schema", "llm_empty")
-
-
-def reason_of(content):
-    try:
-        check_proposed_text(content, "answer", ("citations",))
-    except Stop as stop:
-        return stop.reason
 
 
 def test_a_tool_s_outcome_is_its_value_or_a_stop():

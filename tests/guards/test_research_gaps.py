@@ -147,7 +147,6 @@ def test_a_page_is_rated_by_its_age(days, worth):
         ("https://www.example.org/a", "established"),
         ("https://a.b.gov.uk/", "known"),
         ("https://a.ac.uk/", "doubtful"),
-        ("nowhere", trust.UNRATED),
         ("https://example.com/", trust.UNRATED),
     ],
 )
