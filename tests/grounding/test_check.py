@@ -1,11 +1,11 @@
 """The checker: what it says of each sentence of a text that is held against sources."""
 
-import subprocess
-import sys
-
+from hypothesis import given
+from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.grounding.check import Checks, Source, check_text
+from guardgraph.grounding.check import Checks, Source, check_text, decide
+from guardgraph.grounding.marks import find_answer_sentences, mark_each_sentence, read_marks
 
 SLA = Source("sla", "Uptime is 99.95 % monthly. P1 first response is 15 minutes, since 2018.", ("Support policy",))
 PARIS = Source("paris", "The tower in Paris is 330 metres tall and was finished in 1889.")
@@ -57,17 +57,55 @@ def test_checks_may_be_switched_off():
     ] == ["SEV1"]
 
 
-def test_no_framework_is_loaded():
-    """Importing and calling the checker loads no LangGraph, LangChain or pydantic."""
-    script = (
-        "import sys\n"
-        "from guardgraph.grounding.check import Source, check_text\n"
-        "check_text('It took 5 km in 2020 [a](http://b.example).', [Source('a', 'It took 5 km.')])\n"
-        "print(sorted({name.partition('.')[0] for name in sys.modules} "
-        "& {'langgraph', 'langchain_core', 'langchain', 'pydantic'}))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+@each_row(
+    ("said", "told", "ways", "reason"),
+    [
+        ("It takes 20 minutes.", "It takes 15 minutes.", ("stop", "mark"), "contradicts_source"),
+        ("It takes 20 minutes.", "It is quick.", ("stop", "mark"), "unsupported_number"),
+        ("It is Gustave.", "It is Bob.", ("stop", "mark"), "unsupported_name"),
+        ("It is not safe.", "It is safe.", ("stop", "mark"), "doubtful"),
+        ("It is not safe.", "It is safe.", ("stop", "ignore"), ""),
+        ("It takes 20 minutes. It is not safe.", "It takes 15 minutes. It is safe.", ("mark", "stop"), "doubtful"),
+    ],
+)
+def test_what_is_decided_of_a_text_is_of_its_worst_sentence(said, told, ways, reason):
+    """Of sentences that stop it, or else of those that are marked; it is marked where nothing stops it."""
+    on_unsupported, on_doubt = ways
+    decision = decide(check_text(said, [Source("s", told)]), on_unsupported=on_unsupported, on_doubt=on_doubt)
+    assert (decision.reason, decision.stops) == (reason, reason != "" and ways[reason == "doubtful"] == "stop")
+    assert [each.text for each in decision.marked] == [
+        each.text
+        for each in check_text(said, [Source("s", told)]).sentences
+        if ways[each.verdict == "doubtful"] == "mark" and each.verdict != "supported"
+    ]
+
+
+@each_row(
+    ("answer", "text", "marks"),
+    [
+        ("Up. [a] Down. [b, a]", "Up. Down.", [(3, ("a",)), (9, ("b", "a"))]),
+        ("Up [a].", "Up.", [(2, ("a",))]),
+        ("Up[a]down.", "Up down.", [(2, ("a",))]),
+        ("[a] Up.\n[b] Down. [a] [b]\n", "Up.\nDown.", [(0, ("a",)), (4, ("b",)), (9, ("a", "b"))]),
+        ("See [it](b), [9] and [word].", "See [it](b), [9] and [word].", []),
+    ],
+)
+def test_marks_are_taken_out_with_their_blanks(answer, text, marks):
+    """What is no mark stays; an index of a source is a text of its own."""
+    read = read_marks(answer, ["a", "b"], ["It has [9] and [word]."])
+    assert read == (text, marks, [])
+    assert read_marks("Up. [9] 【1†a】", ["a"], [])[2] == ["9", "【1†a】"]
+
+
+SAID = st.sampled_from(["It is up.", "Ada said “yes. No.”", "Is it?", "See No. 5, e.g. [1]."])
+
+
+@given(st.lists(st.lists(SAID, min_size=1, max_size=3).map(" ".join), max_size=3).map("\n\n".join))
+def test_marks_that_are_written_are_read_again(text):
+    """The text is the same, and there is a mark behind each sentence, though none inside a quote."""
+    said, marks, unknown = read_marks(mark_each_sentence(text, "a"), ["a"], [])
+    assert (said, {*unknown} <= {"1"}) == (text, True)
+    assert marks == [(end, ("a",)) for _, end, *_ in find_answer_sentences(text)]
 
 
 PRICES = "| plan | price | yearly price |\n|---|---|---|\n| Basic | 10 EUR | 100 EUR |\n| Pro | 20 EUR | 200 EUR |"

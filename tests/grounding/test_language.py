@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.grounding.words import detect_language, list_content_words, read_terms
+from guardgraph.grounding.words import detect_language, find_nearest_texts, list_content_words, read_terms
 
 SENTENCES = {
     "en": "The refund is paid within ten days when the order was cancelled in time.",
@@ -47,13 +47,6 @@ def test_nothing_tells_no_language(text):
     assert detect_language(text) == ""
 
 
-@given(st.text())
-def test_any_text_can_be_asked(text):
-    """Any text has one of the languages or none, the same every time."""
-    assert detect_language(text) in {*SENTENCES, ""}
-    assert detect_language(text) == detect_language(f"{text}")
-
-
 def test_marks_belong_to_their_letter():
     """Vowel signs do not cut a word, joiners inside a word change nothing, and digits of any script are digits."""
     assert [*list_content_words("किताब और खिड़की", "hi")] == ["किताब", "खिड़की"]
@@ -74,6 +67,8 @@ def test_the_language_of_a_text_can_be_said():
     assert [*read_terms("Häuser Haus", "de")] == ["haus", "haus"]
     assert [*read_terms("die Häuser und das Haus")] == ["haus", "haus"]
     assert [*read_terms("Häuser", "en")] == ["häuser"]
+    texts = ["wing", "the flow of wings", "flow, wing", "heat"]
+    assert find_nearest_texts(["wing flow", "cold"], texts, language="en") == [[1, 2], []]
 
 
 def test_terms_unite_word_forms_and_keep_numbers():
@@ -86,7 +81,8 @@ def test_terms_unite_word_forms_and_keep_numbers():
 
 @given(st.text())
 def test_any_text_has_terms(text):
-    """Any string can be read, and neither a content word nor a term is ever blank."""
+    """Any string can be read, and neither a content word nor a term is ever blank; it has a known language or none."""
+    assert detect_language(text) in {*SENTENCES, ""}
     assert all(list_content_words(text))
     assert len(read_terms(text)) == len(list_content_words(text))
     assert all(read_terms(text))

@@ -81,13 +81,11 @@ def test_the_best_passage(text, query, expected):
     assert passage in text
 
 
-SAID = st.lists(
-    st.lists(st.sampled_from(["plan", "audit", "soup", "tea"]), min_size=1, max_size=4), min_size=1, max_size=9
-)
+WORDS = st.lists(st.sampled_from(["plan", "audit", "soup", "tea"]), min_size=1, max_size=4)
 
 
 @settings(max_examples=200, deadline=None)
-@given(SAID, st.integers(30, 120))
+@given(st.lists(WORDS, min_size=1, max_size=9), st.integers(30, 120))
 def test_the_best_passage_is_the_best_of_all_runs_of_sentences(said, most):
     """What has more of the query's words, rare ones first, then has them more often, is longer, comes earlier."""
     sentences = [f"{' '.join(words).capitalize()}." for words in said]
