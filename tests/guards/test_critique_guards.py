@@ -12,11 +12,15 @@ from tables import each_row
 from guardgraph.grounding.words import has_phrase
 from guardgraph.guards.self_critique.critique import (
     Change,
+    check_measured_changes,
     find_unapplied_changes,
+    list_changes_by_stems,
     list_enforceable_changes,
     parse_critique,
     parse_required_change,
+    read_similarities,
     read_text_critique,
+    show_measured_changes,
 )
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.spending import check_severity_budget
@@ -186,6 +190,35 @@ def test_a_sentence_has_to_have_the_words_in_whatever_form(text, is_mentioned):
 def test_a_sentence_that_states_the_phrase_has_to_be_less_than_certain(text, is_soft):
     """The words in order, with two others between at most, need a hedge in the same sentence."""
     assert unapplied(text, SOFTEN) == ([] if is_soft else ["soften will be fixed"])
+
+
+@each_row(
+    ("item", "text", "similarity", "least", "most", "is_applied"),
+    [
+        ('MUST_MENTION "refund timing"', "Money comes.", 0.8, 0.8, 0.8, True),
+        ('MUST_MENTION "refund timing"', "Money comes.", 0.79, 0.8, 0.8, False),
+        ('MUST_MENTION "refund timing"', "Refunds are timed by the bank.", 0.0, 0.8, 0.8, True),
+        ('MUST_SOFTEN "will be fixed"', "It gets repaired.", 0.8, 0.8, 0.8, True),
+        ('MUST_SOFTEN "will be fixed"', "It gets repaired.", 0.81, 0.8, 0.8, False),
+        ('MUST_SOFTEN "will be fixed"', "It may get repaired.", 0.99, 0.8, 0.8, True),
+        ('MUST_SOFTEN "will be fixed"', "It will be fixed.", 0.0, 0.8, 0.8, False),
+    ],
+)
+def test_the_thresholds_are_exact(item, text, similarity, least, most, is_applied):
+    """A mention is at least so similar, what is not hedged at most; stems count beside."""
+    changes = list_changes_by_stems([item])
+    came = outcome(check_measured_changes, changes, text, [[similarity]], least=least, most=most)
+    assert came.get("stop") == (None if is_applied else "patch_violation:required_changes_not_applied")
+
+
+@each_row("rows", [None, [], [[0.5]], [[0.5, True]], [[0.5, 1.1]], [[0.5, "1"]]])
+def test_similarities_are_a_number_for_each_phrase_and_sentence(rows):
+    """From -1 to 1; whatever else an embedding came to is its failure."""
+    shown = show_measured_changes(list_changes_by_stems([MENTION, 'ADD "x y"']), "One. Two.")
+    assert shown == {"phrases": ["refund timing"], "sentences": ["One.", "Two."]}
+    for said, expected in ((rows, "stop"), ([[0.5, -1]], "value")):
+        came = Outcome("value", {"similarities": said}, {}).packed()
+        assert expected in outcome(read_similarities, came, shown)
 
 
 def test_the_editor_makes_these_changes_by_rule():

@@ -6,8 +6,6 @@ from self_critique_cases import DRAFT, GIVEN, REVISE, agent, checked
 from tables import each_row
 
 from guardgraph import ConfigurationError, NotRecorded, replay
-from guardgraph.guards.self_critique.critique import check_measured_changes, list_changes_by_stems
-from guardgraph.guards.stop import Stop
 from guardgraph.testing import InMemoryRecorder
 
 MONEY = f"{DRAFT} Money comes back."
@@ -100,40 +98,7 @@ def test_what_was_measured_is_recorded_and_decides_under_other_thresholds():
     assert unasked.asked == []
 
 
-@each_row(
-    ("item", "text", "similarity", "least", "most", "is_applied"),
-    [
-        ('MUST_MENTION "refund timing"', "Money comes.", 0.8, 0.8, 0.8, True),
-        ('MUST_MENTION "refund timing"', "Money comes.", 0.79, 0.8, 0.8, False),
-        ('MUST_MENTION "refund timing"', "Refunds are timed by the bank.", 0.0, 0.8, 0.8, True),
-        ('MUST_SOFTEN "will be fixed"', "It gets repaired.", 0.8, 0.8, 0.8, True),
-        ('MUST_SOFTEN "will be fixed"', "It gets repaired.", 0.81, 0.8, 0.8, False),
-        ('MUST_SOFTEN "will be fixed"', "It may get repaired.", 0.99, 0.8, 0.8, True),
-        ('MUST_SOFTEN "will be fixed"', "It will be fixed.", 0.0, 0.8, 0.8, False),
-    ],
-)
-def test_the_thresholds_are_exact(item, text, similarity, least, most, is_applied):
-    """A mention is at least so similar, what is not hedged at most; stems count beside."""
-    changes = list_changes_by_stems([item])
-    refused = None
-    try:
-        check_measured_changes(changes, text, [[similarity]], least=least, most=most)
-    except Stop as stop:
-        refused = stop.reason
-    assert refused == (None if is_applied else "patch_violation:required_changes_not_applied")
-
-
 def test_what_is_no_embedding_is_refused_by_name():
     """The error names the argument, what was given and what is allowed."""
     with pytest.raises(ConfigurationError, match="embedding: an Embeddings of LangChain's is required; given: str"):
         agent(embedding="text-embedding")
-
-
-def test_a_run_makes_a_revision_mention_what_is_required():
-    """A revision that does not mention it is asked for again; one that does, in its own words, is accepted."""
-    required = 'MUST_MENTION "next update"'
-    critique = {**REVISE, "required_changes": [required]}
-    silent, said = f"{DRAFT} Thank you.", f"{DRAFT} Updates come next."
-    result = checked(agent(DRAFT, critique, (silent, said)).invoke(GIVEN))
-    assert (result["status"], result["answer"]) == ("ok", said)
-    assert result["trace"][2]["attempts_used"] == 2

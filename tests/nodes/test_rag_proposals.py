@@ -3,14 +3,10 @@
 import json
 
 import pytest
-from guard_cases import json_values
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
-from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
-from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, agent, agent_with
+from rag_agents import ANSWER, CANDIDATE, INTENT, QUESTION, SLA, agent, agent_with
 from runs import ASKED_ONCE, LIMITS, check_result, content
 from tables import each_row
 
@@ -61,17 +57,10 @@ def answered_by(proposer):
 FENCED = f"```json\n{json.dumps(INTENT)}\n```"
 PLAN_TEXTS = [
     ("I would search for the SLA.", "invalid_intent:kind", "I would search for the SLA."),
-    ('{"kind": "retrieve", "query":', "invalid_intent:kind", '{"kind": "retrieve", "query":'),
     (f"Here it is:\n{FENCED}", "invalid_intent:kind", f"Here it is:\n{FENCED}"),
     ('```json\n{"kind": "retrieve"}\n```', "invalid_intent:query", {"kind": "retrieve"}),
     (json.dumps([INTENT]), "invalid_intent:not_object", [INTENT]),
-    ('{"kind": "retrieve"}', "invalid_intent:query", {"kind": "retrieve"}),
-    (
-        json.dumps({**INTENT, "top_k": float("inf")}),
-        "invalid_intent:kind",
-        json.dumps({**INTENT, "top_k": float("inf")}),
-    ),
-    (json.dumps({**INTENT, "top_k": 2**63}), "invalid_intent:kind", json.dumps({**INTENT, "top_k": 2**63})),
+    ('{"kind": "retrieve", "top_k": 1e999}', "invalid_intent:kind", '{"kind": "retrieve", "top_k": 1e999}'),
 ]
 
 
@@ -91,12 +80,7 @@ ANSWER_TEXTS = [
     ("15 minutes.", "llm_invalid_json"),
     (f"```json\n{json.dumps(ANSWER)}\n```\nI hope this helps!", "llm_invalid_json"),
     ('~~~\n{"answer": " ", "citations": []}\n~~~', "llm_empty"),
-    ("", "llm_invalid_json"),
-    *((json.dumps({**ANSWER, "sure": each}), "llm_invalid_json") for each in (float("nan"), float("-inf"), 2**63)),
-    (json.dumps({**ANSWER, "sure": 0}).replace("0}", "1e999}"), "llm_invalid_json"),
-    ('{"answer": "15 minutes"}', "llm_invalid_schema"),
-    ('{"answer": " ", "citations": null}', "llm_invalid_schema"),
-    (f'{{"answer": "15 minutes", "citations": "{SLA}"}}', "llm_invalid_schema"),
+    (json.dumps({**ANSWER, "sure": 2**63}), "llm_invalid_json"),
     (f'{{"answer": "15 minutes", "citations": ["{SLA}", 1.5]}}', "llm_invalid_schema"),
 ]
 
@@ -156,49 +140,3 @@ def numbers(answer, *cited, question="What is P1?", **kwargs):
 def test_numbers(answer, cited, expected):
     """A number is licensed by a cited chunk's text, title, section or date, in its unit, not by an uncited chunk."""
     assert numbers(answer, *cited) == expected
-
-
-class Anything:
-    """An agent whose question, proposers and retriever are whatever it is told, on one thread with a checkpointer."""
-
-    def __init__(self):
-        self.said = {}
-        self.graph = create_rag_agent(
-            planner=lambda view: self.said["plan"],
-            answerer=lambda view: self.said["answer"],
-            retriever=lambda request: self.said["candidates"],
-            policy=POLICY,
-            checkpointer=InMemorySaver(),
-        )
-
-    def family(self, question="What is P1?", **said):
-        self.said = {"plan": INTENT, "answer": GOOD_ANSWER, "candidates": [CANDIDATE], **said}
-        result = self.graph.invoke({"question": question}, {"configurable": {"thread_id": "1"}})
-        return check_result(RAG_REASONS, result)["stop_reason"].partition(":")[0]
-
-
-GOOD_ANSWER = {"answer": "15 minutes", "citations": ["a"]}
-ANYTHING = Anything()
-KEYS = [*INTENT, "sources", *ANSWER, *CANDIDATE]
-ANY_JSON = json_values(KEYS, ["retrieve", "P1", "support_policy", "a"])
-FEW = settings(max_examples=25, deadline=None)
-
-
-def like(value, **fields):
-    return st.fixed_dictionaries({key: st.just(item) for key, item in value.items()} | fields)
-
-
-@FEW
-@given(st.text() | ANY_JSON.map(json.dumps))
-def test_any_text(text):
-    """Any text of a model, as intent or as answer, ends with a reason of the catalogue."""
-    assert ANYTHING.family(plan=AIMessage(text)) in ("invalid_intent", "success")
-    answered = ANYTHING.family(answer=AIMessage(text))
-    assert answered in ("llm_invalid_json", "llm_invalid_schema", "llm_empty", "invalid_answer", "success")
-
-
-@FEW
-@given(ANY_JSON | st.lists(like(CANDIDATE, score=ANY_JSON)))
-def test_any_retriever_output(value):
-    """Any JSON value of a retriever ends with a reason of the catalogue."""
-    assert ANYTHING.family(candidates=value) in ("tool_invalid_output", "success", "invalid_answer")
