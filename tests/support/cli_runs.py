@@ -46,7 +46,7 @@ def run(*arguments):
 
 def refused(done, code=2):
     """Check that a process or a run ended with one line on stderr, and return it."""
-    returned = done.returncode if isinstance(done, subprocess.CompletedProcess) else done.exit_code
+    returned = done.exit_code if hasattr(done, "exit_code") else done.returncode
     assert returned == code, done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("guardgraph: ")
