@@ -18,8 +18,8 @@ from langgraph.types import Command
 from guardgraph.checking.answer import check_answer, read_settings
 from guardgraph.graphs.running.langgraph import READ
 from guardgraph.graphs.tools import fill_tool_policy
-from guardgraph.guards import tools as guards
 from guardgraph.guards.stop import Stop
+from guardgraph.guards.tools import licence as guards
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.run import Turn

@@ -19,7 +19,8 @@ from guardgraph.checking.checked import CheckedAnswer, explain_finding
 from guardgraph.grounding.check import Source
 from guardgraph.guards.answers import is_partial
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools import check_claimed_actions, note_call
+from guardgraph.guards.tools.claims import check_claimed_actions
+from guardgraph.guards.tools.licence import note_call
 from guardgraph.middleware.agent_state import (
     GuardedState,
     describe_stop,

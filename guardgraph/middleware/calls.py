@@ -26,8 +26,9 @@ from langgraph.types import Command, interrupt
 from guardgraph.graphs.running.effects import locate_node_checkpoint
 from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.tools import fill_tool_policy
-from guardgraph.guards import tools as guards
 from guardgraph.guards.stop import Denial, Stop
+from guardgraph.guards.tools import actions
+from guardgraph.guards.tools import licence as guards
 from guardgraph.middleware.agent_state import (
     GuardedState,
     describe_stop,
@@ -40,7 +41,7 @@ from guardgraph.middleware.agent_state import (
 )
 from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
 from guardgraph.middleware.effects import Write, find_place_of_write
-from guardgraph.middleware.tool_results import add_update, read_brought, read_update
+from guardgraph.middleware.tool_results import add_update, list_parts, read_brought, read_update
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.review import hash_licence
@@ -346,7 +347,7 @@ def _read_edit(decision: JsonObject, tool: str, cards: Mapping[str, ToolCard]) -
     if not isinstance(args, dict) or edited.get("name", tool) != tool:
         raise _explain_decisions(f'beside "edit" an "edited_action" with the "name" {tool} and "args"', decision)
     try:
-        return guards.parse_call({"tool": tool, "args": args}, cards, {})["args"]
+        return actions.parse_call({"tool": tool, "args": args}, cards, {})["args"]
     except Stop as stop:
         told = json.dumps(stop.evidence, ensure_ascii=False, default=str)[:MOST_SHOWN]
         raise _explain_decisions(f"arguments of {tool} ({stop.reason}: {told})", decision) from None
@@ -375,7 +376,7 @@ def _refuse_request(request: ToolCallRequest, stop: Stop) -> Command[Any]:
 
 def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> ToolMessage | Command[Any]:
     """Return what a call brought, with the record of it."""
-    parts: list[Any] = brought if isinstance(brought, list) else [brought]  # a tool may bring several
+    parts = list_parts(brought)
     call_id = request.tool_call["id"]
     made: JsonObject = {
         **guards.note_call([], licence.tool, licence.args, licence.effect),
@@ -444,18 +445,12 @@ def list_cards(tools: Sequence[BaseTool | dict[str, Any]]) -> dict[str, ToolCard
 def list_proposed_calls(response: ModelResponse[Any]) -> list[JsonObject]:
     """Return the calls that a reply proposes; those that LangChain answered itself are the answer's own form."""
     answered = {each.tool_call_id for each in response.result if isinstance(each, ToolMessage)}
-    proposed = list[JsonObject]()
+    calls = list[Any]()
     for message in response.result:
         if isinstance(message, AIMessage):
-            proposed += [
-                {"id": each["id"], "tool": each["name"], "args": each["args"]}
-                for each in message.tool_calls
-                if each["id"] not in answered
-            ]
-            proposed += [
-                {"id": each["id"], "tool": each["name"], "args": each["args"]} for each in message.invalid_tool_calls
-            ]
-    return proposed
+            calls += (each for each in message.tool_calls if each["id"] not in answered)
+            calls += message.invalid_tool_calls
+    return [{"id": each["id"], "tool": each["name"], "args": each["args"]} for each in calls]
 
 
 def _list_calls_before(messages: Sequence[AnyMessage], call_id: str | None) -> list[Any]:

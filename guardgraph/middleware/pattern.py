@@ -19,9 +19,9 @@ from guardgraph.graphs.grammar import Pattern
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.tools import fill_tool_policy
 from guardgraph.grounding.check import Source
-from guardgraph.guards import tools as guards
 from guardgraph.guards.proposals import found, proposed_object
 from guardgraph.guards.stop import Stop, shown_name
+from guardgraph.guards.tools.licence import list_shown_tools
 from guardgraph.middleware.answers import GroundedAnswer, describe_answer, find_claim, refuse_answer
 from guardgraph.middleware.calls import LicensedTools, judge_calls, list_waiting_calls, may_ask_again, read_decisions
 from guardgraph.nodes.body import Pass, Step, declares
@@ -196,7 +196,7 @@ def _ask_model(state: Any, run: Any) -> Any:
         cards, rules = _fill_policy(policy, given)
         is_known = "tools" not in given["lacks"]
         if is_known or "tools_policy" in policy.licences or any(rule.pin for rule in rules.rules.values()):
-            view["tools"] = [card["name"] for card in guards.list_shown_tools(cards, rules)]
+            view["tools"] = [card["name"] for card in list_shown_tools(cards, rules)]
             view |= {} if is_known else {"lacks": ["tools"]}
     outcome = yield MODEL.call(view)
     return {"raw_reply": outcome.packed()}

@@ -175,10 +175,11 @@ def read_body_declaration(body: Body) -> Declares:
     return said if isinstance(said, Declares) else Declares()
 
 
-def declare_like(body: Body, *more_reads: str) -> Callable[[BodyT], BodyT]:
-    """Say of a body what another one says of itself, and that it is shown some channels more."""
+def declare_like(body: Body, *, reads: Sequence[str] = (), writes: Sequence[str] = ()) -> Callable[[BodyT], BodyT]:
+    """Say of a body what another one says of itself, and the channels that it reads and writes beside those."""
     said = read_body_declaration(body)
-    said = replace(said, reads=(*(said.reads or ()), *more_reads)) if more_reads else said
+    said = replace(said, reads=(*said.reads, *reads)) if said.reads is not None else said
+    said = replace(said, writes=(*(said.writes or ()), *writes))
     return declares(**{item.name: getattr(said, item.name) for item in fields(said)})
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Never, TypeAlias
 
 from guardgraph.guards.answers import Judged, is_partial
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, check_answer_support, read_unsupported_claims, show_claims
-from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declares, read_body_declaration
+from guardgraph.nodes.body import Body, PartialRefusal, Pass, Run, Step, Steps, declare_like, declares
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.catalogue import Catalogue, StopReason
@@ -222,15 +222,14 @@ def lead_guard(body: Body, ways: Mapping[str, str]) -> Body:
         writes = {**passed.writes, HELD_STEPS: [[step.trace, step.history] for step in passed.steps]}
         return Pass(writes, None if passed.to is None else ways[passed.to])
 
+    @declare_like(body, writes=[HELD_STEPS])
     def run_led_guard_node(state: Any, run: Run[Any, Any]) -> Pass:
         try:
             return lead(body(state, run))
         except PartialRefusal as refused:
             raise refused.going_on(lead(refused.rest)) from None
 
-    said = read_body_declaration(body)
-    own = {item.name: getattr(said, item.name) for item in fields(said)}
-    return declares(**{**own, "writes": [*(said.writes or ()), HELD_STEPS]})(run_led_guard_node)
+    return run_led_guard_node
 
 
 def refuse_judged_answer(judged: Judged, refusal: Stop, rest: Pass) -> Never:

@@ -325,6 +325,7 @@ def run_unmeasured_patch_guard_node(state: SelfCritiqueState, run: SelfCritiqueR
     return Pass({**passed.writes, "revised_by": revised_by, HELD_STEPS: held}, MEASURING_NODE)
 
 
+MEASURED_READS = ("accepted_critique", "accepted_revision", "rejected_revision", "revised_by", HELD_STEPS)
 MEASURING_NODE = "measure_changes"
 """Where an embedding says how near the sentences of a revision are to what they must mention or soften."""
 
@@ -332,18 +333,12 @@ MEASURING_NODE = "measure_changes"
 def make_measure_changes_node(measurer: Proposer) -> Body:
     """Show the phrases and the sentences of a revision to an embedding, all in one call."""
 
-    @declares(
-        phase="revise",
-        reads=["accepted_critique", "accepted_revision"],
-        writes=["proposed_similarities"],
-        calls=[measurer],
-    )
-    def run_measure_changes_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
+    def show_revision(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
         check_critique_decision(state["accepted_critique"], run)
-        outcome = yield measurer.call(_show_changes(state, run))
-        return {"proposed_similarities": outcome.packed()}
+        return _show_changes(state, run)
 
-    return run_measure_changes_node
+    reads = ["accepted_critique", "accepted_revision"]
+    return make_asking_node(measurer, show_revision, phase="revise", reads=reads, writes="proposed_similarities")
 
 
 def _list_measured_changes(state: SelfCritiqueState, run: SelfCritiqueRun) -> list[critique_guards.Change]:
@@ -357,14 +352,7 @@ def _show_changes(state: SelfCritiqueState, run: SelfCritiqueRun) -> JsonObject:
 
 @declares(
     phase="revise",
-    reads=[
-        "accepted_critique",
-        "accepted_revision",
-        "rejected_revision",
-        "revised_by",
-        "proposed_similarities",
-        HELD_STEPS,
-    ],
+    reads=[*MEASURED_READS, "proposed_similarities"],
     writes=["rejected_revision"],
     stops=["llm", "denied_execution", "patch_violation"],
 )
@@ -398,18 +386,13 @@ def _send_revision_back(stop: Stop, text: JsonValue, about: JsonObject, state: S
 def _judge_patch(state: SelfCritiqueState, run: SelfCritiqueRun, *, by_meaning: bool) -> Pass:
     text, about = read_proposed_text(state["proposed_revision"], "revised_answer")
     rejected = list_rejected_attempts(state.get("rejected_revision"))
+    required = state["accepted_critique"]["required_changes"]
     try:
-        patch = _check_patch(text, state["accepted_critique"]["required_changes"], state, run, by_meaning=by_meaning)
+        patch = _check_patch(text, required, state, run, by_meaning=by_meaning)
     except Stop as stop:
         return _send_revision_back(stop, text, about, state)
-    required = state["accepted_critique"]["required_changes"]
-    history = {
-        "action": "revise_once",
-        "required_changes": required,
-        "revised_answer": patch["revised_answer"],
-        **tell_history_of_attempts(about, rejected),
-    }
-    step = Step(_measure_patch(patch, required, run), history)
+    history = {"action": "revise_once", "required_changes": required, "revised_answer": patch["revised_answer"]}
+    step = Step(_measure_patch(patch, required, run), {**history, **tell_history_of_attempts(about, rejected)})
     return Pass({"accepted_revision": patch}, "final_guard", (step,))
 
 

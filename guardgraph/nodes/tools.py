@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from guardgraph.guards import tools as guards
 from guardgraph.guards.answers import check_text_is_said
 from guardgraph.guards.proposals import found, proposed_object, read_reviewer, reviewed
 from guardgraph.guards.stop import Stop, evidence, read_request_text
 from guardgraph.guards.support import Claim
+from guardgraph.guards.tools import actions, claims, values
+from guardgraph.guards.tools import answer as answer_guards
+from guardgraph.guards.tools import licence as licence_guards
 from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares, make_asking_node
 from guardgraph.nodes.own_guards import GuardedAnswer
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text, parse_json
@@ -45,7 +47,7 @@ PLANNER_READS = (*GIVEN, "accepted_step", "accepted_calls")  # channels from whi
 def run_task_guard_node(state: JsonObject, run: ToolRun) -> Pass:
     """Parse the input."""
     task = read_request_text("task", state.get("task"))
-    return Pass({"accepted_task": task, "accepted_history": guards.parse_task_history(state.get("given_history"))})
+    return Pass({"accepted_task": task, "accepted_history": actions.parse_task_history(state.get("given_history"))})
 
 
 def read_given(state: ToolState, run: ToolRun) -> Given:
@@ -69,9 +71,9 @@ def make_planner_view(state: ToolState, run: ToolRun, cards: Mapping[str, ToolCa
     view: JsonObject = {"task": state["accepted_task"]}
     if state["accepted_history"]:
         view["history"] = state["accepted_history"]
-    view["tools"] = guards.list_shown_tools(cards, run.policy)
+    view["tools"] = licence_guards.list_shown_tools(cards, run.policy)
     made = state.get("accepted_calls") or []
-    view["results"] = guards.show_results(made, run.policy, run.budget.max_result_chars)
+    view["results"] = answer_guards.show_results(made, run.policy, run.budget.max_result_chars)
     if plan := (state.get("accepted_step") or {}).get("plan"):
         view["plan"] = plan
     return view
@@ -94,7 +96,7 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
             return _let_next_calls_through(licences, state, run, state["accepted_step"]["plan"])
         given = proposed_object(packed)
         with evidence(raw_action=given.raw):
-            proposed = guards.parse_step(given.value)
+            proposed = actions.parse_step(given.value)
             licences = judge_calls(proposed.calls, state, run)
         trace = {"phase": "plan", "calls": len(licences)}
         if proposed.answer is not None:
@@ -106,15 +108,17 @@ def make_action_guard_node(cards: Mapping[str, ToolCard]) -> Body:
 
     def judge_calls(raw: Sequence[JsonValue], state: ToolState, run: ToolRun) -> list[Licence]:
         made, given = state.get("accepted_calls") or [], read_given(state, run)
-        return guards.judge_calls(raw, cards=cards, policy=run.policy, budget=run.budget, given=given, made=made)
+        return licence_guards.judge_calls(
+            raw, cards=cards, policy=run.policy, budget=run.budget, given=given, made=made
+        )
 
     def _let_next_calls_through(
         licences: Sequence[Licence], state: ToolState, run: ToolRun, plan: str, *steps: Step
     ) -> Pass:
         made, given = state.get("accepted_calls") or [], read_given(state, run)
-        offer = guards.offer_delegation(licences, cards=cards, policy=run.policy, given=given, made=made)
+        offer = licence_guards.offer_delegation(licences, cards=cards, policy=run.policy, given=given, made=made)
         effects = [(licence.effect, licence.needs_approval) for licence in licences]
-        count, way = guards.cut_step(effects, max_asked=run.budget.max_asked_calls if offer is None else 1)
+        count, way = actions.cut_step(effects, max_asked=run.budget.max_asked_calls if offer is None else 1)
         now = [
             PlannedCall(
                 tool=licence.tool,
@@ -160,7 +164,7 @@ def make_approve_node(cards: Mapping[str, ToolCard]) -> Body:
             made, given = state.get("accepted_calls") or [], read_given(state, run)
             asked = {"tool": call["tool"], "args": edited}
             try:
-                licence = guards.judge_call(
+                licence = licence_guards.judge_call(
                     asked, cards=cards, policy=run.policy, budget=run.budget, given=given, made=made
                 )
             except Stop as stop:
@@ -250,7 +254,7 @@ def run_result_guard_node(state: ToolState, run: ToolRun) -> Pass:
     approved = state.get("accepted_review") or {}
     seconds = round(max(run.spent_seconds - brought["began"], 0.0), 3)
     for call, packed in zip(state["accepted_step"]["now"], brought["outcomes"], strict=True):
-        value, failed = guards.read_outcome(Outcome.unpacked(packed))
+        value, failed = values.read_outcome(Outcome.unpacked(packed))
         made = AcceptedCall(
             id=f"r{len(calls) + 1}",
             tool=call["tool"],
@@ -291,7 +295,7 @@ def run_last_answer_guard_node(state: ToolState, run: ToolRun) -> Pass:
     """Let an answer through, and no call."""
     given = proposed_object(state["proposed_action"])
     with evidence(raw_action=given.raw):
-        if (answer := guards.parse_step(given.value).answer) is None:
+        if (answer := actions.parse_step(given.value).answer) is None:
             raise Stop("max_tool_calls", details={"allowed": "an answer; no call can be made any more"})
     step = Step({"phase": "answer", "ended_by": run.ended_by}, {"action": "propose_answer", **given.about})
     return Pass({"drafted_answer": answer}, steps=(step,))
@@ -309,13 +313,17 @@ def make_answer_guard_node(cards: Mapping[str, ToolCard]) -> Body:
     def run_answer_guard_node(state: ToolState, run: ToolRun) -> Pass:
         drafted, made, given = state["drafted_answer"], state.get("accepted_calls") or [], read_given(state, run)
         policy = run.policy
-        answer = guards.parse_answer(drafted["answer"], max_chars=run.budget.max_answer_chars)
-        told, results = list_prompt_texts(), guards.list_result_texts(made)
+        answer = answer_guards.parse_answer(drafted["answer"], max_chars=run.budget.max_answer_chars)
+        told, results = list_prompt_texts(), answer_guards.list_result_texts(made)
         check_text_is_said(answer, "invalid_answer:empty", echoes=[given["task"]], told=told, results=results)
-        settled, untrusted = guards.settle_answer_links(answer, given=given, made=made, policy=policy, cards=cards)
-        guards.check_claimed_actions(answer, made=made, cards=cards, policy=policy)
-        guards.check_answer_values(answer, given=given, made=made, policy=policy, workings=drafted.get("workings", []))
-        declined = drafted["declined"] or guards.is_declining(answer)
+        settled, untrusted = answer_guards.settle_answer_links(
+            answer, given=given, made=made, policy=policy, cards=cards
+        )
+        claims.check_claimed_actions(answer, made=made, cards=cards, policy=policy)
+        answer_guards.check_answer_values(
+            answer, given=given, made=made, policy=policy, workings=drafted.get("workings", [])
+        )
+        declined = drafted["declined"] or answer_guards.is_declining(answer)
         outcome: Any = "grounded_partial" if run.ended_by else "declined" if declined else "answered"
         accepted = AcceptedAnswer(answer=settled, declined=declined, untrusted_links=untrusted, outcome=outcome)
         trace = {"phase": "answer", "chars": len(settled), "calls": len(made), "declined": declined}
@@ -332,8 +340,8 @@ def make_guarded_answer(cards: Mapping[str, ToolCard]) -> GuardedAnswer:
 
     def list_claims(state: ToolState, run: ToolRun) -> list[Claim]:
         made, given = state.get("accepted_calls") or [], read_given(state, run)
-        shown = guards.show_results(made, run.policy, run.budget.max_result_chars)
-        return guards.list_answer_claims(state["accepted_answer"]["answer"], given=given, results=shown)
+        shown = answer_guards.show_results(made, run.policy, run.budget.max_result_chars)
+        return answer_guards.list_answer_claims(state["accepted_answer"]["answer"], given=given, results=shown)
 
     return GuardedAnswer(
         phase="answer",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from guardgraph.grounding.words import detect_language, list_content_words
 from guardgraph.plain.errors import ConfigurationError, format_given_value
@@ -164,20 +164,10 @@ def _index_documents(counts: Sequence[Counter[str]], languages: Sequence[str]) -
 
 
 def _make_lexical_candidate(document: Document, score: float, unmeasured: Sequence[str]) -> Candidate:
-    candidate = Candidate(
-        doc_id=document["id"],
-        source=document["source"],
-        title=document["title"],
-        section=document["section"],
-        updated_at=document["updated_at"],
-        text=document["text"],
-        score=score,
-    )
-    if "span" in document:
-        candidate["span"] = document["span"]
-    if unmeasured:
-        candidate["unmeasured"] = list(unmeasured)
-    return candidate
+    told = ("source", "title", "section", "updated_at", "text", "span")
+    said = {key: document[key] for key in told if key in document}  # type: ignore[literal-required]
+    more = {"unmeasured": list(unmeasured)} if unmeasured else {}
+    return cast(Candidate, {"doc_id": document["id"], "score": score, **said, **more})
 
 
 class SearchRequest(NamedTuple):

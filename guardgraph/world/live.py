@@ -465,23 +465,26 @@ class LiveWorld:
             for task in tasks:
                 task.cancel()
 
-    def _perform_one_call(self, item: Asked, seconds: float) -> Performed:
-        began = self.clock()
+    def _answer_without_call(self, item: Asked) -> Performed | None:
+        """Return what a person said, or that too many abandoned calls are at work; None where a call is made."""
         if item.call.kind == "person":
             return Performed(ask_person_for_answer(item), 0.0)
-        if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
-            return Performed(refused, 0.0, reply_bytes=0)
+        refused = refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)
+        return None if refused is None else Performed(refused, 0.0, reply_bytes=0)
+
+    def _perform_one_call(self, item: Asked, seconds: float) -> Performed:
+        if (answered := self._answer_without_call(item)) is not None:
+            return answered
+        began = self.clock()
         bounds = within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
         with item.surroundings(), bounds as read:
             outcome = perform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
 
     async def _aperform_one_call(self, item: Asked, seconds: float) -> Performed:
+        if (answered := self._answer_without_call(item)) is not None:
+            return answered
         began = self.clock()
-        if item.call.kind == "person":
-            return Performed(ask_person_for_answer(item), 0.0)
-        if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
-            return Performed(refused, 0.0, reply_bytes=0)
         bounds = within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
         with item.surroundings(), bounds as read:
             outcome = await aperform_call(item.call, seconds, item.max_reply_bytes)

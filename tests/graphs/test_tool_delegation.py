@@ -6,7 +6,7 @@ from office_agents import BILL, READ, THREAD, Office, answer_question, calls, of
 from recorded_runs import Kept
 
 from guardgraph import ToolBudget, ToolPolicy, ToolRule, replay
-from guardgraph.guards.tools import check_licence, offer_delegation
+from guardgraph.guards.tools.licence import check_licence, offer_delegation
 from guardgraph.plain.hashing import digest
 
 TASK = {"task": "Pay what bill b7 asks for."}

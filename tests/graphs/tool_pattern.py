@@ -10,7 +10,7 @@ from langgraph.types import Command
 from typing_extensions import TypedDict
 
 import guardgraph.grammar as gg
-from guardgraph.guards.tools import check_licence, complete_call
+from guardgraph.guards.tools.licence import check_licence, complete_call
 from guardgraph.state.tools import ToolBudget, ToolPolicy, ToolRule, licence_reasons
 
 PHASES = ("plan", "approve", "act")

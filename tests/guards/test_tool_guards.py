@@ -11,16 +11,8 @@ from tables import each_row
 
 from guardgraph.grounding.links.finding import find_links
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools import (
-    check_answer_values,
-    cut_step,
-    is_declining,
-    parse_call,
-    parse_step,
-    parse_task_history,
-    settle_answer_links,
-    show_results,
-)
+from guardgraph.guards.tools.actions import cut_step, parse_call, parse_step, parse_task_history
+from guardgraph.guards.tools.answer import check_answer_values, is_declining, settle_answer_links, show_results
 from guardgraph.guards.tools.schemas import check_arguments, find_schema_problem
 from guardgraph.guards.tools.values import read_outcome
 from guardgraph.plain.json import is_plain_json

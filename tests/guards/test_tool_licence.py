@@ -10,8 +10,14 @@ from tables import each_row
 
 from guardgraph.graphs.running.licensing import keep_recorded
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools import check_approval, check_licence, complete_call
-from guardgraph.guards.tools.licence import find_broken_rule, list_shown_tools, offer_delegation
+from guardgraph.guards.tools.licence import (
+    check_approval,
+    check_licence,
+    complete_call,
+    find_broken_rule,
+    list_shown_tools,
+    offer_delegation,
+)
 from guardgraph.guards.tools.values import is_single_value, list_leading_parts
 from guardgraph.state.review import hash_licence
 from guardgraph.state.tools import (

@@ -49,7 +49,12 @@ def license_calls(
     table = part.frame.table
     assert table is not None
     check_run_enabled(run, part.declaration.phase)
-    from guardgraph.guards.tools import check_approval, check_licence, complete_call, note_call  # no other reads them
+    from guardgraph.guards.tools.licence import (  # no other reads them
+        check_approval,
+        check_licence,
+        complete_call,
+        note_call,
+    )
 
     records = [*_list_recorded_calls(state), *made]
     calls = list(_read_made_calls(records))
@@ -88,7 +93,7 @@ def check_call_meanwhile(part: Part, asked: Asked, run: Run[Any, Any]) -> None:
     try:
         check_run_enabled(run, part.declaration.phase)
         if part.frame.table is not None and asked.licence is not None:
-            from guardgraph.guards.tools import check_tool_lists  # which no other pattern reads
+            from guardgraph.guards.tools.licence import check_tool_lists  # which no other pattern reads
 
             try:
                 check_tool_lists(asked.call.tool, cards=part.frame.table.cards, policy=run.policy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from guardgraph.grounding.check import CheckedText, Source
 from guardgraph.grounding.marks import CitingSentence, read_marks
@@ -38,15 +38,8 @@ def check_citations(citations: Sequence[str], chunks: Sequence[ContextChunk]) ->
 
 
 def _make_citation_detail(chunk: ContextChunk) -> CitationDetail:
-    detail = CitationDetail(
-        doc_id=chunk["doc_id"],
-        title=chunk["title"],
-        section=chunk["section"],
-        updated_at=chunk["updated_at"],
-        source=chunk["source"],
-        score=chunk["score"],
-    )
-    return CitationDetail(**{**detail, "duplicates": chunk["duplicates"]}) if "duplicates" in chunk else detail
+    shown = ("doc_id", "title", "section", "updated_at", "source", "score", "duplicates")
+    return cast(CitationDetail, {key: chunk[key] for key in shown if key in chunk})  # type: ignore[literal-required]
 
 
 class ReadAnswer(NamedTuple):

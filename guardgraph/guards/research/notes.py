@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Final
+from typing import Any, Final, cast
 
 from guardgraph.grounding.quotes import find_quote_place, is_quote_in_text, normalise_quote_text
 from guardgraph.grounding.sentences import find_sentence_spans, split_sentences
@@ -143,16 +143,18 @@ def drop_unverified_notes(
 ) -> tuple[list[Note], list[DroppedNote]]:
     """Sort notes into those that verified and those that did not, in their order and with their ids."""
     first = {issue["note"]: issue for issue in reversed(verification["issues"])}
-    dropped = [_describe_dropped_note(note, first[note["id"]]) for note in notes if note["id"] in first]
+    dropped = list[DroppedNote]()
+    for note in notes:
+        if (issue := first.get(note["id"])) is not None:
+            more = {"unsupported": issue["unsupported"]} if "unsupported" in issue else {}
+            dropped.append(drop_note(note, f"verification_failed:{issue['issue']}", **more))
     return [note for note in notes if note["id"] not in first], dropped
 
 
-def _describe_dropped_note(note: Note, issue: Issue) -> DroppedNote:
-    reason = f"verification_failed:{issue['issue']}"
-    said = DroppedNote(id=note["id"], claim=note["claim"], quote=note["quote"], url=note["url"], reason=reason)
-    if "unsupported" in issue:
-        said["unsupported"] = issue["unsupported"]
-    return said
+def drop_note(note: Note, reason: str, **more: Any) -> DroppedNote:
+    """Return what a result says of a note that is left out."""
+    said = {"id": note["id"], "claim": note["claim"], "quote": note["quote"], "url": note["url"]}
+    return cast(DroppedNote, {**said, "reason": reason, **more})
 
 
 def _are_notes(value: JsonValue) -> bool:

@@ -71,7 +71,7 @@ def run_outline_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
 def show_outline(body: Body) -> Body:
     """Return the body of a node that is shown the outline, too; an agent without sections has none to show."""
 
-    @declare_like(body, OUTLINE)
+    @declare_like(body, reads=[OUTLINE])
     def run_outlined_node(state: ResearchState, run: ResearchRun) -> Any:
         return body(state, run)
 
@@ -408,7 +408,7 @@ def run_edit_brief_node(state: ResearchState, run: ResearchRun) -> JsonObject:
 def tell_approval(body: Body) -> Body:
     """Return the body of a good ending that also says who let the answer through, where somebody had to."""
 
-    @declare_like(body, "accepted_brief_review")
+    @declare_like(body, reads=["accepted_brief_review"])
     def run_reviewed_ending_node(state: ResearchState, run: ResearchRun) -> JsonObject:
         allowed = state.get("accepted_brief_review")
         return {**body(state, run), **({"approved_by": allowed["approved_by"]} if allowed else {})}

@@ -265,16 +265,14 @@ def run_agreement_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         if run.policy.on_unsupported != "mark" or not kept or refused.reason == "conflicting_sources":
             raise
         few = [note for note in notes if note not in kept]
-        dropped = [*(state.get("unverified_notes") or []), *(_drop_note(note, refused.reason) for note in few)]
+        dropped = [
+            *(state.get("unverified_notes") or []),
+            *(note_guards.drop_note(note, refused.reason) for note in few),
+        ]
         writes = {"accepted_agreement": agreement, "unverified_notes": dropped}
-        return Pass(
-            {**writes, "accepted_notes": kept, "verified_notes": kept}, way, steps=(_tell_agreement(agreement, few),)
-        )
+        writes |= {"accepted_notes": kept, "verified_notes": kept}
+        return Pass(writes, way, steps=(_tell_agreement(agreement, few),))
     return Pass({"accepted_agreement": agreement}, way, steps=(_tell_agreement(agreement),))
-
-
-def _drop_note(note: Note, reason: str) -> DroppedNote:
-    return DroppedNote(id=note["id"], claim=note["claim"], quote=note["quote"], url=note["url"], reason=reason)
 
 
 def describe_note_sources(state: ResearchState, run: ResearchRun) -> dict[str, agreed.SourceText]:
