@@ -1,13 +1,15 @@
 """What tests of stops share: budgets without room for a call, what an operator ends, models and tools left alone."""
 
 import json
+from functools import partial
 
 from langchain_core.exceptions import ModelAPIError, ModelAuthenticationError, ModelRateLimitError
 from langchain_core.messages import AIMessage
-from runs import StopCase
+from recorded_runs import Failing
+from runs import ASKED_ONCE, StopCase
 
 from guardgraph import Breakers, ResilientWorld, TenantBudget, TenantWorld, live_policy
-from guardgraph.testing import Reply
+from guardgraph.testing import Reply, ScriptedChatModel
 from guardgraph.world.tenants import Balance, Overdrawn, Reserved
 
 SHOWN, WRITTEN = 30_000, 20_000
@@ -111,10 +113,35 @@ OFF = {"details": {"by": "ada", "why": "test"}}
 """The evidence of a run that is switched off so."""
 
 
-def fragile():
-    return ResilientWorld(attempts=1, breakers=Breakers(failures=1, open_seconds=600))
+def shut_out(run, **parts):
+    """Make two runs in a world whose circuits open at the first failure, and return the second."""
+    world = ResilientWorld(attempts=1, breakers=Breakers(failures=1, open_seconds=600))
+    run(world=world, context=ASKED_ONCE, **parts)
+    return run(world=world, context=ASKED_ONCE, **parts)
 
 
-def second_run(graph, given, **kwargs):
-    graph.invoke(given, **kwargs)
-    return graph.invoke(given, **kwargs)
+def cases(phase, family, runs):
+    """Return the cases of one family in one phase: by what is wrong, how a run is made and its evidence."""
+    return {f"{family}:{what}": StopCase(phase, make, evidence) for what, (make, evidence) in runs.items()}
+
+
+def common_cases(run, begins, ends):
+    """Return the cases that every pattern has, by entry.
+
+    Args:
+        run: makes a run that would end well, with these arguments of the factory, and a `context`.
+        begins: the phase of the first guard.
+        ends: the phase of the ending.
+    """
+    audited = {"context": {"policy": {"audit_required": True}}, "recorder": Failing()}
+    unrecorded = {"details": {"type": "OSError", "stop_reason": "success"}, "audit": {"status": "unavailable"}}
+    down = {"model": ScriptedChatModel(ModelAPIError("down"), loop=True)}
+    return {
+        "max_visits": StopCase(begins, partial(run, context={"budget": {"max_visits": 1}}), {"details": ...}),
+        "switched_off": StopCase(begins, partial(run, live=switching(1)), OFF),
+        "policy_unreadable": StopCase(
+            begins, partial(run, live=switching(1, OSError("disk"))), {"details": {"type": "OSError"}}
+        ),
+        "audit_unavailable": StopCase(ends, partial(run, **audited), unrecorded),
+        "llm_circuit_open": StopCase(begins, partial(shut_out, run, **down), {"details": {"failures": 1}}),
+    }

@@ -1,16 +1,12 @@
 """A new input begins a run on a thread of its own name, and no client breaks a run off between its nodes."""
 
-import asyncio
-from functools import cache
-
 import pytest
-from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import RunControl
 from langgraph.types import Command, interrupt
 from recorded_runs import Kept
 from refund_pattern import PAID, answering, refund, waiting
-from runs import BOTH, check_result, halt_before, masked, run
+from runs import BOTH, MODES, check_result, halt_before, masked, run
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import ConfigurationError, InputError, sql_store
@@ -35,16 +31,6 @@ def on_thread(**config):
     return {**config, "configurable": {"thread_id": "1", **config.get("configurable", {})}}
 
 
-@cache
-def alone():
-    return masked(labelled().invoke(NEW, on_thread()))
-
-
-def is_new(result, before=None):
-    assert masked(check_result(REASONS, result)) == alone()
-    assert before is None or result["run_id"] != before["run_id"]
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize("name", WAYS_BACK)
 @pytest.mark.parametrize("mode", BOTH)
@@ -54,7 +40,9 @@ def test_a_new_input_begins_a_run(name, mode, moment):
     graph = labelled()
     before = graph.invoke(TICKET, on_thread(configurable={"run_id": "r1"}), **moment)
     asked = {**WAYS_BACK[name], "configurable": {"replace": bool(moment), **WAYS_BACK[name].get("configurable", {})}}
-    is_new(run(graph, NEW, mode, config=on_thread(**asked)), before if not moment else None)
+    result = check_result(REASONS, run(graph, NEW, mode, config=on_thread(**asked)))
+    assert masked(result) == masked(labelled().invoke(NEW, on_thread()))
+    assert moment or result["run_id"] != before["run_id"]
 
 
 NO_THREADS = [
@@ -113,25 +101,11 @@ def test_another_input_does_not_push_aside_a_run_that_was_left(tmp_path):
     assert (close["kind"], close["how"], close["by"]) == ("close", "superseded", result["run_id"])
 
 
-THREAD = {"configurable": {"thread_id": "1"}}
-
-
-FEW = {"recursion_limit": 2}
-
-WAYS = {
-    "invoke": lambda agent: agent.invoke(TICKET, FEW),
-    "ainvoke": lambda agent: asyncio.run(agent.ainvoke(TICKET, FEW)),
-    "stream": lambda agent: [*agent.stream(TICKET, FEW, stream_mode="values")][-1],
-    "batch": lambda agent: agent.batch([TICKET], FEW)[0],
-    "in a chain": lambda agent: (RunnableLambda(dict) | agent).invoke(TICKET, FEW),
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_recursion_limit_breaks_no_run_off(way):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_recursion_limit_breaks_no_run_off(mode):
     """However small a client's limit is and however it calls, the run comes to its ending, which is on record."""
     kept = Kept()
-    came = WAYS[way](triage(recorder=kept))
+    came = run(triage(recorder=kept), TICKET, mode, config={"recursion_limit": 2})
     assert (came["status"], came["on_duty"]) == ("ok", kept.only["result"]["on_duty"])
 
 
@@ -155,8 +129,8 @@ def test_what_is_recorded_is_not_halted_between_nodes(how, mode):
     for name, value in attributes.items():
         setattr(agent, name, value)
     with pytest.raises(ConfigurationError, match=f"^{how.split()[0]}: a run that is recorded goes on to its ending"):
-        run(agent, TICKET, mode, config=THREAD, **given)
-    assert (asked, kept.texts, agent.get_state(THREAD).values) == ([], [], {})
+        run(agent, TICKET, mode, config=on_thread(), **given)
+    assert (asked, kept.texts, agent.get_state(on_thread()).values) == ([], [], {})
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -165,20 +139,19 @@ def test_one_approval_pays_once(mode, named):
     """A run that was approved and paid does not pay again from an earlier checkpoint; its latest one may be named."""
     paid = []
     agent = refund(tool=lambda request: paid.append(request) or "paid 30 for A7", checkpointer=InMemorySaver())
-    agent.invoke(answering(waiting(agent)), THREAD)
+    agent.invoke(answering(waiting(agent)), on_thread())
     assert len(paid) == 1
-    latest, *earlier = [state.config["configurable"]["checkpoint_id"] for state in agent.get_state_history(THREAD)]
+    latest, *earlier = [state.config["configurable"]["checkpoint_id"] for state in agent.get_state_history(on_thread())]
     for checkpoint in earlier:
         place = {
             "checkpoint_id": {"checkpoint_id": checkpoint},
             "checkpoint_map": {"checkpoint_ns": "", "checkpoint_map": {"": checkpoint}},
             "both": {"checkpoint_ns": "", "checkpoint_id": latest, "checkpoint_map": {"": checkpoint}},
         }[named]
-        config = {"configurable": {"thread_id": "1", **place}}
         with pytest.raises(InputError, match="checkpoint_id: a run goes on from the latest checkpoint of its thread"):
-            run(agent, None, mode, config=config)
+            run(agent, None, mode, config=on_thread(configurable=place))
     for _ in range(2):
-        again = agent.invoke(None, {"configurable": {"thread_id": "1", "checkpoint_id": latest}})
+        again = agent.invoke(None, on_thread(configurable={"checkpoint_id": latest}))
         assert PAID.items() <= again.items()
     assert len(paid) == 1
-    assert len([*agent.get_state_history(THREAD)]) == 1 + len(earlier)
+    assert len([*agent.get_state_history(on_thread())]) == 1 + len(earlier)

@@ -3,15 +3,13 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE
-from runs import check_result, halt_before, run
+from runs import THREAD, check_result, halt_before, run
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISE, REVISED
 
-from guardgraph import RagBudget, RagPolicy, create_rag_agent, create_self_critique_agent
+from guardgraph import RagPolicy, create_rag_agent, create_self_critique_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, scripted_tool
 from guardgraph.world.prompts import LONGEST_TURN
@@ -21,7 +19,6 @@ SLA = "doc_sla_enterprise_v3"
 PLAN = {"kind": "retrieve", "query": "P1 first response target"}
 RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}
 WRONG = {"answer": "The target is 20 minutes.", "citations": [SLA]}
-UNCITED = {"answer": "The target is 15 minutes.", "citations": []}
 OTHER = "invalid_answer:contradicts_source"
 
 
@@ -60,26 +57,14 @@ def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
 
 
 @pytest.mark.parametrize(
-    ("intent", "policy", "reason"),
-    [
-        (
-            {**PLAN, "sources": ["billing_policy"]},
-            {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("billing_policy",)},
-            "invalid_intent:source_not_allowed:billing_policy",
-        ),
-        (
-            {**PLAN, "sources": ["support_policy"]},
-            {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("billing_policy",)},
-            "source_denied:support_policy",
-        ),
-    ],
+    ("source", "reason"), [("billing_policy", "invalid_intent:source_not_allowed"), ("support_policy", "source_denied")]
 )
-def test_what_a_list_denies_is_never_asked_again(intent, policy, reason):
+def test_what_a_list_denies_is_never_asked_again(source, reason):
     """A model that is told which source is denied would try the next one."""
-    model = ScriptedChatModel(intent, loop=True)
-    result = ask(model, policy=RagPolicy(**policy) if policy else None)
-    assert result["stop_reason"] == reason
-    assert len(model.calls) == 1
+    model = ScriptedChatModel({**PLAN, "sources": [source]}, loop=True)
+    lists = {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("billing_policy",)}
+    result = ask(model, policy=RagPolicy(**lists))
+    assert (result["stop_reason"], len(model.calls)) == (f"{reason}:{source}", 1)
     assert "attempts" not in result
 
 
@@ -141,7 +126,7 @@ def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):
     secret = "zanzibar-9173"
     found = [{**CANDIDATE, "text": f"P1 is {secret} within 15 minutes.", "tenant": "acme", "readers": ["user:ada"]}]
     model = ScriptedChatModel(PLAN, {"answer": f"{secret} within 20 minutes.", "citations": ["a"]}, AssertionError())
-    kept, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    kept, thread = InMemorySaver(), THREAD
     graph = create_rag_agent(
         model, retriever=scripted_tool(found, loop=True), checkpointer=kept, sources=["support_policy"]
     )
@@ -193,16 +178,3 @@ def test_a_critic_is_asked_again_for_form_alone():
     result = create_self_critique_agent(model).invoke(GIVEN)
     assert result["stop_reason"] == "invalid_critique:unsupported_link"
     assert len(model.calls) == 2
-
-
-@given(st.lists(st.sampled_from([RIGHT, WRONG, UNCITED, {"answer": " "}, "no JSON"]), max_size=6), st.integers(1, 4))
-def test_however_a_model_answers_it_is_asked_no_more_often_than_allowed(replies, most):
-    """A run ends well exactly if one of the allowed replies is right, and says as many attempts as it refused."""
-    model = ScriptedChatModel(PLAN, *replies, WRONG, loop=True)
-    result = ask(model, budget=RagBudget(max_attempts=most))
-    allowed = [*replies, *[WRONG] * 4][:most]
-    again = next((at for at in range(1, most) if allowed[at] == allowed[at - 1]), most - 1)
-    asks = min(again, allowed.index(RIGHT) if RIGHT in allowed else most) + 1
-    assert result["status"] == ("ok" if RIGHT in allowed[:asks] else "stopped")
-    assert len(model.calls) == 1 + asks
-    assert len(result.get("attempts", [])) == asks - 1

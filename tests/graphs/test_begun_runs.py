@@ -8,14 +8,12 @@ import pytest
 import ticket_pattern
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
-from runs import BOTH, content, halt_before, run
+from runs import BOTH, THREAD, content, halt_before, on_thread, run
 from ticket_pattern import TICKET, triage
 
 from guardgraph import ConfigurationError, InputError, verify
 from guardgraph.grammar import Policy
 from guardgraph.testing import InMemoryRecorder
-
-THREAD = {"configurable": {"thread_id": "1"}}
 
 
 class Audited(ticket_pattern.Policy, Policy):
@@ -109,6 +107,7 @@ class Hanging(InMemoryRecorder):
 
     def begin(self, run):
         self.released.wait(20)
+        super().begin(run)
 
 
 @pytest.mark.parametrize("mode", BOTH)
@@ -120,6 +119,8 @@ def test_a_recorder_that_hangs_is_left_after_its_timeout(mode):
         assert run(triage(recorder=kept), TICKET, mode)["audit"]["unbegun"]["type"] == "TimeoutError"
     finally:
         kept.released.set()
+    kept.timeout = 60.0
+    assert "audit" not in run(triage(recorder=kept), TICKET, mode)
 
 
 @pytest.mark.parametrize("missing", ["begin", "note", "notes"])
@@ -138,37 +139,12 @@ def test_a_recorder_keeps_open_runs_or_does_not(missing):
         triage(recorder=kept)
 
 
-def left(kept):
-    return [begun["run_id"] for begun in kept.open]
-
-
 def test_a_run_that_a_client_breaks_off_is_open():
     kept = Telling()
     with closing(triage(recorder=kept, tool=kept.look_up).stream(TICKET)) as chunks:
         while "lookup" not in next(chunks):
             pass
-    assert (len(left(kept)), kept.runs) == (1, [])
-
-
-def test_a_run_whose_checkpointer_fails_is_open():
-    kept, saver = Telling(), InMemorySaver()
-    saver.put = failing_from(saver.put, 3)
-    with pytest.raises(OSError, match="gone"):
-        triage(recorder=kept, checkpointer=saver).invoke(TICKET, THREAD)
-    assert (len(left(kept)), kept.runs) == (1, [])
-
-
-def failing_from(put, number):
-    """Return a way to write checkpoints that fails from some number on."""
-    made = []
-
-    def written(*args, **kwargs):
-        made.append(1)
-        if len(made) >= number:
-            raise OSError("gone")
-        return put(*args, **kwargs)
-
-    return written
+    assert (len(kept.open), kept.runs) == (1, [])
 
 
 @pytest.mark.parametrize(
@@ -185,11 +161,11 @@ def test_a_request_has_the_id_that_its_client_gives_it(configurable, request_id)
     """Else that of a server's run, else the run's own; it stays the same over resumes, whoever makes them."""
     kept, saver = InMemoryRecorder(), InMemorySaver()
     graph = triage(recorder=kept, checkpointer=saver)
-    assert halt_before(graph, TICKET, {"configurable": {**THREAD["configurable"], **configurable}}, "lookup")
+    assert halt_before(graph, TICKET, on_thread(**configurable), "lookup")
     [begun] = kept.begun
     assert begun["request"] == (request_id or begun["run_id"])
     assert graph.get_state(THREAD).values["log"][0].get("request") == request_id
-    result = graph.invoke(None, {"configurable": {"thread_id": "1", "request_key": "another"}})
+    result = graph.invoke(None, on_thread(request_key="another"))
     assert (result["status"], "order 7" in json.dumps(result)) == ("ok", False)
 
 
@@ -199,6 +175,3 @@ def test_a_request_key_is_a_short_text(given):
     with pytest.raises(InputError, match=r"^config\.configurable\.request_key: a text of 1 to 200 characters"):
         triage(recorder=kept).invoke(TICKET, {"configurable": {"request_key": given}})
     assert kept.begun == []
-
-
-# Notes of a run that goes on

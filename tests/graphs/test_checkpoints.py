@@ -1,5 +1,6 @@
 """Runs on threads: nothing leaks from run to run, and an interrupted run goes on as if nothing had been."""
 
+import asyncio
 import os
 import random
 import subprocess
@@ -14,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from rag_agents import QUESTION
 from research_cases import GOAL, REQUEST, asked, hits, quotes, vendor
-from runs import SAVERS, check_result, content, masked, memory, sqlite
+from runs import SAVERS, THREAD, check_result, content, masked, memory, sqlite
 from self_critique_cases import GIVEN
 from ticket_pattern import REASONS, TICKET, triage
 
@@ -29,7 +30,6 @@ from guardgraph import (
 from guardgraph.graphs import texts_once
 from guardgraph.testing import scripted_tool
 
-THREAD = {"configurable": {"thread_id": "1"}}
 OK = {"label": "bug"}
 
 
@@ -50,19 +50,6 @@ def test_nothing_of_one_run_reaches_the_next(saver, tmp_path):
         ]
         assert len({result["run_id"] for result in runs}) == len(runs)
         assert [len(result["path"]) for result in runs] == [4, 4, 6, 2, 2, 4]
-
-
-@SAVERS
-def test_no_proposal_outlives_its_guard(saver, tmp_path):
-    """After a run its state holds what guards let through and the record, but no raw channel, verdict or route."""
-    with saver(tmp_path) as checkpointer:
-        graph = triage(checkpointer=checkpointer)
-        graph.invoke(TICKET, THREAD)
-        kept = graph.get_state(THREAD).values.keys() - graph.get_output_jsonschema()["properties"].keys()
-        assert kept == {"run", "given", "log", "calls:label", "calls:lookup", "task", "accepted_label", "accepted_duty"}
-        histories = [set(snapshot.values) for snapshot in graph.get_state_history(THREAD)]
-        assert sum("proposed_label" in names for names in histories) == 1
-        assert sum("found_duty" in names for names in histories) == 1
 
 
 ODD_TEXTS = {
@@ -150,7 +137,7 @@ def killed(state, run):
 with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
     bodies = {"duty_guard": killed} if sys.argv[3] == "behind its step" else {}
     graph = triage(tool=tool, checkpointer=saver, bodies=bodies)
-    config = {"configurable": {"thread_id": "1"}}
+    config = THREAD
     given = None if sys.argv[3] == "resumed" else TICKET
     print(graph.invoke(given, config, durability="sync")["on_duty"])
 """
@@ -208,6 +195,19 @@ def test_a_run_that_waits_is_resumed_by_another_process_with_its_texts(tmp_path)
         assert all("guardgraph:text" not in str(state.values)[:10_000] for state in agent.get_state_history(THREAD))
     assert (result["stop_reason"], result["aggregate"]["pages_read"]) == ("success", 4)
     assert file.stat().st_size <= 3 * sum(map(len, BODIES.values()))
+
+
+def test_texts_come_back_whoever_reads_them():
+    agent = research(keep_texts_once(InMemorySaver()))
+    agent.invoke(asked(), THREAD, interrupt_before=["extract"])
+    state, history = agent.get_state(THREAD), [*agent.get_state_history(THREAD)]
+    assert {url.rpartition("/")[2]: page["body"] for url, page in state.values["accepted_pages"].items()} == BODIES
+
+    async def read():
+        return await agent.aget_state(THREAD), [each async for each in agent.aget_state_history(THREAD)]
+
+    assert asyncio.run(read()) == (state, history)
+    assert history[0].values == state.values
 
 
 def test_a_text_that_is_gone_ends_the_read_by_its_name():

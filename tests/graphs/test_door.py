@@ -4,18 +4,15 @@ import asyncio
 import copy
 import json
 import time
-from functools import cache
 from types import MappingProxyType
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command, StateUpdate
-from pydantic import ValidationError
-from rag_agents import QUESTION
 from recorded_runs import Kept
 from research_cases import asked
-from runs import BOTH, MODES, check_result, masked, run
+from runs import BOTH, MODES, THREAD, check_result, masked, run
 from self_critique_cases import GIVEN
 from ticket_pattern import REASONS, TICKET, TIGHT, Policy, triage
 
@@ -24,7 +21,6 @@ from guardgraph import (
     InputError,
     NotRecorded,
     RagContext,
-    RagPolicy,
     create_rag_agent,
     create_research_agent,
     create_self_critique_agent,
@@ -35,13 +31,6 @@ from guardgraph.graphs.running.langgraph import CHECKPOINTER, NODE_FINISHED, RUN
 from guardgraph.guards.stop import LONGEST_QUESTION
 from guardgraph.testing import InMemoryRecorder
 
-THREAD = {"configurable": {"thread_id": "1"}}
-
-
-@cache
-def unchanged():
-    return triage()
-
 
 @pytest.mark.paired
 @pytest.mark.parametrize(
@@ -51,7 +40,7 @@ def unchanged():
 def test_input_that_is_no_dictionary_is_a_clear_error(given, mode):
     """What LangGraph could not start a run from is an InputError that names the fields."""
     with pytest.raises(InputError, match=r"^input: a dictionary with 'ticket' is required; given: \w+$"):
-        run(unchanged(), given, mode)
+        run(triage(), given, mode)
 
 
 @pytest.mark.paired
@@ -123,16 +112,10 @@ def test_a_run_is_resumed_with_plain_json(value):
     graph.invoke(TICKET, THREAD, interrupt_before=["label"])
     with pytest.raises(InputError, match=r"^input: a run is resumed with plain JSON; given: a"):
         graph.invoke(Command(resume=value), THREAD)
+    for command in (Command(), Command(resume=None)):
+        with pytest.raises(InputError, match=r"^input: a Command resumes a run with an answer, .*; None alone resumes"):
+            graph.invoke(command, THREAD)
     assert graph.invoke(Command(resume="x"), THREAD)["label"] == "bug"
-
-
-@pytest.mark.parametrize("command", [Command(), Command(resume=None)])
-def test_a_command_without_an_answer_is_refused(command):
-    graph = triage(checkpointer=InMemorySaver())
-    graph.invoke(TICKET, THREAD, interrupt_before=["label"])
-    with pytest.raises(InputError, match=r"^input: a Command resumes a run with an answer, .*; None alone resumes"):
-        graph.invoke(command, THREAD)
-    assert graph.invoke(None, THREAD)["label"] == "bug"
 
 
 @pytest.mark.paired
@@ -211,17 +194,12 @@ CONTEXTS = [
 ]
 
 
-@cache
-def uncalled():
-    called = []
-    return triage(called.append), called
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize(("context", "message"), CONTEXTS, ids=range(len(CONTEXTS)))
-@pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream", "batch"])
+@pytest.mark.parametrize("mode", MODES)
 def test_a_wrong_context_is_an_error_before_the_run(context, message, mode):
-    graph, called = uncalled()
+    called = []
+    graph = triage(called.append)
     with pytest.raises(ConfigurationError, match=message):
         run(graph, TICKET, mode, context=context)
     assert called == []
@@ -260,11 +238,11 @@ def test_what_langgraph_says_itself_cannot_be_sent(key, value, mode):
 @pytest.mark.parametrize("part", ["configurable", "metadata", "tags"])
 def test_a_configuration_of_very_many_keys_is_refused_by_their_number(part):
     """LangGraph copies them for every node: a million and a half took a minute."""
-    many = dict.fromkeys(map(str, range(1_500_000)), 1)
+    many = dict.fromkeys(map(str, range(100_000)), 1)
     began = time.process_time()
-    with pytest.raises(ConfigurationError, match=f"^config.{part}: at most 1000 are allowed; given: 150000[01]$"):
+    with pytest.raises(ConfigurationError, match=f"^config.{part}: at most 1000 are allowed; given: 10000[01]$"):
         triage().invoke(TICKET, {part: [*many] if part == "tags" else many})
-    assert time.process_time() - began < 5.0
+    assert time.process_time() - began < 1.0
 
 
 @pytest.mark.paired
@@ -337,17 +315,6 @@ def test_a_budget_bounds_what_a_run_is_given(mode):
         result = run(triage(budget=budget), TICKET, mode, context=context)
         assert result["stop_reason"] == reason
     assert result["details"]["given"] == f"more than {size - 1} bytes (max_input_bytes)"
-
-
-def test_lists_of_settings_have_a_limit():
-    names = [f"n{at}" for at in range(100_001)]
-    with pytest.raises(ValidationError, match="a list of at most 100000 strings of at most 10000 characters"):
-        RagPolicy(known_names=names)
-    with pytest.raises(ConfigurationError, match=r"^context.policy.known_names: a list of at most 100000 strings"):
-        create_rag_agent().invoke(QUESTION, context={"policy": {"known_names": names}})
-    assert len(RagPolicy(known_names=names[1:], allowed_sources_policy=["x" * 10_000]).known_names) == 100_000
-    with pytest.raises(ValidationError):
-        RagPolicy(known_names=["x" * 10_001])
 
 
 def test_a_replay_does_not_guess_an_input_that_was_too_large_to_keep():

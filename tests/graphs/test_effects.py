@@ -23,19 +23,14 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 from payment_pattern import BATCHES, Bank, FileRecorder, In, payments
 from psycopg.rows import dict_row
-from runs import run
+from runs import THREAD, on_thread, run
 from tool_pattern import READ, STOLEN, TASK, Desk, approving, check_review, desk_graph, planning
 
 import guardgraph.grammar as gg
 from guardgraph import InputError, replay, sql_store
 from guardgraph.testing import InMemoryRecorder
 
-THREAD = {"configurable": {"thread_id": "1"}}
 ASKED = {"batches": BATCHES}
-
-
-def on_thread(**configurable):
-    return {"configurable": {"thread_id": "1", **configurable}}
 
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
@@ -51,6 +46,7 @@ class Killed(KeyboardInterrupt):
     """Ends a run where a kill would, with everything that was kept until then."""
 
 
+@pytest.mark.process
 def test_a_kill_at_any_moment_doubles_no_payment(tmp_path):
     """No payment is made twice between receipt and checkpoint; from the intent to the receipt nobody knows."""
     seen = []
@@ -79,10 +75,11 @@ WAYS = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("way", WAYS)
 def test_however_a_run_is_made_no_kill_doubles_a_payment(way, tmp_path):
     """A client or a graph around may ask for any durability, and a recorder may be all that keeps anything."""
-    for number, last in enumerate(random.Random(way).sample(range(8, 40), 4)):
+    for number, last in enumerate(random.Random(way).sample(range(8, 40), 3)):
         setup = Setup(tmp_path / str(number), **WAYS[way])
         setup.folder.mkdir()
         check_payments(setup, survive(setup, [last]))

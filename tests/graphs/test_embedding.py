@@ -6,10 +6,11 @@ import json
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables.utils import AddableDict
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA
-from runs import masked
+from runs import THREAD, masked
 from ticket_pattern import TICKET, TIGHT, Policy, triage
 from typing_extensions import TypedDict
 
@@ -25,6 +26,8 @@ def test_a_graph_can_be_part_of_a_chain():
     assert chain.invoke("x") == "success"
     assert asyncio.run(chain.ainvoke("x")) == "success"
     assert (RunnableLambda(dict) | triage().bind(context=TIGHT)).invoke(TICKET)["stop_reason"] == "invalid_label"
+    parts = [AddableDict(ticket="The invoice"), AddableDict(ticket=" is wrong")]
+    assert [masked(result) for result in triage().transform(iter(parts))] == [masked(triage().invoke(TICKET))]
     with pytest.raises(InputError, match="given: str"):
         (RunnableLambda(str) | triage()).invoke("x")
 
@@ -112,9 +115,6 @@ def run_stream(graph, input, mode, **kwargs):
     return asyncio.run(chunks()) if mode == "astream" else list(graph.stream(input, **kwargs))
 
 
-THREAD = {"configurable": {"thread_id": "1"}}
-
-
 def spoil(value):
     """Spoil every dictionary and list that a value holds."""
     if isinstance(value, dict):
@@ -133,22 +133,6 @@ def honest():
     return masked(create_rag_agent().invoke(QUESTION))
 
 
-def spoiled(graph, mode, stream_mode, **kwargs):
-    """Follow a run on its thread, spoil every chunk at once, and return the result that is kept."""
-    config = kwargs.pop("config", THREAD)
-
-    async def follow():
-        async for chunk in graph.astream(QUESTION, config, stream_mode=stream_mode, **kwargs):
-            spoil(chunk)
-
-    if mode == "astream":
-        asyncio.run(follow())
-    else:
-        for chunk in graph.stream(QUESTION, config, stream_mode=stream_mode, **kwargs):
-            spoil(chunk)
-    return masked(graph.invoke(None, config))
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("stream_mode", ["values", "updates", ["values", "updates", "debug"]], ids=str)
@@ -156,7 +140,18 @@ def spoiled(graph, mode, stream_mode, **kwargs):
 def test_a_consumer_of_a_stream_cannot_change_the_run(mode, stream_mode, version):
     """Whatever is done to what a stream yields, the run decides and returns what it would have."""
     graph = create_rag_agent(checkpointer=InMemorySaver())
-    assert spoiled(graph, mode, stream_mode, version=version) == honest()
+    given = {"config": THREAD, "stream_mode": stream_mode, "version": version}
+
+    async def follow():
+        async for chunk in graph.astream(QUESTION, **given):
+            spoil(chunk)
+
+    if mode == "astream":
+        asyncio.run(follow())
+    else:
+        for chunk in graph.stream(QUESTION, **given):
+            spoil(chunk)
+    assert masked(graph.invoke(None, THREAD)) == honest()
 
 
 class Vandal(BaseCallbackHandler):

@@ -5,20 +5,16 @@ import json
 import pytest
 from cli_runs import empty_folder
 from cli_runs import run as command
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
-from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, SLA, agent
+from rag_agents import ANSWER, INTENT, SLA
 from recorded_runs import Kept
-from runs import ASKED_ONCE, check_result, run
+from runs import check_result, run
 from tables import each_row
 
 from guardgraph import InputError, MessagesAgent, create_rag_agent
-from guardgraph.guards.rag.intent import check_standalone_question, parse_rag_request
-from guardgraph.guards.stop import Stop
 from guardgraph.nodes.offline.rag import condense_offline_question
-from guardgraph.state.rag import RAG_REASONS, RagPolicy
-from guardgraph.testing import ScriptedChatModel, scripted_tool
+from guardgraph.state.rag import RAG_REASONS
+from guardgraph.testing import ScriptedChatModel
 
 here = pytest.fixture(empty_folder)
 
@@ -35,30 +31,6 @@ WAY = ["request_guard", "condense", "question_guard", "plan"]
 def ask(graph, given=FOLLOWING, **kwargs):
     """Return the checked result of a run."""
     return check_result(RAG_REASONS, graph.invoke(given, **kwargs))
-
-
-def condensing(question, **kwargs):
-    return agent(condenser=scripted_tool({"question": question}, loop=True), **kwargs)
-
-
-TURNS = st.lists(
-    st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "content": st.text(max_size=9)}), max_size=9
-)
-
-
-@given(turns=TURNS, most=st.integers(0, 9), chars=st.integers(0, 40))
-def test_the_newest_turns_are_read_whole(turns, most, chars):
-    """As many as both limits allow, in their order, and one more would break a limit."""
-    said = [turn for turn in turns if turn["content"].strip()]
-    task = parse_rag_request("Why?", turns, max_turns=most, max_chars=chars)
-    kept = task.get("history", [])
-    assert kept == [{**turn, "content": turn["content"].strip()} for turn in said[len(said) - len(kept) :]]
-    length = sum(len(turn["content"]) for turn in kept)
-    assert len(kept) <= most
-    assert length <= chars
-    if left := said[: len(said) - len(kept)]:
-        assert len(kept) == most or length + len(left[-1]["content"].strip()) > chars
-        assert not kept or task["turns_left_out"] == len(left)
 
 
 @pytest.mark.parametrize(
@@ -114,52 +86,6 @@ def test_planner_and_answerer_are_shown_the_rewritten_question(mode):
         STANDALONE,
     )
     assert told["prompt"].startswith("rag_condense@")
-
-
-def refusal(text, history=BEFORE):
-    """Return why the guard refuses a standalone question, None where it does not."""
-    task = parse_rag_request("And its price?", history, max_turns=12, max_chars=8000)
-    try:
-        check_standalone_question(text, task=task, policy=RagPolicy())
-    except Stop as stop:
-        return stop.reason.removeprefix("invalid_question:")
-    return None
-
-
-WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=8)
-
-
-@given(
-    name=WORDS.map(lambda word: f"Q{word}x"), number=st.integers(1001, 10**6), by=st.sampled_from(["user", "assistant"])
-)
-def test_what_nobody_said_is_refused(name, number, by):
-    turn = {"role": by, "content": f"We spoke of {name} and of {number} things."}
-    for text in (f"What does the plan of {name} cost?", f"Why are there {number} of them?"):
-        assert refusal(text, history=[turn]) is None
-        assert refusal(text) is not None
-
-
-@pytest.mark.parametrize(
-    ("history", "standalone", "reason"),
-    [
-        ([{"role": "user", "content": "My boss Initech wants 7 days."}], "Is it 7 days for Initech?", "success"),
-        (
-            [{"role": "assistant", "content": "Initech wants 7 days."}],
-            "Is it 7 days for Initech?",
-            "invalid_answer:unsupported_number",
-        ),
-        ([{"role": "assistant", "content": "Initech wants it."}], "Is it Initech?", "invalid_answer:unsupported_name"),
-    ],
-)
-def test_the_users_words_license_and_nobody_elses(history, standalone, reason):
-    """What an assistant said, or a model made of the question, is no fact that an answer may state."""
-    answer = {
-        "answer": f"No, we cannot promise that to Initech{' in 7 days' * ('7' in standalone)}.",
-        "citations": ["a"],
-    }
-    graph = condensing(standalone, answer=answer, retriever=scripted_tool([CANDIDATE], loop=True), policy=POLICY)
-    result = ask(graph, {"question": "Is it?", "history": history}, context=ASKED_ONCE)
-    assert result["stop_reason"] == reason
 
 
 P1 = "What is the P1 first response target"

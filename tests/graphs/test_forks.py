@@ -7,21 +7,20 @@ import refund_pattern
 from langgraph.checkpoint.memory import InMemorySaver
 from payment_pattern import BATCHES, Bank, pattern
 from refund_pattern import ORDER, answering
-from runs import SAVERS, halt_before, run
+from runs import SAVERS, THREAD, halt_before, on_thread, run
 from ticket_pattern import TICKET
 from ticket_pattern import pattern as tickets
 
 from guardgraph import InputError, check_document, create_rag_agent, export_run, replay, sql_store
 from guardgraph.testing import InMemoryRecorder
 
-THREAD = {"configurable": {"thread_id": "1"}}
 ASKED = {"batches": BATCHES}
 QUESTION = {"question": "What is the P1 first response target?"}
 MODES = ["invoke", "ainvoke"]
 
 
 def at(checkpoint, **configurable):
-    return {"configurable": {"thread_id": "1", "checkpoint_id": checkpoint, **configurable}}
+    return on_thread(checkpoint_id=checkpoint, **configurable)
 
 
 def before(graph, node, number=1):
@@ -176,16 +175,16 @@ def test_a_fork_goes_on_from_a_checkpoint_of_a_run():
             graph.invoke(None, at(checkpoint))
     places = {"checkpoint_ns": "", "checkpoint_map": {"": before(graph, "lookup"), "inner": first}}
     with pytest.raises(InputError, match="the latest checkpoint of its thread"):
-        graph.invoke(None, {"configurable": {"thread_id": "1", **places}})
+        graph.invoke(None, on_thread(**places))
     places["checkpoint_map"] = {"": before(graph, "lookup")}
-    assert graph.invoke(None, {"configurable": {"thread_id": "1", **places}})["status"] == "ok"
+    assert graph.invoke(None, on_thread(**places))["status"] == "ok"
 
 
 def test_a_client_that_asks_again_for_a_fork_goes_on_with_it(bank):
     """By the same request_key: the run that it began, and no second one; another key makes another fork."""
     kept = InMemoryRecorder()
     graph = paying(bank, recorder=kept)
-    graph.invoke(ASKED, {"configurable": {"thread_id": "1", "request_key": "r1"}})
+    graph.invoke(ASKED, on_thread(request_key="r1"))
     checkpoint = before(graph, "pay", 2)
     first = graph.invoke(None, at(checkpoint, request_key="r1"))
     again = graph.invoke(None, at(checkpoint, request_key="r1"))
@@ -209,19 +208,6 @@ def test_a_store_tells_a_fork_from_its_run(bank, tmp_path):
     assert store.verify().ok
     checked = check_document(export_run(store, result["run_id"]), "guardgraph:create_rag_agent")
     assert checked.findings == ()
-
-
-def test_a_fork_of_a_run_that_was_erased_is_a_finding(tmp_path):
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
-    first = agent.invoke(QUESTION, THREAD)
-    erasure = store.erase(first["run_id"], by="the data officer")
-    fork = agent.invoke(None, at(before(agent, "generate")))
-    findings = store.verify().findings
-    assert {finding.kind for finding in findings} == {"returned"}
-    assert f"run {first['run_id']}, which entry {erasure.seq} erased" in findings[0].text
-    store.erase(fork["run_id"], by="the data officer")
-    assert store.verify().ok
 
 
 def test_a_fork_of_before_its_run_was_erased_is_a_finding_too(tmp_path):

@@ -168,16 +168,21 @@ def research(
     return searching_agent(Searched(texts), gaps, policy=rules, world=world, **given)
 
 
+def late_gaps(clock: ScriptedClock, seconds: float) -> Any:
+    """Make a proposer that takes so long, and proposes one more query."""
+
+    def propose(view: Any) -> Any:
+        clock.advance(seconds)
+        return {"open": [], "queries": ["beta"]}
+
+    return propose
+
+
 def test_research_ends_with_the_notes_that_were_verified() -> None:
     """Time ends within the second search: the brief says what the first one found."""
     clock, kept = ScriptedClock(), Kept()
-    gaps = gaps_of(["beta"], ["gamma"])
-
-    def ask(view: Any) -> Any:
-        clock.advance(196)
-        return gaps(view)
-
-    agent = research(ask, clock=clock, recorder=kept, budget={"max_seconds": 206.0, "reserve_seconds": 10.0})
+    limits = {"max_seconds": 206.0, "reserve_seconds": 10.0}
+    agent = research(late_gaps(clock, 196), clock=clock, recorder=kept, budget=limits)
     result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
     assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_seconds")
     assert "40 litres" in result["answer"]
@@ -196,13 +201,7 @@ def test_a_last_brief_that_its_notes_do_not_bear_out_ends_the_run_with_the_limit
         return {"answer": "It moves 99 litres.", "citations": ["n1"]}
 
     write.asked_again = True  # type: ignore[attr-defined]
-    clock = ScriptedClock()
-
-    def ask(view: Any) -> Any:
-        clock.advance(245)
-        return {"open": [], "queries": ["beta"]}
-
-    agent = research(ask, clock=clock, writer=write, budget={"max_seconds": 250.0})
+    agent = research(late_gaps(clock := ScriptedClock(), 245), clock=clock, writer=write, budget={"max_seconds": 250.0})
     result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
     assert result["stop_reason"] == "max_seconds"
     assert result["details"]["last_answer"]["reason"] == "invalid_answer:contradicts_source"
@@ -220,14 +219,14 @@ def test_notes_that_a_verifier_has_not_judged_are_no_notes() -> None:
 def test_conflicting_notes_are_no_last_answer() -> None:
     said = zip(HOSTS, (40, 50), strict=False)
     texts = {f"https://{host}/a": f"Alpha pumps move {number} litres a minute." for host, number in said}
-    clock = ScriptedClock()
-
-    def ask(view: Any) -> Any:
-        clock.advance(245)
-        return {"open": [], "queries": ["beta"]}
-
     required = {"corroboration": "require"}
-    agent = research(ask, clock=clock, texts=texts, policy=required, budget={"max_seconds": 250.0})
+    agent = research(
+        late_gaps(clock := ScriptedClock(), 245),
+        clock=clock,
+        texts=texts,
+        policy=required,
+        budget={"max_seconds": 250.0},
+    )
     result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
     assert (result["stop_reason"], verify(agent)) == ("max_seconds", [])
     assert result["details"]["last_answer"]["reason"] == "conflicting_sources"

@@ -96,6 +96,7 @@ def test_what_a_guard_forgets_the_licence_has(name):
     recorder = InMemoryRecorder()
     result, desk = trusted(*steps, recorder=recorder, **settings)
     assert (result["stop_reason"], result["phase"], result["path"][-1]) == (reason, "act", "stop_licence")
+    assert ("unsupported" in result) == reason.startswith("unsupported_argument")
     assert desk.made == [call for step in steps[:-1] for call in step]
     assert len([call for call in recorder.runs[0]["calls"] if call["kind"] == "tool"]) == len(steps) - 1
     graph = desk_graph(planning(), Desk(), bodies=TRUSTING, **settings)
@@ -224,14 +225,6 @@ def test_an_approved_document_licenses_nothing_else(name):
     assert delegated(after, **said) == (f"not_approved:{after['tool']}", False)
 
 
-def holding(target):
-    def body(state, run):
-        outcome = yield gg.Call("tool", target, {"to": "Mallory", "amount": 900})
-        return {"raw_results": [outcome.packed()]}
-
-    return body
-
-
 def naming(*names, args=None):
     def body(state, run):
         outcomes = yield [gg.Call("tool", name, PAY["args"] if args is None else args) for name in names]
@@ -241,7 +234,7 @@ def naming(*names, args=None):
 
 
 BREACHES = {
-    "a function": ({"write": holding(lambda args: args)}, "holds a function"),
+    "a function": ({"write": naming(lambda args: args)}, "holds a function"),
     "a tool that the node does not declare": ({"action_guard": trust_calls("read")}, "declared calls: read_bill"),
     "a tool that there is none of": ({"write": naming("pay")}, "declared calls: read_bill, send_money, delete_file"),
     "no arguments": ({"write": naming("send_money", args=[30])}, "with a list; arguments are an object"),
@@ -263,22 +256,15 @@ def test_a_body_cannot_go_on_past_a_refusal():
 
     def catching(state, run):
         try:
-            outcomes = yield [gg.Call("tool", "send_money", STOLEN["args"])]
+            outcomes = yield [gg.Call("tool", call["tool"], call["args"]) for call in state["accepted"]]
         except BaseException as error:
             caught.append(error)
             raise
         return {"raw_results": [outcome.packed() for outcome in outcomes]}
 
-    result, desk = trusted([READ], [STOLEN], bodies={"action_guard": check_loosely_unasked, "write": catching})
+    result, desk = trusted([READ], [STOLEN], bodies={**TRUSTING, "write": catching})
     assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
     assert [type(error) for error in caught] in ([], [GeneratorExit])
-
-
-def check_loosely_unasked(state, run):
-    calls = gg.proposal(state["proposed"]).value
-    if not calls:
-        return gg.Pass({}, "answered")
-    return gg.Pass({"accepted": calls}, "write" if state["results"] else "read")
 
 
 def test_a_tool_is_no_proposer():
@@ -311,23 +297,17 @@ class Dying(Desk):
         return die_at_second
 
 
-FIVE = {"tool": "send_money", "args": {"to": "Ada", "amount": 5}}
-
-
-def killed():
-    """Return what became of a run that was killed while it made the second of two writes, and was resumed."""
-    desk, kept, recorder = Dying(), InMemorySaver(), InMemoryRecorder()
-    graph = desk_graph(planning([PAY, FIVE]), desk, checkpointer=kept, recorder=recorder, bodies=TRUSTING)
-    with pytest.raises(Killed):
-        graph.invoke(TASK, THREAD)
-    return graph.invoke(None, THREAD), desk, recorder.runs[-1], graph
-
-
 def test_a_licensed_write_is_made_once_whatever_ends_the_process():
     """A resume gives the receipt of the first back, and does not make the second again of which nobody knows."""
-    result, desk, recording, graph = killed()
-    assert (result["stop_reason"], desk.made) == ("effect_unknown:send_money", [PAY, FIVE])
-    assert replay(graph, recording) == result
+    desk, recorder = Dying(), InMemoryRecorder()
+    five = {"tool": "send_money", "args": {"to": "Ada", "amount": 5}}
+    saver = InMemorySaver()
+    graph = desk_graph(planning([PAY, five]), desk, checkpointer=saver, recorder=recorder, bodies=TRUSTING)
+    with pytest.raises(Killed):
+        graph.invoke(TASK, THREAD)
+    result = graph.invoke(None, THREAD)
+    assert (result["stop_reason"], desk.made) == ("effect_unknown:send_money", [PAY, five])
+    assert replay(graph, recorder.runs[-1]) == result
 
 
 def test_what_was_approved_and_made_before_a_kill_is_used_up():
@@ -342,8 +322,6 @@ def test_what_was_approved_and_made_before_a_kill_is_used_up():
     assert len(recorder.runs[-1]["calls"][-1]["approval"]) == 64
 
 
-ASKING = ruled("send_money", approve="always")
-"""A policy by which a person is asked for each payment."""
 CALLS = st.one_of(
     st.just(READ),
     st.builds(
@@ -378,38 +356,3 @@ def test_no_proposals_lead_to_a_call_without_a_licence(steps):
     result, desk = trusted(*steps, budget=ToolBudget(max_tool_calls=4, max_same_read=9))
     assert find_unlicensed(desk.made, steps) == []
     assert result["stop_reason"] == "success" or result["path"][-1] in ("stop_licence", "stop_guard_error")
-
-
-SENDS = st.builds(sent, st.sampled_from([900, 901]), st.sampled_from(["Mallory", "Eve"]))
-
-
-@given(st.lists(st.lists(SENDS, min_size=1, max_size=2), max_size=3), st.lists(SENDS, max_size=3), st.booleans())
-def test_no_person_approves_more_than_what_was_shown(steps, acts, honest):
-    desk, shown = Desk(), []
-
-    def approve_all(state, run):
-        calls, done = gg.proposal(state["proposed"]).value, len(state["results"])
-        if not calls:
-            return gg.Pass({}, "answered")
-        made = calls if honest else acts[done : done + 1] or [STOLEN]
-        return gg.Pass({"accepted": [calls[0], *made]}, "approve")
-
-    def act(state, run):
-        outcomes = yield [gg.Call("tool", call["tool"], call["args"]) for call in state["accepted"][1:]]
-        return {"raw_results": [outcome.packed() for outcome in outcomes]}
-
-    def count(state, run):
-        return gg.Pass({"results": [*state["results"], *state["accepted"][1:]]})
-
-    bodies = {"action_guard": approve_all, "write_approved": act, "result_guard": count}
-    budget = ToolBudget(max_same_call=9)
-    graph = desk_graph(
-        planning(*steps), desk, checkpointer=InMemorySaver(), bodies=bodies, budget=budget, policy=ASKING
-    )
-    result = graph.invoke(TASK, THREAD)
-    while result["status"] == "waiting":
-        shown.append(result["waiting_for"]["shown"]["call"])
-        assert not [call for call in desk.made if desk.made.count(call) > shown.count(call)]
-        result = graph.invoke(approving(result), THREAD)
-    assert not [call for call in desk.made if desk.made.count(call) > shown.count(call)]
-    assert result["stop_reason"] in ("success", "not_approved:send_money")

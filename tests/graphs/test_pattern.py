@@ -17,11 +17,13 @@ from guardgraph import ConfigurationError, GrammarError, GuardedGraph, create_ra
 from guardgraph.grammar import (
     Budget,
     Catalogue,
+    Ok,
     Pass,
     Pattern,
     Prompt,
     Result,
     StopReason,
+    Waiting,
     choose_proposer,
     common_reasons,
     declares,
@@ -34,6 +36,10 @@ class Shared(Out):
 
 class NoResult(TypedDict):
     label: str
+
+
+PARTLY = (Ok | NoResult, Waiting | None, Waiting)
+"""Outputs of which a part does not say how the run went."""
 
 
 class Logged(TypedDict):
@@ -66,6 +72,7 @@ def direct(**changed):
             {"output": NoResult},
             r"a TypedDict derived from Result is required; missing: asked_question, attempts, audit, details, ",
         ),
+        *(({"output": output}, r"output: a TypedDict derived from Result is required") for output in PARTLY),
     ],
 )
 def test_channels_are_named_once_and_the_output_is_a_result(changed, message):
@@ -193,21 +200,11 @@ def test_settings_that_no_recording_could_hold_are_refused(recorder):
 SCHEMAS = {"state": State, "input": In, "output": Out}
 
 
-def pattern_of(**changed):
-    return Pattern(REASONS, **{**SCHEMAS, "policy": Policy(), "budget": Budget(), **changed})
-
-
 def with_channel(field, name, hint):
     return {field: TypedDict("Wider", {**get_type_hints(SCHEMAS[field], include_extras=True), name: hint})}
 
 
-def end(state, run):
-    return {"outcome": "done"}
-
-
 NAMES = ["branch:to:done", "__start__", "a:b"]
-
-
 UNWRITABLE = ["", " ", "a\x00b", "a\nb", "\x1b[31m", "a\ud800"]
 
 
@@ -217,7 +214,7 @@ UNWRITABLE = ["", " ", "a\x00b", "a\nb", "\x1b[31m", "a\ud800"]
 def test_a_channel_has_a_name_that_can_be_written_and_is_none_of_langgraphs(field, name):
     """What is written to `branch:to:<node>` starts that node, and a recording, a log and a page show every name."""
     with pytest.raises(GrammarError) as raised:
-        pattern_of(**with_channel(field, name, NotRequired[str]))
+        empty(**with_channel(field, name, NotRequired[str]))
     required = "a name without ':'" if name in NAMES else "a name that is not blank and has no control characters"
     assert str(raised.value).startswith(f"{field}: {required}")
     assert str(raised.value).endswith(f"for a channel; given: {name!r}")
@@ -226,7 +223,7 @@ def test_a_channel_has_a_name_that_can_be_written_and_is_none_of_langgraphs(fiel
 @pytest.mark.parametrize("name", [*NAMES, *UNWRITABLE, 7])
 def test_a_node_has_a_name_that_can_be_written_and_is_none_of_langgraphs(name):
     with pytest.raises(GrammarError, match=rf"^node {re.escape(repr(name))}: a name "):
-        pattern_of().terminal(name, end, phase="lookup", reads=[], writes=["outcome"])
+        empty().terminal(name, terminal, phase="lookup", reads=[], writes=["outcome"])
 
 
 REDUCERS = [
@@ -244,16 +241,12 @@ REDUCERS = [
 def test_a_reducer_is_refused_wherever_it_is_declared(field, hint, shown):
     """A reducer never vanishes silently, not even on a raw channel, an input or an output: the channel is named."""
     with pytest.raises(GrammarError, match=rf"the channel seen has a reducer.+; {field}: a plain type .+: {shown}$"):
-        pattern_of(**with_channel(field, "seen", hint))
+        empty(**with_channel(field, "seen", hint))
 
 
 GUARD = {"phase": "label", "reads": ["proposed_label"], "writes": ["accepted_label"], "stops": ["llm", "invalid_label"]}
 PROPOSE = {"phase": "label", "reads": ["task"], "writes": ["proposed_label"]}
 KINDS = ["propose", "act", "review", "guard", "terminal"]
-
-
-def body(state, run):
-    return {}
 
 
 def saying(**fields):
@@ -264,13 +257,9 @@ def saying(**fields):
     return declared
 
 
-def bare_pattern():
-    return Pattern(REASONS, state=State, input=In, output=Out, policy=Policy(), budget=Budget())
-
-
-def add(kind, own=body, **given):
+def add(kind, own=terminal, **given):
     ways = {} if kind == "terminal" else {"to": "spam"}
-    getattr(bare_pattern(), kind)("n", own, **ways, **given)
+    getattr(empty(), kind)("n", own, **ways, **given)
 
 
 @pytest.mark.parametrize("field", GUARD)

@@ -1,12 +1,11 @@
 """The shipped patterns in the registry, and the agents by hand that the benchmarks hold them against."""
 
-import asyncio
 import subprocess
 import sys
 
 import pytest
 from by_hand_agents import BY_HAND
-from measured import offline_agent, scripted_agent
+from measured import offline_agent
 
 import guardgraph
 from guardgraph import SelfCritiquePolicy, create_rag_agent, create_research_agent, create_self_critique_agent
@@ -90,16 +89,3 @@ def test_an_agent_written_by_hand_decides_the_same(pattern):
         ours = business(CREATE[pattern](**arguments).invoke(given))
         assert business_by_hand(pattern, BY_HAND[pattern](**arguments).invoke(given)) == ours
         assert ours.get("outcome", ours["stop_reason"]).startswith(case)
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("way", ["threads", "coroutines", "inline"])
-@pytest.mark.parametrize("pattern", CASES)
-def test_an_agent_written_by_hand_can_be_awaited(pattern, way):
-    """With calls in threads, awaited, or made where they stand, a run ends as it does with `invoke`."""
-    scripted = scripted_agent(pattern, coroutines=way == "coroutines")
-    theirs = asyncio.run(BY_HAND[pattern](**scripted.arguments, way=way).ainvoke(scripted.given()))
-    expected = business(scripted.result)
-    assert business_by_hand(pattern, theirs).keys() == expected.keys()
-    assert theirs["outcome"] == expected["outcome"]
-    assert [sorted(entry) for entry in theirs["history"]] == [sorted(entry) for entry in expected["history"]]

@@ -147,6 +147,7 @@ def test_a_folder_as_knowledge_base():
         ({"clarification": " "}, "clarification"),
         ({"knowledge_base": "no such folder"}, "no such folder"),
         ({"retriever": "index"}, "retriever"),
+        ({"sources": ["support_policy"]}, "the demo base, which says it itself"),
         ({"retriever": len}, "allowed_sources_policy and allowed_sources_execution"),
         ({"planner": {}}, "planner"),
         ({"model": 5}, "model"),
@@ -176,12 +177,8 @@ def test_an_answerer_may_abstain(who, case):
     graph = create_rag_agent(model, answerer=answerer, clarification="Ask us.")
     result = check_result(RAG_REASONS, graph.invoke(QUESTION))
     assert (result["status"], result["stop_reason"], result["outcome"]) == ("ok", "success", "clarify")
-    assert (result["answer"], result["citations"], result["citation_details"], result["passages"]) == (
-        "Ask us.",
-        [],
-        [],
-        [],
-    )
+    assert result["answer"] == "Ask us."
+    assert [result[key] for key in ("citations", "citation_details", "passages")] == [[], [], []]
     assert result["clarify_reason"] == "answerer_abstained"
     assert result["path"][-3:] == ["generate", "answer_guard", "clarified"]
     assert "own words" not in str(result)

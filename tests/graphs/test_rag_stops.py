@@ -4,12 +4,20 @@ from functools import partial
 
 import pytest
 from hanging import released
-from langchain_core.exceptions import ModelAPIError
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
-from recorded_runs import Failing
-from runs import ASKED_ONCE, StopCase, check_result, check_stop, content, reasons_without_a_run, run, write_state
-from stop_cases import MODEL_FAILURES, OFF, fragile, limit_cases, second_run, switching, told
+from runs import (
+    ASKED_ONCE,
+    THREAD,
+    StopCase,
+    check_result,
+    check_stop,
+    content,
+    reasons_without_a_run,
+    run,
+    write_state,
+)
+from stop_cases import MODEL_FAILURES, common_cases, limit_cases, shut_out, told
 
 from guardgraph import LiveWorld, RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
@@ -31,8 +39,13 @@ def answered(answer, **evidence):
     return StopCase("generate", ask(agent(answer=answer)), evidence)
 
 
-def marked(answer):
-    return agent(answer={"answer": answer, "citations": []})
+def saying(text, unsupported, **evidence):
+    return answered({**ANSWER, "answer": text}, unsupported=[unsupported], **evidence)
+
+
+def marked(answer, **evidence):
+    context = {"policy": {"require_sentence_citations": True}}
+    return StopCase("generate", ask(agent(answer={"answer": answer, "citations": []}), context=context), evidence)
 
 
 FOLLOWING = {
@@ -62,58 +75,48 @@ def late():
 
 
 def written_by_hand():
-    graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
-    graph.invoke(QUESTION, config, interrupt_before=["answer_guard"])
-    write_state(graph, config, {"proposed_answer": "by hand"}, as_node="generate")
-    return graph.invoke(None, config)
+    graph = agent(checkpointer=InMemorySaver())
+    graph.invoke(QUESTION, THREAD, interrupt_before=["answer_guard"])
+    write_state(graph, THREAD, {"proposed_answer": "by hand"}, as_node="generate")
+    return graph.invoke(None, THREAD)
 
 
 def switched_off():
-    graph, config = agent(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
-    graph.invoke(QUESTION, config, interrupt_before=["generate"])
-    return graph.invoke(None, config, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
+    graph = agent(checkpointer=InMemorySaver())
+    graph.invoke(QUESTION, THREAD, interrupt_before=["generate"])
+    return graph.invoke(None, THREAD, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
 
 
 def broken(request):
     raise ConnectionError("lost")
 
 
-def shut_out(given, **parts):
-    parts = {"model": ScriptedChatModel(ModelAPIError(), loop=True), "policy": POLICY, **parts}
-    return second_run(create_rag_agent(world=fragile(), **parts), given, context=ASKED_ONCE)
+def ran(context=None, **parts):
+    return create_rag_agent(**parts).invoke(QUESTION, context=context)
 
 
 def resumed_by_another(before):
     graph = agent_with({**CANDIDATE, "readers": ["user:ada"]}, checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
-    graph.invoke(QUESTION, config, context={"caller": {"user": "ada"}}, interrupt_before=[before])
-    return lambda: graph.invoke(None, config)
+    graph.invoke(QUESTION, THREAD, context={"caller": {"user": "ada"}}, interrupt_before=[before])
+    return lambda: graph.invoke(None, THREAD)
 
 
 def crowded_out():
-    kept, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    kept = InMemorySaver()
     first, second = (agent(checkpointer=kept, reranker=scripted_tool([]), world=world) for world in (LiveWorld(), FULL))
-    first.invoke(QUESTION, config, interrupt_before=["rerank"])
-    return second.invoke(None, config)
+    first.invoke(QUESTION, THREAD, interrupt_before=["rerank"])
+    return second.invoke(None, THREAD)
 
 
 FULL = LiveWorld(max_abandoned=0)
 NO_ROOM = {"cause": "max_abandoned", "limit": 0}
 
-AUDITED = {"policy": {"audit_required": True}}
-MARKED = {"policy": {"require_sentence_citations": True}}
-UNCITED = {"sentence": "It is quick."}
-QUOTED = {"unsupported": ["It is quick"], "sentence": "“It is quick”."}
-UNRECORDED = {"details": {"type": "OSError"}, "audit": {"status": "unavailable"}}
 STOPS = {
+    **common_cases(ran, "plan", "generate"),
     "invalid_request:<field>": StopCase(
         "plan", ask(agent(), {}), {"details": {"field": "question"}}, "invalid_request:question"
     ),
     "max_seconds": StopCase("retrieve", late, {"details": {"max_seconds": 20.0, "spent_seconds": 20.0}}),
-    "max_visits": StopCase(
-        "retrieve", ask(agent(answer=ANSWER), context={"budget": {"max_visits": 2}}), {"details": {"max_visits": 2}}
-    ),
-    "audit_unavailable": StopCase("generate", ask(agent(answer={}, recorder=Failing()), context=AUDITED), UNRECORDED),
     "guard_error:<guard>": StopCase("generate", written_by_hand, {"details": ...}, "guard_error:answer_guard"),
     **{reason: failing(item) for reason, item in MODEL_FAILURES.items() if reason != "llm_invalid_json"},
     "invalid_question:too_long": StopCase(
@@ -158,16 +161,11 @@ STOPS = {
         "source_denied_listed:support_policy",
     ),
     "access_revoked": StopCase("generate", resumed_by_another("generate"), {"details": ...}),
-    "switched_off": StopCase("generate", ask(agent(live=switching(8))), OFF),
-    "policy_unreadable": StopCase(
-        "retrieve", ask(agent(live=switching(4, OSError("disk")))), {"details": {"type": "OSError"}}
-    ),
-    "llm_circuit_open": StopCase("plan", partial(shut_out, QUESTION), {"details": {"failures": 1}}),
     "tool_circuit_open:retrieve": StopCase(
-        "retrieve", partial(shut_out, QUESTION, model=None, retriever=broken), {"details": {"failures": 1}}
+        "retrieve", partial(shut_out, ran, retriever=broken, policy=POLICY), {"details": {"failures": 1}}
     ),
     "tool_circuit_open:rerank": StopCase(
-        "retrieve", partial(shut_out, QUESTION, model=None, reranker=broken), {"details": {"failures": 1}}
+        "retrieve", partial(shut_out, ran, reranker=broken), {"details": {"failures": 1}}
     ),
     "tool_unavailable:retrieve": StopCase(
         "retrieve", ask(create_rag_agent(retriever=lambda request: [], policy=POLICY, world=FULL)), {"details": NO_ROOM}
@@ -186,28 +184,16 @@ STOPS = {
     ),
     "invalid_answer:empty": answered({**ANSWER, "answer": "N/A"}, details={"text": "N/A"}),
     "invalid_answer:missing_citations": answered({**ANSWER, "citations": [" "]}),
-    "invalid_answer:uncited_sentence": StopCase(
-        "generate", ask(marked(f"It is quick. P1 within 15 minutes [{SLA}]."), context=MARKED), UNCITED
+    "invalid_answer:uncited_sentence": marked(f"It is quick. P1 within 15 minutes [{SLA}].", sentence="It is quick."),
+    "invalid_answer:quote_not_in_source": marked(
+        f"“It is quick” [{SLA}].", unsupported=["It is quick"], sentence="“It is quick”."
     ),
-    "invalid_answer:quote_not_in_source": StopCase(
-        "generate", ask(marked(f"“It is quick” [{SLA}]."), context=MARKED), QUOTED
-    ),
-    "invalid_answer:active_markup": answered(
-        {**ANSWER, "answer": "Within 15 minutes. ![](https://a.io/x.png)"}, unsupported=["![](https://a.io/x.png)"]
-    ),
-    "invalid_answer:unsupported_link": answered(
-        {**ANSWER, "answer": "Within 15 minutes, see attacker.io."}, unsupported=["attacker.io"]
-    ),
-    "invalid_answer:unsupported_number": answered(
-        {**ANSWER, "answer": "It costs 77 EUR."}, unsupported=["77 EUR"], findings=...
-    ),
-    "invalid_answer:unsupported_name": answered(
-        {**ANSWER, "answer": "The plan is sold by Initech."}, unsupported=["Initech"], findings=...
-    ),
-    "invalid_answer:contradicts_source": answered(
-        {**ANSWER, "answer": "The enterprise plan includes a 99.5% monthly uptime SLA."},
-        unsupported=["99.5%"],
-        findings=...,
+    "invalid_answer:active_markup": saying("See ![](https://a.io/x.png)", "![](https://a.io/x.png)"),
+    "invalid_answer:unsupported_link": saying("Within 15 minutes, see attacker.io.", "attacker.io"),
+    "invalid_answer:unsupported_number": saying("It costs 77 EUR.", "77 EUR", findings=...),
+    "invalid_answer:unsupported_name": saying("The plan is sold by Initech.", "Initech", findings=...),
+    "invalid_answer:contradicts_source": saying(
+        "The enterprise plan includes a 99.5% monthly uptime SLA.", "99.5%", findings=...
     ),
     "invalid_answer:doubtful": StopCase(
         "generate",
@@ -248,8 +234,9 @@ def test_every_reason_has_a_run():
 def test_stops(case):
     """The run stops with the entry's reason in its phase, with its evidence and nothing else."""
     result = check_stop(RAG_REASONS, entry_of(case), STOPS[case])
-    steps = ["retrieve"] if "context_guard" in result["path"][:-2] else []
-    assert [entry["phase"] for entry in result["trace"]] == steps
+    done = ["retrieve"] if "context_guard" in result["path"][:-2] else []
+    done += ["generate"] if "answered" in result["path"] else []
+    assert [entry["phase"] for entry in result["trace"]] == done
 
 
 def fails(request):
@@ -281,7 +268,7 @@ def test_a_retriever_at_fault(fault, mode):
     """A retriever that raises or breaks its contract stops the run; details say how; the model is not asked again."""
     model = ScriptedChatModel(INTENT)
     graph = create_rag_agent(model, retriever=FAULTS[fault], policy=POLICY, checkpointer=InMemorySaver())
-    result = check_result(RAG_REASONS, run(graph, QUESTION, mode, config={"configurable": {"thread_id": "1"}}))
+    result = check_result(RAG_REASONS, run(graph, QUESTION, mode, config=THREAD))
     assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")
     assert content(result).keys() == {"details"}
     assert len(str(result["details"])) < 400

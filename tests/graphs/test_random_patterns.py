@@ -8,12 +8,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from random_patterns import PLANS, built
 from recorded_runs import Kept
-from runs import halt_before
+from runs import THREAD, halt_before
 
 from guardgraph import LiveWorld, replay, verify
 from guardgraph.testing import ScriptedClock
-
-THREAD = {"configurable": {"thread_id": "1"}}
 
 
 def answer(plan, turn, waiting):

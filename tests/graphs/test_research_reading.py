@@ -1,18 +1,14 @@
 """How the Research agent reads: what a reader is told, why pages fail, and where they were in the end."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
 from research_cases import PLAN, SLA_HOST, STATUS_HOST, asked, hits, lists, quotes, reads, research, vendor
-from runs import check_result
+from runs import THREAD, check_result
 from test_research_extraction import ANSWER, NOTE, PAGE, page
 
 from guardgraph import ReadFailure, ResearchBudget, create_research_agent, replay
-from guardgraph.guards.urls import cut_found_urls, dedupe_found_urls, explain_url_denial, is_url_allowed
-from guardgraph.plain.urls import identify_url
 from guardgraph.state.research import READ_FAILURES, RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 
@@ -93,10 +89,9 @@ def test_a_final_host_that_is_switched_off_meanwhile_is_not_used(before):
     """Whoever resumes under tighter lists uses nothing of a page that was read over there."""
     parts = {"extractor": quotes(), "writer": scripted_tool(CITES, loop=True)}
     agent = create_research_agent(search=hits(*vendor("a")), reader=led(), checkpointer=InMemorySaver(), **parts)
-    config = {"configurable": {"thread_id": "1"}}
-    agent.invoke(asked(), config, interrupt_before=[before])
+    agent.invoke(asked(), THREAD, interrupt_before=[before])
     asked_before = [len(part.calls) for part in parts.values()]
-    result = check_result(RESEARCH_REASONS, agent.invoke(None, config, context=lists(execution=[SLA_HOST])))
+    result = check_result(RESEARCH_REASONS, agent.invoke(None, THREAD, context=lists(execution=[SLA_HOST])))
     assert result["stop_reason"] == "no_reliable_sources"
     denied = {"url": vendor("a")[0], "reason": "source_denied_execution", "final_url": ELSEWHERE}
     assert result["denied_sources"] == [denied]
@@ -138,40 +133,3 @@ def test_a_policy_may_refuse_a_text_that_is_unsure():
     assert result["stop_reason"] == "no_reliable_sources"
     assert [(item["url"], item["reason"]) for item in result["failed_sources"]] == [(PAGE, "unsure_text")]
     assert result_of(context=REFUSE)["status"] == "ok"
-
-
-LISTS = {"policy": [SLA_HOST, "listed.example"], "execution": [SLA_HOST]}
-
-
-def foreign(count):
-    return [f"https://foreign.example/{number}" for number in range(count)]
-
-
-FOUND = st.lists(
-    st.one_of(
-        st.none(),
-        st.sampled_from([*vendor(*"abcdef"), "https://listed.example/x", "no url", f"http://{SLA_HOST}/a#x"]),
-        st.sampled_from(foreign(9)),
-    ),
-    max_size=40,
-)
-
-
-@settings(max_examples=300)
-@given(FOUND, st.integers(0, 4))
-def test_denied_hits_change_nothing_of_what_is_allowed(found, max_urls):
-    """The allowed survivors are those that a search would have brought which finds allowed hits alone."""
-
-    def is_counted(url):
-        return is_url_allowed(url, **LISTS)
-
-    def surviving(urls):
-        cut = cut_found_urls(urls, max_hits=2 * max_urls, is_counted=is_counted)
-        return cut, dedupe_found_urls(cut, max_urls=max_urls, is_counted=is_counted)[0]
-
-    cut, survivors = surviving(found)
-    _, alone = surviving([url for url in found if is_counted(url)])
-    assert {name: url for name, url in survivors.items() if is_counted(name)} == alone
-    assert len(alone) <= max_urls
-    refused = {identify_url(url) for url in cut if url is not None and not is_counted(url)} - {None}
-    assert {name for name in survivors if explain_url_denial(name, **LISTS) is not None} == refused

@@ -9,7 +9,6 @@ from searched_worlds import HOSTS, OPEN, TEXTS, TOPICS, Searched, asked, gaps_of
 from web_server import LOOPBACK, WebServer, answer, redirect
 
 from guardgraph import ResearchBudget, create_research_agent, replay, web_reader, what_if
-from guardgraph.guards.research.searches import drop_denied_queries, start_searches
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 
@@ -124,23 +123,6 @@ def test_a_query_says_nothing_of_who_asks(query):
     world, result = proposed({"open": [], "queries": [query]}, context=context)
     assert (result["stop_reason"], world.queries, "attempts" in result) == ("query_denied", ["alpha"], False)
     assert "zephyr" not in str(result.get("details")).casefold()
-
-
-def test_a_query_that_waits_is_judged_again():
-    """Who asks, or the policy, may have changed while it waited: it is not searched for, and not repeated."""
-    searches = {**start_searches("alpha"), "waiting": ["pumps of acme-corp", "beta"]}
-    left = drop_denied_queries(searches, denied=["Acme-Corp"], known=["alpha"])
-    assert (left["waiting"], left["failed_queries"]) == (["beta"], [{"query": "", "reason": "query_denied"}])
-    assert drop_denied_queries(searches, denied=["Acme-Corp"], known=["How is Acme-Corp?"]) == searches
-
-
-@pytest.mark.parametrize(
-    ("limit", "because"),
-    [({"max_urls": 1}, "max_urls"), ({"max_read_pages": 1}, "max_read_pages"), ({"max_notes": 1}, "max_notes")],
-)
-def test_a_limit_of_the_whole_run_ends_the_searches(limit, because):
-    gaps = gaps_of(["beta"])
-    assert (searched(Searched(), gaps, budget=limit)["stopped_because"], gaps.views) == (because, [])
 
 
 def test_the_offline_rule_searches_for_words_that_no_note_has():

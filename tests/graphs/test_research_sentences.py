@@ -1,17 +1,13 @@
 """Briefs whose sentences must cite: each is held against the notes that it cites itself, by its marks."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from reported_runs import page, with_class
 from research_cases import asked, hits, note_pages, reads, research, vendor
-from runs import check_result
+from runs import THREAD, check_result
 
 from guardgraph import ResearchPolicy, create_research_agent
-from guardgraph.guards.research import answer as guards
-from guardgraph.guards.stop import Stop
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -23,7 +19,6 @@ BODIES = {
 }
 FIRST, LAST = "The outage began at 09:12 that morning.", "A database node failed first."
 WRONG, RIGHT = "Payments failed for 3.5% of customers.", "Payments failed for 3.4% of customers."
-THREAD = {"configurable": {"thread_id": "1"}}
 
 
 PARTS = {
@@ -82,35 +77,3 @@ def test_a_person_marks_what_they_write(edited):
     _, result = reviewed(unmarked, marked)
     assert (result["status"], result["answer"], result["citations"]) == ("ok", FIRST, ["n1"])
     assert result["path"].count("ask_reviewer") == 1
-
-
-PIECES = st.sampled_from(
-    [*"\n.! “”[]", "\n\n", "P1", "09:12", "Initech", "[n1]", "[n2, n1]", "[n9]", "[x]", "答", "- ", FIRST, LAST]
-)
-NOTES = [
-    {"id": f"n{at}", "claim": text, "quote": text, "url": url, "title": "", "published_at": ""}
-    for at, (text, url) in enumerate(zip(BODIES.values(), vendor(*BODIES), strict=True), 1)
-]
-
-
-def parse(fields):
-    limits = {"outline": [], "max_sections": 0, "must_cite": True, "max_answer_chars": 400}
-    return guards.parse_brief(fields, notes=NOTES, **limits)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(PIECES, max_size=20).map("".join), st.lists(st.sampled_from(["n1", "n2", "n3"]), max_size=2))
-def test_any_answer(text, citations):
-    """Whatever is let through, every sentence cites notes that there are, and read again it is the same."""
-    try:
-        read = parse({"answer": text, "citations": citations})
-    except Stop:
-        return
-    covered = {place for item in read["sentences"] for place in range(item["start"], item["end"])}
-    assert all(place in covered for place, letter in enumerate(read["answer"]) if letter.isalnum())
-    assert all(item["notes"] and set(item["notes"]) <= set(read["citations"]) for item in read["sentences"])
-    assert set(read["citations"]) <= {"n1", "n2", "n3"}
-    shown = guards.show_marked_answer(read)
-    again = parse(shown)
-    assert (again["answer"].split(), again["citations"]) == (read["answer"].split(), read["citations"])
-    assert [item["notes"] for item in again["sentences"]] == [item["notes"] for item in read["sentences"]]

@@ -3,17 +3,12 @@
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from runs import check_result
-from web_contacts import only_loopback
-from web_server import LOOPBACK, WebServer, answer
+from runs import THREAD, check_result
 
-from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent, load_trust, verify, web_reader
+from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent, load_trust, verify
 from guardgraph.state.research import RESEARCH_REASONS
 
-nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
-
 HOSTS = ("herald.test", "gazette.test", "blog.test")
-THREAD = {"configurable": {"thread_id": "1"}}
 QUESTION = "How many people did the fire at the Halden mill hurt?"
 GIVEN = {
     "goal": "Report the fire.",
@@ -34,26 +29,19 @@ ONE_OWNER = (
 )
 
 
-def page(text, links=""):
-    head = '<title>News</title><meta property="article:published_time" content="2026-03-19">'
-    body = f"<main><h1>Fire</h1><p>{text}</p></main>{links}"
-    return answer(f"<html><head>{head}</head><body>{body}</body></html>", content_type="text/html; charset=utf-8")
-
-
-@pytest.fixture
-def server():
-    """Two newspapers that say the same, and a blog that does not."""
-    pages = {"herald.test/": page(HERALD), "gazette.test/": page(GAZETTE), "blog.test/": page(BLOG)}
-    with WebServer(pages) as server:
-        yield server
-
-
-def agent_of(server, *hosts, given=None, **policy):
-    """Return an agent that finds the first page of each host and reads it from the server."""
+def agent_of(*hosts, linked=(), given=None, **policy):
+    """Return an agent that finds a page of each host: two newspapers that say the same, and a blog that does not."""
     urls = [f"http://{host}/" for host in hosts or HOSTS]
+    texts = dict(zip(HOSTS, (HERALD, GAZETTE, BLOG), strict=True))
+
+    def read(request):
+        host = request["url"].split("/")[2]
+        links = [*linked] if host == "gazette.test" else []
+        return {"title": "", "published_at": "2026-03-19", "body": f"Fire\n{texts[host]}", "linked_hosts": links}
+
     return create_research_agent(
         search=lambda asked: [{"url": url} for url in urls],
-        reader=web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, robots=False),
+        reader=read,
         extractor=take_notes,
         policy=ResearchPolicy(
             allowed_domains_policy=HOSTS, allowed_domains_execution=HOSTS, check_names=False, **policy
@@ -74,9 +62,9 @@ def ask(agent):
     return check_result(RESEARCH_REASONS, agent.invoke(GIVEN))
 
 
-def test_agreement_and_conflict_are_shown_of_each_claim(server):
+def test_agreement_and_conflict_are_shown_of_each_claim():
     """Two newspapers agree, the blog conflicts with both; result, trace and history have it."""
-    result = ask(agent_of(server, corroboration="mark"))
+    result = ask(agent_of(corroboration="mark"))
     said = {item["id"]: item for item in result["agreement"]}
     assert [said[name]["standing"] for name in ("n1", "n2", "n3")] == ["conflict", "conflict", "conflict"]
     assert said["n1"]["agrees_with"] == ["n2"]
@@ -87,28 +75,23 @@ def test_agreement_and_conflict_are_shown_of_each_claim(server):
     assert next(step for step in result["trace"] if "compared_notes" in step)["conflict"] == 3
 
 
-def test_sources_that_have_to_agree_and_conflict_stop_the_run(server):
-    result = ask(agent_of(server, corroboration="require"))
+def test_sources_that_have_to_agree_and_conflict_stop_the_run():
+    result = ask(agent_of(corroboration="require"))
     assert (result["stop_reason"], result["phase"]) == ("conflicting_sources", "verify")
     assert {note["quote"] for note in result["details"]["notes"]} <= {HERALD, GAZETTE, BLOG}
     assert BLOG in {note["quote"] for note in result["details"]["notes"]}
 
 
-@pytest.mark.parametrize(
-    ("pages", "trust"),
-    [({"gazette.test/": page(GAZETTE, links='<a href="http://www.herald.test/1">seen</a>')}, ()), ({}, ONE_OWNER)],
-    ids=["linked", "one owner"],
-)
-def test_what_is_not_independent_does_not_corroborate(server, pages, trust):
-    server.pages |= pages
-    result = ask(agent_of(server, *HOSTS[:2], corroboration="require", trust=trust))
+@pytest.mark.parametrize(("linked", "trust"), [(["www.herald.test"], ()), ((), ONE_OWNER)], ids=["linked", "one owner"])
+def test_what_is_not_independent_does_not_corroborate(linked, trust):
+    result = ask(agent_of(*HOSTS[:2], linked=linked, corroboration="require", trust=trust))
     assert result["stop_reason"] == "insufficient_corroboration:2"
     assert [note["independent"] for note in result["details"]["notes"]] == [1, 1]
 
 
-def test_trust_orders_reading_and_notes_and_stands_in_citations(server):
+def test_trust_orders_reading_and_notes_and_stands_in_citations():
     """The most trusted host is read first, whatever the search's order; its number has tier and recency."""
-    agent = agent_of(server, "blog.test", "gazette.test", "herald.test", trust=TRUST)
+    agent = agent_of("blog.test", "gazette.test", "herald.test", trust=TRUST)
     result = ask(agent)
     cited = result["citation_details"]
     assert [item["url"].rstrip("/") for item in cited] == [f"http://{host}" for host in HOSTS]
@@ -118,8 +101,8 @@ def test_trust_orders_reading_and_notes_and_stands_in_citations(server):
     assert cited[0]["trusted_by"] == {"owner": "Herald Group", "source": "press list"}
 
 
-def waiting(server, **policy):
-    agent = agent_of(server, given={"checkpointer": InMemorySaver()}, corroboration="mark", **policy)
+def waiting(**policy):
+    agent = agent_of(given={"checkpointer": InMemorySaver()}, corroboration="mark", **policy)
     agent.invoke(GIVEN, THREAD)
     [asked] = agent.get_state(THREAD).interrupts
     return agent, asked.value
@@ -133,9 +116,9 @@ def waiting(server, **policy):
         ({"high_risk_tiers": ("unrated",)}, {"tier": "unrated", "url": "http://herald.test"}),
     ],
 )
-def test_a_topic_of_high_risk_waits_for_a_person(server, policy, why):
+def test_a_topic_of_high_risk_waits_for_a_person(policy, why):
     """Who sees answer, claims, quotes and conflicts, and why they are asked; what they approve ends the run."""
-    agent, asked = waiting(server, **policy)
+    agent, asked = waiting(**policy)
     shown = asked["shown"]
     assert why in [{**item, "url": item["url"].rstrip("/")} if "url" in item else item for item in shown["high_risk"]]
     assert {claim["quote"] for claim in shown["claims"]} == {HERALD, GAZETTE, BLOG}
@@ -146,10 +129,10 @@ def test_a_topic_of_high_risk_waits_for_a_person(server, policy, why):
     assert verify(agent) == []
 
 
-def test_an_edited_brief_is_guarded_like_any_answer(server):
+def test_an_edited_brief_is_guarded_like_any_answer():
     """Their own words pass where the notes bear them out; others do not count, and the run goes on waiting."""
     said = {"answer": "Two newspapers say that the fire hurt 14 people.", "citations": ["n1", "n2"]}
-    agent, asked = waiting(server, high_risk_terms=("fire",))
+    agent, asked = waiting(high_risk_terms=("fire",))
     edited = {"hash": asked["hash"], "decision": "edit"}
     for edit, reason in [
         ({**said, "answer": "The fire hurt 99 people."}, "invalid_answer:contradicts_source"),

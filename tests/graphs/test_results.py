@@ -7,46 +7,13 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 from runs import BOTH, check_result, run
-from ticket_pattern import REASONS, TICKET, In, Policy, State, triage
-from typing_extensions import TypedDict
+from ticket_pattern import REASONS, TICKET, triage
 
 import guardgraph
-from guardgraph import (
-    GrammarError,
-    Progress,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    create_tool_agent,
-)
-from guardgraph.grammar import Budget, Ok, Pattern, Waiting
+from guardgraph import Progress, create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
-
-
-class Labelled(Ok):
-    label: str
-    on_duty: str
-
-
-class NoResult(TypedDict):
-    label: str
-
-
-def outputs(output):
-    p = Pattern(REASONS, state=State, input=In, output=output, policy=Policy(), budget=Budget())
-    p.entry("request_guard", lambda state, run: None, writes=["task"], to="done")
-    p.terminal("done", lambda state, run: {}, phase="lookup", reads=["task"], writes=["outcome"])
-    return p.builder().compile().get_output_jsonschema()
-
-
-@pytest.mark.parametrize("output", [NoResult, Labelled | NoResult, Waiting | None, Waiting])
-def test_every_part_of_an_output_is_a_result(output):
-    """A part that does not say how the run went is refused, wherever it stands."""
-    with pytest.raises(GrammarError, match=r"output: a TypedDict derived from Result is required"):
-        outputs(output)
-
 
 MISCITED = {"answer": "Soon.", "citations": ["a_rumour"]}
 
@@ -76,33 +43,30 @@ def test_a_result_is_what_its_type_says(kind, agent, given, status):
     assert TypeAdapter(getattr(guardgraph, f"{kind}Result")).validate_python(result) == result
 
 
-@pytest.mark.parametrize(
-    ("agent", "given", "text", "reason"),
-    [
-        (
-            lambda: create_research_agent(writer=lambda view: {"answer": "It is 7 in all.", "citations": ["n99"]}),
-            load_research_demo,
-            "It is 7 in all.",
-            "invalid_answer:citation_unknown",
-        ),
-        (
-            lambda: create_self_critique_agent(drafter=lambda view: {"draft": "See https://evil.dev/x for more."}),
-            load_self_critique_demo,
-            "See https://evil.dev/x for more.",
-            "invalid_draft:unsupported_link",
-        ),
-        (
-            lambda: create_tool_agent(planner=lambda view: {"answer": "The total is 77."}),
-            lambda: {"task": "What is the total?"},
-            "The total is 77.",
-            "invalid_answer:unsupported_number",
-        ),
-    ],
-)
-def test_every_pattern_returns_the_last_refused_answer(agent: Any, given: Any, text: str, reason: str) -> None:
-    result = agent().invoke(given())
-    assert result["so_far"]["refused_answer"] == {"text": text, "reason": reason}
-    assert result["stop_reason"] == reason
+REFUSED: dict[str, Any] = {
+    "invalid_answer:citation_unknown": (
+        lambda text: create_research_agent(writer=lambda view: {"answer": text, "citations": ["n99"]}),
+        load_research_demo(),
+        "It is 7 in all.",
+    ),
+    "invalid_draft:unsupported_link": (
+        lambda text: create_self_critique_agent(drafter=lambda view: {"draft": text}),
+        load_self_critique_demo(),
+        "See https://evil.dev/x for more.",
+    ),
+    "invalid_answer:unsupported_number": (
+        lambda text: create_tool_agent(planner=lambda view: {"answer": text}),
+        {"task": "What is the total?"},
+        "The total is 77.",
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_every_pattern_returns_the_last_refused_answer(reason: str) -> None:
+    make, given, text = REFUSED[reason]
+    result = make(text).invoke(given)
+    assert (result["so_far"]["refused_answer"], result["stop_reason"]) == ({"text": text, "reason": reason}, reason)
     assert "answer" not in result
 
 

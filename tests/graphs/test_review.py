@@ -139,36 +139,32 @@ def test_nobody_is_asked_where_no_answer_could_come_back(mode):
     assert "checkpointer" in result["details"]["allowed"]
 
 
-def test_what_is_shown_is_plain_json():
-    """A body that would show something else closes the run, and nobody is asked."""
+def asking(*yielded):
+    """Return a body of a review that yields one after another."""
 
     def body(state, run):
-        outcome = yield ask_person({"amounts": {1, 2}})
+        for given in yielded:
+            outcome = yield given
         return {"raw_review": outcome.packed()}
 
-    result = refund(bodies={"approve": body}, checkpointer=InMemorySaver()).invoke(ORDER, THREAD)
+    return body
+
+
+@pytest.mark.parametrize(
+    ("yielded", "message"),
+    [
+        (ask_person({"amounts": {1, 2}}), "would show a person a set"),
+        ([ask_person(SHOWN)] * 2, "yielded a list"),
+        (Call("tool", lambda request: "yes", {}), "yielded a Call of a tool"),
+    ],
+)
+def test_a_review_asks_one_person_once_and_nobody_else(yielded, message):
+    """A body that asks otherwise, or would show what is no plain JSON, closes the run."""
+    result = refund(bodies={"approve": asking(yielded)}, checkpointer=InMemorySaver()).invoke(ORDER, THREAD)
     assert result["stop_reason"] == "guard_error:approve"
-    assert "would show a person a set" in result["details"]["message"]
-
-
-def test_a_review_asks_one_person_once_and_nobody_else():
-    def twice(state, run):
-        for _ in range(2):
-            outcome = yield ask_person(state["accepted_refund"])
-        return {"raw_review": outcome.packed()}
-
-    def several(state, run):
-        yield [ask_person(state["accepted_refund"])] * 2
-
-    def somebody_else(state, run):
-        yield Call("tool", lambda request: "yes", {})
-
-    graph, shown = begun(bodies={"approve": twice})
+    assert message in result["details"]["message"]
+    graph, shown = begun(bodies={"approve": asking(ask_person(SHOWN), ask_person(SHOWN))})
     assert "asked twice" in graph.invoke(answering(shown), THREAD)["details"]["message"]
-    for body, message in ((several, "yielded a list"), (somebody_else, "yielded a Call of a tool")):
-        result = refund(bodies={"approve": body}, checkpointer=InMemorySaver()).invoke(ORDER, THREAD)
-        assert result["stop_reason"] == "guard_error:approve"
-        assert message in result["details"]["message"]
 
 
 class Desk(TypedDict, total=False):

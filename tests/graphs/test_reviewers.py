@@ -5,6 +5,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hanging import standing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
@@ -59,19 +60,6 @@ def test_who_answered_is_on_record(decision, saver, mode, tmp_path):
     assert Outcome.unpacked(call["outcome"]).about["reviewer"] == ADA
     assert replay(refund(), recording) == {key: value for key, value in result.items() if key != "audit"}
     assert find_derivation_problems(desk().frame, recording) == []
-
-
-@pytest.mark.parametrize("name", ["bob", "carl"])
-def test_an_exchanged_identity_does_not_derive(name):
-    """The hash of the approval binds who gave it: another name in the recording is a finding."""
-    kept = InMemoryRecorder()
-    graph = desk(recorder=kept)
-    graph.invoke(answering(waiting(graph)), THREAD, context=signed_in("ada"))
-    forged = json.loads(
-        canonical_json(kept.runs[0]).replace('\\"ada\\"', f'\\"{name}\\"').replace('"ada"', f'"{name}"')
-    )
-    places = [finding.place for finding in find_derivation_problems(graph.frame, forged)]
-    assert any(place.startswith("calls.1.outcome") for place in places)
 
 
 def raising(answer, caller):
@@ -155,8 +143,8 @@ def test_reviewers_may_be_awaited_and_have_the_time_of_the_run(mode):
         await asyncio.sleep(answer["takes"])
         return "ada"
 
-    graph = desk(reviewers=slowly)
-    context = {"budget": {"max_seconds": 1.0}}
+    graph = desk(reviewers=slowly, world=standing())
+    context = {"budget": {"max_seconds": 0.2}}
     shown = run(graph, ORDER, mode, config=THREAD, context=context)
     late = run(graph, answering(shown, takes=30), mode, config=THREAD, context=context)
     assert late["waiting_for"]["problem"] == "answer: refused by the reviewers: timeout"
@@ -215,37 +203,25 @@ def test_a_policy_that_asks_who_answers_needs_reviewers():
 class Calendar(LiveWorld):
     """A world whose days a test turns."""
 
-    def __init__(self, start):
-        super().__init__()
-        self.now = start
+    now = datetime(2026, 3, 1, tzinfo=UTC)
 
     def calendar(self):
         return self.now
 
 
-@pytest.fixture
-def world():
-    """A world on an ordinary day."""
-    return Calendar(datetime(2026, 3, 1, tzinfo=UTC))
-
-
-def later(world, seconds):
-    world.now += timedelta(seconds=seconds)
-
-
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("resume", ["approve", "reject", "look"])
-def test_a_question_expires(resume, mode, world):
+def test_a_question_expires(resume, mode):
     """After its time no answer counts, and whatever resumes the run ends it."""
-    kept = InMemoryRecorder()
+    world, kept = Calendar(), InMemoryRecorder()
     graph = refund(checkpointer=InMemorySaver(), policy=Policy(max_review_seconds=3600.0), world=world, recorder=kept)
     shown = run(graph, ORDER, mode, config=THREAD)
     asked = shown["waiting_for"]
     assert (asked["asked_at"], asked["expires_at"]) == ("2026-03-01T00:00:00+00:00", "2026-03-01T01:00:00+00:00")
-    later(world, 1800)
+    world.now += timedelta(seconds=1800)
     again = run(graph, Command(resume="hm"), mode, config=THREAD)["waiting_for"]
     assert (again["asked_at"], "problem" in again) == (asked["asked_at"], True)
-    later(world, 1801)
+    world.now += timedelta(seconds=1801)
     given_now = None if resume == "look" else answering(shown, resume)
     result = check_result(REASONS, run(graph, given_now, mode, config=THREAD))
     assert (result["stop_reason"], result["phase"]) == ("review_expired", "approve")

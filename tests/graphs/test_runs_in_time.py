@@ -10,7 +10,7 @@ import pytest
 from hanging import PROMPTLY, async_hang, hang, released, standing
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
-from runs import check_result, masked, run
+from runs import THREAD, check_result, masked, run
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import LiveWorld
@@ -103,7 +103,6 @@ print(graph.invoke({"question": "What SLA applies to enterprise plan?"})["stop_r
 
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-THREAD = {"configurable": {"thread_id": "1"}}
 
 
 def asking(target, count, seen=None):

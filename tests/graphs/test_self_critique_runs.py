@@ -1,21 +1,15 @@
 """The Self-critique agent in whole runs: its demo, its limits, whatever is proposed, and what a person decides."""
 
 import json
-from functools import cache
 from hashlib import sha256
 
 import pytest
-from guard_cases import json_values
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from runs import BOTH, content, masked, run
 from self_critique_cases import (
     APPROVE,
-    CONTEXT,
     DRAFT,
     ESCALATE,
     GIVEN,
-    GOAL,
     NOTE,
     REVISE,
     REVISED,
@@ -102,17 +96,8 @@ def test_the_demo_ends_revised_once(mode):
         {"step": 3, "action": "revise_once", "required_changes": [change], "revised_answer": answer, **told},
         {"step": 4, "action": "audit_finalize", "status": "final", "changed": True, "elapsed_ms": "*"},
     ]
-    assert result["path"] == [
-        "request_guard",
-        "draft",
-        "draft_guard",
-        "critique",
-        "critique_guard",
-        "revise",
-        "patch_guard",
-        "final_guard",
-        "revised",
-    ]
+    path = "request_guard draft draft_guard critique critique_guard revise patch_guard final_guard revised"
+    assert result["path"] == path.split()
 
 
 def test_a_long_draft_is_shortened_once():
@@ -124,16 +109,6 @@ def test_a_long_draft_is_shortened_once():
     assert result["history"][0]["draft"] == DRAFT
     assert result_of("x" * 901, shorter="About 31%.")["stop_reason"] == "invalid_draft:no_new_facts"
     assert result_of(f"{'x' * 900}  ")["path"].count("draft_guard") == 1
-
-
-@pytest.mark.parametrize("attempts", [1, 2, 3])
-def test_changes_that_were_not_made_are_asked_for_again(attempts):
-    """Up to three times, each on the draft; the accepted attempt is the answer."""
-    result = result_of(DRAFT, REVISE, [*THANKS[: attempts - 1], REVISED])
-    assert result["answer"] == REVISED
-    assert (result["trace"][2]["attempts_used"], result["trace"][2]["retried"]) == (attempts, attempts > 1)
-    assert result["path"].count("revise") == attempts
-    assert result["history"][2]["proposer"] == "ScriptedTool"
 
 
 def test_after_three_attempts_the_last_one_is_repaired():
@@ -198,73 +173,6 @@ def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase,
     assert result["so_far"]["critique"]["decision"] == critique["decision"]
     assert result["critique"]["decision"] == critique["decision"]
     assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
-
-
-@pytest.mark.parametrize(
-    ("limits", "reason"),
-    [
-        ({"max_draft_chars": 10}, "invalid_draft:too_long"),
-        ({"max_answer_chars": len(DRAFT)}, "invalid_revised:too_long"),
-        ({"min_patch_similarity": 0.99}, "patch_violation:too_large_edit"),
-    ],
-)
-def test_a_run_may_have_a_tighter_budget(limits, reason):
-    revised = [REVISED.replace("About", "Some")]
-    assert result_of(DRAFT, REVISE, revised)["stop_reason"] == "success"
-    assert result_of(DRAFT, REVISE, revised, context={"budget": limits})["stop_reason"] == reason
-    loose = {name: 0.0 if name.startswith("min") else 10_000 for name in limits}
-    assert result_of(DRAFT, REVISE, revised, budget=limits, context={"budget": loose})["stop_reason"] == reason
-
-
-QUICK = settings(max_examples=30, deadline=None)
-
-KEYS = [*CONTEXT, *CONTEXT["incident"], *CONTEXT["policy_hints"], *REVISE, "type", "note", "draft", "revised_answer"]
-SAID = ["P1", "45 minutes", "It is resolved.", f'ADD "{NOTE}"', "REMOVE 'it'"]
-JSON = json_values(KEYS, [DRAFT, REVISED, *SAID])
-TEXT = st.lists(st.sampled_from([DRAFT, NOTE, *SAID]), max_size=3).map(" ".join) | st.text(max_size=40)
-
-DRAFTS = st.fixed_dictionaries({"draft": TEXT | JSON}) | JSON
-CRITIQUES = st.fixed_dictionaries(
-    {"decision": st.sampled_from(["approve", "revise", "escalate"]) | JSON},
-    optional={
-        "severity": st.sampled_from(["low", "HIGH"]) | JSON,
-        "risks": st.lists(st.sampled_from([*REVISE["risks"], *ESCALATE["risks"]]) | JSON, max_size=6) | JSON,
-        "required_changes": st.lists(st.sampled_from(SAID) | JSON, max_size=6) | JSON,
-        "reason": TEXT | JSON,
-    },
-)
-REVISIONS = st.fixed_dictionaries({"revised_answer": TEXT | JSON}) | JSON
-GOOD = ({"draft": DRAFT}, REVISE, {"revised_answer": REVISED})
-PROPOSALS = st.builds(
-    lambda good, *odd: [*GOOD[:good], *odd[good:]], st.integers(0, 2), DRAFTS, CRITIQUES | JSON, REVISIONS
-)
-"""A draft, a critique and a revision; from some place on they are odd."""
-
-REQUESTS = st.fixed_dictionaries(
-    {"goal": st.just(GOAL) | JSON, "incident_context": st.dictionaries(st.sampled_from(KEYS), JSON, max_size=5) | JSON}
-)
-
-
-@cache
-def offline_agent():
-    return create_self_critique_agent()
-
-
-def proposed(values):
-    drafter, critic, reviser = (lambda _, value=value: value for value in values)
-    return checked(create_self_critique_agent(drafter=drafter, critic=critic, reviser=reviser).invoke(GIVEN))
-
-
-@QUICK
-@given(PROPOSALS)
-def test_any_values_proposed_end_in_the_catalogue(values):
-    assert not proposed(values)["stop_reason"].startswith("guard_error")
-
-
-@QUICK
-@given(REQUESTS)
-def test_any_request_ends_in_the_catalogue(request):
-    assert not checked(offline_agent().invoke(request))["stop_reason"].startswith("guard_error")
 
 
 GUARANTEED = f"{DRAFT} We guarantee that this will not happen again."

@@ -3,8 +3,6 @@
 from functools import partial
 
 import pytest
-from langchain_core.exceptions import ModelAPIError
-from recorded_runs import Failing
 from runs import StopCase, check_stop, reasons_without_a_run
 from self_critique_cases import (
     APPROVE,
@@ -22,8 +20,7 @@ from self_critique_cases import (
     result_of,
     revise,
 )
-from stop_cases import MODEL_FAILURES, Room, fragile, limit_cases, second_run, switching, told
-from stop_cases import OFF as SWITCHED
+from stop_cases import MODEL_FAILURES, Room, common_cases, limit_cases, told
 
 from guardgraph import SelfCritiqueBudget, create_self_critique_agent
 from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
@@ -36,6 +33,10 @@ DEFECT = {"details": {"type": "AssertionError"}}
 def answered(decision, **settings):
     graph, shown = escalated(**settings)
     return checked(graph.invoke(decided(shown, decision), THREAD))
+
+
+def ran(context=None, **parts):
+    return create_self_critique_agent(**parts).invoke(GIVEN, context=context)
 
 
 DRAFTS = {
@@ -91,9 +92,8 @@ REVISIONS = {
 UNFIT = revise('ADD "Thank you"', 'REMOVE "change. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
 
-UNKEPT = {"context": {"policy": {"audit_required": True}}, "recorder": Failing()}
-UNRECORDED = {"details": {"type": "OSError"}, "audit": {"status": "unavailable"}}
 STOPS = {
+    **common_cases(ran, "draft", "finalize"),
     **{
         reason: StopCase("draft", partial(result_of, text, shorter=text), evidence)
         for reason, (text, evidence) in DRAFTS.items()
@@ -113,10 +113,6 @@ STOPS = {
         reason="invalid_request:goal",
     ),
     "max_seconds": StopCase("draft", lambda: result_of(context={"budget": {"max_seconds": 0}}), DETAILS),
-    "max_visits": StopCase("draft", lambda: result_of(context={"budget": {"max_visits": 1}}), DETAILS),
-    "switched_off": StopCase("draft", lambda: result_of(live=switching(1)), SWITCHED),
-    "policy_unreadable": StopCase("draft", lambda: result_of(live=switching(1, OSError("disk"))), DETAILS),
-    "audit_unavailable": StopCase("finalize", partial(result_of, DRAFT, REVISE, **UNKEPT), UNRECORDED),
     "guard_error:<guard>": StopCase("draft", lambda: result_of(drafter=failing), DEFECT, reason="guard_error:draft"),
     "invalid_critique:required_changes_not_enforceable": StopCase(
         "critique",
@@ -192,13 +188,6 @@ STOPS |= {
         for reason, item in MODEL_FAILURES.items()
     },
 }
-
-
-def shut_out():
-    return second_run(create_self_critique_agent(ScriptedChatModel(ModelAPIError(), loop=True), world=fragile()), GIVEN)
-
-
-STOPS["llm_circuit_open"] = StopCase("draft", shut_out, {"details": {"failures": 1}})
 
 
 def limited(phase, world=None, **budget):

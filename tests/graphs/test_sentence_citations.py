@@ -1,20 +1,11 @@
 """Answers whose sentences say what they rest on, and answers that are given with marks at what nothing bears out."""
 
-import re
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent_with, texts
 from recorded_runs import Kept
 from runs import check_result
 
 from guardgraph import RagBudget, RagPolicy, create_rag_agent, replay, verify, what_if
-from guardgraph.grounding.words import read_terms
-from guardgraph.guards.rag import answer as answer_guards
-from guardgraph.guards.rag import passages as passage_guards
-from guardgraph.guards.rag import retrieval as retrieval_guards
-from guardgraph.guards.stop import Stop
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 
@@ -100,55 +91,6 @@ def test_the_view_and_the_prompt_ask_for_marks_when_the_policy_does():
     assert [call.get("sentence_citations") for call in answerer.calls] == [None, True]
 
 
-PIECES = st.sampled_from(
-    [*"\n.! \u3002\u201c\u201d\"'[]", "\n\n", "P1", "15", "[doc_a]", "[doc_b, doc_c]", "[doc_z]", "[x]", "\u7b54", "- "]
-)  # fmt: skip
-PACKED = [{**item, "title": "", "section": "", "updated_at": ""} for item in FOUND]
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(PIECES, max_size=25).map("".join), st.lists(st.sampled_from(sorted(TEXTS)), max_size=2, unique=True))
-def test_any_answer(answer, cited):
-    """Whatever is let through: each sentence cites packed chunks, sentences have every word, and no mark is left."""
-    try:
-        text, sentences, *_ = answer_guards.read_answer(answer, cited, PACKED, must_cite=True)
-    except Stop:
-        return
-    covered = {place for item in sentences for place in range(item.start, item.end)}
-    assert all(place in covered for place, letter in enumerate(text) if letter.isalnum())
-    assert all(item.ids and set(item.ids) <= TEXTS.keys() for item in sentences)
-    assert [item.start for item in sentences] == sorted(item.start for item in sentences)
-    assert not any(f"[{doc_id}]" in text for doc_id in TEXTS)
-    letters = [letter for letter in text if letter.isalnum()]
-    assert letters == [letter for letter in re.sub(r"\[doc_[a-z](, doc_c)?\]", "", answer) if letter.isalnum()]
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(
-        st.sampled_from(["P1 is 15.", " ", "\n", "Fees are low. ", "\u6599\u91d1\u306f\u5341\u5186\u3002"]),
-        min_size=1,
-        max_size=30,
-    ),
-    st.integers(0, 5),
-    st.integers(20, 90),
-)
-def test_the_evidence_stands_in_the_document(parts, blanks, max_chars):
-    """What is cut and stripped before it is shown still says where it stands: the document has it at that place."""
-    text = f"{' ' * blanks}{''.join(parts)}P1{' ' * blanks}"
-    document = f"Head.\n{text}\nTail."
-    item = {**FOUND[0], "title": "", "section": "", "updated_at": "", "text": text, "span": [6, 6 + len(text)]}
-    limits = {"min_score": 0.2, "max_chunks": 3, "max_chars": max_chars}
-    shown = passage_guards.cut_to_best_passages([item], query="P1", terms=read_terms, **limits)
-    for chunk in retrieval_guards.pack_context(shown, **limits)["chunks"]:
-        assert document[slice(*chunk["span"])] == chunk["text"]
-        read = answer_guards.read_answer(chunk["text"], ["doc_a"], [chunk], must_cite=False)
-        checked = answer_guards.check_answer_sentences(read, task={"question": "?"}, workings=[], policy=POLICY)
-        [detail] = passage_guards.add_citation_spans(read, checked)
-        assert document[slice(*detail["passage_span"])] == chunk["text"]
-        assert document[slice(*detail["document_span"])] in chunk["text"]
-
-
 OTHER, NUMBER, NAME, DOUBT = (
     f"invalid_answer:{name}" for name in ("contradicts_source", "unsupported_number", "unsupported_name", "doubtful")
 )
@@ -166,9 +108,8 @@ LISTS = {"allowed_sources_policy": ["support_policy"], "allowed_sources_executio
 STOP, MARK = RagPolicy(**LISTS), RagPolicy(**LISTS, on_unsupported="mark")
 
 
-def answering(text, *citations, policy=STOP, workings=None, **kwargs):
+def answering(text, *citations, policy=STOP, **kwargs):
     proposed = {"answer": text, "citations": [*citations] or ["a", "b"]}
-    proposed |= {} if workings is None else {"workings": workings}
     return agent_with(*CHUNKS, answer=proposed, policy=policy, **kwargs)
 
 
@@ -210,31 +151,6 @@ def test_a_doubt_is_ignored_marked_or_stops(text):
     assert "unverified" not in answer(text, policy=RagPolicy(**LISTS, on_doubt="ignore"))
     assert answer(text, policy=RagPolicy(**LISTS, on_doubt="stop"))["stop_reason"] == DOUBT
     assert answer(text, context={"policy": {"on_doubt": "stop"}})["stop_reason"] == DOUBT
-
-
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        ("See https://attacker.io/12.", "invalid_answer:unsupported_link"),
-        ("![x](https://attacker.io/12)", "invalid_answer:active_markup"),
-        ("That is so [99].", "invalid_answer:citations_out_of_context"),
-        ("That is so【3†source】.", "invalid_answer:citations_out_of_context"),
-        ("That is so \ue200cite\ue202turn0search1\ue201.", "invalid_answer:citations_out_of_context"),
-    ],
-)
-def test_links_markup_and_marks_that_name_nothing_always_stop(more, reason):
-    for policy in (STOP, MARK):
-        assert answer(f"{SAID} {more}", policy=policy)["stop_reason"] == reason
-
-
-@pytest.mark.parametrize(
-    ("working", "is_right"), [("15 * 2 = 30", True), ("15 * 3 = 30", False), ("7 * 6 = 42", False), ("", False)]
-)
-def test_what_is_worked_out_needs_its_working(working, is_right):
-    """Its operands stand in the sources and its result is right; else the value is nobody's."""
-    text = f"{FIRST} Twice that is 30 minutes."
-    assert answer(text)["stop_reason"] in (NUMBER, OTHER)
-    assert (answer(text, workings=[working])["status"] == "ok") is is_right
 
 
 def ask_model(*said, most):
@@ -279,6 +195,3 @@ def test_a_marked_answer_is_decided_again_as_it_was():
     assert [what_if(agent, [kept.only]).rows[0].kind for agent in agents] == ["same", "changed"]
     assert replay(agents[1], kept.only)["stop_reason"] == OTHER
     assert verify(agents[0]) == []
-
-
-# How it is shown

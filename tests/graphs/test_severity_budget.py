@@ -42,6 +42,9 @@ def test_a_tenant_has_so_many_high_severities_a_day(store):
     assert critique(agent)["details"] == {"limit": 2, "spent": 2}
     assert critique(agent, "other")["stop_reason"] == "policy_escalation"
     assert {item.account.unit for item in store.balances()} == {"high"}
+    recorded = critic_agent(None, 1, recorder=store)
+    assert critique(recorded, "a third")["stop_reason"] == "policy_escalation"
+    assert critique(recorded, "a third")["stop_reason"] == "severity_budget"
 
 
 def test_the_number_is_in_the_record_and_a_what_if_decides_by_it(store):

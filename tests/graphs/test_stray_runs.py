@@ -3,15 +3,13 @@
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from runs import BOTH, check_result, content, run
+from runs import BOTH, THREAD, check_result, content, run
 from ticket_pattern import REASONS, TICKET, In, Out, Policy, State, check_request, is_bug, label
 
 from guardgraph import report
 from guardgraph.grammar import Budget, Pass, Pattern
 
 pytestmark = pytest.mark.unreplayable  # what another graph decided cannot be decided again by the one that ends the run
-
-THREAD = {"configurable": {"thread_id": "1"}}
 
 
 def judge(state, run):

@@ -1,12 +1,9 @@
 """Delegation: one question lets a document of the task license values of several calls, for these tools alone."""
 
-from hypothesis import event, given
-from hypothesis import strategies as st
 from office_agents import BILL, READ, THREAD, Office, answer_question, calls, office_agent
 from recorded_runs import Kept
 
-from guardgraph import ToolBudget, ToolPolicy, ToolRule, replay
-from guardgraph.guards.tools.licence import check_licence, offer_delegation
+from guardgraph import ToolBudget, replay
 from guardgraph.plain.hashing import digest
 
 TASK = {"task": "Pay what bill b7 asks for."}
@@ -95,47 +92,3 @@ def test_another_tool_is_not_licensed():
     assert (waiting["waiting_for"]["shown"]["call"], paid(office)) == (mail, PAYMENTS)
     agent, waiting, _ = asked(calls(KIM, mail), DONE)
     assert waiting["waiting_for"]["shown"]["delegation"]["tools"] == ["send_money", "send_mail"]
-
-
-WORDS = ["Ines", "Ines Brand", "pay@falk.org", "310", "GB29NWBK60161331926819", "2024-05-13", "https://a.org/x"]
-AMOUNTS = [310, 420.5, 13, True]
-CARDS = {
-    "read_bill": {"name": "read_bill", "description": "", "schema": {"type": "object"}},
-    "send_money": {"name": "send_money", "description": "", "schema": {"type": "object"}},
-}
-POLICY = ToolPolicy(tools_policy=[*CARDS], tools_execution=[*CARDS], rules={"read_bill": ToolRule(effect="read")})
-
-
-@given(
-    text=st.lists(st.sampled_from([*WORDS, *map(str, AMOUNTS)]), unique=True, min_size=3).map(" and ".join),
-    wanted=st.lists(
-        st.fixed_dictionaries({"to": st.sampled_from(WORDS), "amount": st.sampled_from(AMOUNTS)}),
-        min_size=1,
-        max_size=4,
-    ),
-)
-def test_what_is_offered_is_enough_and_no_more(text, wanted):
-    """Approved, each call of an offer is supported; each value stands in the document; the rest is asked."""
-
-    def judge(args, **more):
-        call = {"tool": "send_money", "args": args}
-        asked = {"task": "Pay bill b7.", "history": [], **more}
-        made = [{"id": "r1", "tool": "read_bill", "args": {"id": "b7"}, "effect": "read", "value": text}]
-        told = {"cards": CARDS, "policy": POLICY, "given": asked, "made": made}
-        return check_licence(call, budget=ToolBudget(), **told), told
-
-    licences = [judge(args)[0] for args in wanted]
-    offer = offer_delegation(licences, **judge(wanted[0])[1])
-    event("offered" if offer else "none")
-    if offer is None:
-        return
-    assert len(offer["calls"]) > 1
-    for call in offer["calls"]:
-        assert not judge(call["args"], delegated=[offer])[0].unsupported
-    for value in offer["values"]:
-        assert str(value).removesuffix(".0") in text
-    for licence in licences:
-        is_shown = {"tool": licence.tool, "args": licence.args} in offer["calls"]
-        assert bool(judge(licence.args, delegated=[offer])[0].unsupported) == (
-            bool(licence.unsupported) and not is_shown
-        )

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from langchain_core.exceptions import ModelAPIError
 from langgraph.checkpoint.memory import InMemorySaver
 from office_agents import (
     DELETE,
@@ -20,9 +19,8 @@ from office_agents import (
     office_agent,
     run_office,
 )
-from recorded_runs import Failing
 from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
-from stop_cases import MODEL_FAILURES, OFF, fragile, limit_cases, second_run, switching, told
+from stop_cases import MODEL_FAILURES, cases, common_cases, limit_cases, shut_out, told
 
 from guardgraph import ArgumentRule, LiveWorld, ToolBudget, ToolPolicy, ToolRule
 from guardgraph.state.tools import TOOL_REASONS
@@ -30,6 +28,7 @@ from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_verifi
 
 DETAILS = {"details": ...}
 RAW = {"raw_action": ...}
+SHOWN = {**RAW, **DETAILS}
 CALLED = {"tool_calls": ...}
 NEVER = {"send_money": ToolRule(approve="never")}
 FINE = {"answer": "All is done."}
@@ -98,20 +97,11 @@ def resumed(context: Any, *steps: Any, before: str = "read", **given: Any) -> An
     return agent.invoke(None, THREAD, context=context)
 
 
-def switched(reading: int, error: Exception | None) -> Any:
-    agent = office_agent(calls(DELETE), live=switching(reading, error))
-    return answer_question(agent, agent.invoke(TASK, THREAD))
-
-
 class Crowded(LiveWorld):
     """A world in which too much is at work already for a tool to be called."""
 
     def perform(self, asked: Any, seconds: float) -> Any:
         return (LiveWorld(max_abandoned=0) if asked[0].call.kind == "tool" else super()).perform(asked, seconds)
-
-
-def shut_out(*steps: Any, **given: Any) -> Any:
-    return second_run(office_agent(*steps, world=fragile(), checkpointer=None, **given), TASK, context=ASKED_ONCE)
 
 
 def read_bill(id: str) -> str:
@@ -121,18 +111,11 @@ def read_bill(id: str) -> str:
 
 BILL = [calls(READ)]
 STOPS: dict[str, StopCase] = {
+    **common_cases(ended(FINE), "plan", "answer"),
     "invalid_request:<field>": StopCase("plan", ended(DONE, task={"task": " "}), DETAILS, "invalid_request:task"),
     "max_seconds": StopCase("plan", slow, {**DETAILS, **CALLED}),
-    "max_visits": StopCase("act", ended(*BILL, context={"budget": {"max_visits": 3}}), DETAILS),
-    "switched_off": StopCase("act", ended(*BILL, live=switching(4)), OFF),
-    "policy_unreadable": StopCase("approve", partial(switched, 6, OSError("disk")), DETAILS),
     "guard_error:<guard>": StopCase(
         "act", partial(edited, "read", "action_guard", accepted_step=5), DETAILS, "guard_error:read"
-    ),
-    "audit_unavailable": StopCase(
-        "answer",
-        ended(FINE, context={"policy": {"audit_required": True}}, recorder=Failing()),
-        {"details": {"type": "OSError", "stop_reason": "success"}, "audit": {"status": "unavailable"}},
     ),
     **{
         name: StopCase("plan", ended(model=ScriptedChatModel(reply, loop=True), context=ASKED_ONCE), DETAILS)
@@ -141,17 +124,14 @@ STOPS: dict[str, StopCase] = {
     "llm_invalid_schema": StopCase(
         "answer", ended(FINE, context=ASKED_ONCE, verifier=ScriptedChatModel({"claims": 5}, loop=True)), DETAILS
     ),
-    "llm_circuit_open": StopCase(
-        "plan",
-        partial(shut_out, model=ScriptedChatModel(ModelAPIError("down"), loop=True)),
-        {"details": {"failures": 1}},
-    ),
     "tool_unavailable:<tool>": StopCase(
         "act", ended(*BILL, world=Crowded()), {**DETAILS, **CALLED}, "tool_unavailable:read_bill"
     ),
     "tool_circuit_open:<tool>": StopCase(
         "act",
-        partial(shut_out, *BILL, tools=[read_bill], policy=ToolPolicy(rules={"read_bill": ToolRule(effect="read")})),
+        partial(
+            shut_out, ended(*BILL, tools=[read_bill], policy=ToolPolicy(rules={"read_bill": ToolRule(effect="read")}))
+        ),
         {**DETAILS, **CALLED},
         "tool_circuit_open:read_bill",
     ),
@@ -165,11 +145,15 @@ STOPS: dict[str, StopCase] = {
     "review_unavailable": StopCase("approve", ended(calls(DELETE), checkpointer=None), DETAILS),
     "review_rejected": StopCase("approve", partial(asked, "reject"), DETAILS),
     "review_expired": StopCase("approve", partial(asked, "approve", max_review_seconds=0.0), DETAILS),
-    "invalid_action:not_object": StopCase("plan", ended({"calls": "all"}), {**RAW, **DETAILS}),
-    "invalid_action:tool": StopCase("plan", ended(calls({"tool": " ", "args": {}})), {**RAW, **DETAILS}),
-    "invalid_action:args": StopCase("plan", ended(calls({"tool": "read_bill", "args": "b7"})), {**RAW, **DETAILS}),
-    "invalid_action:schema": StopCase(
-        "plan", ended(calls({"tool": "read_bill", "args": {"id": 7}})), {**RAW, **DETAILS}
+    **cases(
+        "plan",
+        "invalid_action",
+        {
+            "not_object": (ended({"calls": "all"}), SHOWN),
+            "tool": (ended(calls({"tool": " ", "args": {}})), SHOWN),
+            "args": (ended(calls({"tool": "read_bill", "args": "b7"})), SHOWN),
+            "schema": (ended(calls({"tool": "read_bill", "args": {"id": 7}})), SHOWN),
+        },
     ),
     **{
         f"{name} @ plan": StopCase(
@@ -184,12 +168,12 @@ STOPS: dict[str, StopCase] = {
         for name, policy in DENIED.items()
     },
     "tool_changed:<tool>": StopCase(
-        "plan", ended(*BILL, rules={"read_bill": ToolRule(pin="0" * 64)}), {**RAW, **DETAILS}, "tool_changed:read_bill"
+        "plan", ended(*BILL, rules={"read_bill": ToolRule(pin="0" * 64)}), SHOWN, "tool_changed:read_bill"
     ),
     "argument_denied:<tool>.<argument> @ plan": StopCase(
         "plan",
         ended(calls(PAY), rules={"send_money": ToolRule(arguments={"amount": ArgumentRule(max=29)})}),
-        {**RAW, **DETAILS},
+        SHOWN,
         "argument_denied:send_money.amount",
     ),
     "argument_denied:<tool>.<argument> @ act": StopCase(
@@ -204,17 +188,15 @@ STOPS: dict[str, StopCase] = {
         "argument_denied:send_money.amount",
     ),
     "loop_detected:<tool>": StopCase(
-        "plan", ended(calls(PAY), calls(PAY)), {**RAW, **DETAILS, **CALLED}, "loop_detected:send_money"
+        "plan", ended(calls(PAY), calls(PAY)), {**SHOWN, **CALLED}, "loop_detected:send_money"
     ),
     "max_calls:<tool>": StopCase(
         "plan",
         ended(calls(PAY), calls(STOLEN), rules={"send_money": ToolRule(max_calls=1)}),
-        {**RAW, **DETAILS, **CALLED},
+        {**SHOWN, **CALLED},
         "max_calls:send_money",
     ),
-    "max_tool_calls": StopCase(
-        "plan", ended(calls(READ, PAY), budget=ToolBudget(max_tool_calls=1)), {**RAW, **DETAILS}
-    ),
+    "max_tool_calls": StopCase("plan", ended(calls(READ, PAY), budget=ToolBudget(max_tool_calls=1)), SHOWN),
     "unsupported_argument:<tool>.<argument>": StopCase(
         "plan",
         ended(*BILL, calls(STOLEN), rules=NEVER),

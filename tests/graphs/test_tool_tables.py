@@ -61,6 +61,7 @@ PLACES = {
     "closed over": lambda tool: lambda state, run: tool({}),
     "in a list": in_a_list,
     "in a partial": lambda tool: functools.partial(lambda held, state, run: held({}), tool),
+    "in a keyword of a partial": lambda tool: functools.partial(lambda state, run, held: held({}), held=tool),
     "in a bound method": lambda tool: Clerk(tool).body,
     "in a proposer": lambda tool: gg.Proposer(tool, {}).call,
 }

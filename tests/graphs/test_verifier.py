@@ -147,10 +147,9 @@ def test_who_may_not_read_the_sources_has_nothing_verified():
     hers = {**CANDIDATE, "tenant": "acme", "readers": ["tenant"]}
     answer, verifier = {"answer": "P1 within 15 minutes.", "citations": ["a"]}, scripted_verifier()
     graph = agent_with(hers, answer=answer, verifier=verifier, checkpointer=InMemorySaver())
-    thread = {"configurable": {"thread_id": "1"}}
     ada, eve = ({"caller": {"tenant": tenant, "user": "x", "groups": []}} for tenant in ("acme", "other"))
-    assert halt_before(graph, QUESTION, thread, "verify_answer", context=ada)
-    result = graph.invoke(None, thread, context=eve)
+    assert halt_before(graph, QUESTION, THREAD, "verify_answer", context=ada)
+    result = graph.invoke(None, THREAD, context=eve)
     assert (result["stop_reason"], verifier.calls) == ("access_revoked", [])
     assert "15 minutes" not in json.dumps(result)
 

@@ -104,46 +104,41 @@ class Lax(GuardedGraph):
         yield {"routed": {"outcome": "routed"}}
 
 
+def put(find, **changed):
+    """Make an edit that sets attributes of what is found in a graph."""
+    return lambda graph: [object.__setattr__(find(graph), key, value) for key, value in changed.items()]
+
+
 def node_edit(name, **changed):
-    return lambda graph: [setattr(graph.nodes[name], key, value) for key, value in changed.items()]
-
-
-def cached(name, **changed):
-    return lambda graph: vars(graph.nodes[name]).update(changed)
-
-
-def made(**changed):
-    return lambda graph: [setattr(graph.nodes["label_guard"].bound, key, value) for key, value in changed.items()]
-
-
-def frame(**changed):
-    def edit(graph):
-        for key, value in changed.items():
-            object.__setattr__(graph.nodes["label_guard"].bound.frame, key, value)
-
-    return edit
+    return put(lambda graph: graph.nodes[name], **changed)
 
 
 def channel_edit(name, **changed):
-    return lambda graph: [setattr(graph.channels[name], key, value) for key, value in changed.items()]
+    return put(lambda graph: graph.channels[name], **changed)
+
+
+def own(graph):
+    return graph.nodes["label_guard"].bound
+
+
+def made(**changed):
+    return put(own, **changed)
+
+
+def frame(**changed):
+    return put(lambda graph: own(graph).frame, **changed)
 
 
 def whole(**changed):
-    return lambda graph: [setattr(graph, key, value) for key, value in changed.items()]
-
-
-def router(graph):
-    return graph.builder.branches["label_guard"]["route"].path
+    return put(lambda graph: graph, **changed)
 
 
 def redeclared(graph):
-    own = graph.nodes["label_guard"].bound
-    own.declaration = replace(own.declaration, to=("lookup", "spam", "routed"))
+    own(graph).declaration = replace(own(graph).declaration, to=("lookup", "spam", "routed"))
 
 
 def remade(graph):
-    own = graph.nodes["label_guard"].bound
-    other = GrammarNode(own.declaration, plain, own.frame)
+    other = GrammarNode(own(graph).declaration, plain, own(graph).frame)
     graph.nodes["label_guard"].bound = graph.builder.nodes["label_guard"].runnable = other
 
 
@@ -167,7 +162,7 @@ EDITS = {
     ),
     "an edge in the builder": lambda graph: graph.builder.add_edge("label", "routed"),
     "a handler of errors": lambda graph: setattr(graph, "node_error_handler_map", {"label": "spam"}),
-    "a node's flat writers": cached("label_guard", flat_writers=[]),
+    "a node's flat writers": lambda graph: vars(graph.nodes["label_guard"]).update(flat_writers=[]),
     "a node's sequence": lambda graph: setattr(graph.nodes["label_guard"].node, "invoke", plain),
     "a writer's function": lambda graph: setattr(graph.nodes["label_guard"].writers[0], "func", plain),
     "nodes that changed places": lambda graph: graph.nodes.update(routed=graph.nodes["spam"]),
@@ -184,7 +179,7 @@ EDITS = {
     "the recorder": frame(recorder=print),
     "the catalogue": frame(catalogue=Catalogue("triage", PHASES, REASONS.reasons)),
     "a declaration among them": lambda graph: graph.nodes["label"].bound.frame.declarations.pop("spam"),
-    "a router's method": lambda graph: setattr(router(graph), "invoke", plain),
+    "a router's method": lambda graph: setattr(graph.builder.branches["label_guard"]["route"].path, "invoke", plain),
     "where a verdict leads": lambda graph: graph.builder.branches["label_guard"]["route"].ends.update(lookup="routed"),
     "the input channels": whole(input_channels=["accepted_label"]),
     "the streamed channels": whole(stream_channels=["proposed_label"]),

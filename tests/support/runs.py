@@ -31,6 +31,9 @@ RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "histo
 }
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
 
+THREAD = {"configurable": {"thread_id": "1"}}
+"""The configuration of a run on a thread."""
+
 EDITED = set()
 """Ids of runs whose state somebody edited: nobody recorded what was written there, so they cannot be replayed."""
 
@@ -108,6 +111,10 @@ def write_state(graph, config, values, as_node):
     """Write into a thread what no node wrote, as someone could who may write to the checkpointer."""
     EDITED.add(graph.get_state(config).values["run"])
     Pregel.bulk_update_state(graph, config, [[StateUpdate(values, as_node)]])
+
+
+def on_thread(**configurable):
+    return {"configurable": {"thread_id": "1", **configurable}}
 
 
 ASKED_ONCE = {"budget": {"max_attempts": 1}}
