@@ -82,7 +82,7 @@ def format_json_text(value: object) -> str:
 
 def pack_json_text(value: object) -> tuple[str, bool]:
     """Return a value as `format_json_text` does, and whether the text says just what the value is."""
-    _, plain = measure_json(value)
+    plain = is_plain_json(value)
     return json.dumps(value if plain else _make_legible_json(value)), plain
 
 
@@ -200,19 +200,40 @@ def _is_storable_text(value: str) -> bool:
 def make_storable_json(value: JsonValue, around: int = 0) -> JsonValue:
     """Return a value as plain JSON for a result: numbers that JSON has no form for become their names."""
     levels = MAX_DEPTH + around
-    _, is_plain = measure_json(value, levels=levels)
-    return value if is_plain else name_json_numbers(_make_legible_json(value, levels=levels))
+    return value if is_plain_json(value, levels) else name_json_numbers(_make_legible_json(value, levels=levels))
 
 
 def is_plain_json(value: Any, levels: int = MAX_DEPTH) -> bool:
     """Say whether a value is plain, finite JSON that any store can keep."""
-    return measure_json(value, levels=levels)[1]
+    waiting: list[tuple[Any, int]] = [([value], levels)]
+    while waiting:
+        holder, left = waiting.pop()
+        if type(holder) is dict:
+            for key in holder:
+                if type(key) is not str or not ((key.isascii() and "\0" not in key) or _is_storable_text(key)):
+                    return False
+            holder = holder.values()
+        for item in holder:
+            kind = type(item)
+            if kind is str:
+                if not ((item.isascii() and "\0" not in item) or _is_storable_text(item)):
+                    return False
+            elif kind is dict or kind is list:
+                if left == 0:  # lists that hold themselves end here, too
+                    return False
+                waiting.append((item, left - 1))
+            elif kind is int:
+                if not -INT_LIMIT <= item < INT_LIMIT:
+                    return False
+            elif not (item is None or kind is bool or (kind is float and math.isfinite(item))):
+                return False
+    return True
 
 
-def measure_json(value: Any, most: float = math.inf, levels: int = MAX_DEPTH) -> tuple[int, bool]:
+def measure_json(value: Any, most: float) -> tuple[int, bool]:
     """Walk once through a value: how large it is at least, and whether it is plain."""
     size, plain = 0, True
-    waiting: list[tuple[Any, int]] = [([value], levels)]
+    waiting: list[tuple[Any, int]] = [([value], MAX_DEPTH)]
     while waiting:
         holder, left = waiting.pop()
         is_object = type(holder) is dict
@@ -273,8 +294,7 @@ def name_json_numbers(value: JsonValue) -> JsonValue:
 
 def find_json_problem(value: object, levels: int = MAX_DEPTH) -> str | None:
     """Say why a value cannot be stored as JSON, None when it can; NaN and infinities can, guards judge them."""
-    _, is_plain = measure_json(value, levels=levels)
-    return None if is_plain else _find_nested_problem(value, levels)
+    return None if is_plain_json(value, levels) else _find_nested_problem(value, levels)
 
 
 def _find_nested_problem(value: object, levels: int, above: tuple[int, ...] = ()) -> str | None:

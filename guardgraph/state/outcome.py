@@ -18,6 +18,7 @@ from guardgraph.plain.json import (
     TooLarge,
     copy_json,
     count_json_bytes,
+    is_plain_json,
     make_storable_json,
     measure_json,
     pack_json_text,
@@ -44,7 +45,7 @@ class Outcome:
         """Return the outcome of a value that was just found to be plain JSON, packed at once and not walked again."""
         outcome = cls("value", content, about)
         is_short = all(type(told) is str and told.isascii() and "\0" not in told for told in about.values())
-        if is_short or measure_json(about)[1]:  # it is nearly always a name or two
+        if is_short or is_plain_json(about):  # it is nearly always a name or two
             outcome._text, outcome._is_plain = json.dumps(["value", content, about]), True
         return outcome
 

@@ -9,7 +9,7 @@ record of the call, so a run that is decided again is held to the same numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, with_config
@@ -104,7 +104,13 @@ class Spending:
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON, as the log keeps it."""
-        return asdict(self)
+        return {
+            "llm_calls": self.llm_calls,
+            "tool_calls": self.tool_calls,
+            "tokens": self.tokens,
+            "cost": self.cost,
+            "estimated": self.estimated,
+        }
 
     @classmethod
     def from_plain(cls, said: Mapping[str, Any]) -> Spending:

@@ -99,26 +99,29 @@ def _write_results(results: Sequence[JsonObject]) -> str:
     return "\n\n".join(written)
 
 
-def fit_schema(schema: JsonValue, view: Mapping[str, Any]) -> Any:
+def fit_schema(schema: JsonObject, view: Mapping[str, Any]) -> JsonObject:
     """Return a schema with what a call allows."""
-    if isinstance(schema, list):
-        return [fit_schema(item, view) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    fitted = {key: _fit_keyword(key, value, view) for key, value in schema.items() if key != CHARACTERS}
-    return {key: value for key, value in fitted.items() if value is not None and not (key == "enum" and value == [])}
+    fitted: JsonObject = {}
+    for key, value in schema.items():
+        fits = value
+        if isinstance(value, dict):
+            fits = fit_schema(value, view)
+        elif isinstance(value, list):
+            fits = [fit_schema(item, view) if isinstance(item, dict) else item for item in value]
+        elif isinstance(value, str) and value.startswith(("$", "#", "@")) and key not in ("title", "description"):
+            fits = _find_allowed(key, value, view)
+        if fits is not None and key != CHARACTERS and not (key == "enum" and fits == []):
+            fitted[key] = fits
+    return fitted
 
 
-def _fit_keyword(key: str, value: JsonValue, view: Mapping[str, Any]) -> Any:
-    if not isinstance(value, str) or value[:1] not in ("$", "#", "@") or key in ("title", "description"):
-        return fit_schema(value, view)
-    given = view.get(value[1:])
-    if given is None:
-        return None
-    if value[0] == "@":
-        return [_write_call_form(tool) for tool in given] or None
-    if value[0] == "$":
+def _find_allowed(key: str, name: str, view: Mapping[str, Any]) -> Any:
+    """Return what a call allows for a keyword that names it, None where it says nothing."""
+    given = view.get(name[1:])
+    if given is None or name[0] == "$":
         return given
+    if name[0] == "@":
+        return [_write_call_form(tool) for tool in given] or None
     return len(given) if key in ("minItems", "maxItems", "maximum") else [*range(1, len(given) + 1)]
 
 
@@ -233,8 +236,7 @@ class Prompt:
 
     def fit(self, view: JsonObject) -> JsonObject:
         """Return the schema of a proposal that fits a view."""
-        fitted: JsonObject = fit_schema(self.schema, {**(self.limits or {}), **view})
-        return fitted
+        return fit_schema(self.schema, {**(self.limits or {}), **view})
 
     def count_output_tokens(self, view: JsonObject) -> int | None:
         """Return how many tokens a reply to a view may have where no budget says it; None where none is too many."""

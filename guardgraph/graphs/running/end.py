@@ -275,8 +275,7 @@ def conclude_run(
     try:
         if isinstance(run, Exception):
             raise run
-        written = validate_body_writes(item, run_node_body(part, state, run, visit))
-        result: JsonObject = make_storable_json(written, around=1)
+        result = validate_body_writes(item, run_node_body(part, state, run, visit))
         own = result.get("audit", {})
         if not isinstance(own, dict) or own.keys() & {*AUDITED}:  # whether the run was recorded, no body says
             raise GrammarBreach(f"wrote an audit that is no object without {', '.join(AUDITED)}")

@@ -11,7 +11,7 @@ from guardgraph.graphs.declaring import INPUT_FIELDS, KINDS, Declaration
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Body, Run
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import MAX_DEPTH, JsonObject, find_json_problem, make_storable_json, measure_json
+from guardgraph.plain.json import MAX_DEPTH, JsonObject, find_json_problem, is_plain_json, make_storable_json
 from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import POLICY_UNREADABLE, SWITCHED_OFF, Catalogue
@@ -146,12 +146,12 @@ def validate_body_writes(item: Declaration, writes: Any) -> JsonObject:
                 raise GrammarBreach(f"wrote a {type(value).__name__} to {channel}; a proposal is kept as JSON text")
         if all(type(text) is str and text.isascii() and "\0" not in text for text in written.values()):
             return written  # nearly always
-    if not written:
-        return written
-    if not measure_json(written, levels=MAX_DEPTH + 1)[1]:  # all at once: nearly always it is
+    if not is_plain_json(written, MAX_DEPTH + 1):  # all at once: nearly always it is
         for channel, value in written.items():
             if (problem := find_json_problem(value)) is not None:
                 raise GrammarBreach(f"wrote {problem} to {channel}; a state is plain JSON")
+        if item.kind == "terminal":  # what it writes is the result
+            return make_storable_json(written, around=1)  # type: ignore[no-any-return]
     return written
 
 
