@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from recorded_runs import Kept, dead, recorded, recorded_stop, replaying_agent
 from tables import each_row
+from test_documents import holder_of, places
 from ticket_pattern import TICKET, triage
 
 from guardgraph import InputError, NotRecorded, replay
@@ -61,13 +62,6 @@ def test_a_damaged_recording_is_refused_by_field(name):
         replay(triage(), recording)
 
 
-def places(value, above=()):
-    yield above
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in inner:
-        yield from places(item, (*above, key))
-
-
 def _interrupted():
     kept = Kept()
 
@@ -100,11 +94,9 @@ ODD = st.sampled_from([None, True, 0, -1, 1.5, 10**30, "", "x", [], [0], ["x"], 
 def test_whatever_is_wrong_with_a_recording_only_our_errors_come_out(which, at, change, odd):
     """A missing key, a wrong type, a list that was cut: a result, an InputError or NotRecorded, and nothing else."""
     recording = deepcopy(sound()[which])
-    known = [place for place in places(recording) if place]
-    *above, last = known[at % len(known)]
-    holder = recording
-    for key in above:
-        holder = holder[key]
+    known = list(places(recording))
+    place = known[at % len(known)]
+    holder, last = holder_of(recording, place), place[-1]
     if change == "drop":
         del holder[last]
     elif change == "cut" and isinstance(holder[last], list):

@@ -254,6 +254,8 @@ def test_what_is_open_is_not_too_old(url):
 
 # Tampering
 
+COLUMNS = ("kind", "run_id", "request", "thread", "graph", "note")
+
 
 @pytest.mark.parametrize(
     ("text", "kind"),
@@ -261,14 +263,7 @@ def test_what_is_open_is_not_too_old(url):
         *((f"DELETE FROM guardgraph_open WHERE seq = {seq}", "lookup") for seq in (1, 2, 3)),
         *(
             (f"UPDATE guardgraph_open SET {column} = 'other' WHERE seq = {seq}", "lookup")
-            for column, seqs in {
-                "kind": "123",
-                "run_id": "2",
-                "request": "12",
-                "thread": "1",
-                "graph": "1",
-                "note": "2",
-            }.items()
+            for column, seqs in zip(COLUMNS, ("123", "2", "12", "1", "1", "2"), strict=True)
             for seq in seqs
         ),
         ("UPDATE guardgraph_contents SET content = replace(content, 'invoice', 'receipt') WHERE seq = 1", "content"),

@@ -176,15 +176,19 @@ def test_kept_runs_say_what_a_policy_would_have_changed(becomes, verdict, said, 
     assert report(found).html.count("<tr>") >= len(found.changed) + len(found.parted)
 
 
+def commit(*files):
+    """Make the current folder a repository with these files."""
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for command in (["init", "-q", "-b", "main"], ["add", *files], [*who, "commit", "-qm", "policy"]):
+        subprocess.run(["git", *command], check=True)
+
+
 def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
     """The old policy is read out of git with the files beside it; the comment is short, and its cells are no markup."""
     folder, _, _ = kept
     (folder / "tools.yaml").write_text(PAY + "  known_names: {file: names.txt}\n")
     (folder / "names.txt").write_text("Nimbus\n")
-    for command in (["init", "-q"], ["add", "tools.yaml", "names.txt"]):
-        subprocess.run(["git", *command], check=True)
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    subprocess.run(["git", *who, "commit", "-qm", "policy"], check=True)
+    commit("tools.yaml", "names.txt")
     (folder / "tools.yaml").write_text(PAY.replace("max: 100", "max: 500") + "  known_names: ['<b>|x']\n")
     asked = ["policy", "review", "git:HEAD:tools.yaml", "tools.yaml", "--graph", "payer:make", "--store", "runs.jsonl"]
     done = run(*asked, "--markdown", "--fail-on", "newly-allowed", "--html", "review.html")
@@ -204,9 +208,7 @@ def test_the_workflow_file_makes_the_comment(kept):
     make(**load_policy("tools.yaml").settings(), recorder=sql_store("sqlite:///runs.db")).invoke(
         {"task": "Pay 200 to acme."}, {"configurable": {"thread_id": "a"}}
     )
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    for command in (["init", "-q", "-b", "main"], ["add", "tools.yaml"], [*who, "commit", "-qm", "policy"]):
-        subprocess.run(["git", *command], check=True)
+    commit("tools.yaml")
     (folder / "tools.yaml").write_text(PAY.replace("max: 100", "max: 500"))
     job = YAML(typ="safe").load(ROOT / "examples" / "policy_review" / "policy-review.yml")["jobs"]["review"]
     step = next(step for step in job["steps"] if step.get("name") == "review")

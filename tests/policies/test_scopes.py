@@ -1,7 +1,7 @@
 """Entries of the domain lists: a host, a registrable domain, all hosts under a public suffix."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from research_cases import denied, hits, lists, quotes, read_urls, reads, research
 from runs import check_result
@@ -91,7 +91,6 @@ def _list_meant(entries):
     return {host for host in HOSTS if make_scope_set(tuple(entries)).has_host(host)}
 
 
-@settings(max_examples=400)
 @given(LISTS, LISTS, LISTS)
 def test_two_lists_meet_in_the_hosts_that_both_mean(one, other, third):
     """Whichever stands first, however three are grouped, and twice is as good as once."""
@@ -104,7 +103,6 @@ def test_two_lists_meet_in_the_hosts_that_both_mean(one, other, third):
     assert _list_meant(list_allowed_hosts(policy=one, execution=other)) == _list_meant(met)
 
 
-@settings(max_examples=400)
 @given(LISTS, LISTS)
 def test_a_difference_is_tighter_where_all_of_it_is_covered(ours, theirs):
     """So `policy diff` says of a list that it is looser, tighter, equal or other by the hosts that it means."""
@@ -165,7 +163,6 @@ def test_a_denied_entry_wins_over_wider_ones(spelling):
     assert explain_url_denial("https://docs.example.com/", **wide, denied=[spelling]) is None
 
 
-@settings(max_examples=300)
 @given(LISTS, LISTS, LISTS)
 def test_a_reader_is_told_what_is_denied_within_wider_entries(policy, execution, denied):
     """By what it is told, it may go where the lists allow and nothing denies, and nowhere else."""

@@ -19,35 +19,13 @@ import guardgraph.grammar as gg
 TURNS = 6
 """Turns after which a guard gives a run up."""
 
-VALUES = [
-    0,
-    "text",
-    None,
-    [1, {"a": "é\ud800"}],
-    {"b": 2.5, "a": [True]},
-    float("nan"),
-    10**400,
-    object(),
-    "x\0",
-    {1: 2},
-]
+VALUES = [0, "text", None, [1, {"a": "é\ud800"}], {"b": 2.5, "a": [True]}, float("nan"), 10**400, object(), "x\0"]
+VALUES.append({1: 2})
 ERRORS = [ConnectionError("away"), TimeoutError("late"), AssertionError("no"), ValueError("500"), KeyError("k")]
 MESSAGES = [AIMessage("{}"), AIMessage('{"a": 1}'), AIMessage("no JSON"), AIMessage(""), AIMessage("[" * 500)]
 CALLING = (*["ok"] * 6, "odd", "odd", "raises", "message", "message", "early", "refuses", "strange", "elsewhere")
 ACTING = (*CALLING, *["several", "one by one", "nobody", "interrupts", "catches"] * 2)
-DECIDING = (
-    "on",
-    "on",
-    "on",
-    "aside",
-    "back",
-    "stops",
-    "strange stop",
-    "fails",
-    "no pass",
-    "writes elsewhere",
-    "judges",
-)
+DECIDING = (*["on"] * 3, "aside", "back", "stops", "strange stop", "fails", "no pass", "writes elsewhere", "judges")
 ENDING = ("ends", "ends", "ends", "fails", "writes elsewhere")
 
 Plan = dict[str, Any]

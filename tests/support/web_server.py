@@ -2,24 +2,13 @@
 
 import socket
 import ssl
-import threading
-import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
+
+from loopback import Asked, LoopbackServer
 
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 """What a reader has to allow, so that it may read from here."""
-
-
-@dataclass
-class Asked:
-    """A request, as it came."""
-
-    url: str
-    host: str
-    path: str
-    headers: dict[str, str]
 
 
 Page = bytes | Callable[[socket.socket, Asked], None]
@@ -35,6 +24,16 @@ def answer(body: bytes | str = b"", status: str = "200 OK", **headers: str) -> b
     return f"HTTP/1.1 {status}\r\n{head}\r\n".encode("latin-1") + data
 
 
+def kept(page: Page) -> Page:
+    """Return a page behind which the connection is kept for a next request."""
+
+    def keep(connection: socket.socket, asked: Asked) -> None:
+        asked.keeps = True
+        send(connection, asked, page)
+
+    return keep
+
+
 def redirect(location: str, status: str = "302 Found", **headers: str) -> bytes:
     return answer(status=status, location=location, **headers)
 
@@ -43,8 +42,8 @@ def after(seconds: float, page: Page) -> Page:
     """Return a page that takes its time."""
 
     def late(connection: socket.socket, asked: Asked) -> None:
-        time.sleep(seconds)
-        send(connection, asked, page)
+        if asked.pause(seconds):
+            send(connection, asked, page)
 
     return late
 
@@ -65,7 +64,8 @@ def drip(data: Iterable[bytes], seconds: float = 0.02) -> Page:
     def slowly(connection: socket.socket, asked: Asked) -> None:
         for piece in data:
             connection.sendall(piece)
-            time.sleep(seconds)
+            if not asked.pause(seconds):
+                return
 
     return slowly
 
@@ -78,14 +78,7 @@ def send(connection: socket.socket, asked: Asked, page: Page) -> None:
         connection.sendall(page)
 
 
-def _receive(connection: socket.socket, left: int) -> bytes:
-    body = b""
-    while len(body) < left and (piece := connection.recv(65536)):
-        body += piece
-    return body
-
-
-class WebServer:
+class WebServer(LoopbackServer):
     """Serves pages by ``host/path`` or by ``/path`` on every host; whatever else is asked for is not found.
 
     Args:
@@ -108,12 +101,12 @@ class WebServer:
         self.resolved: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.bodies: list[bytes] = []
-        self._sockets = [socket.create_server(("127.0.0.1", 0), backlog=1024)]
+        secure = None
         if self.names:
-            self._sockets.append(socket.create_server(("127.0.0.1", 0), backlog=1024))
-        self.ports = {80: self._sockets[0].getsockname()[1], 443: self._sockets[-1].getsockname()[1]}
-        self._threads: list[threading.Thread] = []
-        self._open: set[socket.socket] = set()
+            secure = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            self._authority.issue_cert(*self.names).configure_cert(secure)
+        super().__init__(None, *([secure] if secure else []))
+        self.ports = {80: self.bound[0], 443: self.bound[-1]}
 
     @cached_property
     def _authority(self):
@@ -133,67 +126,11 @@ class WebServer:
             return [(address, port) for address in self.addresses[host]]
         return "127.0.0.1", self.ports[port]
 
-    def __enter__(self):
-        context = None
-        if self.names:
-            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            self._authority.issue_cert(*self.names).configure_cert(context)
-        for number, listening in enumerate(self._sockets):
-            self._start(self._accept, listening, context if number else None)
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        for one in self._sockets:
-            one.shutdown(socket.SHUT_RDWR)  # wakes whoever accepts
-            one.close()
-        for one in list(self._open):
-            one.close()
-        for thread in self._threads:
-            thread.join(5)
-
-    def _start(self, target: Callable[..., None], *args: object) -> None:
-        thread = threading.Thread(target=target, args=args, daemon=True)
-        self._threads = [known for known in self._threads if known.is_alive()] + [thread]
-        thread.start()
-
-    def _accept(self, listening: socket.socket, context: ssl.SSLContext | None) -> None:
-        while True:
-            try:
-                connection, _ = listening.accept()
-            except OSError:
-                return
-            self._start(self._serve, connection, context)
-
-    def _serve(self, connection: socket.socket, context: ssl.SSLContext | None) -> None:
-        try:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if context is not None:
-                connection = context.wrap_socket(connection, server_side=True)
-            self._open.add(connection)
-            self._answer(connection, "http" if context is None else "https")
-            if context is not None:
-                connection.unwrap()
-        except (OSError, ValueError):
-            pass  # the other side had enough
-        finally:
-            self._open.discard(connection)
-            connection.close()
-
-    def _answer(self, connection: socket.socket, scheme: str) -> None:
-        head = b""
-        while b"\r\n\r\n" not in head:
-            piece = connection.recv(65536)
-            if not piece:
-                return
-            head += piece
-        first, *lines = head.decode("latin-1").split("\r\n\r\n")[0].split("\r\n")
-        begun = head.partition(b"\r\n\r\n")[2]
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-        path, host = first.split(" ")[1], headers.get("host", "")
-        self.bodies.append(begun + _receive(connection, int(headers.get("content-length", 0)) - len(begun)))
-        asked = Asked(f"{scheme}://{host}{path}", host, path, headers)
+    def handle(self, connection: socket.socket, asked: Asked) -> None:
+        self.bodies.append(asked.body)
         self.log.append(asked.url)
-        self.headers.append(headers)
-        bare = path.partition("?")[0]
-        found = [self.pages[key] for key in (host + path, path, host + bare, bare) if key in self.pages]
+        self.headers.append(asked.headers)
+        bare = asked.path.partition("?")[0]
+        keys = (asked.host + asked.path, asked.path, asked.host + bare, bare)
+        found = [self.pages[key] for key in keys if key in self.pages]
         send(connection, asked, [*found, answer("not here", "404 Not Found")][0])

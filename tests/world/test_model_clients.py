@@ -12,7 +12,7 @@ import pytest
 import trustme
 from hanging import standing
 from openai import DefaultHttpxClient
-from openai_server import OpenAIServer, answer, choice, completion, drip, drip_headers, flood, redirect
+from openai_server import OpenAIServer, answer, choice, completion, drip, drip_headers, flood, payload, redirect
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import check_result, run
 from tables import each_row
@@ -93,7 +93,7 @@ def test_where_a_redirect_may_lead(here, there, followed):
 def packed(content, encoding="gzip"):
     body = content if isinstance(content, bytes) else json.dumps(completion(choice(json.dumps(content)))).encode()
     body = gzip.compress(body) if encoding == "gzip" and not isinstance(content, bytes) else body
-    return lambda handler: handler.send(200, iter([body]), len(body), "application/json", Content_Encoding=encoding)
+    return payload(200, body, content_encoding=encoding)
 
 
 def too_large(result, limit):

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hanging import PROMPTLY
 from openai_server import (
-    Behaviour,
     OpenAIServer,
     answer,
     choice,
@@ -24,6 +23,7 @@ from openai_server import (
     truncated,
 )
 from runs import LIMITS
+from web_server import Page
 
 from guardgraph import create_rag_agent
 from guardgraph.world.failures import classify_model_error, classify_model_message, read_model_text, read_token_usage
@@ -69,7 +69,7 @@ def test_an_answer(mode: str) -> None:
 
 
 BAD = "llm_bad_response"
-RAISED: dict[str, tuple[Behaviour, str, str, dict[str, Any]]] = {
+RAISED: dict[str, tuple[Page, str, str, dict[str, Any]]] = {
     "400": (status(400), "OpenAIInvalidRequestError", BAD, {"status": 400}),
     "400 content filter": (
         status(400, error_code="content_filter"),
@@ -129,7 +129,7 @@ def test_nobody_listens(mode: str) -> None:
     assert (failure[0], failure[1]["cause"]) == ("llm_unavailable", "connection_refused")
 
 
-MESSAGES: dict[str, tuple[Behaviour, str | None, str]] = {
+MESSAGES: dict[str, tuple[Page, str | None, str]] = {
     "refusal": (refusal("I cannot."), "llm_refused", ""),
     "truncated": (truncated('{"answer": "it'), "llm_truncated", '{"answer": "it'),
     "wrong content type": (payload(200, completion(choice('{"a": 1}')), "text/plain"), None, '{"a": 1}'),

@@ -7,6 +7,7 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from openai_server import OpenAIServer, choice, completion, drip, payload, refusal, says
+from web_server import send
 
 from guardgraph import RagBudget, ResilientWorld, ToolPolicy, create_rag_agent, create_tool_agent, replay
 from guardgraph.testing import InMemoryRecorder
@@ -16,15 +17,15 @@ SAID = "The P1 first response target is 15 minutes"
 JSON = json.dumps({"answer": f"{SAID} [1].", "citations": [1], "workings": [], "insufficient": False})
 
 
-def form_of(request):
-    return request["body"].get("response_format", {"type": "none"})["type"]
+def form_of(body):
+    return body.get("response_format", {"type": "none"})["type"]
 
 
 def knows(*forms, reply):
 
-    def behave(handler):
+    def behave(connection, asked):
         refusal = {"error": {"message": "response_format is not supported", "code": 400}}
-        (says(reply) if form_of(handler.owner.requests[-1]) in forms else payload(400, refusal))(handler)
+        send(connection, asked, says(reply) if form_of(asked.json) in forms else payload(400, refusal))
 
     return behave
 
@@ -87,7 +88,7 @@ def test_a_form_is_found_out_once(answered, monkeypatch, caplog):
     assert (result["stop_reason"], len(asked)) == ("llm_bad_response", 1)
     assert result["details"]["setting"] == "OPENAI_STRUCTURED_OUTPUT"
     result, asked = answered(knows("json_object", reply=JSON), OPENAI_STRUCTURED_OUTPUT=" json ")
-    assert (result["answer"], [form_of(request) for request in asked]) == (f"{SAID}.", ["json_object"])
+    assert (result["answer"], [form_of(request["body"]) for request in asked]) == (f"{SAID}.", ["json_object"])
     assert "JSON" in asked[0]["body"]["messages"][0]["content"]
     for text in ("NOT FOUND", "The answer is not found in the passages."):
         result, _ = answered(says(text), OPENAI_STRUCTURED_OUTPUT="none")
@@ -220,18 +221,17 @@ def calls(name, **args):
     return payload(200, completion({"index": 0, "message": message, "finish_reason": "tool_calls"}))
 
 
-def has_no_tools(handler):
-    body = handler.owner.requests[-1]["body"]
-    is_second = "shipped" in body["messages"][-1]["content"]
+def has_no_tools(connection, asked):
+    is_second = "shipped" in asked.json["messages"][-1]["content"]
     refusal = payload(400, {"error": {"message": "tools are not supported", "code": 400}})
-    (refusal if "tools" in body else says(DONE if is_second else STEP))(handler)
+    send(connection, asked, refusal if "tools" in asked.json else says(DONE if is_second else STEP))
 
 
-def drops_tools(handler):
+def drops_tools(connection, asked):
     """Show the model nothing of its tools: it answers from what it sees, and calls where a schema asks for it."""
-    body = handler.owner.requests[-1]["body"]
-    is_second = "shipped" in body["messages"][-1]["content"]
-    (says("I cannot look orders up.") if "tools" in body else says(DONE if is_second else STEP))(handler)
+    is_second = "shipped" in asked.json["messages"][-1]["content"]
+    silent = says("I cannot look orders up.")
+    send(connection, asked, silent if "tools" in asked.json else says(DONE if is_second else STEP))
 
 
 @pytest.mark.parametrize(

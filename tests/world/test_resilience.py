@@ -49,11 +49,6 @@ def circuit_clock(monkeypatch):
 QUICK = {"wait": 0.01, "max_wait": 0.02}
 
 
-def busy(after):
-    body = json.dumps({"error": {"message": "slow down", "type": "server_says", "param": None, "code": None}}).encode()
-    return lambda handler: handler.send(429, iter([body]), len(body), "application/json", **{"Retry-After": str(after)})
-
-
 def model_of(server, name="test-model"):
     return chat_model(f"openai:{name}", environ=server.environ())
 
@@ -76,7 +71,7 @@ def generated(recorder):
 def test_a_busy_server_is_asked_again_when_it_says(is_async, caplog):
     """Not before Retry-After; attempts, waits, model and usage are on record, and our logger has the line."""
     recorder = InMemoryRecorder()
-    with OpenAIServer(busy(1), ANSWERED) as server, caplog.at_level(logging.WARNING):
+    with OpenAIServer(status(429, retry_after="1"), ANSWERED) as server, caplog.at_level(logging.WARNING):
         graph = agent_on(server, ResilientWorld(**QUICK), recorder)
         began = time.monotonic()
         result = asyncio.run(graph.ainvoke(QUESTION)) if is_async else graph.invoke(QUESTION)
@@ -108,7 +103,7 @@ def test_what_passes_is_tried_as_often_as_allowed_and_the_rest_once(code, reques
 def test_a_run_without_time_for_the_wait_ends_at_once():
     """It does not sit the wait out; a what-if with more time knows that nobody knows."""
     recorder = InMemoryRecorder()
-    with OpenAIServer(busy(60)) as server:
+    with OpenAIServer(status(429, retry_after="60")) as server:
         graph = agent_on(server, ResilientWorld(**QUICK), recorder, budget=RagBudget(max_seconds=20.0))
         began = time.monotonic()
         result = graph.invoke(QUESTION)

@@ -24,7 +24,7 @@ def run(monkeypatch):
     """Run an agent whose model writes these texts in turn, and return its result and what was asked."""
 
     def run_agent(create, given, *texts, **settings):
-        script = [text if callable(text) else says(text) for text in texts]
+        script = [text if isinstance(text, bytes) else says(text) for text in texts]
         with OpenAIServer(*script) as server:
             for name, value in server.environ(OPENAI_STRUCTURED_OUTPUT="none").items():
                 monkeypatch.setenv(name, value)

@@ -4,11 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 from docs_parts import ROOT
+from web_server import WebServer, answer
 
 RUN = """
 from langchain_core.tracers.langchain import wait_for_all_tracers
@@ -25,43 +24,15 @@ print(result["stop_reason"])
 SECRETS = ("secret-question", "secret-tenant", "secret-user", "secret-of-the-plan", "secret-of-the-reply")
 
 
-class _Traces(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self._reply(b"{}")
-
-    def do_POST(self) -> None:
-        length = self.headers.get("Content-Length")
-        body = self.rfile.read(int(length)) if length else b"".join(self._chunks())
-        self.server.sent.append((self.path, body.decode("utf-8", "replace")))
-        self._reply(b"{}")
-
-    def _chunks(self):
-        while size := int(self.rfile.readline(), 16):
-            yield self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-
-    def _reply(self, body: bytes) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None: ...
-
-
 @pytest.fixture
 def sent_with():
     """Run an agent in a process with these variables; return what was posted to the server of traces."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Traces)
-    server.sent = []
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
+    server = WebServer({"/info": answer("{}"), "/runs/multipart": answer("{}")})
 
     def run(**variables):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("LANGSMITH_", "LANGCHAIN_"))}
         given = {
-            "LANGSMITH_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
+            "LANGSMITH_ENDPOINT": f"http://127.0.0.1:{server.ports[80]}",
             "LANGSMITH_API_KEY": "a-key",
             "LANGSMITH_DISABLE_RUN_COMPRESSION": "true",
             "PYTHONPATH": str(ROOT),
@@ -70,18 +41,17 @@ def sent_with():
         environment = {**kept, **given, **variables}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
         assert done.stdout == "invalid_answer:citations_out_of_context\n", done.stderr
-        return server.sent
+        sent = zip(server.log, server.bodies, strict=True)
+        return [(asked, body.decode("utf-8", "replace")) for asked, body in sent if body]
 
-    yield run
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with server:
+        yield run
 
 
 def test_tracing_sends_inputs_callers_replies_and_nodes(sent_with):
     """All that a run was given, was told and decided leaves the process, a refused reply too."""
     sent = sent_with(LANGSMITH_TRACING="true")
-    assert {path for path, _ in sent} == {"/runs/multipart"}
+    assert {url.rpartition("/runs")[2] for url, _ in sent} == {"/multipart"}
     text = "".join(body for _, body in sent)
     assert [secret for secret in SECRETS if secret not in text] == []
     assert json.dumps("answer_guard") in text

@@ -106,31 +106,29 @@ def test_what_a_wrapper_changes_is_what_came_back(mode):
     assert replay(triage(), kept.only) == kept.only["result"]
 
 
+class Raising(Wrapper):
+    """A world that cannot make a call."""
+
+    def __init__(self, inner, error):
+        super().__init__(inner)
+        self.error = error
+
+    def perform(self, asked, seconds):
+        raise self.error
+
+    async def aperform(self, asked, seconds):
+        raise self.error
+
+
 @MODES_OF_CALLS
 def test_what_a_world_raises_closes_the_run_at_the_node_that_asked(mode):
     """A wrapper with a defect is a guard_error that names the node."""
-
-    class Broken(Wrapper):
-        def perform(self, asked, seconds):
-            raise KeyError("breaker")
-
-        async def aperform(self, asked, seconds):
-            raise KeyError("breaker")
-
-    result = run(triage(world=Broken(LiveWorld())), TICKET, mode)
+    result = run(triage(world=Raising(LiveWorld(), KeyError("breaker"))), TICKET, mode)
     assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:label", "KeyError")
 
 
 @MODES_OF_CALLS
 def test_a_world_that_does_not_know_an_outcome_ends_in_an_error(mode):
     """No run is decided on what was not recorded: the error comes out of it, sync and async, and no body sees it."""
-
-    class Forgetful(Wrapper):
-        def perform(self, asked, seconds):
-            raise NotRecorded(asked[0].node, "nobody recorded it")
-
-        async def aperform(self, asked, seconds):
-            raise NotRecorded(asked[0].node, "nobody recorded it")
-
     with pytest.raises(NotRecorded, match=r"^not recorded: label: nobody recorded it"):
-        run(triage(world=Forgetful(LiveWorld())), TICKET, mode)
+        run(triage(world=Raising(LiveWorld(), NotRecorded("label", "nobody recorded it"))), TICKET, mode)
