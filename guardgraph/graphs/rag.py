@@ -42,7 +42,7 @@ from guardgraph.tools.tool import choose_retriever_sources
 from guardgraph.world.call import Outside
 from guardgraph.world.chat_models import ChatModel
 from guardgraph.world.prompts import PromptFiles, read_own_prompts
-from guardgraph.world.proposers import Proposer, choose_proposer, validate_call_target
+from guardgraph.world.proposers import choose_proposer, validate_call_target
 
 if TYPE_CHECKING:
     from langchain_core.documents.compressor import BaseDocumentCompressor
@@ -137,74 +137,46 @@ def create_rag_agent(
     if not isinstance(clarification, str) or not clarification.strip():
         raise ConfigurationError(f"clarification: a text that is not blank; given: {clarification!r:.80}")
     choose = partial(choose_proposer, model=model, budget=limits, prompts=read_own_prompts(prompts, "rag"))
+    condense = choose("condenser", condenser, prompt="rag_condense", offline=condense_offline_question)
+    plan = choose("planner", planner, prompt="rag_plan", offline=offline.plan_offline_retrieval)
     answering = partial(choose, "answerer", answerer, offline=offline.write_offline_answer, instructions=instructions)
-    return rag_pattern(
-        condenser=choose("condenser", condenser, prompt="rag_condense", offline=condense_offline_question),
-        planner=choose("planner", planner, prompt="rag_plan", offline=offline.plan_offline_retrieval),
-        answerer=answering(prompt="rag_answer"),
-        retriever=chosen.retriever,
-        live=chosen.live,
-        reranker=LangChainReranker(reranker)
-        if is_document_compressor(reranker)
-        else None
-        if reranker is None
-        else validate_call_target("reranker", reranker),
-        policy=_fill_rag_policy(rules, chosen),
-        budget=limits,
-        clarification=clarification,
-        guards=guards,
-        verifier=choose_verifier(verifier),
-    ).compile(name=name, checkpointer=checkpointer, **deployment)
-
-
-def rag_pattern(
-    *,
-    condenser: Proposer,
-    planner: Proposer,
-    answerer: Proposer,
-    retriever: Outside,
-    live: Outside | None,
-    reranker: Outside | None,
-    policy: RagPolicy,
-    budget: RagBudget,
-    clarification: str,
-    guards: Sequence[AnswerGuard] = (),
-    verifier: Proposer | None = None,
-) -> Pattern[RagInput, RagContext, RagResult]:
-    """Return the RAG agent's diagram."""
-    reasons = extend_catalogue(RAG_REASONS, guards, nodes.GUARDED_ANSWER.phase)
+    answer = answering(prompt="rag_answer")
+    if is_document_compressor(reranker):
+        reranker = LangChainReranker(reranker)
+    elif reranker is not None:
+        reranker = validate_call_target("reranker", reranker)
     p = Pattern(
-        reasons,
+        extend_catalogue(RAG_REASONS, guards, nodes.GUARDED_ANSWER.phase),
         state=RagState,
         input=RagInput,
         output=RagResult,
-        policy=policy,
-        budget=budget,
+        policy=_fill_rag_policy(rules, chosen),
+        budget=limits,
         so_far={"passages": "accepted_context.chunks", "answer": "accepted_answer.answer"},
         answers={"generate": "answer"},
     )
-    listed = () if live is None else LISTED
-    if live is None:
+    listed = () if chosen.live is None else LISTED
+    if chosen.live is None:
         p.entry("request_guard", nodes.run_request_guard_node, to=["plan", "condense"])
     else:
         p.entry("request_guard", nodes.run_live_request_guard_node, to=["list_sources"])
-        p.act("list_sources", make_list_sources_node(live), to="sources_guard")
+        p.act("list_sources", make_list_sources_node(chosen.live), to="sources_guard")
         p.guard("sources_guard", nodes.run_sources_guard_node, to=["plan", "condense"])
-    p.propose("condense", nodes.make_condense_node(condenser), to="question_guard")
+    p.propose("condense", nodes.make_condense_node(condense), to="question_guard")
     p.guard("question_guard", nodes.run_question_guard_node, to="plan", again="condense")
-    p.propose("plan", nodes.make_plan_node(planner, listed), to="policy_guard")
+    p.propose("plan", nodes.make_plan_node(plan, listed), to="policy_guard")
     p.guard("policy_guard", nodes.make_policy_guard_node(listed), to="execution_guard", again="plan")
     p.guard("execution_guard", nodes.make_execution_guard_node(listed), to="retrieve", again="plan")
     if reranker is None:
-        p.act("retrieve", nodes.make_retrieve_node(retriever, listed), to="context_guard")
+        p.act("retrieve", nodes.make_retrieve_node(chosen.retriever, listed), to="context_guard")
         pack = nodes.make_context_guard_node(clarification)
     else:
-        p.act("retrieve", nodes.make_retrieve_node(retriever, listed), to="candidates_guard")
+        p.act("retrieve", nodes.make_retrieve_node(chosen.retriever, listed), to="candidates_guard")
         p.guard("candidates_guard", nodes.run_candidates_guard_node, to="rerank")
         p.act("rerank", nodes.make_rerank_node(reranker), to="context_guard")
         pack = nodes.make_reranked_guard_node(clarification)
     p.guard("context_guard", pack, to=["generate", "clarified"])
-    p.propose("generate", nodes.make_generate_node(answerer), to="answer_guard")
+    p.propose("generate", nodes.make_generate_node(answer), to="answer_guard")
     declare_answer_guard(
         p,
         "answer_guard",
@@ -213,7 +185,7 @@ def rag_pattern(
         to=["answered", "clarified"],
         again=["generate"],
         guards=guards,
-        verifier=verifier,
+        verifier=choose_verifier(verifier),
     )
     held: dict[str, str | tuple[str, ...]] = {
         key: f"accepted_answer.{key}" for key in ("answer", "citations", "citation_details")
@@ -222,7 +194,7 @@ def rag_pattern(
     p.terminal("answered", nodes.run_answered_node, held={**held, "outcome": outcomes})
     asked: dict[str, str | tuple[str, ...]] = {"answer": "accepted_clarification.answer", "outcome": ("clarify",)}
     p.terminal("clarified", nodes.run_clarified_node, held=asked)
-    return p
+    return p.compile(name=name, checkpointer=checkpointer, **deployment)
 
 
 class _ChosenRetriever(NamedTuple):

@@ -99,99 +99,73 @@ def create_research_agent(
         ConfigurationError: an argument is wrong; the message names it.
     """
     limits = choose_settings(ResearchBudget(), budget, "budget")
+    rules = choose_settings(ResearchPolicy(), policy, "policy")
     choose = partial(choose_proposer, model=model, budget=limits, prompts=read_own_prompts(prompts, "research"))
     writing = partial(choose, "writer", writer, offline=offline.write_offline_brief, instructions=instructions)
-    return research_pattern(
-        planner=choose("planner", planner, prompt="research_plan", offline=offline.plan_offline_research),
-        gaps=choose("gaps", gaps, prompt="research_gaps", offline=offline.find_offline_gaps),
-        outline=choose("outline", outline, prompt="research_outline", offline=offline.outline_offline_report),
-        writer=writing(prompt="research_answer"),
-        sections_writer=writing(prompt="research_answer_sections"),
-        search=_choose_research_search(search),
-        reader=_choose_page_reader(reader),
-        extractor=_choose_note_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None),
-        policy=choose_settings(ResearchPolicy(), policy, "policy"),
-        budget=limits,
-        guards=guards,
-        verifier=choose_verifier(verifier),
-    ).compile(name=name, checkpointer=checkpointer, **deployment)
-
-
-def research_pattern(
-    *,
-    planner: Proposer,
-    gaps: Proposer,
-    outline: Proposer,
-    writer: Proposer,
-    sections_writer: Proposer,
-    search: Outside,
-    reader: Outside,
-    extractor: Outside | Proposer,
-    policy: ResearchPolicy,
-    budget: ResearchBudget,
-    guards: Sequence[AnswerGuard] = (),
-    verifier: Proposer | None = None,
-) -> Pattern[ResearchInput, ResearchContext, ResearchResult]:
-    """Return the Research agent's diagram."""
-    reasons = extend_catalogue(RESEARCH_REASONS, guards, answering.GUARDED_ANSWER.phase)
+    plan = choose("planner", planner, prompt="research_plan", offline=offline.plan_offline_research)
+    ask_gaps = choose("gaps", gaps, prompt="research_gaps", offline=offline.find_offline_gaps)
+    entitle = choose("outline", outline, prompt="research_outline", offline=offline.outline_offline_report)
+    extract = _choose_note_extractor(extractor, choose, own_reader=reader is not None, by_model=model is not None)
+    verify = choose_verifier(verifier)
     p = Pattern(
-        reasons,
+        extend_catalogue(RESEARCH_REASONS, guards, answering.GUARDED_ANSWER.phase),
         state=ResearchState,
         input=ResearchInput,
         output=ResearchResult,
-        policy=policy,
-        budget=budget,
+        policy=rules,
+        budget=limits,
         so_far={"notes": "verified_notes", "answer": "accepted_answer.answer"},
         answers={"synthesize": "answer"},
     )
     p.entry("request_guard", searching.run_request_guard_node, to="plan")
-    p.propose("plan", searching.make_plan_node(planner), to="plan_guard")
+    p.propose("plan", searching.make_plan_node(plan), to="plan_guard")
     p.guard("plan_guard", searching.run_plan_guard_node, to="query_guard", again="plan")
     p.guard("query_guard", searching.run_query_guard_node, to="search", again="plan")
-    p.act("search", searching.make_search_node(search), to="hits_guard")
+    p.act("search", searching.make_search_node(_choose_research_search(search)), to="hits_guard")
     p.guard("hits_guard", searching.run_hits_guard_node, to=["dedupe_guard", "searches_guard"])
     p.guard("dedupe_guard", searching.run_dedupe_guard_node, to=["source_guard", "searches_guard"])
     p.guard("source_guard", searching.run_source_guard_node, to=["read", "searches_guard"])
-    p.act("read", searching.make_read_node(reader), to="pages_guard")
+    p.act("read", searching.make_read_node(_choose_page_reader(reader)), to="pages_guard")
     p.guard("pages_guard", searching.run_pages_guard_node, to=["extract", "searches_guard"])
-    taken = ["verify_guard", "searches_guard"]
-    answering_ways = ["outline", "synthesize"] if budget.max_sections else ["synthesize"]
+    answering_ways = ["outline", "synthesize"] if limits.max_sections else ["synthesize"]
     written = [*answering_ways, notes.AGREEMENT_GUARD]
-    verified = [*written, "searches_guard"]
-    verify_guard = notes.make_verify_guard("synthesize" if verifier is None else "verify_notes")
-    if verifier is None:
-        verify_guard = notes.lead_to_agreement(verify_guard)
-    behind = verified if verifier is None else ["verify_notes"]
-    if isinstance(extractor, Proposer):
-        p.propose("extract", notes.make_propose_notes_node(extractor), to="notes_guard")
+    taken, verified = ["verify_guard", "searches_guard"], [*written, "searches_guard"]
+    if verify is None:
+        verify_guard, behind = notes.lead_to_agreement(notes.make_verify_guard("synthesize")), verified
+    else:
+        verify_guard, behind = notes.make_verify_guard("verify_notes"), ["verify_notes"]
+    if isinstance(extract, Proposer):
+        p.propose("extract", notes.make_propose_notes_node(extract), to="notes_guard")
         p.guard("notes_guard", notes.run_proposed_notes_guard_node, to=taken, again="extract")
         p.guard("verify_guard", verify_guard, to=behind, again="extract")
     else:
-        p.act("extract", notes.make_extract_node(extractor), to="notes_guard")
+        p.act("extract", notes.make_extract_node(extract), to="notes_guard")
         p.guard("notes_guard", notes.run_notes_guard_node, to=taken)
         p.guard("verify_guard", verify_guard, to=behind)
-    if verifier is not None:
-        p.propose("verify_notes", notes.make_verify_notes_node(verifier), to="note_support_guard")
+    if verify is not None:
+        p.propose("verify_notes", notes.make_verify_notes_node(verify), to="note_support_guard")
         supported = notes.lead_to_agreement(notes.run_note_support_guard_node)
         p.guard("note_support_guard", supported, to=verified, again="verify_notes")
     searched = notes.lead_to_agreement(searching.run_searches_guard_node)
     p.guard("searches_guard", searched, to=["gaps", "search", *written])
-    p.propose("gaps", searching.make_gaps_node(gaps), to="gaps_guard")
+    p.propose("gaps", searching.make_gaps_node(ask_gaps), to="gaps_guard")
     closed = notes.lead_to_agreement(searching.run_gaps_guard_node)
     p.guard("gaps_guard", closed, to=["search", *written], again="gaps")
     p.guard(notes.AGREEMENT_GUARD, notes.run_agreement_guard_node, to=answering_ways)
-    if policy.on_limit == "partial":
+    if rules.on_limit == "partial":
         last = notes.lead_to_agreement(answering.run_limit_guard_node)
         p.limit("limit_guard", last, to=["synthesize", notes.AGREEMENT_GUARD])
     _declare_answer(
         p,
-        synthesize=answering.make_synthesize_node(writer, sections_writer),
-        outline=outline if budget.max_sections else None,
-        asks_person=policy.asks_person(),
+        synthesize=answering.make_synthesize_node(
+            writing(prompt="research_answer"), writing(prompt="research_answer_sections")
+        ),
+        outline=entitle if limits.max_sections else None,
+        asks_person=rules.asks_person(),
         guards=guards,
-        verifier=verifier,
+        verifier=verify,
     )
-    return p
+    return p.compile(name=name, checkpointer=checkpointer, **deployment)
 
 
 def _declare_answer(

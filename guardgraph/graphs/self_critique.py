@@ -94,55 +94,28 @@ def create_self_critique_agent(
         raise ConfigurationError(
             "ledger: one that counts for severity_budget is required, or such a recorder, as a store is; given: None"
         )
-    own = read_own_prompts(prompts, "critique")
+    rules, own = choose_settings(SelfCritiquePolicy(), policy, "policy"), read_own_prompts(prompts, "critique")
     choose = partial(choose_proposer, model=model, budget=limits, instructions=instructions, prompts=own)
-    return self_critique_pattern(
-        drafter=choose("drafter", drafter, prompt="critique_draft", offline=offline.write_offline_draft),
-        shortener=choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten_offline_draft),
-        critic=choose("critic", critic, prompt="critique_review", offline=offline.critique_offline_draft),
-        reviser=choose("reviser", reviser, prompt="critique_revise", offline=offline.revise_offline_draft),
-        strict_reviser=choose(
-            "reviser", reviser, prompt="critique_revise_strict", offline=offline.revise_offline_draft
-        ),
-        policy=choose_settings(SelfCritiquePolicy(), policy, "policy"),
-        budget=limits,
-        ledger=ledger,
-        measurer=None
-        if embedding is None
-        else Proposer(scale := LangChainSimilarity(embedding), {"proposer": scale.name}),
-        guards=guards,
-    ).compile(name=name, checkpointer=checkpointer, **deployment)
-
-
-def self_critique_pattern(
-    *,
-    drafter: Proposer,
-    shortener: Proposer,
-    critic: Proposer,
-    reviser: Proposer,
-    strict_reviser: Proposer,
-    policy: SelfCritiquePolicy,
-    budget: SelfCritiqueBudget,
-    ledger: Ledger | None = None,
-    measurer: Proposer | None = None,
-    guards: Sequence[AnswerGuard] = (),
-) -> Pattern[SelfCritiqueInput, SelfCritiqueContext, SelfCritiqueResult]:
-    """Return the Self-critique agent's diagram."""
+    draft = choose("drafter", drafter, prompt="critique_draft", offline=offline.write_offline_draft)
+    shorten = choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten_offline_draft)
+    criticise = choose("critic", critic, prompt="critique_review", offline=offline.critique_offline_draft)
+    revising = partial(choose, "reviser", reviser, offline=offline.revise_offline_draft)
+    revise, revise_strictly = revising(prompt="critique_revise"), revising(prompt="critique_revise_strict")
     p = Pattern(
         extend_catalogue(SELF_CRITIQUE_REASONS, guards, nodes.GUARDED_ANSWER.phase),
         state=SelfCritiqueState,
         input=SelfCritiqueInput,
         output=SelfCritiqueResult,
-        policy=policy,
-        budget=budget,
+        policy=rules,
+        budget=limits,
         so_far={"draft": "accepted_draft", "critique": "accepted_critique", "answer": "accepted_answer"},
         answers={"draft": "draft", "shorten": "draft", "revise": "revised_answer"},
     )
     p.entry("request_guard", nodes.run_request_guard_node, to="draft")
-    p.propose("draft", nodes.make_draft_node(drafter), to="draft_guard")
+    p.propose("draft", nodes.make_draft_node(draft), to="draft_guard")
     p.guard("draft_guard", nodes.run_draft_guard_node, to=["critique", "shorten"], again=["draft", "shorten"])
-    p.propose("shorten", nodes.make_shorten_node(shortener), to="draft_guard")
-    p.propose("critique", nodes.make_critique_node(critic), to="critique_guard")
+    p.propose("shorten", nodes.make_shorten_node(shorten), to="draft_guard")
+    p.propose("critique", nodes.make_critique_node(criticise), to="critique_guard")
     decided = ["revise", "final_guard", "escalation_guard"]
     if ledger is not None:
         count = nodes.make_count_severity_node(make_tenant_counter(ledger, "high"))
@@ -150,15 +123,17 @@ def self_critique_pattern(
         p.guard("severity_guard", nodes.run_severity_guard_node, to="escalation_guard")
         decided.append(nodes.COUNTING_NODE)
     p.guard("critique_guard", nodes.run_critique_guard_node, to=decided, again="critique")
-    is_waiting = policy.escalation == "wait"
+    is_waiting = rules.escalation == "wait"
     p.guard("escalation_guard", nodes.run_escalation_guard_node, to=["escalate"] if is_waiting else [])
     if is_waiting:
         p.review("escalate", nodes.run_escalate_node, to="decision_guard")
         p.guard("decision_guard", nodes.run_decision_guard_node, to="final_guard")
-    p.propose("revise", nodes.make_revise_node(reviser, strict_reviser), to="patch_guard")
+    p.propose("revise", nodes.make_revise_node(revise, revise_strictly), to="patch_guard")
     patched = ["final_guard", "revise", "repair"]
     judge, measuring = nodes.run_patch_guard_node, list[str]()
-    if measurer is not None:
+    if embedding is not None:
+        scale = LangChainSimilarity(embedding)
+        measurer = Proposer(scale, {"proposer": scale.name})
         judge, measuring = nodes.run_unmeasured_patch_guard_node, [nodes.MEASURING_NODE]
         p.propose(nodes.MEASURING_NODE, nodes.make_measure_changes_node(measurer), to="changes_guard")
         p.guard("changes_guard", nodes.run_changes_guard_node, to=patched)
@@ -170,4 +145,4 @@ def self_critique_pattern(
     held = {"answer": "accepted_answer", "audit": "accepted_audit"}
     p.terminal("approved", nodes.run_approved_node, held={**held, "outcome": ("approved_direct", "approved_by_person")})
     p.terminal("revised", nodes.run_revised_node, held={**held, "outcome": ("revised_once", "edited_by_person")})
-    return p
+    return p.compile(name=name, checkpointer=checkpointer, **deployment)
