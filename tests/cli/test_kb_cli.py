@@ -1,7 +1,6 @@
 """`guardgraph kb`, and `guardgraph rag --kb FILE`: what is printed, how it ends, and that wrong usage is one line."""
 
 import json
-import os
 import re
 import sqlite3
 import sys
@@ -157,19 +156,6 @@ def test_rag_answers_from_a_file_what_its_caller_may_read(filled):
     assert shown(*asked, "--tenant", "acme", "--policy", "p.yaml")["outcome"] == "clarify"
 
 
-def test_the_first_document_of_another_tenant_ends_nobodys_question(filled):
-    """A tenant, a source and a collection that appear leave an answer of another tenant's as it was."""
-    asked = ("rag", "How long do refunds take?", "--kb", "kb.sqlite", "--tenant", "acme")
-    before = shown(*asked)
-    write(filled / "plans", {"secret/refunds.md": "# Refunds\n\nRefunds take 99 days.\n"})
-    assert run("kb", "add", "kb.sqlite", "plans", "--tenant", "globex", "--reader", "tenant").exit_code == 0
-    after = shown(*asked)
-    assert [after[name] for name in ("outcome", "answer", "citations")] == [
-        "grounded_answer", before["answer"], ["handbook/refunds.md#refunds.1"],
-    ]  # fmt: skip
-    assert not re.search("globex|secret|99 days", json.dumps(after))
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Files that a user may give in place of a knowledge base."""
@@ -190,18 +176,20 @@ def wrong(files, here, monkeypatch):
     return files
 
 
+def contents(folder):
+    """Return what files hold, but for the base, whose pages SQLite may write anew."""
+    return {file.name: file.name == "kb.sqlite" or file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("add", "kb.sqlite", "nowhere"), "FOLDER 'nowhere': a folder is required; there is none"),
         (("add", "kb.sqlite", "empty"), "FOLDER 'empty': files with text are required; there are none"),
-        (("add", "kb.sqlite", ""), "FOLDER: a path is required"),
-        (("add", "empty", "docs"), "it is a folder"),
         (("add", "text", "docs"), "it is no database"),
         (("add", "text/x.kb", "docs"), "text/x.kb: cannot be made or read: Not a directory"),
         (("add", "other.sqlite", "docs"), "it is another application's database"),
         (("add", "kb.sqlite", "docs", "--reader", "everybody"), "--reader: public, tenant, user:ID or group:ID"),
-        (("add", "kb.sqlite", "docs", "--tenant", ""), "tenant: a text without blanks around it"),
         (("add", "kb.sqlite", "bad"), "access.yaml:1: a mapping with the field readers is required; given: list"),
         (("add", "nowhere/kb.sqlite", "docs"), "nowhere/kb.sqlite: "),
         (("list", "nowhere"), "FILE 'nowhere': a file is required; there is none"),
@@ -211,14 +199,16 @@ def wrong(files, here, monkeypatch):
         (("search", "other.sqlite", "x"), "it is another application's database"),
         (("search", "kb.sqlite", "x", "--tenant", " "), "--tenant: a name that is not blank"),
         (("access", "docs"), "FILE 'docs': a file is required; something else stands there"),
-        (("access", "kb.sqlite", "--user", ""), "--user: a name that is not blank"),
+        (("check", "nowhere", "--json"), "FILE 'nowhere': a file is required; there is none"),
+        (("rebuild", "text"), "it is no database"),
+        (("check", "newer.sqlite"), "given: format 999 of guardgraph"),
     ],
 )
 def test_wrong_usage_is_one_line(arguments, message, wrong):
-    """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file was made."""
-    before = sorted(os.listdir())
+    """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file was changed."""
+    before = contents(wrong)
     assert message in refused(run("kb", *arguments))
-    assert sorted(os.listdir()) == before
+    assert contents(wrong) == before
 
 
 @pytest.mark.parametrize(

@@ -90,11 +90,8 @@ def test_a_run_keeps_the_texts_that_it_read(here, web):
     ("given", "said"),
     [
         (("research", "q", "--urls", "urls.txt"), "--allow HOST"),
-        (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--policy", "p.yaml"), "not both"),
-        (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--tenant", "t"), "--tenant"),
         (("research", "q", "--urls", "urls.txt", "--searx", "http://localhost"), "not both"),
         (("research", "--urls", "urls.txt", "--allow", "a.example"), "QUESTION"),
-        (("research", "q", "--urls", "none.txt", "--allow", "a.example"), "none.txt"),
         (("research", "q", "--searx", "localhost:8080", "--allow", "a.example"), "SearXNG"),
         (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--cache", "urls.txt"), "urls.txt"),
         (("research", "q", "--urls", "urls.txt", "--allow", "a.example", "--reader", "none:none"), "none:none"),

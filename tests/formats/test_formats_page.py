@@ -4,7 +4,7 @@ import pytest
 import trafilatura
 
 from guardgraph.formats.article import Heading
-from guardgraph.formats.extraction import Extracted, ExtractionFailed
+from guardgraph.formats.extraction import Extracted
 from guardgraph.formats.html import BlockReader, ShownPage, list_page_parts
 from guardgraph.formats.page import choose_main_text, find_main_part, read_page, write_page_markup
 from guardgraph.formats.page_tree import Tag, parse_page_tree, read_visible_pieces
@@ -47,11 +47,6 @@ class TestPage:
     @pytest.mark.parametrize("page", ["", "<title>Empty</title>", "<p hidden>x", "<script>x</script>"])
     def test_a_page_that_shows_nothing_has_no_text(self, page):
         assert read(page)[1:] == ("", (), "", "", "", ())
-
-    def test_a_text_may_be_as_long_as_is_asked_for(self):
-        assert len(read(BODY, max_chars=len(MAIN)).text) == len(MAIN)
-        with pytest.raises(ExtractionFailed, match="too_large"):
-            read(BODY, max_chars=len(MAIN) - 1)
 
     @pytest.mark.parametrize(
         ("page", "declared", "guessed"),

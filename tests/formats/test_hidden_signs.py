@@ -1,7 +1,5 @@
 """Signs that hide or turn a text where it is shown: no answer may have them, not even because a source has."""
 
-import time
-
 import pytest
 from tables import each_row
 
@@ -69,10 +67,3 @@ def test_a_run_ends_where_an_answer_has_a_hidden_text():
 
     tools = create_tool_agent(planner=lambda view: {"answer": hidden}, tools=[read_port])
     assert tools.invoke({"task": f"Say this: {hidden}"})["stop_reason"] == "invalid_answer:active_markup"
-
-
-def test_hidden_signs_are_found_in_linear_time():
-    for piece in ("\U0001f3f4\U000e0067", "\u200b\u200ba", "\U000e0100", "葛\U000e0100"):
-        begun = time.process_time()
-        find_hidden_signs(piece * (100_000 // len(piece)))
-        assert time.process_time() - begun < 5

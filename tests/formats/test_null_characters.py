@@ -8,12 +8,12 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.types import Command, interrupt
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION
-from research_cases import NOTES, asked, hits, notes, quotes, reads, vendor
+from research_cases import asked, hits, quotes, reads, vendor
 from self_critique_cases import GIVEN, REVISE, agent
 from ticket_pattern import TICKET, triage
 
 from guardgraph import InputError, create_rag_agent, create_research_agent
-from guardgraph.grammar import Pass, Step, Stop
+from guardgraph.grammar import Pass, Stop
 
 NUL = "\x00"
 THREADS = count()
@@ -57,7 +57,6 @@ def ticket(given=TICKET, **parts):
 
 PAGE = {"search": hits(*vendor("a")), "extractor": quotes()}
 RUNS = {
-    "a planner": (*rag(planner=says({**INTENT, "query": f"SLA{NUL}"})), "success"),
     "a planner's source": (
         *rag(planner=says({**INTENT, "sources": [f"support{NUL}"]})),
         "invalid_intent:source_not_allowed:support\ufffd",
@@ -65,18 +64,14 @@ RUNS = {
     "a model's raw text": (*rag(planner=says(AIMessage(f"no JSON{NUL}"))), "invalid_intent:kind"),
     "a retriever": (*rag(retriever=says([{**CANDIDATE, "text": f"P1{NUL}", f"k{NUL}": NUL}])), "success"),
     "an answer": (*rag(answerer=says({**ANSWER, "answer": f"99.95%{NUL}", NUL: 1})), "success"),
-    "an error of a retriever": (*rag(retriever=raises(ValueError(NUL))), "tool_invalid_output:retrieve"),
     "a page": (
         *research(
             **PAGE, reader=reads(a={"title": NUL, "published_at": "", "body": f"This page says that {NUL} is none."})
         ),
         None,
     ),
-    "a note": (*research(extractor=notes({"claim": f"{NOTES[0]['claim']}{NUL}", NUL: 1})), None),
-    "a brief": (*research(writer=says({"answer": f"It is so.{NUL}", "citations": ["n1"]})), "success"),
     "a critique": (*critique(critique={**REVISE, "reason": NUL, NUL: {NUL: NUL}}), "success"),
     "a revision": (*critique(critique=REVISE, revised=(NUL,)), None),
-    "a ticket": (*ticket({"ticket": NUL}), "invalid_request:ticket"),
     "a tool": (*ticket(tool=says(f"Ada{NUL}")), "success"),
     "a stop": (
         *ticket(bodies={"label_guard": raises(Stop("invalid_label", raw_label=NUL, details={NUL: NUL}))}),
@@ -85,16 +80,6 @@ RUNS = {
     "a channel": (
         *ticket(bodies={"label_guard": lambda state, run: Pass({"accepted_label": NUL}, "lookup")}),
         "guard_error:label_guard",
-    ),
-    "a step": (
-        *ticket(
-            bodies={
-                "label_guard": lambda state, run: Pass(
-                    {"accepted_label": "bug"}, "lookup", (Step({"phase": "label", NUL: 1}, {"action": NUL}),)
-                )
-            }
-        ),
-        "success",
     ),
     "a question": (*ticket(tool=lambda request: interrupt({NUL: f"Who{NUL}?"})), "success"),
 }

@@ -19,7 +19,7 @@ from kb_faults import (
     without_room,
 )
 
-from guardgraph import ConfigurationError, KnowledgeBase
+from guardgraph import KnowledgeBase
 
 
 def test_a_killed_writer_leaves_whole_documents(tmp_path):
@@ -75,11 +75,3 @@ def test_a_folder_of_another_user_is_one_line(tmp_path, command):
         done = as_nobody(tmp_path / "warm.sqlite", folder, [command[0], *(f"{here}/{name}" for name in command[1:])])
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
         assert sorted(path.name for path in here.iterdir()) == ["docs", "kb.sqlite", "shut"]
-
-
-def test_a_short_file_is_not_written_over(tmp_path):
-    """A text of less than a page, which SQLite takes for an empty database, is refused and stays as it is."""
-    (tmp_path / "notes.txt").write_text("to do")
-    with pytest.raises(ConfigurationError, match="it is no database"):
-        KnowledgeBase(tmp_path / "notes.txt")
-    assert (tmp_path / "notes.txt").read_text() == "to do"
