@@ -11,7 +11,6 @@ from guardgraph import InputError, RagBudget, create_rag_agent, create_self_crit
 from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 
 QUESTION = {"question": "What is the P1 first response target?"}
-LONG = "wiki " * 40
 
 
 def _asking_for(source):
@@ -93,28 +92,16 @@ def test_the_way_of_a_run_that_waits_ends_where_it_waits(strip):
     assert repr(picture) == "<Picture: refund, 8 nodes and 8 stops, a run that waits at approve>"
 
 
-def test_a_long_reason_is_cut_and_whole_in_the_tooltip():
-    agent = _asking_for(LONG)
-    result = agent.invoke(QUESTION)
-    picture = draw(agent, result)
-    [chip] = [item for item in elements(picture, "chip") if "taken" in item.get("class")]
-    assert chip[0].text.endswith(result["stop_reason"])
-    assert all(len(text) <= 100 for item in elements(picture, "gg") for text in words(item))
-
-
 @each_row(
     ("change", "message"),
     [
         (lambda run: [run], "given: list"),
-        (lambda run: {}, "given: an empty dictionary"),
         (lambda run: {"path": run["path"]}, "given: a dictionary with path"),
         (lambda run: {"path": run["path"], "status": "waiting"}, "of one that waits, with path and waiting_for"),
         (lambda run: {**run, "path": []}, "the result of a finished run is required"),
-        (lambda run: {**run, "path": ["request_guard", 1]}, "the result of a finished run is required"),
         (lambda run: {**run, "stop_reason": None}, "the result of a finished run is required"),
         (lambda run: {**run, "path": ["request_guard", "draft"]}, "a run of another graph; rag has no node 'draft'"),
         (lambda run: {**run, "path": run["path"][1:]}, "no edge leads from __start__ to plan"),
-        (lambda run: {**run, "path": ["request_guard", "answered"]}, "no edge leads from request_guard to answered"),
         (lambda run: {**run, "path": run["path"][:-1]}, "no edge leads from answer_guard to __end__"),
     ],
 )

@@ -4,7 +4,6 @@ import pytest
 from web_server import LOOPBACK, WebServer, answer
 
 from guardgraph import KnowledgeBase, web_reader
-from guardgraph.grounding.quotes import find_quote_place, is_quote_in_text
 from guardgraph.tools.knowledge_base import load_folder
 
 WHO = "Every support case is answered within the time of the plan, by a person who knows the product well."
@@ -93,20 +92,3 @@ def test_a_layout_has_the_same_sections_everywhere(layout, tmp_path):
     for each_page in (page, around):
         assert read_in_base(tmp_path, each_page) == sections
         assert read_on_the_web(each_page) == as_text(sections)
-
-
-def test_no_quote_runs_from_one_row_into_another():
-    """What stands in two rows says nothing together; what stands in one can be quoted."""
-    text = read_on_the_web(page_of("a table of data"))
-    for quote in ("| Basic | within 30 hours", "Enterprise | within 15 minutes"):
-        assert is_quote_in_text(quote, text)
-        start, end = find_quote_place(quote, text)
-        assert text[start:end] == quote.removeprefix("| ")  # the mark of a row is not said
-    for quote in (
-        "within 30 hours Enterprise",
-        "within 30 hours | Enterprise",
-        "within 30 hours\n| Enterprise | within 15 minutes",
-        "within 30 hours\n\n| Enterprise | within 15 minutes",
-    ):
-        assert not is_quote_in_text(quote, text)
-        assert find_quote_place(quote, text) is None

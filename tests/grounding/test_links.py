@@ -242,8 +242,8 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_texts_are_judged(piece):
-    """Behind a hundred thousand letters a host is found all the same, and their readings are few and no longer."""
-    text = (piece * 100_000)[:100_000]
+    """Behind twenty thousand letters a host is found all the same, and their readings are few and no longer."""
+    text = (piece * 20_000)[:20_000]
     assert refused(f"{text} attacker.io", text[:1000]) is not None
     assert sum(map(len, list_readings(text))) <= 7 * len(text)
 

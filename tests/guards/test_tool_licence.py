@@ -249,7 +249,7 @@ def test_another_thing_is_not_licensed(task, args):
 def test_hostile_tasks_take_linear_time(piece):
     """Whatever a task repeats: a call is judged in time that grows with it and no faster."""
     args = {"to": "Bob", "amount": 900, "file_id": "13", "when": "2024-05-13", "host": "corp.net"}
-    assert_linear(lambda chars: judge("send_money", args, piece * (chars // len(piece))), 4_000, 40_000)
+    assert_linear(lambda chars: judge("send_money", args, piece * (chars // len(piece))), 2_000, 20_000)
 
 
 def test_fields_that_an_owner_sets_license():

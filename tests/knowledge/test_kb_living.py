@@ -88,9 +88,9 @@ def test_a_change_costs_what_is_changed(tmp_path, work, kind, others):
 
 
 def test_what_other_tenants_have_and_change_costs_a_question_nothing(tmp_path, work):
-    """A first question, and one after another tenant's change, read no more beside 300 tenants than beside one."""
+    """A first question, and one after another tenant's change, read no more beside 100 tenants than beside one."""
     first, after, caller = [], [], {"tenant": "acme", "user": "u"}
-    for tenants in (1, 300):
+    for tenants in (1, 100):
         path = tmp_path / f"{tenants}.sqlite"
         with KnowledgeBase(path) as base:
             base.add(documents(20), tenant="acme", readers=["tenant"])

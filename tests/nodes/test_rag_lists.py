@@ -45,9 +45,7 @@ def test_empty_lists_allow_nothing(list_name):
     [
         switched_on(*SOURCES, "operations_notes"),
         {"policy": {"allowed_sources_policy": [*SOURCES, "operations_notes"]}},
-        {"policy": {"check_values": False}},
         {"budget": {"max_top_k": 99, "max_query_chars": 999, "min_chunk_score": 0.0, "max_seconds": 99.0}},
-        {"budget": {}, "policy": None},
         RagContext(policy=RagPolicy(check_values=False)),
     ],
 )

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from copy import deepcopy
+from functools import cache
 
 import pytest
 from rag_agents import CANDIDATE, QUESTION, agent_with
@@ -74,6 +75,7 @@ def test_the_evidence_of_a_stop_stands_at_the_guard_that_made_it():
     assert [item.get("href") for item in root.iter("a")] == ["#stop"]
 
 
+@cache
 def _cited():
     texts = {"short": "P1 is answered in 15 minutes. It rains.", "long": f"{'It rains. ' * 200}Refunds take 10 days."}
     found = [{**CANDIDATE, "doc_id": name, "text": text} for name, text in texts.items()]
@@ -203,10 +205,6 @@ def test_a_page_is_saved_as_html_alone(tmp_path):
         ({"path": [], "stop_reason": "success"}, "run: the result of a finished run is required"),
         ({"path": ["x"], "stop_reason": "no", "timeline": [3]}, "run: timeline: entry 1 names no node; given: 3"),
         ({"path": ["__start__", "x"], "stop_reason": "no"}, "run: path: entry 1 is the name of no node; given: '__sta"),
-        (
-            {"path": ["x", 3], "stop_reason": "no"},
-            "run: the result of a finished run is required; path: entry 2 is the",
-        ),
         (
             {"path": ["x"], "stop_reason": "no", "timeline": [{"node": "y"}]},
             "run: timeline: entry 1 is of a node that ",

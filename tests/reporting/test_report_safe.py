@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from functools import cache
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,10 +31,15 @@ LAID_OUT += ("answer_spans", "spans_by", "document_span", "passage_span", "link"
 """Keys that the layout of a page stands for."""
 
 
+@cache
+def page_of(name):
+    return page(result_of(name))
+
+
 @each_row("name", RUNS)
 def test_a_page_has_known_elements_only_and_links_to_the_web_alone(name):
     """Whatever a run says, no element, attribute or link comes of it but those of the page itself."""
-    root = page(result_of(name))
+    root = page_of(name)
     known = {*ELEMENTS.split(), *(f"{SVG}{element}" for element in DRAWN.split())}
     assert {item.tag for item in root.iter()} <= known
     assert {key for item in root.iter() for key in item.attrib} <= {*ATTRIBUTES.split()}
@@ -45,8 +51,7 @@ def test_a_page_has_known_elements_only_and_links_to_the_web_alone(name):
 @each_row("name", RUNS)
 def test_nothing_of_a_result_is_lost(name):
     """The record at the end is the result again, and what came of a run, or stopped it, stands above it too."""
-    result = result_of(name)
-    root = page(result)
+    result, root = result_of(name), page_of(name)
     assert json.loads(record(root)) == result
     [folded] = with_class(root, "json")[-1:]
     words = shown(said(root.find("body")).replace(said(folded), ""))

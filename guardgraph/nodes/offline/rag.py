@@ -263,7 +263,12 @@ def _keep_inert_lines(block: str, chunk: JsonObject) -> str:
 
     if is_inert(block):
         return "" if _UNSEEN.fullmatch(block) else block
-    return "" if block.startswith(_FENCES) else "\n".join(filter(is_inert, block.split("\n")))
+    if block.startswith(_FENCES):
+        return ""
+    lines = (
+        line if is_inert(line) else " ".join(filter(is_inert, split_sentences(line))) for line in block.split("\n")
+    )
+    return "\n".join(filter(None, lines))
 
 
 def _read_blocks(text: str) -> Iterator[str]:
