@@ -1,6 +1,7 @@
 """Many recorded runs judged again: rows and counts, the table, stores."""
 
 import json
+from functools import cache
 
 import pytest
 from cli_runs import run
@@ -28,18 +29,29 @@ RAG = "guardgraph:create_rag_agent"
 STRICT = RagBudget(min_chunk_score=0.9)
 
 
-def runs():
+@cache
+def _runs():
     kept = InMemoryRecorder()
     create_rag_agent(recorder=kept).invoke(QUESTION)
     create_rag_agent(recorder=kept).invoke({"question": 7})
     create_rag_agent(recorder=kept, planner=lambda view: {"kind": "delete"}).invoke(QUESTION)
     create_research_agent(recorder=kept).invoke(PATTERNS["research"].demo())
-    return [*kept.runs, {**kept.runs[0], "redacted": [["input", "question"]]}, {"format": 1}]
+    return json.dumps(kept.runs)
+
+
+def runs():
+    kept = json.loads(_runs())
+    return [*kept, {**kept[0], "redacted": [["input", "question"]]}, {"format": 1}]
+
+
+@cache
+def judged_strictly():
+    return what_if(create_rag_agent(budget=STRICT), runs())
 
 
 def test_every_run_falls_in_one_class_and_is_counted_once():
     """The rows come in the order of the runs; the counts are of all of them."""
-    judged = what_if(create_rag_agent(budget=STRICT), runs())
+    judged = judged_strictly()
     assert [row.kind for row in judged.rows] == [
         "changed",
         "same",
@@ -56,7 +68,7 @@ def test_every_run_falls_in_one_class_and_is_counted_once():
 
 def test_the_table_says_old_and_new_endings_and_what_nobody_knows():
     """A line for each pair of endings and one for each class, in 80 columns."""
-    judged = what_if(create_rag_agent(budget=STRICT), runs())
+    judged = judged_strictly()
     assert judged.table() == (
         "old ending                           new ending                            runs\n"
         "ok:grounded_answer                -> ok:clarify                               1\n"
@@ -73,7 +85,7 @@ def test_the_table_says_old_and_new_endings_and_what_nobody_knows():
 
 def test_rows_are_plain_json_and_flat_records():
     """For a file and for a data frame: each names its run, and a record has the same keys in every row."""
-    judged = what_if(create_rag_agent(budget=STRICT), runs())
+    judged = judged_strictly()
     told, records = judged.plain(), judged.records()
     assert [row["kind"] for row in told["rows"]] == [row["kind"] for row in records]
     assert told["rows"][0]["run_id"] == records[0]["run_id"] == judged.rows[0].run_id
@@ -97,8 +109,7 @@ def test_rows_are_plain_json_and_flat_records():
     ],
 )
 def test_a_limit_counts_the_runs_that_it_is_about(limit, is_exceeded):
-    agent = create_rag_agent(budget=STRICT)
-    assert parse_fail_on(limit, RAG_REASONS).is_exceeded(what_if(agent, runs())) == is_exceeded
+    assert parse_fail_on(limit, RAG_REASONS).is_exceeded(judged_strictly()) == is_exceeded
 
 
 def test_other_declarations_are_named():

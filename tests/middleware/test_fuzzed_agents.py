@@ -76,7 +76,7 @@ def run_random_agent(seed: int) -> None:
         assert replay(again, recording) == recording["result"], seed
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**9))
 def test_no_random_agent_makes_an_unlicensed_call_or_shows_a_refused_word(seed: int) -> None:
     """Any replies, orders of middlewares, streams; calls are counted at the tools. `make soak` tries 2,000."""

@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 from policy_pairs import draw_call, draw_policy_pair, judge_call, loosen_one_setting, shuffle_keys
 from ruamel.yaml import YAML
 
-from guardgraph import ConfigurationError, load_policy, report, review_policies, sql_store, what_if
+from guardgraph import ConfigurationError, ToolPolicy, load_policy, report, review_policies, sql_store, what_if
 from guardgraph.policies.comparison import compare_policy_files
 from guardgraph.policies.subsumption import judge_subsumption
+from guardgraph.testing import InMemoryRecorder
 
 TOOLS = """
 pattern: tools
@@ -131,25 +133,30 @@ def make(policy=None, budget=None, **rest):
 PAY = "pattern: tools\npolicy:\n  rules:\n    pay: {arguments: {amount: {max: 100}}}\n"
 
 
-class Kept(list):
-    record = list.append
+def make_payer(**given):
+    namespace = {}
+    exec(compile(MAKER, "payer.py", "exec"), namespace)
+    return namespace["make"](**given)
+
+
+@cache
+def paid():
+    """Return 6 kept runs as lines of JSON: of them 4 paid, and 2 asked for too much."""
+    recorder = InMemoryRecorder()
+    agent = make_payer(policy=ToolPolicy(rules={"pay": {"arguments": {"amount": {"max": 100}}}}), recorder=recorder)
+    for number, amount in enumerate([5, 20, 70, 99, 200, 900]):
+        agent.invoke({"task": f"Pay {amount} to acme."}, {"configurable": {"thread_id": str(number)}})
+    return "".join(f"{json.dumps(each)}\n" for each in recorder.runs)
 
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """A folder with an agent, its policy, and 6 kept runs: of them 4 paid, and 2 asked for too much."""
+    """A folder with an agent, its policy, and kept runs; the runs too."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "payer.py").write_text(MAKER)
-    (tmp_path / "tools.yaml").write_text(PAY)
-    namespace = {}
-    exec(compile(MAKER, "payer.py", "exec"), namespace)
-    recordings = Kept()
-    agent = namespace["make"](**load_policy("tools.yaml").settings(), recorder=recordings)
-    for number, amount in enumerate([5, 20, 70, 99, 200, 900]):
-        agent.invoke({"task": f"Pay {amount} to acme."}, {"configurable": {"thread_id": str(number)}})
-    (tmp_path / "runs.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in recordings))
-    return tmp_path, namespace["make"], recordings
+    for name, text in (("payer.py", MAKER), ("tools.yaml", PAY), ("runs.jsonl", paid())):
+        (tmp_path / name).write_text(text)
+    return tmp_path, [json.loads(line) for line in paid().splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -163,14 +170,14 @@ def kept(tmp_path, monkeypatch):
 )
 def test_kept_runs_say_what_a_policy_would_have_changed(becomes, verdict, said, kept):
     """Every kept run ends the same, or in a group with both endings; what-if with each policy alone agrees."""
-    folder, make, recordings = kept
+    folder, recordings = kept
     text = PAY.replace("max: 100}}", becomes) if "approve" in becomes else PAY.replace("max: 100", becomes)
     (folder / "new.yaml").write_text(text)
     files = load_policy("tools.yaml"), load_policy("new.yaml")
-    found = review_policies(*files, recordings, create=make)
+    found = review_policies(*files, recordings, create=make_payer)
     counted = {(each.change, each.runs) for each in found.parted} | {("same", found.same)}
     assert (found.subsumption.verdict, counted, found.unknown) == (verdict, said, {})
-    alone = what_if(make(**files[1].settings()), recordings)
+    alone = what_if(make_payer(**files[1].settings()), recordings)
     changed = sum(row.old != row.new or row.kind == "unknown" for row in alone.rows)
     assert changed == sum(each.runs for each in found.parted)
     assert report(found).html.count("<tr>") >= len(found.changed) + len(found.parted)
@@ -185,7 +192,7 @@ def commit(*files):
 
 def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
     """The old policy is read out of git with the files beside it; the comment is short, and its cells are no markup."""
-    folder, _, _ = kept
+    folder, _ = kept
     (folder / "tools.yaml").write_text(PAY + "  known_names: {file: names.txt}\n")
     (folder / "names.txt").write_text("Nimbus\n")
     commit("tools.yaml", "names.txt")
@@ -200,12 +207,13 @@ def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
     said = json.loads(run(*asked, "--json").stdout)
     assert (said["runs"], said["same"], said["subsumption"]["verdict"]) == (6, 5, "wider")
     assert "--fail-on unknown>0" not in run(*asked, "--fail-on", "unknown>0").stdout
+    assert "git cannot read it" in refused(run("policy", "review", "git:--help:tools.yaml", "tools.yaml"))
 
 
 def test_the_workflow_file_makes_the_comment(kept):
     """The step of the public workflow that reviews runs as it stands: it fails on what is newly allowed."""
-    folder, make, _ = kept
-    make(**load_policy("tools.yaml").settings(), recorder=sql_store("sqlite:///runs.db")).invoke(
+    folder, _ = kept
+    make_payer(**load_policy("tools.yaml").settings(), recorder=sql_store("sqlite:///runs.db")).invoke(
         {"task": "Pay 200 to acme."}, {"configurable": {"thread_id": "a"}}
     )
     commit("tools.yaml")
@@ -222,7 +230,7 @@ def test_the_workflow_file_makes_the_comment(kept):
 
 def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
     """A suggested file loosens nothing, ends good runs as they ended, says who needs a line, stops a larger call."""
-    folder, make, recordings = kept
+    folder, recordings = kept
     good = recordings[:3]
     (folder / "good.txt").write_text("\n".join(each["run_id"] for each in good))
     (folder / "new.yaml").write_text(
@@ -230,7 +238,7 @@ def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
     )
     tight = load_policy("new.yaml")
     assert f"# needed by {good[0]['run_id']}" in (folder / "new.yaml").read_text()
-    found = review_policies(load_policy("tools.yaml"), tight, recordings, create=make)
+    found = review_policies(load_policy("tools.yaml"), tight, recordings, create=make_payer)
     assert (found.subsumption.verdict, found.same) == ("at_most", 5)
     assert [(each.change, each.runs, each.run_id) for each in found.parted] == [
         ("newly_refused", 1, recordings[3]["run_id"])
@@ -246,7 +254,6 @@ def test_names_of_files_are_no_policies():
     ("arguments", "said"),
     [
         (("git:HEAD:../x.yaml", "tools.yaml"), "git:REF:PATH"),
-        (("git:--help:tools.yaml", "tools.yaml"), "git cannot read it"),
         (("tools.yaml", "other.yaml"), "two files of one pattern"),
         (("tools.yaml", "tools.yaml", "--fail-on", "newly-refused"), "--fail-on newly-refused: kept runs"),
         (("tools.yaml", "tools.yaml", "--json", "--markdown"), "--json, --markdown"),
@@ -263,7 +270,7 @@ def test_a_review_that_can_judge_no_run_exceeds_what_is_asked_of_runs(kept):
     """Runs of another pattern say nothing of a policy: no limit is kept by looking at nothing."""
     (kept[0] / "rag.yaml").write_text("pattern: rag\n")
     rag = load_policy("rag.yaml")
-    found = review_policies(rag, rag, kept[2])
+    found = review_policies(rag, rag, kept[1])
     assert (found.same, sum(found.unjudged.values())) == (0, found.runs)
     assert found.list_exceeded(["unsubsumed", "newly-refused", "unknown>99%"]) == ["newly-refused", "unknown>99%"]
 

@@ -37,7 +37,12 @@ HEAVY = frozenset(
 )
 """Modules of the packages that the group `check` has and `test` has not."""
 
-STARTERS = frozenset({"subprocess", "multiprocessing", "get_context", "ProcessPoolExecutor", "create_subprocess_exec"})
+STARTERS = frozenset(
+    {
+        *("subprocess", "multiprocessing", "get_context", "ensure_running"),
+        *("ProcessPoolExecutor", "create_subprocess_exec"),
+    }
+)
 """Names that code has which starts processes."""
 
 STARTED = frozenset({"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
