@@ -7,14 +7,13 @@ where it stands, and the wrappers are put around again as they were.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence, RunnableWithFallbacks
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence
 from langchain_core.runnables.base import RunnableBindingBase
-from langchain_core.runnables.configurable import DynamicRunnable, RunnableConfigurableAlternatives
-from langchain_core.runnables.retry import RunnableRetry
 
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, JsonValue
@@ -24,6 +23,7 @@ from guardgraph.world.prompts import inline_definitions
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel, LanguageModelInput
     from langchain_core.messages import BaseMessage
+    from langchain_core.runnables.configurable import DynamicRunnable
 
 
 _WAYS: dict[str, tuple[dict[str, Any], ...]] = {
@@ -57,14 +57,21 @@ def _is_model_name(given: object) -> bool:
     return isinstance(given, str) and bool(given.strip())
 
 
-def _list_wrapped_models(model: object) -> list[Any]:
+def _list_wrapped_models(model: Any) -> list[Any]:
     if isinstance(model, RunnableBindingBase):  # bind, with_retry, with_config and the like
         return [model.bound]
-    if isinstance(model, RunnableWithFallbacks):
+    if _is_wrapper(model, "fallbacks.RunnableWithFallbacks"):
         return [model.runnable, *model.fallbacks]
-    if isinstance(model, RunnableConfigurableAlternatives):  # a function makes its alternative when it is chosen
+    if _is_wrapper(model, "configurable.RunnableConfigurableAlternatives"):  # a function makes one when it is chosen
         return [model.default, *(other for other in model.alternatives.values() if isinstance(other, Runnable))]
-    return [model.default] if isinstance(model, DynamicRunnable) else []
+    return [model.default] if _is_wrapper(model, "configurable.DynamicRunnable") else []
+
+
+def _is_wrapper(model: object, name: str) -> bool:
+    """Say whether a model is wrapped in a class of LangChain's: none is where nobody has imported its module."""
+    module, _, kind = name.partition(".")
+    known = getattr(sys.modules.get(f"langchain_core.runnables.{module}"), kind, None)
+    return known is not None and isinstance(model, known)
 
 
 _PROVIDERS = {
@@ -101,11 +108,12 @@ def limit_model_output(model: Any, tokens: int | None, default: int | None = Non
         said = own if tokens is None else {name: min(given, tokens) for name, given in own.items()}
         bound = limit_model_output(model.bound, tokens, None if own else default)
         return model.model_copy(update={"bound": bound, "kwargs": {**model.kwargs, **said}})
-    if isinstance(model, RunnableWithFallbacks):
+    if _is_wrapper(model, "fallbacks.RunnableWithFallbacks"):
         first, *others = (limit_model_output(inside, tokens, default) for inside in _list_wrapped_models(model))
         return model.model_copy(update={"runnable": first, "fallbacks": others})
     fields = getattr(type(model), "model_fields", {})
-    if isinstance(model, DynamicRunnable) or (name := next(filter(fields.__contains__, _OUTPUT_FIELDS), None)) is None:
+    name = next(filter(fields.__contains__, _OUTPUT_FIELDS), None)
+    if name is None or _is_wrapper(model, "configurable.DynamicRunnable"):
         return model  # one that the configuration chooses is limited when it is chosen
     has_own = isinstance(own := getattr(model, name), int) and own > 0
     if tokens is not None:
@@ -147,7 +155,7 @@ _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # names of tools that providers
 
 def can_call_tools(model: object, tools: Sequence[JsonObject]) -> bool:
     """Say whether a model, and each inside of a wrapper, can be given these tools in its provider's own form."""
-    if isinstance(model, DynamicRunnable):
+    if _is_wrapper(model, "configurable.DynamicRunnable"):
         return False
     if isinstance(model, RunnableBindingBase) and {"tools", "response_format"} & model.kwargs.keys():
         return False
@@ -168,13 +176,13 @@ def hold_model_to_calls(model: Any, tools: Sequence[JsonObject], schema: JsonObj
     """Give a chat model tools in its provider's own form, and one more by which it answers."""
     if isinstance(model, RunnableBindingBase):
         held = hold_model_to_calls(model.bound, tools, schema)
-        return model.model_copy(update={"bound": _InTime(held) if isinstance(model, RunnableRetry) else held})
-    if isinstance(model, RunnableWithFallbacks):
+        return model.model_copy(update={"bound": _InTime(held) if _is_wrapper(model, "retry.RunnableRetry") else held})
+    if _is_wrapper(model, "fallbacks.RunnableWithFallbacks"):
         first, *others = (
             _InTime(hold_model_to_calls(inside, tools, schema), get_model_name(inside))
             for inside in _list_wrapped_models(model)
         )
-        return model.model_copy(update={"runnable": first, "fallbacks": others})
+        return model.model_copy(update={"runnable": first, "fallbacks": others})  # type: ignore[no-any-return]
     told = {name: form for name, form in schema["properties"].items() if name not in ("calls", "plan")}
     answer = {**schema, "properties": {**told, "answer": {"type": "string"}}, "required": ["answer", "declined"]}
     last = {"name": FINAL_ANSWER, "description": "Ends the task with its answer.", "schema": answer}
@@ -193,11 +201,11 @@ def hold_model_to_schema(model: Any, schema: JsonObject, form: str = "schema") -
         if "response_format" in model.kwargs:
             return model
         held = hold_model_to_schema(model.bound, schema, form)
-        return model.model_copy(update={"bound": _InTime(held) if isinstance(model, RunnableRetry) else held})
-    if isinstance(model, RunnableWithFallbacks):
+        return model.model_copy(update={"bound": _InTime(held) if _is_wrapper(model, "retry.RunnableRetry") else held})
+    if _is_wrapper(model, "fallbacks.RunnableWithFallbacks"):
         first, *others = (_hold_one_of_several(inside, schema, form) for inside in _list_wrapped_models(model))
-        return model.model_copy(update={"runnable": first, "fallbacks": others})
-    if isinstance(model, DynamicRunnable):
+        return model.model_copy(update={"runnable": first, "fallbacks": others})  # type: ignore[no-any-return]
+    if _is_wrapper(model, "configurable.DynamicRunnable"):
         return _Chosen(model, schema, form)
     # by JSON schema, else in the way of its class, such as a call of a tool
     if not (get_provider_name(model) == "openai" and (url := find_base_url(model)) and "openai." not in url):
