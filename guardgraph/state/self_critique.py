@@ -386,7 +386,6 @@ SELF_CRITIQUE_REASONS = Catalogue(
         StopReason("patch_violation:new_region", "patch_violation", ("revise",), "The revision names a new region.", "Look at unsupported.", again=True),
         StopReason("patch_violation:restricted_claims", "patch_violation", ("revise",), "The revision makes a claim that it may not make.", "Look at claims."),
         StopReason("patch_violation:required_changes_not_applied", "patch_violation", ("revise",), "The revision lacks a required phrase or keeps a removed one, also after three attempts and the fallback edit.", "Look at unapplied.", again=True),
-        StopReason("invalid_answer:empty", "invalid_answer", ("finalize",), "The final text is blank.", "Report the defect.", defensive=True),
         StopReason("invalid_answer:too_long", "invalid_answer", ("finalize",), "The final text is longer than max_answer_chars.", "Raise max_answer_chars."),
         StopReason("invalid_answer:restricted_claims", "invalid_answer", ("finalize",), "The approved draft makes a claim that it may not make.", "Look at claims."),
     ],

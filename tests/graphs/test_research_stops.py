@@ -3,29 +3,12 @@
 from functools import partial
 
 import pytest
-from guard_cases import stop_of
 from langgraph.checkpoint.memory import InMemorySaver
-from research_cases import (
-    ANSWER,
-    NOTES,
-    PAGES,
-    PLAN,
-    QUESTION,
-    REQUEST,
-    RUMORS,
-    SLA,
-    STATUS,
-    STEPS,
-    asked,
-    hits,
-    notes,
-    research,
-)
+from research_cases import ANSWER, NOTES, PLAN, QUESTION, REQUEST, RUMORS, SLA, STEPS, asked, hits, notes, research
 from runs import ASKED_ONCE, THREAD, StopCase, check_stop, reasons_without_a_run, write_state
 from stop_cases import MODEL_FAILURES, cases, common_cases, limit_cases, shut_out, told
 
 from guardgraph import LiveWorld, ResearchBudget, ResearchPolicy, create_research_agent
-from guardgraph.guards.research.notes import verify_notes
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_tool, scripted_verifier
@@ -269,7 +252,6 @@ def test_every_reason_has_a_run():
     assert reasons_without_a_run(RESEARCH_REASONS, {*STOPS, *OF_PERSONS_AND_SOURCES}) == []
     assert [item.reason for item in RESEARCH_REASONS if item.defensive] == [
         "result_differs:<key>",
-        "tool_invalid_output:verify_notes",
         "verification_failed:claim_missing",
     ]
 
@@ -278,21 +260,3 @@ def test_every_reason_has_a_run():
 def test_a_run_stops(entry):
     """A run stops with every reason of the catalogue, in its phase and with its evidence."""
     check_stop(RESEARCH_REASONS, entry, STOPS[entry])
-
-
-BROKEN = {
-    "no notes": {"accepted_notes": []},
-    "a note without a quote": {"accepted_notes": [{**NOTES[0], "id": "n1", "quote": None}]},
-    "a page without a body": {"accepted_pages": {STATUS: {"title": "", "published_at": ""}}},
-}
-
-
-@pytest.mark.parametrize("edit", BROKEN)
-def test_notes_that_were_not_read_are_not_verified(edit):
-    good = {"accepted_notes": [{**NOTES[0], "id": "n1"}], "accepted_pages": PAGES}
-    kept = {**good, **BROKEN[edit]}
-    checks = {"check_values": False, "check_quotes": False}
-    stop = stop_of(verify_notes, kept["accepted_notes"], pages=kept["accepted_pages"], **checks)
-    assert stop.reason == "tool_invalid_output:verify_notes"
-    case = StopCase("verify", lambda: edited("verify_guard", "notes_guard", **BROKEN[edit]), DETAILS)
-    check_stop(RESEARCH_REASONS, stop.reason, case)

@@ -21,7 +21,6 @@ from guardgraph.state.research import DroppedNote, Issue, Note, NotesVerificatio
 MIN_QUOTE_CHARS = 20  # characters that a quote has at least
 
 NOTE_TEXTS: Final = ("id", "claim", "quote", "url", "title", "published_at")
-PAGE_TEXTS: Final = ("title", "published_at", "body")  # what a note and a page always have, each a text
 
 
 def read_proposed_notes(raw: JsonValue) -> list[JsonValue]:
@@ -122,10 +121,10 @@ def _place_note(note: Note, asked: str, page: SourcePage) -> Note:
     return placed
 
 
-def verify_notes(notes: JsonValue, *, pages: JsonValue, check_values: bool, check_quotes: bool) -> NotesVerification:
+def verify_notes(
+    notes: Sequence[Note], *, pages: Mapping[str, SourcePage], check_values: bool, check_quotes: bool
+) -> NotesVerification:
     """Check every note against the page that it names."""
-    if not _are_notes(notes) or not _are_note_pages(pages):
-        raise build_output_stop("verify_notes", [notes, pages], "notes and pages as they were read")
     issues: list[Issue] = []
     for note in notes:
         page = pages.get(find_note_url(note))
@@ -155,18 +154,6 @@ def drop_note(note: Note, reason: str, **more: Any) -> DroppedNote:
     """Return what a result says of a note that is left out."""
     said = {"id": note["id"], "claim": note["claim"], "quote": note["quote"], "url": note["url"]}
     return cast(DroppedNote, {**said, "reason": reason, **more})
-
-
-def _are_notes(value: JsonValue) -> bool:
-    return isinstance(value, list) and value != [] and all(_has_note_texts(note, NOTE_TEXTS) for note in value)
-
-
-def _are_note_pages(value: JsonValue) -> bool:
-    return isinstance(value, dict) and all(_has_note_texts(page, PAGE_TEXTS) for page in value.values())
-
-
-def _has_note_texts(value: JsonValue, names: Collection[str]) -> bool:
-    return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
 
 
 def _find_note_source_issues(note: Note, page: SourcePage | None, *, check_quote: bool) -> Iterator[Issue]:
