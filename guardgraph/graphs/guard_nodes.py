@@ -7,7 +7,7 @@ A node judges what another one wrote, writes its verdict to a key, and goes to o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -126,7 +126,7 @@ def _judge_last_calls(
 ) -> JsonObject:
     at = max((at for at, each in enumerate(messages) if isinstance(each, AIMessage)), default=0)
     last = messages[at] if messages else None  # as LangGraph's `ToolNode`, which looks past what stands after it
-    given, made = _read_given(messages), _list_made_calls(messages[:at], policy)
+    given, made = read_given_messages(messages), _list_made_calls(messages[:at], policy)
     licences = list[JsonObject]()
     for proposed in last.tool_calls if isinstance(last, AIMessage) else ():
         call = {"tool": proposed["name"], "args": proposed["args"]}
@@ -139,17 +139,17 @@ def _judge_last_calls(
     return {"ok": True, "stop_reason": "success", "licences": licences}
 
 
-def _read_given(messages: Iterable[BaseMessage]) -> Given:
-    """Return what the user gave; what middlewares of LangChain's wrote in a user's message is not the user's."""
+def is_written_by_user(message: BaseMessage) -> bool:
+    """Say whether a message is a user's own: LangChain marks those that its middlewares write, such as summaries."""
+    return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
+
+
+def read_given_messages(messages: Iterable[BaseMessage], foreign: Container[str | None] = ()) -> Given:
+    """Return what a user gave: the last message as the task, the turns before it; those with `foreign` ids are not."""
     turns = [
-        Turn(
-            role="user"
-            if isinstance(each, HumanMessage) and not each.additional_kwargs.get("lc_source")
-            else "assistant",
-            content=each.text,
-        )
+        Turn(role="user" if is_written_by_user(each) and each.id not in foreign else "assistant", content=each.text)
         for each in messages
-        if isinstance(each, HumanMessage | AIMessage) and each.text
+        if each.text
     ]
     last = max((at for at, turn in enumerate(turns) if turn["role"] == "user"), default=None)
     task = "" if last is None else turns[last]["content"]

@@ -11,10 +11,11 @@ from contextvars import ContextVar
 from typing import Annotated, Any, NotRequired
 
 from langchain.agents.middleware.types import AgentState, OmitFromInput, PrivateStateAttr
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.channels import UntrackedValue
 from langgraph.config import get_config
 
+from guardgraph.graphs.guard_nodes import is_written_by_user, read_given_messages
 from guardgraph.graphs.running.langgraph import RESUMING
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject
@@ -65,11 +66,6 @@ given_around: ContextVar[Given | None] = ContextVar("given_around", default=None
 """What was given to the agent whose tool runs this code: a sub-agent's own task is a model's text."""
 
 
-def is_written_by_user(message: AnyMessage) -> bool:
-    """Say whether a message is a user's own: LangChain marks those that its middlewares write, such as summaries."""
-    return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
-
-
 def is_this_run(state: Mapping[str, Any], run: str, foreign: Iterable[str] = ()) -> bool:
     """Say whether a run is under way: it began here, goes on, or only `foreign` messages came since."""
     if state.get("guardgraph_begun") == run or get_config().get("configurable", {}).get(RESUMING):
@@ -99,17 +95,7 @@ def read_given(messages: Sequence[AnyMessage], foreign: Iterable[str] = ()) -> G
     if (around := given_around.get()) is not None:
         asked = Turn(role="assistant", content="\n".join(each.text for each in messages if is_written_by_user(each)))
         return Given(**{**around, "history": [*around["history"], asked]})
-    unknown = set(foreign)
-    turns = [
-        Turn(role="user" if is_written_by_user(each) and each.id not in unknown else "assistant", content=each.text)
-        for each in messages
-        if each.text
-    ]
-    last = max((at for at, turn in enumerate(turns) if turn["role"] == "user"), default=None)
-    if last is None:
-        return Given(task="", history=turns, is_foreign=True)
-    before = [turn for at, turn in enumerate(turns) if at != last]
-    return Given(task=turns[last]["content"], history=before, is_foreign=True)
+    return read_given_messages(messages, {*foreign})
 
 
 def make_stop_message(stop: Stop, told: str = "") -> AIMessage:

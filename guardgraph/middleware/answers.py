@@ -16,6 +16,7 @@ from langgraph.types import Command
 
 from guardgraph.checking.answer import judge_answer_text, read_settings, read_source
 from guardgraph.checking.checked import CheckedAnswer, explain_finding
+from guardgraph.graphs.guard_nodes import is_written_by_user
 from guardgraph.grounding.check import Source
 from guardgraph.guards.answers import is_partial
 from guardgraph.guards.stop import Stop
@@ -27,7 +28,6 @@ from guardgraph.middleware.agent_state import (
     find_record,
     find_run,
     is_stop_message,
-    is_written_by_user,
     make_stop_message,
 )
 from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal

@@ -23,6 +23,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
+from guardgraph.graphs.guard_nodes import is_written_by_user
 from guardgraph.graphs.running.effects import locate_node_checkpoint
 from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.tools import fill_tool_policy
@@ -35,7 +36,6 @@ from guardgraph.middleware.agent_state import (
     find_record,
     find_run,
     given_around,
-    is_written_by_user,
     make_stop_message,
     read_given,
 )

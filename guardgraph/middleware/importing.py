@@ -17,8 +17,9 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
 from guardgraph.graphs.grammar import validate_recorder
+from guardgraph.graphs.guard_nodes import is_written_by_user
 from guardgraph.grounding.check import Source
-from guardgraph.middleware.agent_state import is_written_by_user, read_given
+from guardgraph.middleware.agent_state import read_given
 from guardgraph.middleware.answers import list_result_sources
 from guardgraph.middleware.calls import list_cards
 from guardgraph.middleware.pattern import ENDING_UNKNOWN

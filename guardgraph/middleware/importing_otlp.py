@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
-from guardgraph.middleware.agent_state import is_written_by_user
+from guardgraph.graphs.guard_nodes import is_written_by_user
 from guardgraph.middleware.importing import NO_TIME, TOLD, ExportedRun, tell
 from guardgraph.middleware.importing_langgraph import read_json_file
 from guardgraph.plain.errors import ConfigurationError

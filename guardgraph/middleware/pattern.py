@@ -118,22 +118,11 @@ class AgentResult(Result):
 
 
 def model(view: JsonObject) -> Any:
-    """Stand for the agent's model and tools, which only a recording has."""
+    """Stand for the agent's model and tools, for a person, and for what an export lacks: only recordings have them."""
     raise ConfigurationError("a recorded agent is decided again, and calls nobody")
 
 
-def person(view: JsonObject) -> Any:
-    """Stand for whoever answered; see `model`."""
-    return model(view)
-
-
-def export(view: JsonObject) -> Any:
-    """Stand for what an export did not say; see `model`."""
-    return model(view)
-
-
-MODEL, PERSON = Proposer(model, {"proposer": "model"}), Proposer(person, {"proposer": "person"})
-EXPORT = Proposer(export, {"proposer": "export"})
+MODEL, PERSON, EXPORT = (Proposer(model, {"proposer": name}) for name in ("model", "person", "export"))
 
 
 def recorded_agent(*middleware: LicensedTools | GroundedAnswer) -> GuardedGraph[Any, Any, Any]:

@@ -21,12 +21,13 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
 from guardgraph.graphs.grammar import validate_recorder
+from guardgraph.graphs.guard_nodes import is_written_by_user
 from guardgraph.graphs.running.effects import CHANNEL, Errand
 from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.graphs.running.recorder import Telling, tell_beginning
 from guardgraph.graphs.running.session import Session, choose_request, find_run_thread
-from guardgraph.middleware.agent_state import GuardedState, find_run, is_this_run, is_written_by_user, read_given
+from guardgraph.middleware.agent_state import GuardedState, find_run, is_this_run, read_given
 from guardgraph.middleware.answers import list_result_sources, list_sources, read_answer_text
 from guardgraph.middleware.asking import asked_by, is_recorded
 from guardgraph.middleware.calls import list_cards, list_proposed_calls

@@ -178,18 +178,9 @@ def extend_catalogue(catalogue: Catalogue, guards: Sequence[AnswerGuard], phase:
     return Catalogue(catalogue.pattern, catalogue.phases, [*catalogue, *added.values()])
 
 
-_GRAMMARS = frozenset(
-    {
-        "invalid_request",
-        "budget",
-        "guard_error",
-        "audit_unavailable",
-        "llm",
-        "tool",
-        "review",
-        "effect",
-        "access_revoked",
-    }
+_GRAMMARS = (
+    *("invalid_request", "budget", "guard_error", "audit_unavailable", "llm"),
+    *("tool", "review", "effect", "access_revoked"),
 )
 """Families that say what befell a run, and not what was found in an answer."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import resources
+from typing import Any
 
 from guardgraph.plain.json import JsonObject
 
@@ -47,15 +48,16 @@ def load_tools_demo() -> JsonObject:
 
 def load_demo_request() -> JsonObject:
     """Return the demo's research request: the question, and the hints that may tighten a run."""
-    return _load_demo_file("research_request.json")
+    request: JsonObject = load_demo_file("research_request.json")
+    return request
 
 
 def load_demo_incident() -> JsonObject:
     """Return the demo's incident."""
-    return _load_demo_file("self_critique_incident_context.json")
+    incident: JsonObject = load_demo_file("self_critique_incident_context.json")
+    return incident
 
 
-def _load_demo_file(name: str) -> JsonObject:
-    file = resources.files("guardgraph.tools") / "data" / name
-    packaged: JsonObject = json.loads(file.read_text(encoding="utf-8"))
-    return packaged
+def load_demo_file(name: str) -> Any:
+    """Return what a file has that is shipped with the package, as JSON."""
+    return json.loads((resources.files("guardgraph.tools") / "data" / name).read_text(encoding="utf-8"))

@@ -1,10 +1,8 @@
 """Knowledge bases: the packaged demo, and a folder of Markdown, reStructuredText, HTML and plain text files."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple, NotRequired
 
@@ -13,6 +11,7 @@ from typing_extensions import TypedDict
 from guardgraph.formats.article import SECTION_SIGN, Section, Span
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.rag import PASSAGE_CHARS
+from guardgraph.tools.demo import load_demo_file
 from guardgraph.tools.folder import (
     MAX_BYTES,
     MAX_FILES,
@@ -57,8 +56,7 @@ class Documents(list[Document]):
 
 def demo_documents() -> list[Document]:
     """Read the five documents of the RAG demo, which are shipped with the package."""
-    packaged = resources.files("guardgraph.tools") / "data" / "rag_documents.json"
-    documents: list[Document] = json.loads(packaged.read_text(encoding="utf-8"))
+    documents: list[Document] = load_demo_file("rag_documents.json")
     return documents
 
 

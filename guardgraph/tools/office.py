@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
-
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.tools import ArgumentRule, ToolPolicy, ToolRule
+from guardgraph.tools.demo import load_demo_file
 from guardgraph.world.call import NamedTool, mark_as_instant
 
 OFFICE_POLICY = ToolPolicy(
@@ -21,8 +19,7 @@ OFFICE_POLICY = ToolPolicy(
 
 def make_demo_office() -> dict[str, NamedTool]:
     """Make the tools of the demo, by name: ``list_files``, ``read_file``, ``send_money``."""
-    data = resources.files("guardgraph.tools") / "data" / "tools_files.json"
-    files: dict[str, str] = json.loads(data.read_text(encoding="utf-8"))
+    files: dict[str, str] = load_demo_file("tools_files.json")
 
     @mark_as_instant
     def list_files(request: JsonObject) -> JsonValue:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from urllib.parse import urlsplit
 
 from guardgraph.grounding.words import read_terms
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.urls import identify_url
+from guardgraph.tools.demo import load_demo_file
 from guardgraph.tools.tool import Tool
 from guardgraph.world.call import mark_as_instant
 
@@ -16,7 +15,7 @@ from guardgraph.world.call import mark_as_instant
 def make_recorded_search() -> Tool:
     """Make the search that knows the recorded hits."""
     recorded = []
-    for hit in _load_recorded_file("research_search_results.json"):
+    for hit in load_demo_file("research_search_results.json"):
         said = f"{hit['title']} {hit['snippet']} {urlsplit(hit['url']).path}"
         recorded.append((hit, _list_recorded_terms(said)))
 
@@ -30,7 +29,7 @@ def make_recorded_search() -> Tool:
 
 def make_recorded_reader() -> Tool:
     """Make the reader that knows the recorded pages."""
-    recorded = _load_recorded_file("research_pages.json")
+    recorded = load_demo_file("research_pages.json")
 
     @mark_as_instant
     def read_recorded_page(request: JsonObject) -> JsonValue:
@@ -44,7 +43,7 @@ def make_recorded_reader() -> Tool:
 
 def make_recorded_extractor() -> Tool:
     """Make the extractor that knows the recorded notes."""
-    recorded = _load_recorded_file("research_notes.json")
+    recorded = load_demo_file("research_notes.json")
 
     @mark_as_instant
     def extract_recorded_notes(request: JsonObject) -> JsonValue:
@@ -55,8 +54,3 @@ def make_recorded_extractor() -> Tool:
 
 def _list_recorded_terms(text: str) -> set[str]:
     return {term for term in read_terms(text, "en") if not term.isdecimal()}
-
-
-def _load_recorded_file(name: str) -> JsonValue:
-    packaged = resources.files("guardgraph.tools") / "data" / name
-    return json.loads(packaged.read_text(encoding="utf-8"))

@@ -214,19 +214,9 @@ def _is_grammar_branch(branch: BranchSpec, of_an_ending: bool) -> bool:
 
 
 _WHOLE = (
-    "channels",
-    "input_channels",
-    "output_channels",
-    "stream_channels",
-    "trigger_to_nodes",
-    "node_error_handler_map",
-    "retry_policy",
-    "cache_policy",
-    "step_timeout",
-    "context_schema",
-    "schema_to_mapper",
-    "_output_mapper",
-    "_state_mapper",
+    *("channels", "input_channels", "output_channels", "stream_channels", "trigger_to_nodes"),
+    *("node_error_handler_map", "retry_policy", "cache_policy", "step_timeout", "context_schema"),
+    *("schema_to_mapper", "_output_mapper", "_state_mapper"),
 )
 _CACHED = ("node", "flat_writers", "input_cache_key")  # what a node makes of the rest of itself when it first runs
 _ATOMS = (type(None), str, bool, type)  # what most of it all is, and what is compared as it is

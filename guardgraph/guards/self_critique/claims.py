@@ -133,15 +133,12 @@ def _compile_claim_phrase(phrase: str, words: dict[str, list[str]]) -> str:
 
 
 def _compile_claim_words(said: str, words: dict[str, list[str]]) -> str:
-    return "".join(_compile_claim_word(word, words) for word in said.split())
-
-
-def _compile_claim_word(word: str, words: dict[str, list[str]]) -> str:
-    if word in _SIGNS:
-        return _SIGNS[word]
-    named = (words[item[1:-1]] if item[0] == "{" else [item] for item in _ITEM.findall(word))
-    either = "|".join(_NUMBER if each == "#" else re.escape(each) for some in named for each in some)
-    return f"(?:(?:{either}) )" + ("?" if word.endswith("?") else "")
+    compiled = list[str]()
+    for word in said.split():
+        named = (words[item[1:-1]] if item[0] == "{" else [item] for item in _ITEM.findall(word))
+        either = "|".join(_NUMBER if each == "#" else re.escape(each) for some in named for each in some)
+        compiled.append(_SIGNS.get(word) or f"(?:(?:{either}) )" + ("?" if word.endswith("?") else ""))
+    return "".join(compiled)
 
 
 class _Clause(NamedTuple):

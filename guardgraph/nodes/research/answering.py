@@ -91,25 +91,9 @@ FOUND = ("accepted_query", "accepted_hits", "accepted_sources", "accepted_pages"
 
 
 RESULT = (
-    "outcome",
-    "answer",
-    "sections",
-    "citations",
-    "citation_details",
-    "passages",
-    "aggregate",
-    "dropped_urls",
-    "failed_sources",
-    "dropped_notes",
-    "unverified",
-    "ended_by",
-    "agreement",
-    "approved_by",
-    "failed_queries",
-    "queries",
-    "rounds",
-    "open",
-    "stopped_because",
+    *("outcome", "answer", "sections", "citations", "citation_details", "passages", "aggregate", "dropped_urls"),
+    *("failed_sources", "dropped_notes", "unverified", "ended_by", "agreement", "approved_by"),
+    *("failed_queries", "queries", "rounds", "open", "stopped_because"),
 )
 """What the good ending returns: what was left out where there is any, of the searches where there may be several."""
 
