@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from guardgraph.grounding.cover import Evidence, Sources, list_stems, read_sources, read_text
+from guardgraph.grounding.cover import Evidence, Sources, read_sources, read_text
 from guardgraph.grounding.marks import CitingSentence
 from guardgraph.grounding.names import (
     Names,
@@ -22,6 +22,7 @@ from guardgraph.grounding.opposites import is_opposite
 from guardgraph.grounding.quotes import find_quoting_sentences
 from guardgraph.grounding.tables import Table, find_misplaced_values, join_tables
 from guardgraph.grounding.values import Value, ValueIndex, find_support, is_same_kind, is_written, supports
+from guardgraph.grounding.words import list_stems
 from guardgraph.grounding.workings import evaluate_workings
 
 VERDICTS: Final = ("contradicted", "unsupported", "doubtful", "unchecked", "supported")  # the worst first
@@ -241,8 +242,8 @@ class _Held:
         """Return a sentence with its verdict."""
         sentence = self.read.text[start:end]
         near, cover = list[tuple[float, int]](), 1.0
+        stems = list_stems(sentence, self.language)
         if self.checks.places:
-            stems = list_stems(sentence, self.language)
             near = self.sources.find_nearest(stems)
             cover = self.sources.measure_cover(stems, self.asked, self.language)
         values = [value for value in self.read.list_values_between(start, end) if value.mark != "implied"]
@@ -255,11 +256,11 @@ class _Held:
             misplaced = list(self._judge_places(start, end, values))
             placed = {finding.start for finding in misplaced}
             findings += misplaced
-            findings += self._judge_values([value for value in values if value.start not in placed], sentence)
+            findings += self._judge_values([value for value in values if value.start not in placed], stems)
         if self.checks.names and self.is_same_language:
             findings += self._judge_names(start, end, values)
         if self.checks.opposites and is_statement:
-            findings += self._judge_opposites(start, end, near)
+            findings += self._judge_opposites(start, end, stems, near)
         if self.checks.cover and cover < self.checks.min_cover and not sentence.rstrip("*_ ").endswith("?"):
             findings.append(Finding("cover", "doubtful", self.text[start:end], start, end, told=f"{cover:.2f}"))
         verdict = min((finding.verdict for finding in findings), key=VERDICTS.index, default="supported")
@@ -278,7 +279,7 @@ class _Held:
                 finding = None if is_known else Finding("value", "unsupported", match[0], *match.span())
                 yield match.span(), finding
 
-    def _judge_values(self, values: list[Value], sentence: str) -> Iterator[Finding]:
+    def _judge_values(self, values: list[Value], stems: frozenset[str]) -> Iterator[Finding]:
         told = [(value, self._find_told(value)) for value in values]
         stated = [value for value, hit in told if hit]
         for value, hit in told:
@@ -291,7 +292,7 @@ class _Held:
             return
         beside = [
             (share, place, each)
-            for share, at in self.sources.find_nearest(list_stems(sentence, self.language))
+            for share, at in self.sources.find_nearest(stems)
             for place in [self.sources.find_place(at)]
             for each in self.sources.read[place[0]].list_values_between(place[1], place[2])[:_MOST]
         ]
@@ -319,7 +320,7 @@ class _Held:
     def _judge_places(self, start: int, end: int, values: Sequence[Value]) -> Iterator[Finding]:
         """Find values that tables have elsewhere than the sentence says."""
         seen = set[int]()
-        for table in _join_tables(self.sources):
+        for table in _join_tables(self.sources) if values else ():
             for value, told, source in find_misplaced_values(self.read.text[start:end], start, values, table):
                 if value.start not in seen:
                     seen.add(value.start)
@@ -369,12 +370,16 @@ class _Held:
                 alike = find_spelled_alike(name.text, self.names)
                 yield Finding("name", "doubtful" if alike else "unsupported", name.text, first, last, told=alike)
 
-    def _judge_opposites(self, start: int, end: int, near: Sequence[tuple[float, int]]) -> Iterator[Finding]:
+    def _judge_opposites(
+        self, start: int, end: int, stems: frozenset[str], near: Sequence[tuple[float, int]]
+    ) -> Iterator[Finding]:
         if self.language != "en":
             return
         sentence, compared = self.read.text[start:end], list[tuple[tuple[int, int, int], bool]]()
         for _, at in near:
             source, first, last = self.sources.find_place(at)
+            if 2 * len(stems & self.sources.stems[at]) < len(stems):  # they are not nearly the same
+                continue
             other = self.sources.read[source].text[first:last]
             opposite = None if other.endswith("?") else is_opposite(sentence, other)
             if opposite is not None:

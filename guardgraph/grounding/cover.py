@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property, lru_cache
+from heapq import nsmallest
 from itertools import accumulate
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -16,7 +17,7 @@ from guardgraph.grounding.names import Names, join_names, read_names
 from guardgraph.grounding.scanning import scan_text
 from guardgraph.grounding.sentences import find_sentence_spans, unwrap_text_lines
 from guardgraph.grounding.values import Value, ValueIndex
-from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_joining_words, split_words, stem
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, list_stems, stem
 from guardgraph.plain.memory import remember_by_text
 
 LEAST_COVERED: Final = 3  # content words that a sentence has at least for its cover to say anything
@@ -42,7 +43,11 @@ class ReadText:
         self.text = unwrap_text_lines(text)
         """With the lines that were only broken to a width joined; of the same length."""
         self.language = detect_language(text) or DEFAULT_LANGUAGE
-        self.values: tuple[Value, ...] = scan_text(self.text, self.language)
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """The values that stand in it."""
+        return scan_text(self.text, self.language)
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
@@ -71,18 +76,15 @@ def read_text(text: str) -> ReadText:
     return ReadText(text)
 
 
-@remember_by_text(texts=4096, chars=1000)
-def list_stems(text: str, language: str) -> frozenset[str]:
-    """Return the stems of the words of a text that say what it is about, and its numbers."""
-    joining = load_joining_words(language)
-    keys = {word.key for word in split_words(text)}
-    return frozenset(stem(key, language) for key in keys if key not in joining and (len(key) > 1 or not key.isascii()))
-
-
 @cache
 def load_frame_stems(language: str) -> frozenset[str]:
     """Return the stems of what a text says of itself and its sources: no source could have them."""
     return frozenset(stem(word, language) for word in list_hand_words(language, "frame_words"))
+
+
+def _rank_place(scored: tuple[int, float]) -> tuple[float, int]:
+    at, score = scored
+    return -round(score, 9), at  # sums of the same weights in another order differ in their last digits
 
 
 class Sources:
@@ -93,8 +95,12 @@ class Sources:
         self.read = [read_text(text) for text in texts]
         about = [[read_text(said) for said in each] for each in abouts]
         self._parts, self._every = about, (*self.read, *(part for parts in about for part in parts))
-        self.index = ValueIndex(value for each in self._every for value in each.values)
         self.text = "\n".join(each.text for each in self._every)
+
+    @cached_property
+    def index(self) -> ValueIndex:
+        """The values that stand in them."""
+        return ValueIndex(value for each in self._every for value in each.values)
 
     @cached_property
     def names(self) -> Names:
@@ -110,10 +116,15 @@ class Sources:
         return [0, *accumulate(len(each.spans) for each in self.read)]
 
     @cached_property
+    def stems(self) -> list[frozenset[str]]:
+        """The stems of all sentences."""
+        return [stems for each in self.read for stems in each.stems]
+
+    @cached_property
     def _places(self) -> dict[str, list[int]]:
         """The sentences that have a stem, by their numbers."""
         places: defaultdict[str, list[int]] = defaultdict(list)
-        for at, stems in enumerate(stems for each in self.read for stems in each.stems):
+        for at, stems in enumerate(self.stems):
             for word in stems:
                 if len(places[word]) < _MOST_PLACES:
                     places[word].append(at)
@@ -134,7 +145,7 @@ class Sources:
             total += weight
             for at in places:
                 scores[at] += weight
-        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_MOST_NEAR]
+        best = nsmallest(_MOST_NEAR, scores.items(), key=_rank_place)
         return [(score / total, at) for at, score in best]
 
     def measure_cover(self, stems: frozenset[str], asked: frozenset[str], language: str) -> float:

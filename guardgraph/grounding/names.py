@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -23,6 +23,7 @@ from guardgraph.plain.memory import remember_by_text
 _LETTER: Final = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u9fff]"
 """Of a script with blanks between words."""
 _TOKEN: Final = re.compile(rf"{_LETTER}+(?:['’.&-]{_LETTER}+)*")
+_ASCII_TOKEN: Final = re.compile(r"[A-Za-z0-9]++(?:['.&-][A-Za-z0-9]++)*+")
 _PARTS: Final = re.compile(r"['’.&-]|(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _JOINT: Final = re.compile(r"['’.&-]")
 _OPENS: Final = re.compile(r"(?:^|[.!?:;\n]|[-–—*•#|>(]|[\"“”'‘«¿¡])[\s*_\"“'‘(\[]*$")
@@ -36,6 +37,7 @@ _LEAST_ROOT: Final = 4
 _SHORT: Final = 5
 _LONG: Final = 9  # letters of a name that one other letter, and two, may leave the same name: "Wellesey" of "Wellesley"
 _LONGEST: Final = 16
+_MOST_OTHER: Final = 4  # letters that one of two spellings has and the other has not: two of each
 _MOST_HEADING_WORDS: Final = 11
 _LOOKBACK: Final = 12
 _LONGEST_RUN: Final = 12
@@ -46,7 +48,6 @@ class Names(NamedTuple):
     """The words that texts have, as names are looked for."""
 
     words: frozenset[str] = frozenset()
-    roots: frozenset[str] = frozenset()
     initials: frozenset[str] = frozenset()  # of the names of several words
 
     def has_name(self, word: str) -> bool:
@@ -54,12 +55,18 @@ class Names(NamedTuple):
         plain = fold_name(word)
         if plain in self.words or plain.rstrip("s") in self.words or f"{plain}s" in self.words:
             return True
-        if stem(plain) in self.words or not self.roots.isdisjoint(list_roots(plain)):
+        if stem(plain) in self.words or self._has_root(list_roots(plain)):
             return True
         if word.isupper() and (plain.rstrip("s") in self.initials or not self.words.isdisjoint(list_aliases(plain))):
             return True
         parts = [part for part in _JOINT.split(word) if part]
         return len(parts) > 1 and all(not part[0].isupper() or len(part) < 2 or self.has_name(part) for part in parts)
+
+    def _has_root(self, roots: Collection[str]) -> bool:
+        """Say whether a form of a name is among the words: one with another ending."""
+        endings = ("", *list_hand_words(DEFAULT_LANGUAGE, "name_endings"))
+        is_there = any(f"{root}{ending}" in self.words for root in roots if root.isascii() for ending in endings)
+        return is_there or not _list_other_roots(self.words).isdisjoint(roots)
 
 
 @cache
@@ -67,24 +74,32 @@ def _compile_run() -> re.Pattern[str]:
     """Return what a name of several words looks like: "Health Organization", "Bank of the West"."""
     joins = "|".join(sorted({word for each in LANGUAGES for word in list_hand_words(each, "name_joins")}))
     word = rf"[{_UPPER}][^\W_]*+"
-    return re.compile(rf"(?<![^\W_]){word}(?:[ -](?:(?:{joins}) ){{0,2}}{word})+")
+    begin = rf"[{_UPPER}](?<![^\W_].)[^\W_]*+"  # the letter first: what is before it is looked at only there
+    return re.compile(rf"{begin}(?:[ -](?:(?:{joins}) ){{0,2}}{word})+")
 
 
 @remember_by_text(texts=1024, chars=20_000)
 def read_names(text: str) -> Names:
     """Return the words that a text has, as names are looked for."""
     words, initials = set[str](), set[str]()
-    for token in dict.fromkeys(_TOKEN.findall(text)):
-        words.add(fold_name(token))
+    tokens = {*(_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)}
+    words.update(map(fold_name, tokens))
+    for token in tokens:
         if not token.isalpha():
-            words.update(fold_name(part) for part in _PARTS.split(token))
+            words.update(map(fold_name, _PARTS.split(token)))
     for run in _compile_run().findall(text):
         initials |= list_initials(run)
     for cell in _CELL.findall(text) if "|" in text else ():  # a heading of a table has no capitals
         letters = "".join(word[0] for word in _TOKEN.findall(cell)).lower()
         initials |= {letters[:size] for size in range(2, len(letters) + 1)}
     words.discard("")
-    return Names(frozenset(words), frozenset(root for word in words for root in list_roots(word)), frozenset(initials))
+    return Names(frozenset(words), frozenset(initials))
+
+
+@lru_cache(maxsize=64)
+def _list_other_roots(words: frozenset[str]) -> frozenset[str]:
+    """Return the roots of words of languages whose endings are not listed."""
+    return frozenset(root for word in words if not word.isascii() for root in list_roots(word))
 
 
 def _list_cuts(word: str) -> set[str]:
@@ -93,18 +108,15 @@ def _list_cuts(word: str) -> set[str]:
     return cuts if len(word) < _LONG else {cut[:at] + cut[at + 1 :] for cut in cuts for at in range(len(cut) + 1)}
 
 
-@lru_cache(maxsize=16)
-def _list_cut_words(words: frozenset[str]) -> Mapping[str, str]:
-    return {cut: word for word in words if _SHORT <= len(word) <= _LONGEST for cut in _list_cuts(word)}
-
-
 def find_spelled_alike(word: str, known: Names) -> str:
     """Return a word of texts that a name differs from in a letter or two, as two spellings of one do; "" for none."""
     plain = fold_name(word)
     if not _SHORT <= len(plain) <= _LONGEST:
         return ""
-    words = _list_cut_words(known.words)
-    return next((words[cut] for cut in sorted(_list_cuts(plain)) if cut in words), "")
+    cuts, letters = _list_cuts(plain), {*plain}
+    near = [word for word in known.words if _SHORT <= len(word) <= _LONGEST and abs(len(word) - len(plain)) <= 2]
+    alike = [word for word in near if len(letters ^ {*word}) <= _MOST_OTHER and not cuts.isdisjoint(_list_cuts(word))]
+    return min(alike, key=lambda word: (min(cuts & _list_cuts(word)), word), default="")
 
 
 def join_names(read: Iterable[Names]) -> Names:

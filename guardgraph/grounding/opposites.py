@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from typing import Final, NamedTuple
@@ -14,7 +13,7 @@ from guardgraph.plain.memory import remember_by_text
 
 _LEAST_WORDS: Final = 4  # that both have, opposites aside; of two sentences with the same content words one
 _LEAST_SHARE: Final = 0.75  # of the content words of the sentence, and of the stretch of the other one, that both have
-_TOKEN: Final = re.compile(r"!|\d+(?:[.,]\d+)*|[^\W\d_]+")
+_TOKEN: Final = re.compile(r"[^\W\d_]++|!|\d++(?:[.,]\d++)*+")
 _CONTRACTED: Final = re.compile(r"(\b(?:ca|wo|sha))?n['’]t\b")
 _BOUND: Final = re.compile(r"\b(?:(?:no|not) )?(?:more|less|fewer) than (?=\d)|\bat (?:least|most) (?=\d)")
 """What bounds a number: that is held elsewhere."""
@@ -26,14 +25,18 @@ class _Read(NamedTuple):
     """A sentence as it is compared."""
 
     keys: tuple[str, ...]  # its content words: stems, numbers, and the numbers of pairs of opposites behind ``<``
+    distinct: frozenset[str]  # each once
     sides: Mapping[str, set[int]]  # of each pair that it has a word of, which one
     denied: set[str]  # what stands behind an odd number of negations
     is_condition: bool
 
 
 @cache
-def _load_tables() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple[str, int]]]:
-    """Return what denies nothing, what denies, and the pair and the side of each word that has an opposite."""
+def _load_tables() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple[str, int]], frozenset[str]]:
+    """Return what denies nothing, what denies, the pair and the side of each word that has an opposite.
+
+    At last the words that both kinds of phrases begin with: most sentences have none of them.
+    """
     table = load_hand_table(DEFAULT_LANGUAGE)
     idle, denying = (rf"\b(?:{'|'.join(sorted(table[key], key=len, reverse=True))})\b" for key in ("idle", "negations"))
     sides: dict[str, tuple[str, int]] = {}
@@ -45,6 +48,7 @@ def _load_tables() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple
         re.compile(idle),
         re.compile(denying),
         {**{stem(word): pair for word, pair in [*sides.items()][::-1]}, **sides},
+        frozenset(phrase.split()[0] for key in ("idle", "negations") for phrase in table[key]),
     )
 
 
@@ -54,40 +58,48 @@ def _write_out_contraction(match: re.Match[str]) -> str:
 
 @remember_by_text(texts=4096, chars=1000)
 def _read_opposites_of_sentence(sentence: str) -> _Read:
-    idle, denying, opposites = _load_tables()
+    idle, denying, opposites, negating = _load_tables()
     joining = load_joining_words(DEFAULT_LANGUAGE)
-    said = denying.sub("!", idle.sub(" ", _BOUND.sub(" ", _CONTRACTED.sub(_write_out_contraction, sentence.lower()))))
-    keys, sides, denied = list[str](), dict[str, set[int]](), Counter[str]()
-    denials = 0
+    said = sentence.lower()
+    if "n't" in said or "n’t" in said:
+        said = _CONTRACTED.sub(_write_out_contraction, said)
     words = _TOKEN.findall(said)
+    is_condition = not list_hand_words(DEFAULT_LANGUAGE, "conditions").isdisjoint(words)
+    if not negating.isdisjoint(words):
+        words = _TOKEN.findall(denying.sub("!", idle.sub(" ", _BOUND.sub(" ", said))))
+    elif _BOUND.search(said):
+        words = _TOKEN.findall(_BOUND.sub(" ", said))
+    keys, sides, turned = list[str](), dict[str, set[int]](), set[str]()
+    denials = 0
     for word in words:
         if word == "!":
             denials += 1
             continue
-        pair = opposites.get(word) or opposites.get(stem(word))
+        key = stem(word)
+        pair = opposites.get(word) or opposites.get(key)
         if pair:
-            sides.setdefault(pair[0], set()).add(pair[1])
-        if pair or word not in joining:
-            keys.append(pair[0] if pair else stem(word))
-            denied[keys[-1]] += denials
-            denials = 0
-    is_condition = not list_hand_words(DEFAULT_LANGUAGE, "conditions").isdisjoint(_TOKEN.findall(sentence.lower()))
-    return _Read(tuple(keys), sides, {key for key, times in denied.items() if times % 2}, is_condition)
+            key = pair[0]
+            sides.setdefault(key, set()).add(pair[1])
+        elif word in joining:
+            continue
+        keys.append(key)
+        if denials % 2:
+            turned ^= {key}
+        denials = 0
+    return _Read(tuple(keys), frozenset(keys), sides, turned, is_condition)
 
 
 def is_opposite(said: str, source: str) -> bool | None:
     """Say whether two sentences that are nearly the same differ in an odd number of negations and opposites."""
     one, other = _read_opposites_of_sentence(said), _read_opposites_of_sentence(source)
-    shared = set(one.keys) & set(other.keys)
-    is_same = set(one.keys) == set(other.keys)
+    shared = one.distinct & other.distinct
+    if one.is_condition != other.is_condition or len(shared) < _LEAST_SHARE * len(one.distinct):
+        return None
+    is_same = one.distinct == other.distinct
     turned = [key for key in shared & one.sides.keys() & other.sides.keys() if not one.sides[key] & other.sides[key]]
     if len(shared - set(turned)) < (1 if is_same else _LEAST_WORDS):
         return None
-    if len(shared) < _LEAST_SHARE * len(set(one.keys)):
-        return None
     places = [place for place, key in enumerate(other.keys) if key in shared]
     if len(shared) < _LEAST_SHARE * len(set(other.keys[places[0] : places[-1] + 1])):
-        return None
-    if one.is_condition != other.is_condition:
         return None
     return (len(turned) + len((one.denied ^ other.denied) & shared)) % 2 == 1

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import cache
+from itertools import accumulate
+from string import ascii_letters
 from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.languages import LANGUAGES, list_hand_words, load_hand_table, load_made_table, load_names
@@ -17,11 +19,18 @@ from guardgraph.plain.memory import remember_by_text
 
 _Date = tuple[int, int, int, int]
 
-_MASKED: Final = re.compile(
-    r"https?://\S+|www\.\S+|[^\s@]{1,64}@[^\s@]+\.\w+|\[\d{1,3}(?:, ?\d{1,3})*\]"
-    r"|^[ \t]*(?:[-*•][ \t]+)?\(?\d{1,2}[.)][ \t]+",
-    re.MULTILINE,
-)
+_MASKED: Final = {
+    "://": re.compile(r"https?://\S+"),
+    "www.": re.compile(r"www\.\S+"),
+    "@": re.compile(r"[^\s@]{1,64}@[^\s@]+\.\w+"),
+    "[": re.compile(r"\[\d{1,3}(?:, ?\d{1,3})*\]"),
+}
+"""What says nothing in numbers, by a sign that it has: addresses, and marks that cite."""
+_ITEM: Final = re.compile(r"[ \t]*(?:[-*•][ \t]+)?\(?\d{1,2}[.)][ \t]+")
+"""The number of an item, where a line begins."""
+_DIGIT: Final = re.compile(r"\d(?<!\d\d)")
+_LETTERS: Final = frozenset(ascii_letters)
+_UNSPACED: Final = "\u0e00"  # before the letters of scripts without blanks between words
 _DIGITS: Final = re.compile(
     r"(?<![\w.,])(?<!\d[-:/])\d{1,3}(?:(?P<sep>[ ,.']| , )\d{3})(?:(?P=sep)\d{3})*(?:[.,]\d+)?(?!\d|[.,]\d)"
     r"|\d{1,3}(?:,\d\d)+,\d{3}(?!\d)"
@@ -52,6 +61,7 @@ _SCORE: Final = re.compile(r"(?<![\w.,/$€£-])(\d{1,3}) ?- ?(\d{1,3})(?![\w/%-
 _FRACTION: Final = re.compile(r"(?<![\w.,/$])([1-9])/([2-9]|10)(?![\w/])")
 _CURRENCY_BEFORE: Final = re.compile(r"(?:(?:(?<![A-Za-z])([A-Z]{1,3}) ?)?([$€£¥₹₩₪])|\b([A-Z]{3})) ?\(?$")
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_WORDS: Final = re.compile(r"([^\W\d_]++)")
 _AFTER: Final = re.compile(r"\)?[ -]?([^\W\d_]+|[%‰°$€£¥₹₩][A-Za-z]?)")
 _MIXED_SIGNS: Final = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _NOUN: Final = re.compile(r"[ -]([^\W\d_]+)|(\S)")
@@ -107,6 +117,10 @@ class _Number(NamedTuple):
     implied: bool = False
 
 
+def _list_first_words(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(match[0].lower() for match in map(_WORD.match, names) if match)
+
+
 class _Scanner:
     """Reads the texts of a language."""
 
@@ -118,11 +132,13 @@ class _Scanner:
         self.units |= load_hand_table(language).get("units", {})
         self.symbols = load_made_table(DEFAULT_LANGUAGE)["symbols"]
         self.currencies = load_names(language, "currencies")
+        self.percent, self.points = (list_hand_words(language, key) for key in ("percent", "points"))
+        self.unit_words = _list_first_words((*self.units, *self.symbols, *self.currencies, *self.percent))
         short = {name: size for name, size in load_names(DEFAULT_LANGUAGE, "scales").items() if len(name) < 3}
         self.scales = {**short, **load_names(language, "scales")}
         self.joining = load_joining_words(language)
         self.marks = {kind: list_hand_words(language, kind) for kind in ("about", "more", "less")}
-        self.percent, self.points = (list_hand_words(language, key) for key in ("percent", "points"))
+        self.marking = frozenset().union(*self.marks.values())
         self.articles, self.joins = (list_hand_words(language, key) for key in ("articles", "joins"))
         self.no_labels = {stem(word, language) for word in self.joining | list_hand_words(language, "frame_words")}
         self.denying = list_hand_words(language, "negating") - list_hand_words(language, "conditions")
@@ -138,7 +154,8 @@ class _Scanner:
             ("number", load_names(self.language, "numbers")),
         ):
             self.words |= {tuple(name.split()): (float(amount), kind) for name, amount in names.items()}
-        self.first = {words[0] for words in self.words}
+        self.number_words = {words[0] for words in self.words}
+        self.first = {*self.number_words, *self.scales, *self.articles}
         self.digits: Mapping[str, int] = hand.get("digits", {})
         self.places: Mapping[str, int] = hand.get("places", {})
         endings = "|".join(map(re.escape, sorted(list_hand_words(self.language, "ordinal_endings"), key=len)))
@@ -166,9 +183,11 @@ class _Scanner:
 
     def _compile_dates(self) -> None:
         months = self.months = {name: number for name, number in load_names(self.language, "months").items() if name}
+        self.month_words = _list_first_words(months)
         self.day_words = {
             name.replace(" ", "[- ]"): int(n) for name, n in load_names(self.language, "ordinals").items() if n <= 31
         }
+        self.day_beginnings = _list_first_words(self.day_words)
         names = "|".join(sorted(map(re.escape, months), key=len, reverse=True)) or "(?!)"
         days = "|".join(sorted(self.day_words, key=len, reverse=True)) or "(?!)"
         joins, of = ("|".join(sorted(list_hand_words(self.language, key))) or "(?!)" for key in ("joins", "name_joins"))
@@ -194,24 +213,67 @@ class _Scanner:
 
     def read(self, text: str) -> list[Value]:
         """Return the values of a text, in their order."""
-        self.text = text.translate(_SAME_LENGTH)
-        self.rest = _MASKED.sub(lambda match: " " * len(match[0]), self.text)
+        self.text = self.rest = text.translate(_SAME_LENGTH)
         self.source = text
+        self.digits_at = [match.start() for match in _DIGIT.finditer(self.text)]
+        self._take_out(self._find_masked())
+        parts = _WORDS.split(self.rest)
+        ends = [*accumulate(map(len, parts))]
+        self.words_at = [*zip(ends[::2], ends[1::2], map(str.lower, parts[1::2]), strict=False)]
+        self.said = {word for _, _, word in self.words_at}
         found: list[Value] = []
         for read in (self._read_dates, self._read_times, self._read_scores, self._read_labels):
             read_values = list(read())
             found += read_values
-            self._take_out(read_values)
+            self._take_out((value.start, value.end) for value in read_values)
         complete: list[Value] = []
         for number in sorted([*self._read_digits(), *self._read_words()]):
             if not complete or number.start >= complete[-1].end:  # the "cent" of "5 pour cent" is none of its own
                 complete.append(self._complete_number(number))
         return sorted([*found, *self._share_units(complete)], key=lambda value: value.start)
 
-    def _take_out(self, values: Iterable[Value]) -> None:
+    def _find_masked(self) -> Iterator[tuple[int, int]]:
+        """Yield where addresses, marks and the numbers of items stand."""
+        for sign, pattern in _MASKED.items():
+            if sign in self.text:
+                yield from (match.span() for match in pattern.finditer(self.text))
+        line = 0
+        while self.digits_at and line <= self.digits_at[-1]:
+            if match := _ITEM.match(self.text, line):
+                yield match.span()
+            line = self.text.find("\n", line) + 1 or len(self.text)
+
+    def _match_at(self, places: Iterable[int], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Yield the matches of a pattern that begins at one of some places; at every letter it would take long."""
+        end = 0
+        for at in places:
+            if at >= end and (match := pattern.match(self.rest, at)):
+                end = match.end()
+                yield match
+
+    def _list_digit_places(self, lead: str) -> Iterator[int]:
+        """Yield where digits stand, with a sign before them and without it."""
+        for at in self.digits_at:
+            if self.rest[at - 1 : at] == lead:
+                yield at - 1
+            yield at
+
+    def _list_label_places(self) -> Iterator[int]:
+        """Yield where digits stand, with the letters before them and without."""
+        for at in self.digits_at:
+            first = at - 1 if self.rest[at - 1 : at] == "-" else at
+            while first and self.rest[first - 1] in _LETTERS:
+                first -= 1
+            yield first
+            yield at
+
+    def _take_out(self, spans: Iterable[tuple[int, int]]) -> None:
         """Leave out of the rest what has been read."""
+        spans = sorted({*spans})
+        if not spans:
+            return
         parts, at = list[str](), 0
-        for start, end in sorted({(value.start, value.end) for value in values}):
+        for start, end in spans:
             if start >= at:
                 parts += [self.rest[at:start], " " * (end - start)]
                 at = end
@@ -231,26 +293,27 @@ class _Scanner:
     def _read_dates(self) -> Iterator[Value]:
         found = [*self._read_numeric_dates()]
         yield from found
-        self._take_out(found)
-        lower = self.rest.lower()
-        if any(name in lower for name in self.months):
-            for pattern in self.dates:
-                found = [value for match in pattern.finditer(self.rest) for value in self._read_named_date(match)]
+        self._take_out((value.start, value.end) for value in found)
+        months = [start for start, _, word in self.words_at if word in self.month_words]
+        if months:
+            ordinals = [start for start, _, word in self.words_at if word in self.day_beginnings]
+            for pattern, places in zip(self.dates, (sorted(self.digits_at + ordinals), months, months), strict=True):
+                found = [each for match in self._match_at(places, pattern) for each in self._read_named_date(match)]
                 yield from found
-                self._take_out(found)
-            for match in self.month.finditer(self.rest):
+                self._take_out((value.start, value.end) for value in found)
+            for match in self._match_at(months, self.month):
                 yield self._make_date(match, (0, 0, self.months[(match["m"] or match["m2"]).lower()], 0))
         yield from self._read_years()
 
     def _read_numeric_dates(self) -> Iterator[Value]:
-        for match in _NUMERIC_DATE.finditer(self.rest):
+        for match in self._match_at(self.digits_at, _NUMERIC_DATE):
             groups = match.groups()
             year, one, two = map(int, groups[:3] if match[1] else (groups[5], groups[4], groups[3]))
             orders = ((one, two), (two, one))[: 1 if match[1] else 2]
             readings = [(year, year, month, day) for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31]
             if readings:
                 yield self._make_date(match, *readings)
-        for match in _SIGNED_DATE.finditer(self.rest):
+        for match in _SIGNED_DATE.finditer(self.rest) if not self.rest.isascii() else ():
             yield self._make_date(match, (int(match[1]), int(match[1]), int(match[2] or 0), int(match[3] or 0)))
 
     def _read_named_date(self, match: re.Match[str]) -> Iterator[Value]:
@@ -264,18 +327,18 @@ class _Scanner:
 
     def _read_years(self) -> Iterator[Value]:
         """Yield quarters, fiscal years, decades and spans of years."""
-        for match in _QUARTER.finditer(self.rest):
+        for match in _QUARTER.finditer(self.rest) if "Q" in self.rest else ():
             said = match["y"] or match["y2"] or "0"
             year = int(said) + (2000 if len(said) == 2 else 0)
             yield self._make_date(match, (year, year, _QUARTERS + int(match["q"] or match["q2"] or match["q3"]), 0))
-        for match in _FISCAL.finditer(self.rest):
+        for match in _FISCAL.finditer(self.rest) if "FY" in self.rest else ():
             year = int(match[1]) + (2000 if len(match[1]) == 2 else 0)
             yield self._make_date(match, (year, year, 0, 0))
-        for match in _DECADE.finditer(self.rest):
+        for match in self._match_at(self._list_digit_places("'"), _DECADE):
             said = int(match[1])
             first = [said] if len(match[1]) == 4 else [1900 + said, 2000 + said][: 1 if said > 20 else 2]
             yield self._make_date(match, *((year, year + 9, 0, 0) for year in first))
-        for match in _SHORT_RANGE.finditer(self.rest):
+        for match in self._match_at(self.digits_at, _SHORT_RANGE):
             year = int(match[1] + match[2])
             last = int(match[1][:2] + match[3] + match[4]) if match[3] else int(match[1] + match[4])
             if last > year:
@@ -283,7 +346,7 @@ class _Scanner:
                 yield self._make_date(match, (last, last, 0, 0))
 
     def _read_times(self) -> Iterator[Value]:
-        for match in self.time.finditer(self.rest):
+        for match in self._match_at(self.digits_at, self.time):
             if not (match[2] or match[3] or match[4]) or int(match[1]) > 24:
                 continue
             hour = int(match[1]) if not match[3] else int(match[1]) % 12 + (12 if match[3] in "pP" else 0)
@@ -292,26 +355,26 @@ class _Scanner:
             both = (minutes,) if is_sure else (minutes, (minutes + 720) % 1440)
             yield self._make_value("time", match, both, (match[5] or "").replace("GMT", "UTC"))
         for name, minutes in load_hand_table(self.language).get("day_times", {}).items():
-            for match in re.finditer(rf"\b{name}\b", self.rest):
+            for match in re.finditer(rf"\b{name}\b", self.rest) if name in self.said else ():
                 yield self._make_value("time", match, (float(minutes),))
 
     # ---- scores and labels
 
     def _read_scores(self) -> Iterator[Value]:
         """Yield "27 out of 100", and pairs that are no range, since the first is not smaller: that is two numbers."""
-        for match in self.share.finditer(self.rest):
+        for match in self._match_at(self.digits_at, self.share):
             part, whole = (parse_digits(match[number], self.decimal)[0] for number in (1, 2))
             if 0 < part <= whole:
                 yield self._make_value("score", match, (part, whole), "of")
-        for match in _SCORE.finditer(self.rest):
+        for match in self._match_at(self.digits_at, _SCORE):
             one, two = float(match[1]), float(match[2])
             if one >= two and not self._match_unit(match.end()):
                 yield self._make_value("score", match, (one, two))
 
     def _read_labels(self) -> Iterator[Value]:
-        for match in _FRACTION.finditer(self.rest):
+        for match in self._match_at(self.digits_at, _FRACTION):
             yield self._make_value("percent", match, (100 * int(match[1]) / int(match[2]),), "%")._replace(step=1.5)
-        for match in _LABEL.finditer(self.rest):
+        for match in self._match_at(self._list_label_places(), _LABEL):
             glued = re.fullmatch(r"\d+([A-Za-z]+)", match[0])
             if not (glued and (glued[1].lower() in self.units or glued[1] in ("K", "M", "B", "T"))):
                 yield self._make_value("label", match, (0.0,), re.sub(r"[\W_]", "", match[0]).lower())
@@ -319,7 +382,7 @@ class _Scanner:
     # ---- numbers
 
     def _read_digits(self) -> Iterator[_Number]:
-        for match in _DIGITS.finditer(self.rest):
+        for match in self._match_at(self._list_digit_places("."), _DIGITS):
             amount, step = parse_digits(match[0], self.decimal)
             ending = self.ordinal_ending.match(self.rest, match.end())
             end = ending.end() if ending else match.end()
@@ -341,23 +404,19 @@ class _Scanner:
         return total + digit
 
     def _read_words(self) -> Iterator[_Number]:
-        words = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(self.rest)]
-        at = 0
-        while at < len(words):
-            word = words[at][2]
+        words, following = self.words_at, 0
+        for at, (start, _, word) in enumerate(words):
+            if at < following or word not in self.first or self.rest[start] == " ":
+                continue
             if word in self.articles and (number := self._read_article(words[at])):
                 yield number
-            hit = self._add_words(words, at) if word in self.first or word in self.scales else None
-            if hit is None:
-                at += 1
-                continue
-            count, amount, kind = hit
-            start, end = words[at][0], words[at + count - 1][1]
-            if kind in ("share", "times"):
-                yield _Number(start, end, amount, 1.5 if kind == "share" else 1.0, implied=True)
-            else:
-                yield _Number(start, end, amount, find_step(amount), ordinal=kind == "ordinal")
-            at += count
+            if hit := self._add_words(words, at):
+                count, amount, kind = hit
+                following, end = at + count, words[at + count - 1][1]
+                if kind in ("share", "times"):
+                    yield _Number(start, end, amount, 1.5 if kind == "share" else 1.0, implied=True)
+                else:
+                    yield _Number(start, end, amount, find_step(amount), ordinal=kind == "ordinal")
 
     def _read_article(self, word: tuple[int, int, str]) -> _Number | None:
         """Read the one of "an hour"; it may support, and needs no support."""
@@ -385,6 +444,8 @@ class _Scanner:
         return at < len(words) and self.rest[words[at - 1][1] : words[at][0]] in (" ", "-", " - ")
 
     def _match_words(self, words: list[tuple[int, int, str]], at: int) -> tuple[int, float, str] | None:
+        if words[at][2] not in self.number_words:
+            return None
         limit = 1
         while limit < _MOST_NUMBER_WORDS and self._are_number_words_joined(words, at + limit):
             limit += 1
@@ -400,7 +461,7 @@ class _Scanner:
         start, end, amount, step, ordinal, implied = number
         text, kind, unit, begin = self.text, "ordinal" if ordinal else "number", "", start
         if implied and step == 1.5:
-            return self._finish_value("percent", number, (amount,), "%", end=end, mark="implied")
+            return self._finish_value("percent", number, start, end, unit="%", mark="implied")
         if not ordinal and (code := self._find_currency(start)):
             kind, unit, begin = "money", code[0], code[1]
         if not implied and not ordinal and (match := self.mixed.match(text, end)):
@@ -420,7 +481,7 @@ class _Scanner:
                     return made._replace(dates=((first, first + 99, 0, 0), (first - 1, first + 98, 0, 0)))
                 if factor == 3 and amount <= 4:
                     return made._replace(dates=((0, 0, _QUARTERS + int(amount), 0),))
-                return self._finish_value("ordinal", number, (amount,), "", end=end, mark="")
+                return self._finish_value("ordinal", number, start, end)
             if ordinal:
                 kind, unit, factor, offset = "ordinal", "", 1.0, 0.0
             amount, step = amount * factor + offset, step * factor
@@ -429,19 +490,17 @@ class _Scanner:
         if match and (hit := self._match_unit(match.end(1))) and hit[0] == "quantity":
             per, end = (hit[1], hit[2]), hit[4]
         mark = "implied" if implied else self._find_mark(begin, end)
-        made = self._finish_value(kind, number._replace(start=begin, step=step), (amount,), unit, end=end, mark=mark)
-        return made._replace(said=(said,), factor=factor, per=per)
+        nouns = self._find_nouns(begin, end)
+        if number.end < end:  # with the words of a unit, so that a bare number of the same noun is known for the same
+            nouns |= {stem(word.lower(), self.language) for word in _WORD.findall(text[number.end : end])}
+        said_as = self.source[begin:end]
+        return Value(kind, (amount,), unit, step, begin, end, said_as, mark, (), nouns, (said,), factor, per)
 
     def _finish_value(
-        self, kind: str, number: _Number, amounts: tuple[float, ...], unit: str, *, end: int, mark: str
+        self, kind: str, number: _Number, start: int, end: int, *, unit: str = "", mark: str = ""
     ) -> Value:
-        start = number.start
-        nouns = self._find_nouns(start, end) | self._list_stems(number.end, end)
-        return Value(kind, amounts, unit, number.step, start, end, self.source[start:end], mark, nouns=nouns)
-
-    def _list_stems(self, start: int, end: int) -> frozenset[str]:
-        """Return the stems of the words of a unit, so that a bare number of the same noun is known for the same."""
-        return frozenset(stem(word.lower(), self.language) for word in _WORD.findall(self.text[start:end]))
+        nouns, text = self._find_nouns(start, end), self.source[start:end]
+        return Value(kind, (number.amount,), unit, number.step, start, end, text, mark, nouns=nouns)
 
     def _find_currency(self, start: int) -> tuple[str, int] | None:
         match = _CURRENCY_BEFORE.search(self.text, max(0, start - 7), start)
@@ -473,6 +532,9 @@ class _Scanner:
     def _match_unit(self, end: int) -> tuple[str, str, float, float, int] | None:
         """Read a unit or currency behind a number: of at most three words, the longest."""
         places, at = list[int](), end
+        first = _AFTER.match(self.text, end)
+        if first is None or not self._may_begin_unit(first[1].lower()):
+            return None
         while len(places) < _MOST_UNIT_WORDS and (match := _AFTER.match(self.text, at)):
             if places and self.text[at] != " ":
                 break
@@ -489,6 +551,9 @@ class _Scanner:
             tries = filter(self._ends_letter, range(min(begin + _MOST_UNIT_LETTERS, len(self.text)), begin, -1))
             return next((hit for to in tries if (hit := self._look_up_unit(self.text[begin:to], to))), None)
         return None
+
+    def _may_begin_unit(self, word: str) -> bool:
+        return word in self.unit_words or word.rstrip("s") in self.unit_words or not word.isalpha() or word > _UNSPACED
 
     def _ends_letter(self, at: int) -> bool:
         """Say whether no mark follows that belongs to the letter before, as Thai vowels do."""
@@ -553,6 +618,8 @@ class _Scanner:
         before = self.text[max(0, start - _LOOKBACK) : start].lower().replace("n't", " not")
         clause = _MARK_WORD.findall(_CLAUSE_END.split(before)[-1])
         words, near = clause[-3:], self.marks["about"]
+        if self.marking.isdisjoint(words):
+            return ""
         for kind in ("more", "less", "about"):
             held = [kind == "about" or word not in near for word in words]
             at = next((n for n, word in enumerate(words) if word in self.marks[kind] and held[n]), None)

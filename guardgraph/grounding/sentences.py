@@ -11,10 +11,14 @@ from typing import Final
 from guardgraph.grounding.languages import LANGUAGES, list_hand_words
 from guardgraph.plain.memory import remember_by_text
 
-_END = re.compile(r"(?<![.!?…؟।۔։])[.!?…؟।۔։]++[\"'”’»)\]*_]*+(?=\s)\s*+|[。！？｡]++[”’」』）\"')\]]*+\s*+|\n\s*+")
+_END = re.compile(
+    r"[.!?…؟।۔։。！？｡\n](?:(?<=\n)|(?<=[。！？｡])[。！？｡]*+[”’」』）\"')\]]*+"
+    r"|(?<=[.!?…؟।۔։])(?<![.!?…؟।۔։].)[.!?…؟।۔։]*+[\"'”’»)\]*_]*+(?=\s))\s*+"
+)
 """A mark that ends sentences, the quote marks and brackets that it closes, and the blanks behind; a line's end, too.
 
-Scripts without blanks have marks of their own, behind which no blank stands."""
+Scripts without blanks have marks of their own, behind which no blank stands. The mark comes first: what is before and
+behind it is looked at nowhere else."""
 
 _OPENING: Final = "\"'“„«‘([¿¡*_"
 _INITIAL = re.compile(r"[^\W\d_]\.")

@@ -108,8 +108,6 @@ class Misplaced(NamedTuple):
 
 def find_misplaced_values(sentence: str, begin: int, values: Sequence[Value], table: Table) -> Iterator[Misplaced]:
     """Yield the values of a sentence that are not those of the row and column that it names."""
-    if not values:
-        return
     named = [
         (begin + word.start, table.row_of[key])
         for word in split_words(sentence)

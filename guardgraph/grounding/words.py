@@ -25,7 +25,7 @@ DEFAULT_LANGUAGE: Final = "en"  # of a text that does not tell its own
 LISTED_LANGUAGES: Final = ("en",)  # languages whose words in lower case are listed
 
 _APOSTROPHES: Final = "'’ʼ＇"
-_ASCII_WORD: Final = re.compile(r"\w+(?:(?:'|(?<=\d)[.,](?=\d))\w+)*", re.ASCII)
+_ASCII_WORD: Final = re.compile(r"\w++(?:(?:'|(?<=\d)[.,](?=\d))\w++)*+", re.ASCII)
 _WORD: Final = re.compile(r"um*|[wd][wdm]*(?:(?:a|(?<=d)p(?=d))[wd][wdm]*)*")
 """A word in the letters of `_KINDS`: apostrophes hold words together, points only digits."""
 _PARTED: Final = str.maketrans(f"{_APOSTROPHES}_", "     ")
@@ -95,7 +95,10 @@ def _fold_word(word: str) -> str:
 
 def list_word_keys(text: str) -> list[str]:
     """Return what is compared of the words of a text, in order: the keys of `split_words`."""
-    return [word.key for word in _split_words_of_text(text)]
+    if not text.isascii():
+        return [word.key for word in _split_words_of_text(text)]
+    found = _ASCII_WORD.findall(text.lower())
+    return [*filter(None, map(_fold_word, found))] if "'" in text or "_" in text else found
 
 
 def has_phrase(text: str, phrase: str) -> bool:
@@ -127,6 +130,8 @@ _STEM_LETTERS: Final = 7
 _UNSTEMMED_LETTERS: Final = 6
 """What counts of a stem, and of a word whose language has no stemmer; set on questions in five languages."""
 _BEGINNING_LETTERS: Final = 4
+_MOST_STEMS: Final = 65_536
+_NOTHING: Final = frozenset([""])
 _LONGEST_STEMMED: Final = 40
 """Characters. Longer than any word; a stemmer need not walk through what no dictionary holds."""
 _SYLLABIC: Final = ("vi",)  # languages that put a blank between syllables: most of their words are two
@@ -300,6 +305,30 @@ def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
     return str(Stemmer.Stemmer(name).stemWord(word))
 
 
+class _ContentStems(dict[str, str]):
+    """The stem of each word of a language that says what a text is about; "" for one that only joins."""
+
+    def __init__(self, language: str) -> None:
+        self._language, self._joining = language, load_joining_words(language)
+
+    def __missing__(self, word: str) -> str:
+        says_nothing = word in self._joining or (len(word) < 2 and word.isascii())
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        made = self[word] = "" if says_nothing else stem(word, self._language)
+        return made
+
+
+@cache
+def _load_content_stems(language: str) -> _ContentStems:
+    return _ContentStems(language)
+
+
+def list_stems(text: str, language: str) -> frozenset[str]:
+    """Return the stems of the words of a text that say what it is about, and its numbers."""
+    return frozenset(map(_load_content_stems(language).__getitem__, list_word_keys(text))) - _NOTHING
+
+
 def list_word_beginnings(words: Iterable[str]) -> list[str]:
     """Return the first four letters of each word: forms that no stemmer unites, and composed words, share them."""
     return [word if is_name_word(word) else word[:_BEGINNING_LETTERS] for word in words]
@@ -360,7 +389,9 @@ DETECTED_LANGUAGES: Final = LANGUAGES  # all that a text may tell
 
 _KANA: Final = ("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA")
 
-_VOTING_WORD: Final = re.compile(r"[^\W\d_]+")
+_WITHOUT_SIGNS: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
+_NO_ASCII: Final = re.compile(r"[^\x00-\x7f]")
+_VOTING_WORD: Final = re.compile(r"[^\W\d_]++")
 
 
 def detect_language(text: str) -> str:
@@ -384,11 +415,9 @@ def _count_language_votes(text: str) -> dict[str, int]:
     languages = _list_languages_of_scripts().get(_detect_script(text), ())
     votes = dict.fromkeys(languages, 0)
     known = _load_language_signs(languages)
-    for named in map(known.get, _list_language_signs(text)):
-        if named is not None:
-            vote = _WHOLE_VOTE // len(named)
-            for language in named:
-                votes[language] += vote
+    for named, times in Counter(map(known.get, _list_language_signs(text))).items():
+        for language in named or ():
+            votes[language] += times * (_WHOLE_VOTE // len(named or ()))
     return votes
 
 
@@ -399,7 +428,9 @@ _WHOLE_VOTE: Final = 360_360
 def _detect_script(text: str) -> str:
     if text.isascii():
         return "LATIN"
-    scripts = Counter(map(_detect_letter_script, text))
+    scripts = Counter[str]()
+    for letter, times in Counter(text).items():
+        scripts[_detect_letter_script(letter)] += times
     scripts.pop("", None)
     if scripts["KANA"] * 10 > scripts["CJK"]:  # Japanese is written in both, Chinese hardly ever in kana
         scripts["KANA"] += scripts.pop("CJK", 0)
@@ -417,8 +448,9 @@ def _detect_letter_script(character: str) -> str:
 
 
 def _list_language_signs(text: str) -> list[str]:
-    words = _VOTING_WORD.findall(text)
-    return words if text.isascii() else [*words, *(f"{letter}-" for letter in text if not letter.isascii())]
+    if text.isascii():
+        return text.translate(_WITHOUT_SIGNS).split()
+    return [*_VOTING_WORD.findall(text), *(f"{letter}-" for letter in _NO_ASCII.findall(text))]
 
 
 @cache
