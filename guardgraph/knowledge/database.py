@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from guardgraph.state.context import Caller
 
-WORDS_VERSION: Final = 3  # of what `guardgraph.grounding.words` makes of a text; a change of it needs another number
+WORDS_VERSION: Final = 4  # of what is made of a text that is searched; a change of it needs another number
 
 TABLES: Final = {
     "state": "name {text} PRIMARY KEY, value {text} NOT NULL",

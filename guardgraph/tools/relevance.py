@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
@@ -148,9 +149,16 @@ def _score_passage(covered: float, left_open: float, rarity: float) -> float:
     return round(beyond / (beyond + left_open), 4)
 
 
+_NAME_PART: Final = re.compile(
+    r"(?<![a-z])[A-Z]?[a-z]{2,}+(?=[A-Z\d])|(?<![A-Z])[A-Z]{2,}(?=[A-Z][a-z])|(?<=[A-Za-z])[A-Z][a-z]+"
+)
+"""What a name of code is made of: `JSON` and `Response` in `JSONResponse`, `jinja` in `jinja2`."""
+
+
 def join_searched_text(title: str, section: str, text: str) -> str:
-    """Return what of a passage is searched."""
-    return "\n".join((title, section, text))
+    """Return what of a passage is searched: headings, text, and the parts of its names of code."""
+    joined = "\n".join((title, section, text))
+    return "\n".join((joined, *_NAME_PART.findall(joined)))
 
 
 def find_main_language(told: Mapping[str, int]) -> str:

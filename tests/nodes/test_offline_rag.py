@@ -115,6 +115,12 @@ def test_no_bare_link_and_no_lead_in_alone_is_an_answer(question):
     assert not blocks[-1].endswith(":")
 
 
+def test_no_last_line_of_a_section_stands_alone():
+    before = "A receipt names the sum, and it is kept for as long as the law has it, which differs by country. " * 5
+    last = "Stripe calls this an invoice."
+    assert said("What does Stripe call it?", f"{before.strip()}\n\n{last}")["answer"] == f"{before.strip()}\n\n{last}"
+
+
 def test_a_line_that_would_load_something_is_left_out():
     """Anchors, pictures and rows with tags, which no answer may have; the rest of the chunk answers."""
     shown = "The fee of a plan is low.\n\n| plan | fee |\n| --- | --- |\n| pro | 12 EUR |"

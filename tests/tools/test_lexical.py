@@ -89,6 +89,13 @@ def test_only_allowed_sources_are_found():
     assert ask(RETRIEVERS["demo"], DEMO_QUESTION, sources=[]) == []
 
 
+def test_a_name_of_code_is_found_by_its_parts():
+    names = ["DropEvent", "JSONRenderer", "jinja2"]
+    retriever = LexicalRetriever([document(name, f"There is {name}.") for name in names])
+    asked = ["How do I drop an event?", "Is there JSON?", "Jinja"]
+    assert [ask(retriever, question)[0]["doc_id"] for question in asked] == names
+
+
 def test_headings_are_searched_and_word_forms_match():
     """A word that stands in title or section alone finds the document, in any form."""
     retriever = LexicalRetriever([document("a", "x", title="Refunds", section="Eligibility"), document("b", "y")])

@@ -52,7 +52,7 @@ def _follow_question(before: str, question: str) -> str:
     return whole if refers or set(words["asking"].split()).isdisjoint(said) else question
 
 
-PASSAGE_CHARS: Final = 1200  # characters after which a passage takes in no more, except code that it leads to
+_MOST_CHARS: Final = 1200  # characters after which a passage takes in no more, except code that it leads to
 _ENOUGH_CHARS, _NEAR_CHARS = 400, 300
 """Up to which a passage takes in more, however long that is, and begins where its section does."""
 _MOST_PASSAGES, _MOST_ROWS = 2, 4
@@ -196,14 +196,18 @@ class _Section:
         blocks, forms = self.blocks, self.forms
         best = max(range(len(blocks)), key=self.rates.__getitem__)
         is_near = sum(map(len, blocks[:best])) <= _NEAR_CHARS
-        if forms[best] != "table" and (is_near or self._asked.weigh(self.headed) >= _ON_TOPIC):
+        if is_near or self._asked.weigh(self.headed) >= _ON_TOPIC:
             best = 0
-        while best and (forms[best] in ("code", "list") or blocks[best - 1].endswith(":")):
+        while best and (
+            forms[best] in ("code", "list")
+            or blocks[best - 1].endswith(":")
+            or sum(map(len, blocks[best:])) < _ENOUGH_CHARS
+        ):
             best -= 1
         taken, chars, has_code = list[str](), 0, False
         for block, form in zip(blocks[best:], forms[best:], strict=True):
             is_led = bool(taken) and (taken[-1].endswith(":") or (form == "code" and not has_code))
-            if chars > _ENOUGH_CHARS and not is_led and chars + len(block) > PASSAGE_CHARS:
+            if chars > _ENOUGH_CHARS and not is_led and chars + len(block) > _MOST_CHARS:
                 break
             taken.append(self._cut_block(block, form))
             chars, has_code = chars + len(taken[-1]), has_code or form == "code"
@@ -213,7 +217,7 @@ class _Section:
 
     def _cut_block(self, block: str, form: str) -> str:
         """Return a block that is short enough: its head with the best rows or items, or the first of its sentences."""
-        if form == "code" or (len(block) <= PASSAGE_CHARS and form != "table"):
+        if form == "code" or (len(block) <= _MOST_CHARS and form != "table"):
             return block
         if form == "table":
             rows, said = block.split("\n"), [_has_words(line) for line in block.split("\n")]
@@ -221,8 +225,8 @@ class _Section:
         else:
             rows, head = _ITEM_START.split(block), int(form != "list")
         if len(rows) == 1:
-            sentences = unwrap_text_lines(block)[:PASSAGE_CHARS].rpartition(". ")[0]
-            return f"{sentences}." if sentences else block[:PASSAGE_CHARS].rpartition("\n")[0]
+            sentences = unwrap_text_lines(block)[:_MOST_CHARS].rpartition(". ")[0]
+            return f"{sentences}." if sentences else block[:_MOST_CHARS].rpartition("\n")[0]
         rates = [self._asked.weigh(self._asked.find_terms(row)) if _has_words(row) else -1.0 for row in rows[head:]]
         best = sorted(range(len(rates)), key=lambda at: (-rates[at], at))[:_MOST_ROWS]
         least = _RUNNER_UP * max(rates, default=0.0)
