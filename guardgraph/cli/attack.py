@@ -40,7 +40,7 @@ def attack(
         report = attack_agent(target, runs=runs, seed=seed, progress=progress)
     mutants = None if tests is None else try_mutants(tests)
     if write is not None and report.found:
-        from guardgraph.testing.attack.written import format_test_file
+        from guardgraph.testing.attack.attack import format_test_file
 
         try:
             Path(write).write_text(format_test_file(report), encoding="utf-8", errors="backslashreplace")

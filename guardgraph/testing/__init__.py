@@ -10,8 +10,8 @@ Example::
     assert len(model.calls) == 2
 """
 
+from guardgraph.testing.attack.attack import assert_withstands
 from guardgraph.testing.attack.attacker import Attacker
-from guardgraph.testing.attack.written import assert_withstands
 from guardgraph.testing.doubles import (
     InMemoryRecorder,
     ModelCall,

@@ -1,9 +1,11 @@
-"""An attack: many runs of one agent, the endings they came to, and the smallest run for each finding."""
+"""An attack: many runs of one agent, their endings, the smallest run for each finding, and tests that make it again."""
 
 from __future__ import annotations
 
 import logging
+import pprint
 import random
+import re
 import sys
 import time
 from collections import Counter
@@ -15,12 +17,11 @@ from typing import Any, Final
 
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.graphs.running.door import GuardedGraph
-from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.state.tools import ToolPolicy
 from guardgraph.testing.attack.attacker import AttackedRun, Attacker
-from guardgraph.testing.attack.driving import DrivenEnding, drive_run
-from guardgraph.testing.attack.judging import Breach, judge_run
+from guardgraph.testing.attack.runs import Breach, DrivenEnding, drive_run, judge_run
 
 MOST_RUNS: Final = 100_000
 _MOST_FINDINGS: Final = 20
@@ -204,3 +205,38 @@ def _list_smaller_runs(value: Any, key: str = "") -> Iterator[Any]:
         parts = ("results", "moves") if "moves" in value else () if key == "results" else tuple(value)
         for name in parts:
             yield from ({**value, name: smaller} for smaller in _list_smaller_runs(value[name], name))
+
+
+def assert_withstands(target: str, run: JsonObject) -> None:
+    """Make a run of an attack again, without a network, and check that nothing comes of it that must not.
+
+    Args:
+        target: ``module:factory`` of the agent; see `Attacker`.
+        run: ``request``, ``moves`` (what the model, the caller and the person did) and ``results`` (what tools
+            brought), as ``guardgraph attack --write`` wrote it.
+
+    Raises:
+        AssertionError: something does; it says what.
+        InputError: the run is none.
+        ConfigurationError: there is no such factory.
+    """
+    if not isinstance(run, dict) or not {"request", "moves", "results"} <= run.keys():
+        raise InputError(f"run: request, moves and results are required; given: {run!r:.80}")
+    with isolate([]):
+        found = build_attacked_agent(target, "assert_withstands").repeat_run(run)
+    if found:
+        raise AssertionError("; ".join(f"{each.kind}: {each.said}" for each in found))
+
+
+def format_test_file(report: AttackReport) -> str:
+    """Return the text of a file of tests, one for each finding; they fail as long as the finding stands."""
+    lines = [f'"""What an attack on {report.target} found; each test fails as long as the finding stands."""\n']
+    lines += ["from guardgraph.testing import assert_withstands\n"]
+    for number, found in enumerate(report.found.values(), 1):
+        name = re.sub(r"\W+", "_", f"{found.kind}_{found.at}").strip("_").lower()
+        said = found.said.replace("\\", "/").replace('"', "'")
+        shown = pprint.pformat(found.smallest, width=112, sort_dicts=False)
+        body = "\n".join(f"    {line}" for line in f"run = {shown}".splitlines())
+        asserted = f"    assert_withstands({report.target!r}, run)\n"
+        lines.append(f'\ndef test_{number}_{name}():\n    """{said[:400]}"""\n{body}\n{asserted}')
+    return "\n".join(lines)

@@ -20,16 +20,11 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.tools import ToolPolicy, ToolRule
-from guardgraph.testing.attack.proposals import Known, draw_reply, draw_result, list_values, poison_result, vary_example
+from guardgraph.testing.attack.proposals import FAILURES, MOODS, Known, draw_result, list_values, poison_result
 from guardgraph.testing.doubles import ModelCall, Reply, ScriptedChatModel, ScriptedClock
 from guardgraph.world.call import NamedTool
 
 MOST_ASKED: Final = 60  # replies of a model in one run; one that asks for more is ended by nothing of its own
-_ERRORS: Final[dict[str, Callable[[str], Exception]]] = {
-    "ConnectionError": ConnectionError,
-    "TimeoutError": TimeoutError,
-    "ValueError": ValueError,
-}
 _INJECTED: Final = ("idempotency_key", "config", "runtime", "run_manager", "callbacks")
 """Parameters that no proposal fills."""
 ToolT = TypeVar("ToolT")
@@ -85,26 +80,26 @@ class AttackedRun:
         self.moves.append(move)
         return move[who]
 
-    def take_result(self, tool: str, args: JsonObject) -> Any:
+    def take_result(self, tool: str, args: JsonObject) -> JsonObject:
         """Return what a tool does in a call; calls are made side by side, so it depends on the call and not on when."""
         with self._lock:
             key = digest([tool, args])
             self._calls[key] += 1
             key = f"{key[:16]}:{self._calls[key]}"
         if self.planned is not None:
-            does = self.planned["results"].get(key, {"brings": "honest"})["brings"]
+            does: JsonObject = self.planned["results"].get(key, {"brings": {}})["brings"]
         else:
             last: JsonObject = next((move["model"] for move in reversed(self.moves) if "model" in move), {})
             # of two that fail side by side, LangGraph raises the one that was first
             does = draw_result(random.Random(f"{self._seed} {key}"), may_fail=len(last.get("calls", ())) < 2)
-        if does != "honest":
+        if does:
             self.results[key] = {"tool": tool, "args": args, "brings": does}
         return does
 
     def list_known(self, *beside: Any) -> Known:
         """Return the values that a reply may take."""
         results = sorted((value for _, value in self.brought[-12:]), key=digest)
-        return Known(list_values(self.request), list_values([*results, *beside]))
+        return Known(self.chance, list_values(self.request), list_values([*results, *beside]))
 
 
 class Attacker:
@@ -127,9 +122,6 @@ class Attacker:
         Args:
             tools: typed functions and LangChain's tools, or `NamedTool` by name. A tool that acts has to be a stand-in.
             policy: of an agent that is no pattern of the grammar, the rules that hold: what reads, what is trusted.
-
-        Raises:
-            ConfigurationError: the policy is none.
         """
         if policy is not None and not isinstance(policy, ToolPolicy):
             raise ConfigurationError(f"policy: a ToolPolicy is required; given: {type(policy).__name__}")
@@ -155,33 +147,21 @@ class Attacker:
         return cast(ToolT, made)
 
     def proposer(self, *examples: JsonObject) -> Callable[[JsonObject], Any]:
-        """Return a proposer, a function of a view, for a pattern that asks no chat model.
-
-        Args:
-            examples: good proposals, one or more; what is proposed has their form, with other values, or none.
-
-        Raises:
-            ConfigurationError: there is no example.
-        """
+        """Return a proposer, a function of a view, whose proposals have the form of good ones, with other values."""
         if not examples or not all(isinstance(example, dict) for example in examples):
             raise ConfigurationError("examples: proposals are required, one object or more")
 
-        def propose(view: JsonObject) -> Any:
-            def draw_proposal() -> Any:
-                chance, known = self.run.chance, self.run.list_known(view)
-                drawn = draw_reply(chance, known, schema={}, tools=())
-                if drawn.get("raises") in ("ConnectionError", "TimeoutError"):
-                    return drawn
-                if "says" in drawn and chance.random() < 0.1:
-                    return {"says": drawn["says"]}
-                mood = chance.choice(("obedient", "talked into it", "wild"))
-                return {"says": vary_example(chance.choice(examples), chance, known, mood)}
+        def draw_proposal(view: JsonObject) -> JsonObject:
+            chance, known = self.run.chance, self.run.list_known(view)
+            drawn = known.draw_reply({}, ())
+            if drawn.get("raises") in ("ConnectionError", "TimeoutError"):
+                return drawn
+            if "says" in drawn and chance.random() < 0.1:
+                return {"says": drawn["says"]}
+            known.mood = chance.choice([*MOODS])
+            return {"says": known.vary_example(chance.choice(examples))}
 
-            move = self._take_attacking_reply(draw_proposal)
-            _raise_planned_error(move)
-            return move.get("says")
-
-        return propose
+        return lambda view: self._take_reply(functools.partial(draw_proposal, view)).get("says")
 
     @property
     def run(self) -> AttackedRun:
@@ -205,15 +185,15 @@ class Attacker:
         run, form = self.run, call.kwargs.get("response_format") or {}
         schema = form.get("json_schema", {}).get("schema") if isinstance(form, dict) else None
         tools = [tool["function"] for tool in call.kwargs.get("tools") or ()]
-        move = self._take_attacking_reply(lambda: draw_reply(run.chance, run.list_known(), schema=schema, tools=tools))
-        _raise_planned_error(move)
+        move = self._take_reply(lambda: run.list_known().draw_reply(schema, tools))
         said, reason = move.get("says", ""), "length" if move.get("cut") else "stop"
         if "calls" not in move:
             return Reply(said, finish_reason=reason, refusal=move.get("refuses"))
         calls = [{**each, "id": f"c{run.asked}-{number}"} for number, each in enumerate(move["calls"])]
         return AIMessage(str(said), tool_calls=calls, response_metadata={"finish_reason": reason})
 
-    def _take_attacking_reply(self, draw: Callable[[], Any]) -> JsonObject:
+    def _take_reply(self, draw: Callable[[], Any]) -> JsonObject:
+        """Return what the model does next, or raise what it raises."""
         run = self.run
         run.asked, run.shown = run.asked + 1, len(run.brought)
         ends: JsonObject = {"says": "I cannot do that."}
@@ -222,7 +202,7 @@ class Attacker:
         if run.asked > MOST_ASKED:
             move = ends
         self.clock.advance(move.get("seconds", 0.0))
-        return move
+        return _raise_if_planned(move)
 
     def _wrap_tool(self, function: Any, name: str) -> Any:
         """Return a function that is called in the place of another one."""
@@ -233,34 +213,32 @@ class Attacker:
             @functools.wraps(function)
             async def acall_attacked(*given: Any, **named: Any) -> Any:
                 does = self._note_performed_call(name, function, given, named)
-                return self._bring_result(name, does, await function(*given, **named) if _asks_tool(does) else None)
+                return self._bring_result(name, does, None if "value" in does else await function(*given, **named))
 
             return acall_attacked
 
         @functools.wraps(function, updated=())
         def call_attacked(*given: Any, **named: Any) -> Any:
             does = self._note_performed_call(name, function, given, named)
-            return self._bring_result(name, does, function(*given, **named) if _asks_tool(does) else None)
+            return self._bring_result(name, does, None if "value" in does else function(*given, **named))
 
         return call_attacked if inspect.isroutine(function) else _AttackedObject(call_attacked, function)
 
-    def _note_performed_call(self, name: str, function: Any, given: Any, named: Any) -> Any:
+    def _note_performed_call(self, name: str, function: Any, given: Any, named: Any) -> JsonObject:
+        """Note a call, and return what its tool does; nothing where that is its own affair."""
         run, args = self.run, named
-        if given:  # a function of one dictionary is given that; one of LangChain's is called by name
-            args = (
-                given[0] if isinstance(given[0], dict) else inspect.signature(function).bind(*given, **named).arguments
-            )
+        if given and isinstance(given[0], dict):  # a function of one dictionary; one of LangChain's is called by name
+            args = given[0]
+        elif given:
+            args = inspect.signature(function).bind(*given, **named).arguments
         plain = make_storable_json({key: value for key, value in args.items() if key not in _INJECTED})
         run.performed.append(PerformedCall(name, plain, run.shown, len(run.decisions)))
-        does = run.take_result(name, plain)
-        if isinstance(does, dict):
-            _raise_planned_error(does)
-        return does
+        return _raise_if_planned(run.take_result(name, plain))
 
-    def _bring_result(self, name: str, does: Any, result: Any) -> Any:
-        if isinstance(does, dict):
-            trusted = self.rule_of(name).trusted
-            result = does["value"] if "value" in does else poison_result(result, does["poison"], does["at"], trusted)
+    def _bring_result(self, name: str, does: JsonObject, result: Any) -> Any:
+        if "poison" in does:
+            result = poison_result(result, does["poison"], does["at"], self.rule_of(name).trusted)
+        result = does.get("value", result)
         self.run.brought.append((name, make_storable_json(result)))
         return result
 
@@ -278,13 +256,10 @@ class _AttackedObject:
         return getattr(self._attacked, name)
 
 
-def _raise_planned_error(move: JsonObject) -> None:
+def _raise_if_planned(move: JsonObject) -> JsonObject:
     if "raises" in move:
-        raise _ERRORS[move["raises"]]("under attack")
-
-
-def _asks_tool(does: Any) -> bool:
-    return does == "honest" or "poison" in does
+        raise FAILURES[move["raises"]]("under attack")
+    return move
 
 
 class _AttackingModel(ScriptedChatModel):
