@@ -19,10 +19,7 @@ def attack(
     *,
     runs: Annotated[int, option("--runs N", "How many runs, up to 100,000.")] = 2000,
     seed: Annotated[int, option("--seed N", "The same seed makes the same runs.")] = 0,
-    tests: Annotated[
-        str | None,
-        option("--tests COMMAND", "Of pytest, such as 'pytest -x': run with each mutant of the pattern's guards."),
-    ] = None,
+    tests: Annotated[str | None, option("--tests COMMAND", "Of pytest: run with each mutant of the guards.")] = None,
     write: Annotated[str | None, option("--write FILE", "A .py file: a test for pytest of each finding.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -31,7 +28,8 @@ def attack(
     FACTORY takes `attacker` and returns the compiled graph and a request: attacker.model is the agent's model,
     attacker.tools([...]) are its tools. Nothing leaves this machine.
     """
-    from guardgraph.testing.attack.attack import attack_agent  # loads LangGraph, for which help need not wait
+    # loads LangGraph, for which help need not wait
+    from guardgraph.testing.attack.attack import attack_agent, format_test_file
     from guardgraph.testing.attack.mutants import try_mutants
 
     if write is not None and not inputs.check_path_option("--write", write).endswith(".py"):
@@ -40,12 +38,8 @@ def attack(
         report = attack_agent(target, runs=runs, seed=seed, progress=progress)
     mutants = None if tests is None else try_mutants(tests)
     if write is not None and report.found:
-        from guardgraph.testing.attack.attack import format_test_file
-
-        try:
+        with inputs.name_unwritten_file("--write", write):
             Path(write).write_text(format_test_file(report), encoding="utf-8", errors="backslashreplace")
-        except OSError as error:
-            raise ConfigurationError(f"--write {write!r:.200}: cannot be written: {error.strerror}") from None
     if as_json:
         print_json({**report.plain(), **({} if mutants is None else {"mutants": mutants})})
     else:

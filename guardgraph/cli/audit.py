@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import guardgraph
 from guardgraph.cli import inputs
 from guardgraph.cli.options import VARIABLE, Json, Pattern, Run, Since, Store, argument, option
-from guardgraph.cli.shell import Screen, escape_to_one_line, exit_with_status, make_command_group, print_json
+from guardgraph.cli.shell import (
+    Screen,
+    count_things,
+    escape_to_one_line,
+    exit_with_status,
+    make_command_group,
+    print_json,
+)
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 
@@ -85,16 +92,11 @@ def show(run: Run, store: Store = None, as_json: Json = False) -> None:
     stored: guardgraph.StoredRun | guardgraph.OpenRun = left or opened.read(run)
     if as_json:
         place = {"seq": stored.position.seq, "hash": stored.position.hash, "at": stored.position.at}
-        kept: JsonObject = {"recording": None}
-        if isinstance(stored, guardgraph.StoredRun):
-            kept = {"recording": stored.recording}
-        else:
-            kept |= {**make_open_row(stored), "begun": stored.begun}
+        kept: JsonObject = {"recording": None} if left is None else {**make_open_row(left), "begun": left.begun}
+        kept["recording"] = stored.recording if isinstance(stored, guardgraph.StoredRun) else None
         print_json({"run_id": stored.run_id, "position": place, **kept, "entries": entries})
-    elif isinstance(stored, guardgraph.StoredRun):
-        _print_stored_run(Screen(), stored, entries)
     else:
-        _print_open_run(Screen(), stored, entries)
+        _print_kept_run(Screen(), stored, entries)
 
 
 @app.command()
@@ -115,7 +117,7 @@ def verify(
     store: Store = None,
     head: Annotated[str | None, option("--head N:HASH", "A head that was kept elsewhere.")] = None,
     checkpointer: Annotated[
-        str | None, option("--checkpointer MODULE:NAME", "Theirs, or what makes it: open runs that it lacks are found.")
+        str | None, option("--checkpointer MODULE:NAME", "Theirs: finds open runs it lacks.")
     ] = None,
     replay: Annotated[bool, option("--replay", "Decide the runs again, and name those that part.")] = False,
     agent: Annotated[list[str] | None, option("--agent MODULE:NAME", "Who replays, if no shipped agent.")] = None,
@@ -143,9 +145,7 @@ def import_(
     source: Annotated[str, argument("FILE|URL", "The export: a file, or a database of checkpoints.")],
     *,
     form: Annotated[str, option("--from FORM", "langgraph or otlp: checkpoints of LangGraph, or spans.")],
-    tools: Annotated[
-        str | None, option("--tools MODULE:NAME", "The agent's tools, where the export does not say them.")
-    ] = None,
+    tools: Annotated[str | None, option("--tools MODULE:NAME", "The agent's tools, if not in the export.")] = None,
     store: Store = None,
     as_json: Json = False,
 ) -> None:
@@ -258,23 +258,21 @@ def make_open_row(left: guardgraph.OpenRun) -> JsonObject:
     return row if left.changed is None else {**row, "changed": left.changed}
 
 
-def _is_open_run_chosen(
-    left: guardgraph.OpenRun, pattern: str | None, tenant: str | None, since: datetime | None
-) -> bool:
+def _is_open_run_chosen(left: guardgraph.OpenRun, pattern: str | None, tenant: str | None, since: Any) -> bool:
     """Say whether an open run is one that options of a list select; of one that was erased, nobody knows more."""
     from guardgraph.evidence.chain import build_begun_lookup
 
     if since is not None and left.position.is_before(since):
         return False
-    found_by = None if left.begun is None else build_begun_lookup(left.begun)
-    if found_by is None:
+    if left.begun is None:
         return pattern is None and tenant is None
+    found_by = build_begun_lookup(left.begun)
     return pattern in (None, found_by.pattern) and (tenant is None or tenant in [name for name, _ in found_by.callers])
 
 
 def _format_open_state(intents: int, receipts: int, waiting: bool) -> str:
     """Say of an open run whether it waits, and whether it acted."""
-    acted = f"{intents} {'act' if intents == 1 else 'acts'} noted" if intents else "no act noted"
+    acted = f"{count_things(intents, 'act')} noted" if intents else "no act noted"
     unknown = f", of which the outcome of {intents - receipts} is unknown" if intents > receipts else ""
     return f"{'waiting for a person' if waiting else 'open'}, {acted}{unknown}"
 
@@ -288,23 +286,33 @@ def _format_row_ending(row: JsonObject) -> str:
     return "erased" if "erased" in row else f"{row['pattern']}: {row['outcome'] or row['stop_reason']}"
 
 
-def _print_open_run(screen: Screen, left: guardgraph.OpenRun, entries: list[Entry]) -> None:
+def _print_kept_run(screen: Screen, kept: guardgraph.StoredRun | guardgraph.OpenRun, entries: list[Entry]) -> None:
     from guardgraph.plain.json import excerpt_value
 
-    place, begun = left.position, left.begun
-    screen.print_with_label("run", left.run_id)
+    place, is_open = kept.position, isinstance(kept, guardgraph.OpenRun)
+    said: Any = kept.begun if isinstance(kept, guardgraph.OpenRun) else kept.recording
+    screen.print_with_label("run", kept.run_id)
     screen.print_with_label("entry", f"{place.seq}:{place.hash}")
-    screen.print_with_label("began", place.at)
-    screen.print_with_label("state", _format_open_state(left.intents, left.receipts, left.waiting))
-    if begun is None:
-        screen.print_with_label("content", left.changed or "erased")
+    screen.print_with_label("began" if is_open else "recorded", place.at)
+    if isinstance(kept, guardgraph.OpenRun):
+        screen.print_with_label("state", _format_open_state(kept.intents, kept.receipts, kept.waiting))
+    if said is None:
+        screen.print_with_label("content", kept.changed or "erased")
     else:
-        screen.print_with_label("pattern", begun["pattern"], f", guardgraph {begun['guardgraph']}")
-        screen.print_with_label("asked", excerpt_value(begun["input"], 600))
-        screen.print_with_label("thread", begun["thread"] or "none: nobody can resume it")
-        if "forked_from" in begun:
-            screen.print_with_label("forked from", "{run_id} at {checkpoint}".format(**begun["forked_from"]))
-    _print_run_entries(screen, entries)
+        screen.print_with_label("pattern", said["pattern"], f", guardgraph {said['guardgraph']}")
+        screen.print_with_label("asked", excerpt_value(said["input"], 600))
+        if is_open:
+            screen.print_with_label("thread", said["thread"] or "none: nobody can resume it")
+        else:
+            ended = (said["result"].get(key) for key in ("status", "stop_reason", "outcome"))
+            screen.print_with_label("ended", ", ".join(filter(None, ended)))
+            screen.print_with_label("path", " ".join(said["result"]["path"]))
+        if "forked_from" in said:
+            screen.print_with_label("forked from", "{run_id} at {checkpoint}".format(**said["forked_from"]))
+        if places := said.get("redacted"):
+            screen.print_with_label("redacted", f"in {len(places)} places")
+    if is_open or said is None or len(entries) > 1:
+        _print_run_entries(screen, entries)
 
 
 def _print_run_entries(screen: Screen, entries: list[Entry]) -> None:
@@ -317,30 +325,6 @@ def _print_run_entries(screen: Screen, entries: list[Entry]) -> None:
         elif entry["kind"] == "note":
             said = f"noted: {entry['note']}"
         screen.print_with_label(f"{entry['seq']}", f"{entry['at'][:19]}  {said}")
-
-
-def _print_stored_run(screen: Screen, stored: guardgraph.StoredRun, entries: list[Entry]) -> None:
-    from guardgraph.plain.json import excerpt_value
-
-    place = stored.position
-    screen.print_with_label("run", stored.run_id)
-    screen.print_with_label("entry", f"{place.seq}:{place.hash}")
-    screen.print_with_label("recorded", place.at)
-    if stored.recording is None:
-        screen.print_with_label("content", "erased")
-        _print_run_entries(screen, entries)
-        return
-    row = make_run_row(stored)
-    screen.print_with_label("pattern", row["pattern"], f", guardgraph {stored.recording['guardgraph']}")
-    screen.print_with_label("asked", excerpt_value(stored.recording["input"], 600))
-    screen.print_with_label("ended", ", ".join(filter(None, (row["status"], row["stop_reason"], row["outcome"]))))
-    screen.print_with_label("path", " ".join(stored.recording["result"]["path"]))
-    if "forked_from" in stored.recording:
-        screen.print_with_label("forked from", "{run_id} at {checkpoint}".format(**stored.recording["forked_from"]))
-    if row["redacted"]:
-        screen.print_with_label("redacted", f"in {len(stored.recording['redacted'])} places")
-    if len(entries) > 1:
-        _print_run_entries(screen, entries)
 
 
 def _print_verification(screen: Screen, found: Verification) -> None:
@@ -364,8 +348,7 @@ def _print_verification(screen: Screen, found: Verification) -> None:
 
 def _format_erasure_line(erasure: Erasure) -> str:
     how = {"erase": "erased", "retain": "erased, as kept long enough,"}[erasure.how]
-    counted = f"{erasure.records} {'record' if erasure.records == 1 else 'records'}"
-    return f"{counted} {how} by {escape_to_one_line(erasure.by)}"
+    return f"{count_things(erasure.records, 'record')} {how} by {escape_to_one_line(erasure.by)}"
 
 
 def _print_erasure_and_exit(made: Erasure | None, as_json: bool) -> NoReturn:
@@ -476,7 +459,7 @@ SIGNED = {
 
 def _write_out_option(out: str, text: str) -> None:
     """Write a file that its owner alone can read, whole or not at all."""
-    try:
+    with inputs.name_unwritten_file("--out", out):
         file = Path(out)
         if file.exists() and not file.is_file():
             raise ConfigurationError(f"--out {out!r:.200}: a file is required; something else stands there")
@@ -490,7 +473,3 @@ def _write_out_option(out: str, text: str) -> None:
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(beside)  # it is still there where it did not become the file
-    except (OSError, ValueError) as error:
-        if isinstance(error, ConfigurationError):
-            raise
-        raise ConfigurationError(f"--out {out!r:.200}: cannot be written: {error}") from error

@@ -17,9 +17,10 @@ from guardgraph.checking.checked import CheckedAnswer
 from guardgraph.cli import inputs
 from guardgraph.cli.options import Json, argument, option
 from guardgraph.cli.shell import HELP, Shell, escape_for_terminal, exit_with_status, print_json, print_on_stderr
+from guardgraph.evidence.strict_json import read_json_lines
 from guardgraph.grounding.check import Source
-from guardgraph.plain.errors import ConfigurationError, InputError, ReadFailure, explain_unread_file
-from guardgraph.plain.json import JsonObject, NotJson, parse_json
+from guardgraph.plain.errors import ConfigurationError, InputError, ReadFailure
+from guardgraph.plain.json import JsonObject
 
 _MOST_BYTES: Final = 20_000_000  # of an answer or of a file of rows
 _PAGES: Final = re.compile("https?://", re.IGNORECASE)
@@ -44,17 +45,13 @@ def check(
     answer: Annotated[str | None, argument("ANSWER", "A text, Markdown or HTML file; - is the standard input.")] = None,
     *,
     source: Annotated[
-        list[str] | None,
-        option("--source PATH|URL", "A file, a folder or a page that it rests on; several times for several."),
+        list[str] | None, option("--source PATH|URL", "A file, a folder or a page that it rests on; more than once.")
     ] = None,
     question: Annotated[str, option("--question", "What was asked; its words may be repeated.")] = "",
     data: Annotated[
-        str | None,
-        option("--data FILE", 'Many answers instead, {"answer", "sources", "question"?, "label"?} in each line.'),
+        str | None, option("--data FILE", 'Many, {"answer", "sources", "question"?, "label"?} in each line.')
     ] = None,
-    fail_under: Annotated[
-        float | None, option("--fail-under PERCENT", "With --data: exit with 3 if fewer are let through.")
-    ] = None,
+    fail_under: Annotated[float | None, option("--fail-under PERCENT", "With --data: exit with 3 below it.")] = None,
     html: Annotated[str | None, option("--html FILE", "Write it as a page.")] = None,
     markdown: Annotated[bool, option("--markdown", "Print it as Markdown.")] = False,
     as_json: Json = False,
@@ -75,10 +72,8 @@ def check(
     if html is not None:
         if not html.lower().endswith(".html"):
             raise ConfigurationError(f"--html: a name that ends in .html is required; given: {html!r:.200}")
-        try:
-            Path(inputs.check_path_option("--html", html)).write_text(checked.to_html(), encoding="utf-8")
-        except OSError as error:
-            raise ConfigurationError(f"--html {html!r:.200}: cannot be written: {error.strerror}") from None
+        with inputs.name_unwritten_file("--html", html):
+            Path(html).write_text(checked.to_html(), encoding="utf-8")
     if as_json:
         print_json(checked.model_dump())
     elif markdown:
@@ -164,11 +159,13 @@ def _check_data_rows(file: str, fail_under: float | None, as_json: bool) -> bool
     """Check many answers and print a table; return whether as many are let through as were asked for."""
     verdicts, errors, labelled = Counter[str](), Counter[str](), Counter[str]()
     passed = total = 0
-    for number, row in enumerate(_read_data_rows(file), 1):
+    for place, row in read_json_lines("--data", file):
+        if (problem := _find_data_row_problem(row)) is not None:
+            raise InputError(f"{place}: {problem}")
         try:
             checked = check_answer(row["answer"], row["sources"], question=row.get("question") or "")
         except InputError as error:
-            raise InputError(f"--data {file!r:.200}: line {number}: {error}") from None
+            raise InputError(f"{place}: {error}") from None
         total, passed = total + 1, passed + checked.ok
         verdicts[checked.verdict] += 1
         if (label := row.get("label")) is not None:
@@ -195,25 +192,6 @@ def _check_data_rows(file: str, fail_under: float | None, as_json: bool) -> bool
                 print(f"{said:<16}{table[name]:>14.1f} %")
         sys.stdout.flush()
     return fail_under is None or share >= fail_under
-
-
-def _read_data_rows(file: str) -> list[dict[str, Any]]:
-    rows = list[dict[str, Any]]()
-    try:
-        lines = inputs.read_option_bytes("--data", file, 10 * _MOST_BYTES).decode("utf-8-sig").split("\n")
-    except UnicodeError as error:
-        raise ConfigurationError(f"--data {file!r:.200}: {explain_unread_file(error)}") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = parse_json(line)
-        except NotJson as error:
-            raise InputError(f"--data {file!r:.200}: line {number}: not JSON: {error}") from None
-        if (problem := _find_data_row_problem(row)) is not None:
-            raise InputError(f"--data {file!r:.200}: line {number}: {problem}")
-        rows.append(row)
-    return rows
 
 
 def _find_data_row_problem(row: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from guardgraph.cli.shell import HELP, OK, Screen, Shell, exit_with_status, prin
 from guardgraph.cli.what_if import evaluate, what_if
 from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
 from guardgraph.plain.json import RESULT_DEPTH
+from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 
 app = typer.Typer(
     cls=Shell, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP
@@ -62,18 +63,10 @@ def rag(
     question: Question,
     *,
     kb: Annotated[
-        str | None,
-        option(
-            "--kb FOLDER|FILE|URL",
-            "A folder of .md, .rst, .html, .txt files, or a base of `guardgraph kb`; the demo's if left out.",
-        ),
+        str | None, option("--kb FOLDER|FILE|URL", "Files, or a base of `guardgraph kb`; the demo's if left out.")
     ] = None,
     history: Annotated[
-        str | None,
-        option(
-            "--history FILE",
-            'The conversation before the question, {"role": "user" | "assistant", "content": TEXT} in each line.',
-        ),
+        str | None, option("--history FILE", 'The turns before, {"role": "user", "content": TEXT} in each line.')
     ] = None,
     options: RunOptions,
     user: knowledge.User = None,
@@ -86,10 +79,15 @@ def rag(
     """
     caller = knowledge.read_caller_options(kb, options.tenant, user, group)
     settings = options.load_settings("rag", is_caller=caller is not None)
-    run_and_exit(
-        runs.prepare_rag_command(question, history=history, kb=kb, model=options.model, caller=caller, **settings),
-        as_json,
-    )
+    turns = {} if history is None else {"history": inputs.load_history_option(history)}
+    found = {} if kb is None else inputs.open_kb_option(kb)
+    run = runs.plan_run("rag", {"question": question, **turns}, options.model, **found, **settings)
+    if "knowledge_base" in found:
+        who = "this caller" if caller else "anybody (no --tenant, --user or --group is given)"
+        run = replace(run, remarks={"documents": f"only those that {who} may read; see `guardgraph kb search`"})
+    if caller is not None:
+        run = replace(run, context={"caller": caller.model_dump()})
+    run_and_exit(run, as_json)
 
 
 app.command()(research)
@@ -99,20 +97,16 @@ app.command()(research)
 @spread_options
 def critique(
     *,
-    context: Annotated[
-        str | None, option("--context FILE", "A JSON object: the incident; the demo's if left out.")
-    ] = None,
+    context: Annotated[str | None, option("--context FILE", "The incident, JSON; the demo's if left out.")] = None,
     goal: Goal = None,
     options: RunOptions,
     kept: waiting.KeepingOptions,
     as_json: Json = False,
 ) -> None:
     """Draft an incident update, criticise it, revise it within bounds and audit the change."""
-    settings = {**options.load_settings("self_critique"), **kept.open_kept()}
-    again = options.format_options()
-    run_and_exit(
-        runs.prepare_critique_command(context, goal=goal, model=options.model, again=again, **settings), as_json
-    )
+    incident = load_demo_incident() if context is None else inputs.read_json_option("--context", context)
+    request = {"goal": CRITIQUE_GOAL if goal is None else goal, "incident_context": incident}
+    run_and_exit(waiting.plan_waiting_run("self_critique", request, options, kept), as_json)
 
 
 @app.command()
@@ -128,14 +122,14 @@ def tools(
 
     Without --policy nobody is asked about a call that the task does not support: it is refused.
     """
-    settings = {**options.load_settings("tools"), **kept.open_kept(), "again": options.format_options()}
-    run_and_exit(runs.prepare_tools_command(task, model=options.model, **settings), as_json)
+    request = PATTERNS["tools"].demo() if task is None else {"task": task}
+    run_and_exit(waiting.plan_waiting_run("tools", request, options, kept), as_json)
 
 
 @app.command()
 def demo(model: Model = None, as_json: Json = False) -> None:
     """Make the demo run of each of the patterns."""
-    planned = runs.prepare_demo_commands(model)
+    planned = [runs.plan_run(name, pattern.demo(), model) for name, pattern in PATTERNS.items()]
     if as_json:
         results = {run.pattern.name: runs.follow_run_on_screen(run) for run in planned}
         print_json(results)
@@ -150,11 +144,7 @@ def demo(model: Model = None, as_json: Json = False) -> None:
 def verify(
     target: Annotated[str | None, argument("MODULE:FACTORY", "Your own graph; ours if left out.")] = None,
     behind: Annotated[
-        list[str] | None,
-        option(
-            "--behind GUARD:NODE",
-            "Of any LangGraph graph: every way from NODE to the end passes GUARD; several times for several.",
-        ),
+        list[str] | None, option("--behind GUARD:NODE", "Every way from NODE to the end passes GUARD; more than once.")
     ] = None,
     before: Annotated[
         list[str] | None, option("--before NODE", "With --behind: a node to be reached only past GUARD.")
@@ -191,8 +181,7 @@ def draw(
 @app.command()
 def report(
     run: Annotated[
-        str,
-        argument("RUN", "A run's result, as --json prints it, or its document; - for a pipe; of --store, a run's id."),
+        str, argument("RUN", "A result, as --json prints it, or a document; - is a pipe; of --store, an id.")
     ],
     out: Annotated[str, option("--out -o FILE", "Ends in .html; in .md for a brief.")],
     graph: Annotated[str | None, option(f"--graph {GRAPH}", "The graph of the run; a run of ours needs none.")] = None,
@@ -203,17 +192,19 @@ def report(
 
     With a FILE that ends in .md, the brief of a research run as Markdown.
     """
-    page: guardgraph.Page | graphs.BriefFile
-    if not out.lower().endswith(".md"):
+    if out.lower().endswith(".md"):
+        if graph is not None:
+            raise guardgraph.ConfigurationError("--graph: for a page; a brief has no picture of its graph")
+        text, described = graphs.format_run_argument(run, asked, store), "the brief of a Research run"
+        with inputs.name_unwritten_file("--out", out):
+            Path(out).write_bytes(text.encode())
+    else:
         found = graphs.read_run_argument(run, store)
         drawn = None if graph is None else graphs.load_graph_argument(graph, "--graph")
         page = guardgraph.report(found, drawn, asked=asked)
-    elif graph is None:
-        page = graphs.format_run_argument(run, asked, store)
-    else:
-        raise guardgraph.ConfigurationError("--graph: for a page; a brief has no picture of its graph")
-    graphs.save_out_option(page, out)
-    Screen().print_text(f"{out}: {page.described}", indent=0)
+        graphs.save_out_option(page, out)
+        described = page.described
+    Screen().print_text(f"{out}: {described}", indent=0)
 
 
 @app.command(name="reasons")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import guardgraph
@@ -29,12 +28,11 @@ def load_graph_argument(target: str, asking: str) -> Any:
 def save_out_option(made: Any, out: str, option: str = "--out") -> None:
     """Write a picture or a page to the file of an option."""
     try:
-        made.save(out)
+        with inputs.name_unwritten_file(option, out):
+            made.save(out)
     except ConfigurationError as error:
-        argument, said, rest = str(error).partition("file: ")
-        raise ConfigurationError(f"{option}: {rest}" if said and not argument else str(error)) from None
-    except (OSError, ValueError) as error:  # a name may hold what no file system knows
-        raise ConfigurationError(f"{option} {out!r}: cannot be written: {error}") from error
+        said = str(error)
+        raise ConfigurationError(f"{option}: {said[6:]}" if said.startswith("file: ") else said) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +59,10 @@ def prove_graph_argument(target: str | None, behind: Sequence[str] = (), before:
         graph = load_named_graph(target, "verify")
         findings = guardgraph.verify(graph, behind=named, before=before)
         return [Proof(graph.get_name(), len(graph.builder.nodes), len(behind), findings)]
-    ours = [pattern.create_agent() for pattern in PATTERNS.values()] if target is None else []
+    ours = (pattern.create_agent() for pattern in PATTERNS.values())
     graphs = ours if target is None else [load_named_graph(target, "verify")]
-    proved = [(guardgraph.verify(each), each) for each in graphs]
-    return [Proof(each.get_name(), len(each.builder.nodes), len(guardgraph.RULES), found) for found, each in proved]
+    rules = len(guardgraph.RULES)
+    return [Proof(each.get_name(), len(each.builder.nodes), rules, guardgraph.verify(each)) for each in graphs]
 
 
 def print_proofs(screen: Screen, proved: Iterable[Proof]) -> None:
@@ -78,27 +76,14 @@ def print_proofs(screen: Screen, proved: Iterable[Proof]) -> None:
             screen.print_text(str(finding), hang=2)
 
 
-@dataclass(frozen=True, slots=True)
-class BriefFile:
-    """The brief of a run, as Markdown."""
-
-    text: str
-    described: str
-
-    def save(self, path: str) -> None:
-        """Write it."""
-        Path(path).write_bytes(self.text.encode())
-
-
-def format_run_argument(run: str, asked: str | None, store: str | None = None) -> BriefFile:
-    """Make the brief of a run; of a stored one, the title is the question that it was given."""
+def format_run_argument(run: str, asked: str | None, store: str | None) -> str:
+    """Return the brief of a run; of a stored one, the title is the question that it was given."""
     found = read_run_argument(run, store)
-    given: object = asked
-    if not isinstance(found, dict):
-        if found.recording is None:
-            raise ConfigurationError(f"RUN {run!r:.200}: the run was erased")
-        given, found = asked or found.recording["input"], found.recording["result"]
-    return BriefFile(guardgraph.format_brief(found, asked=given), "the brief of a Research run")
+    if isinstance(found, dict):
+        return guardgraph.format_brief(found, asked=asked)
+    if found.recording is None:
+        raise ConfigurationError(f"RUN {run!r:.200}: the run was erased")
+    return guardgraph.format_brief(found.recording["result"], asked=asked or found.recording["input"])
 
 
 def read_run_argument(file: str, store: str | None) -> JsonObject | guardgraph.StoredRun:

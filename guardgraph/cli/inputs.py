@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import guardgraph
 from guardgraph.cli.shell import is_stderr_watched, print_on_stderr
+from guardgraph.evidence.strict_json import read_json_lines
 from guardgraph.plain.errors import ConfigurationError, explain_unread_file
 from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import MAX_DEPTH, RESULT_DEPTH, JsonObject, NotJson, parse_json
@@ -119,27 +120,16 @@ def parse_caller_options(tenant: str | None, user: str | None, groups: list[str]
 
 def load_history_option(file: str) -> list[JsonObject]:
     """Return the turns of a conversation, a JSON object ``{role, content}`` in each line of a file."""
-    from guardgraph.guards.stop import (
-        Stop,
-        parse_history_turn,  # for which help need not wait
-    )
+    from guardgraph.guards.stop import Stop, parse_history_turn  # for which help need not wait
 
-    try:
-        lines = _read_file_or_stdin(file).decode("utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"--history {file!r}: {explain_unread_file(error)}") from error
     turns = list[JsonObject]()
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for place, turn in read_json_lines("--history", file):
         try:
-            turns.append({**parse_history_turn(f"line {number}", parse_json(line, keys_once=True))})
-        except NotJson as error:
-            raise ConfigurationError(f"--history {file!r}: line {number}: not JSON: {error}") from error
+            turns.append({**parse_history_turn(place, turn)})
         except Stop as stop:
             wrong = stop.evidence["details"]
-            said = f"{wrong['field']}: {wrong['allowed']} is required; given: {wrong['given']}"
-            raise ConfigurationError(f"--history {file!r}: {said}") from None
+            said = f"{wrong['allowed']} is required; given: {wrong['given']}"
+            raise ConfigurationError(f"{wrong['field']}: {said}") from None
     return turns
 
 
@@ -165,6 +155,17 @@ def read_option_bytes(option: str, file: str, most: int) -> bytes:
     if len(found) > most:
         raise ConfigurationError(f"{option} {file!r:.200}: at most {most} bytes are allowed; given: more")
     return found
+
+
+@contextmanager
+def name_unwritten_file(option: str, file: str) -> Iterator[None]:
+    """Say which option names the file that cannot be written."""
+    try:
+        yield
+    except ConfigurationError:
+        raise
+    except (OSError, ValueError) as error:  # a name may hold what no file system knows
+        raise ConfigurationError(f"{option} {file!r:.200}: cannot be written: {error}") from error
 
 
 def _read_file_or_stdin(file: str, most: int = -1) -> bytes:

@@ -37,23 +37,10 @@ class RunOptions:
 
     model: Model = None
     policy: Annotated[str | None, option("--policy FILE", "Policy and budget: YAML.")] = None
-    live: Annotated[
-        str | None,
-        option(
-            "--live FILE", "A live policy, such as `policy switch` writes; it is read again before each guard and call."
-        ),
-    ] = None
+    live: Annotated[str | None, option("--live FILE", "A live policy, as of `policy switch`; it is read anew.")] = None
     tenant: Annotated[str | None, option("--tenant TENANT", "Whose overlay in --policy.")] = None
-    world: Annotated[
-        str | None,
-        option(
-            "--world MODULE:FACTORY",
-            "Makes what performs the calls, such as a ResilientWorld, a TenantWorld or a TelemetryWorld.",
-        ),
-    ] = None
-    prompts: Annotated[
-        str | None, option("--prompts FOLDER", "What models are told: as `guardgraph prompts` writes it.")
-    ] = None
+    world: Annotated[str | None, option("--world MODULE:FACTORY", "Makes what performs the calls.")] = None
+    prompts: Annotated[str | None, option("--prompts FOLDER", "As `guardgraph prompts` writes it.")] = None
 
     def load_settings(self, pattern: str, *, is_caller: bool = False) -> dict[str, Any]:
         """Return what the factory of a shipped pattern is given by them, beside the model."""

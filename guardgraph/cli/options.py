@@ -28,6 +28,10 @@ def argument(metavar: str, help: str) -> Any:
 Json = Annotated[bool, option("--json", "Print one JSON document and nothing else.")]
 Run = Annotated[str, argument("RUN", "The run's id.")]
 Store = Annotated[str | None, option("--store URL", f"The store; {VARIABLE} if left out.")]
+KeptRuns = Annotated[
+    str | None,
+    option("--store URL|FILE", f"Kept runs: a store, or a .jsonl file with one a line; {VARIABLE} if left out."),
+]
 Pattern = Annotated[str | None, option("--pattern NAME", "Runs of this pattern.")]
 Since = Annotated[str | None, option("--since WHEN", "Recorded since then: 30d, 12h or ISO 8601, UTC.")]
 GivenPolicy = Annotated[str | None, option("--policy FILE", "What the factory is given: YAML.")]

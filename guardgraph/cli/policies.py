@@ -6,8 +6,6 @@ import json
 import os
 import subprocess
 import tarfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from guardgraph.cli import inputs
 from guardgraph.cli.graphs import load_graph_argument
-from guardgraph.cli.options import GRAPH, VARIABLE, Json, Since, argument, option
+from guardgraph.cli.options import GRAPH, VARIABLE, Json, KeptRuns, Since, argument, option
 from guardgraph.cli.shell import Screen, exit_with_status, make_command_group, print_json
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.graphs.patterns import find_shipped_pattern
@@ -37,9 +35,7 @@ app = make_command_group("Check and compare files with policies and budgets.")
 LEFT_OUT = "left to the factory"
 STYLES = {"tighter": "green", "looser": "red", "other": "yellow"}
 
-Graph = Annotated[
-    str | None, option("--graph MODULE:FACTORY", "The graph whose settings they are; one of ours needs none.")
-]
+Graph = Annotated[str | None, option("--graph MODULE:FACTORY", "Whose settings they are; one of ours needs none.")]
 Tenant = Annotated[str | None, option("--tenant TENANT", "Whose settings.")]
 
 
@@ -57,12 +53,10 @@ def check(
     holds = policy.settings(tenant)
     refused = find_not_taken_overlays(policy, None if tenant is None else [tenant])
     if as_json:
-        named = {
-            name: {"fingerprint": item.fingerprint, "settings": show_policy_settings(item)}
-            for name, item in holds.items()
-        }
-        about = {"pattern": policy.pattern, "tenant": tenant, **named, "tenants": [*policy.tenants]}
-        print_json({**about, "not_taken": [item.plain() for item in refused]})
+        about: JsonObject = {"pattern": policy.pattern, "tenant": tenant}
+        for name, item in holds.items():
+            about[name] = {"fingerprint": item.fingerprint, "settings": show_policy_settings(item)}
+        print_json({**about, "tenants": [*policy.tenants], "not_taken": [item.plain() for item in refused]})
     else:
         screen = Screen()
         screen.print_text((policy.pattern, "bold"), ": valid", indent=0)
@@ -117,9 +111,7 @@ def review(
     old: Annotated[str, argument("OLD", "The policy that holds, or git:REF:PATH.")],
     new: Annotated[str, argument("NEW", "The proposed one, or git:REF:PATH.")],
     *,
-    store: Annotated[
-        str | None, option("--store URL|FILE", "Kept runs: a store, or a .jsonl file; GUARDGRAPH_AUDIT if left out.")
-    ] = None,
+    store: KeptRuns = None,
     since: Since = None,
     graph: Graph = None,
     fail_on: Annotated[
@@ -168,7 +160,7 @@ def review(
 @app.command()
 def suggest(
     *,
-    store: Annotated[str | None, option("--store URL|FILE", "Kept runs: a store, or a .jsonl file.")] = None,
+    store: KeptRuns = None,
     good: Annotated[str, option("--good FILE", "Ids of runs that ended as they should, a line each.")],
     graph: Annotated[str, option(f"--graph {GRAPH}", "The agent.")],
     policy: Annotated[str | None, option("--policy FILE", "Where to begin.")] = None,
@@ -315,26 +307,22 @@ def _export_policy(named: str, folder: str) -> str:
     if not ref or not colon or not path or path.startswith("/") or ".." in path.split("/"):
         raise ConfigurationError(f"{named!r:.200}: git:REF:PATH with a path in the repository is required")
     beside = f":(top,glob){path.rpartition('/')[0]}/*".replace(")/", ")")
-    with _name_git_errors(named):
-        asked = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"]
-        commit = subprocess.run(asked, capture_output=True, check=True, timeout=60).stdout.decode().strip()
-        asked = ["git", "archive", "--format=tar", commit, "--", beside]
-        packed = subprocess.run(asked, capture_output=True, check=True, timeout=60).stdout
-        with tarfile.open(fileobj=BytesIO(packed)) as files:
-            files.extractall(folder, filter="data")
-    if not (file := Path(folder, path)).is_file():
-        raise ConfigurationError(f"{named!r:.200}: there is no such file in {commit[:12]}")
-    return str(file)
 
+    def ask_git(*asked: str) -> bytes:
+        return subprocess.run(["git", *asked], capture_output=True, check=True, timeout=60).stdout
 
-@contextmanager
-def _name_git_errors(named: str) -> Iterator[None]:
     try:
-        yield
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+        commit = ask_git(*asked).decode().strip()
+        with tarfile.open(fileobj=BytesIO(ask_git("archive", "--format=tar", commit, "--", beside))) as files:
+            files.extractall(folder, filter="data")
     except (OSError, tarfile.TarError, subprocess.SubprocessError) as error:
         told = getattr(error, "stderr", b"") or b"there is no such commit"
         said = told.decode(errors="replace").strip()
         raise ConfigurationError(f"{named!r:.200}: git cannot read it: {said:.200}") from None
+    if not (file := Path(folder, path)).is_file():
+        raise ConfigurationError(f"{named!r:.200}: there is no such file in {commit[:12]}")
+    return str(file)
 
 
 def _load_policy_file(file: str, graph: str | None) -> PolicyFile[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ from guardgraph.cli.shell import Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.json import JsonObject
+from guardgraph.tools.demo import RESEARCH_GOAL, load_demo_request
 
 if TYPE_CHECKING:
     from guardgraph.world.call import Outside
@@ -55,20 +57,15 @@ def load_reader_option(reader: str | None, cache: str | None) -> Outside:
     return validate_call_target("--reader", load_named_graph(reader, "--reader"))
 
 
-def print_pages_of_reader(reader: Outside, evidence: str | None, shown: Shown | None) -> Outside:
+def print_pages_of_reader(reader: Outside, evidence: str | None, say: Shown) -> Outside:
     """Return a reader whose pages are kept and shown as they are read."""
-    if evidence is None and shown is None:
-        return reader
     folder = None if evidence is None else Path(inputs.check_path_option("--evidence", evidence))
-    try:
-        if folder is not None:
+    if folder is not None:
+        with inputs.name_unwritten_file("--evidence", str(evidence)):
             folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigurationError(f"--evidence {evidence!r:.200}: cannot be made: {error.strerror}") from error
     from langchain_core.runnables import Runnable
 
     def read_and_print_page(request: JsonObject) -> Any:
-        say = shown or (lambda url, came: None)
         try:
             page: Any = reader.invoke(request) if isinstance(reader, Runnable) else reader(request)
         except ReadFailure as failure:
@@ -104,27 +101,16 @@ def research(
     *,
     searx: Annotated[str | None, option("--searx URL", "Search the web by this SearXNG server.")] = None,
     urls: Annotated[str | None, option("--urls FILE", "Read these pages of the web, a URL a line.")] = None,
-    allow: Annotated[
-        list[str] | None,
-        option("--allow HOST", "May be read, or domain:NAME, or suffix:NAME, instead of --policy; more than once."),
-    ] = None,
+    allow: Annotated[list[str] | None, option("--allow HOST", "May be read, as in a policy; more than once.")] = None,
     cache: Annotated[str | None, option("--cache FILE", "Keeps pages that were read.")] = None,
-    evidence: Annotated[
-        str | None, option("--evidence FOLDER", "Texts of the pages that were read, by their hash.")
-    ] = None,
-    reader: Annotated[
-        str | None, option("--reader MODULE:FACTORY", "Makes the reader, such as a web_reader of your own.")
-    ] = None,
-    report: Annotated[
-        bool, option("--report", "Search several times, for a longer answer, in up to five minutes.")
-    ] = False,
+    evidence: Annotated[str | None, option("--evidence FOLDER", "Texts of pages that were read, by hash.")] = None,
+    reader: Annotated[str | None, option("--reader MODULE:FACTORY", "Makes the reader.")] = None,
+    report: Annotated[bool, option("--report", "Search several times, in up to five minutes.")] = False,
     goal: Goal = None,
     options: RunOptions,
     kept: waiting.KeepingOptions,
     as_json: Json = False,
-    as_markdown: Annotated[
-        bool, option("--markdown", "Print the brief as Markdown, with a table of its sources, and no more.")
-    ] = False,
+    as_markdown: Annotated[bool, option("--markdown", "Print the brief as Markdown, and no more.")] = False,
 ) -> None:
     """Research a question and return a brief whose every fact is cited: on the web, or in the demo's recorded pages."""
     if as_json and as_markdown:
@@ -136,18 +122,17 @@ def research(
         given = {"--allow": allow, "--cache": cache, "--evidence": evidence, "--reader": reader}
         if beside := [option for option, value in given.items() if value]:
             raise ConfigurationError(f"{beside[0]}: --searx URL or --urls FILE is required beside it")
-        settings = {**limits, **options.load_settings("research"), **kept.open_kept()}
-        again = options.format_options()
-        run = runs.prepare_research_command(question, goal=goal, model=options.model, again=again, **settings)
-        run_and_exit(run, as_json, as_markdown)
+        request = load_demo_request()
+        if question is not None:
+            request["request"]["question"] = question
+        asked = {"goal": RESEARCH_GOAL if goal is None else goal, "request": request}
+        run_and_exit(waiting.plan_waiting_run("research", asked, options, kept, **limits), as_json, as_markdown)
     if searx is not None and urls is not None:
         raise ConfigurationError("--searx URL, --urls FILE: not both")
     if question is None:
         raise ConfigurationError("QUESTION: required beside --searx and --urls")
     if kept.store is not None or kept.checkpoints is not None:
-        raise ConfigurationError(
-            "--store, --checkpoints: for the demo's pages; a factory of your own goes on with others"
-        )
+        raise ConfigurationError("--store, --checkpoints: for the demo's pages; others need a factory of your own")
     settings = load_web_settings_options(options.policy, options.tenant, allow) | limits
     settings |= options.load_around()
     search: Any = guardgraph.searx_search(searx) if searx is not None else guardgraph.listed_search(urls or "")
@@ -157,8 +142,8 @@ def research(
         with lock:
             screen.print_columns(("page", "dim"), f"{url}: {came}", at=9, indent=4)
 
-    shown = None if as_json or as_markdown else print_page_line
+    shown = (lambda url, came: None) if as_json or as_markdown else print_page_line
     pages = print_pages_of_reader(load_reader_option(reader, cache), evidence, shown)
-    settings |= {"search": search, "reader": pages}
-    run = runs.prepare_web_command(question, goal=goal, model=options.model, **settings)
-    run_and_exit(run, as_json, as_markdown)
+    asked = {"goal": question if goal is None else goal, "request": {"request": {"question": question}}}
+    run = runs.plan_run("research", asked, options.model, search=search, reader=pages, **settings)
+    run_and_exit(replace(run, remarks={}), as_json, as_markdown)

@@ -64,14 +64,9 @@ class DecisionOptions:
     """Who decides, about which question, and what is kept with it."""
 
     by: Annotated[str, option("--by WHO", "Who decides; it stays in the record.")]
-    hash: Annotated[
-        str | None, option("--hash HASH", "Of the question that you looked at; refused if it asks another.")
-    ] = None
+    hash: Annotated[str | None, option("--hash HASH", "Of the question that you looked at.")] = None
     group: Annotated[list[str] | None, option("--group GROUP", "A group of who decides.")] = None
-    context: Annotated[
-        str | None,
-        option("--context FILE", "The context under which the run goes on; that under which it began if left out."),
-    ] = None
+    context: Annotated[str | None, option("--context FILE", "Under which it goes on; as it began if left out.")] = None
     comment: Annotated[str, option("--comment TEXT", "Kept with the decision.")] = ""
 
 
@@ -93,9 +88,7 @@ def reject(run: Run, *, said: DecisionOptions, options: AgentOptions, as_json: J
 @spread_options
 def edit(
     run: Run,
-    file: Annotated[
-        str, argument("FILE", "The edited text, or the edited arguments as a JSON object; - reads a pipe.")
-    ],
+    file: Annotated[str, argument("FILE", "The edited text, or edited arguments as JSON; - reads a pipe.")],
     *,
     said: DecisionOptions,
     options: AgentOptions,
@@ -105,9 +98,7 @@ def edit(
     queue = open_review_queue(options)
     waiting = queue.read(run)
     if not waiting.edits:
-        raise ConfigurationError(
-            f"edit: run {run:.80} asks for a yes or a no; there is nothing to edit in its question"
-        )
+        raise ConfigurationError(f"edit: run {run:.80} asks for a yes or a no, with nothing to edit in its question")
     edited = parse_edited_value(inputs.read_option_bytes("FILE", file, MOST_BYTES), waiting.editable)
     _decide_and_exit(queue, run, "edit", said, as_json=as_json, edited=edited)
 
@@ -220,9 +211,7 @@ def desk(
     options: AgentOptions,
     host: Annotated[str, option("--host HOST", "Where it listens.")] = "127.0.0.1",
     port: Annotated[int, option("--port PORT", "On which port.", min=1, max=65535)] = 8765,
-    tokens: Annotated[
-        str | None, option("--tokens FILE", "Who may sign in: NAME TOKEN in each line. Required beyond this machine.")
-    ] = None,
+    tokens: Annotated[str | None, option("--tokens FILE", "Who may sign in: NAME TOKEN in each line.")] = None,
     origin: Annotated[str | None, option("--origin URL", "Under which browsers reach it, where that differs.")] = None,
 ) -> None:
     """Open the queue in a browser: what waits, a run's page, approve, edit, reject; on this machine by default."""

@@ -5,27 +5,28 @@ from __future__ import annotations
 import atexit
 import os
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
+from uuid import uuid4
 
 import guardgraph
-from guardgraph.cli import options
+from guardgraph.cli import runs
 from guardgraph.cli.making import RunOptions
-from guardgraph.cli.options import option
+from guardgraph.cli.options import GRAPH, Store, option
+from guardgraph.cli.options import VARIABLE as STORE_VARIABLE
 from guardgraph.graphs.loading import is_factory_setting, load_named_graph
 from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
+from guardgraph.plain.json import JsonObject
 
 VARIABLE = "GUARDGRAPH_CHECKPOINTS"  # the variable of the environment that names the checkpoints where no option does
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 Checkpoints = Annotated[
     str | None,
-    option(
-        "--checkpoints URL", f"What keeps a run that waits: sqlite:///FILE or postgresql://...; {VARIABLE} if left out."
-    ),
+    option("--checkpoints URL", f"Keeps a run that waits: sqlite:///FILE or postgresql://...; {VARIABLE} if left out."),
 ]
 
 
@@ -33,29 +34,39 @@ Checkpoints = Annotated[
 class KeepingOptions:
     """What keeps a run that waits, so that another command can go on with it."""
 
-    store: Annotated[
-        str | None,
-        option("--store URL", f"The store that records the run; {options.VARIABLE} if left out, beside --checkpoints."),
-    ] = None
+    store: Annotated[str | None, option("--store URL", f"Records the run; {STORE_VARIABLE} if left out.")] = None
     checkpoints: Checkpoints = None
 
     def open_kept(self) -> dict[str, Any]:
         """Return what a command gives its agent for it."""
         named = self.checkpoints or os.environ.get(VARIABLE, "").strip()
-        url = self.store or (os.environ.get(options.VARIABLE, "").strip() if named else "")
+        url = self.store or (os.environ.get(STORE_VARIABLE, "").strip() if named else "")
         if not named and not url:
             return {}
+        required = "a URL is required beside"
         if not url:
-            raise ConfigurationError(
-                f"--store: a URL is required beside --checkpoints, such as sqlite:///runs.db, or {options.VARIABLE}"
-            )
+            example = f"such as sqlite:///runs.db, or {STORE_VARIABLE}"
+            raise ConfigurationError(f"--store: {required} --checkpoints, {example}")
         if not named:
-            raise ConfigurationError(
-                f"--checkpoints: a URL is required beside --store, such as sqlite:///threads.db, or {VARIABLE}"
-            )
+            example = f"such as sqlite:///threads.db, or {VARIABLE}"
+            raise ConfigurationError(f"--checkpoints: {required} --store, {example}")
         recorder = guardgraph.sql_store(url)
         recorder.open()
         return {"checkpointer": open_checkpoints_option(named), "recorder": recorder}
+
+
+def plan_waiting_run(
+    name: str, request: JsonObject, options: RunOptions, kept: KeepingOptions, **settings: Any
+) -> runs.PlannedRun:
+    """Plan a run that may wait for a person: in this process, or kept for another command that decides."""
+    from langgraph.checkpoint.memory import InMemorySaver  # loads LangGraph, for which help need not wait
+
+    keeping = kept.open_kept()
+    own = {"checkpointer": InMemorySaver(), **settings, **options.load_settings(name), **keeping}
+    run = runs.plan_run(name, request, options.model, **own)
+    given = f"--by WHO --graph {run.pattern.command} {options.format_options()}".rstrip()
+    config = {"configurable": {"thread_id": str(uuid4())}}
+    return replace(run, config=config, resume=given if keeping else None)
 
 
 def open_checkpoints_option(url: str) -> Any:
@@ -97,14 +108,8 @@ def open_checkpoints_option(url: str) -> Any:
 class AgentOptions(RunOptions):
     """Who goes on with runs that wait, and the store that has them."""
 
-    graph: Annotated[
-        str,
-        option(
-            f"--graph {options.GRAPH}",
-            "What goes on with the run: with its checkpointer, and the store as its recorder.",
-        ),
-    ]
-    store: options.Store = None
+    graph: Annotated[str, option(f"--graph {GRAPH}", "Goes on with the run; the store is its recorder.")]
+    store: Store = None
     checkpoints: Checkpoints = None
 
     def load_agent(self, store: guardgraph.SqlStore) -> guardgraph.GuardedGraph:
@@ -114,9 +119,7 @@ class AgentOptions(RunOptions):
         pattern = find_shipped_pattern(self.graph)
         if pattern is not None:
             if saver is None:
-                raise ConfigurationError(
-                    f"--checkpoints: the URL that the run was begun with is required, or {VARIABLE}"
-                )
+                raise ConfigurationError(f"--checkpoints: the URL of the run's beginning is required, or {VARIABLE}")
             settings = self.load_settings(pattern.name)
             return pattern.create_agent(self.model, checkpointer=saver, recorder=store, **settings)
         if ":" not in self.graph:
@@ -124,14 +127,10 @@ class AgentOptions(RunOptions):
             raise ConfigurationError(f"--graph: {allowed} is required, whose runs wait; given: {self.graph!r:.80}")
         for name in ("policy", "live", "world", "prompts", "model"):
             if getattr(self, name) is not None:
-                raise ConfigurationError(
-                    f"--{name}: a factory of your own says it by itself; given beside {self.graph!r:.80}"
-                )
-        offered = {"checkpointer": saver, "recorder": store}
-        taken = {
-            name: item
-            for name, item in offered.items()
-            if item is not None and is_factory_setting(self.graph, "--graph", name)
-        }
+                said = f"a factory of your own says it by itself; given beside {self.graph!r:.80}"
+                raise ConfigurationError(f"--{name}: {said}")
+        offered = {} if saver is None else {"checkpointer": saver}
+        offered["recorder"] = store
+        taken = {name: item for name, item in offered.items() if is_factory_setting(self.graph, "--graph", name)}
         agent: guardgraph.GuardedGraph = load_named_graph(self.graph, "--graph", **taken)
         return agent

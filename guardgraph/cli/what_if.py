@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import guardgraph
 from guardgraph.cli import graphs
 from guardgraph.cli.audit import open_store_option, parse_since_option
 from guardgraph.cli.inputs import show_run_counter
-from guardgraph.cli.options import GivenPolicy, Json, PageFile, Pattern, Since, argument, option
+from guardgraph.cli.options import GivenPolicy, Json, KeptRuns, PageFile, Pattern, Since, argument, option
 from guardgraph.cli.policies import load_candidate_policy_option
 from guardgraph.cli.shell import Screen, exit_with_status, print_json
-from guardgraph.plain.errors import ConfigurationError, GuardgraphError, explain_unread_file
-from guardgraph.plain.json import RESULT_DEPTH, JsonObject, NotJson, parse_json
-
-if TYPE_CHECKING:
-    pass
+from guardgraph.evidence.strict_json import read_json_lines
+from guardgraph.plain.errors import ConfigurationError, GuardgraphError
+from guardgraph.plain.json import JsonObject
 
 
 @dataclass
@@ -85,26 +82,16 @@ def print_replayed(screen: Screen, replayed: Replayed) -> None:
         screen.print_text(f"run {run['run_id']} was not replayed: {run['why']}", hang=2)
 
 
-LINES = ".jsonl"  # how the name of a file ends that has a recording a line
-
-
 def what_if(
     candidate: Annotated[str, argument("MODULE:FACTORY", "Makes the other agent.")],
     *,
-    store: Annotated[
-        str | None,
-        option(
-            "--store URL|FILE", "The store, or a .jsonl file with a recording a line; GUARDGRAPH_AUDIT if left out."
-        ),
-    ] = None,
+    store: KeptRuns = None,
     pattern: Pattern = None,
     tenant: Annotated[str | None, option("--tenant TENANT", "Runs of this tenant, by its overlay in --policy.")] = None,
     policy: GivenPolicy = None,
     since: Since = None,
     assume: Annotated[bool, option("--assume", "Show too how unknown runs might end; it counts nowhere.")] = False,
-    ignore_live: Annotated[
-        bool, option("--ignore-live", "As if nobody had switched anything off by a live policy.")
-    ] = False,
+    ignore_live: Annotated[bool, option("--ignore-live", "As if no live policy had switched anything off.")] = False,
     fail_on: Annotated[list[str] | None, option("--fail-on LIMIT", "Such as stopped>ok:0; more than once.")] = None,
     out: PageFile = None,
     as_json: Json = False,
@@ -160,32 +147,19 @@ def read_store_option(
     option: str = "--store",
 ) -> Iterable[Any]:
     """Return the runs of a store, or the recordings in a file, a line each."""
-    if store is None or not store.endswith(LINES):
+    if store is None or not store.endswith(".jsonl"):
         return open_store_option(store).runs(pattern=pattern, tenant=tenant, since=parse_since_option(since))
     for name, value in {"pattern": pattern, "tenant": tenant, "since": since}.items():
         if value is not None:
-            raise ConfigurationError(f"--{name}: for a store; a {LINES} file is judged whole")
+            raise ConfigurationError(f"--{name}: for a store; a .jsonl file is judged whole")
     return _read_recording_lines(option, store)
 
 
 def _read_recording_lines(option: str, file: str) -> Iterator[Any]:
-    """Yield the recordings in a file, a line each."""
-    try:
-        with Path(file).open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    where = f"{option} {file!r:.200}, line {number}"
-                    try:
-                        value = parse_json(line, RESULT_DEPTH, keys_once=True)
-                    except NotJson as error:
-                        raise ConfigurationError(f"{where}: not JSON: {error}") from error
-                    if not isinstance(value, dict):
-                        raise ConfigurationError(f"{where}: a recording is required")
-                    yield value
-    except (OSError, ValueError) as error:
-        if isinstance(error, ConfigurationError):
-            raise
-        raise ConfigurationError(f"{option} {file!r:.200}: {explain_unread_file(error)}") from error
+    for place, value in read_json_lines(option, file):
+        if not isinstance(value, dict):
+            raise ConfigurationError(f"{place}: a recording is required")
+        yield value
 
 
 def evaluate(
@@ -194,14 +168,10 @@ def evaluate(
     *,
     policy: GivenPolicy = None,
     recordings: Annotated[
-        str | None,
-        option(
-            "--recordings URL|FILE",
-            "A store, or a .jsonl file with a recording a line: decide these again and call nothing.",
-        ),
+        str | None, option("--recordings URL|FILE", "Kept runs: decide these again, and call nothing.")
     ] = None,
     fail_under: Annotated[
-        list[str] | None, option("--fail-under RATE=SHARE", "Such as answered=0.9; more than once.")
+        list[str] | None, option("--fail-under RATE=SHARE", "As answered=0.9; more than once.")
     ] = None,
     at_once: Annotated[int, option("--at-once N", "Runs at work at once.", min=1)] = 4,
     out: PageFile = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from uuid import uuid4
 
 from guardgraph.evidence.store import StoredRun
+from guardgraph.evidence.strict_json import read_json_lines
 from guardgraph.evidence.what_if import check_ending_name, is_ending_called
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.shadows import Ending, judge_recording_again
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.hashing import digest
-from guardgraph.plain.json import RESULT_DEPTH, JsonObject, NotJson, parse_json
+from guardgraph.plain.json import JsonObject
 from guardgraph.plain.tables import format_html_table
 from guardgraph.state.recording import validate_recording
 from guardgraph.state.run import RECORDED
@@ -51,7 +52,7 @@ def read_dataset(agent: GuardedGraph[Any, Any, Any], dataset: Any) -> list[Datas
 
 def _read_dataset_rows(dataset: Any) -> list[Any]:
     if isinstance(dataset, (str, Path)):
-        rows = list(_read_dataset_lines(Path(dataset)))
+        rows = [row for _, row in read_json_lines("dataset", dataset)]
     elif hasattr(dataset, "to_dict"):  # a DataFrame, whose empty cells are NaN
         records = dataset.to_dict("records")
         rows = [{key: value for key, value in row.items() if not _is_empty_cell(value)} for row in records]
@@ -66,21 +67,6 @@ def _read_dataset_rows(dataset: Any) -> list[Any]:
 
 def _is_empty_cell(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _read_dataset_lines(file: Path) -> Iterator[Any]:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"dataset {str(file)!r:.200}: {getattr(error, 'strerror', None) or 'UTF-8 text is required'}"
-        ) from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield parse_json(line, RESULT_DEPTH, keys_once=True)
-            except NotJson as error:
-                raise InputError(f"dataset {str(file)!r:.200}, line {number}: not JSON: {error}") from error
 
 
 def _parse_dataset_row(agent: GuardedGraph[Any, Any, Any], at: int, row: Any) -> DatasetRow:

@@ -1,30 +1,33 @@
-"""JSON from somebody whom nobody trusts: read within bounds, and every value in it meant one thing only."""
+"""JSON from somebody whom nobody trusts: documents within bounds, and files with an object a line."""
 
 from __future__ import annotations
 
 import json
-import math
+import os
+from collections.abc import Iterator
 
-from guardgraph.plain.errors import InputError
-from guardgraph.plain.json import INT_LIMIT, JsonObject, is_nested_too_deep, is_plain_json, refuse_repeated_keys
+from guardgraph.plain.errors import InputError, explain_unread_file
+from guardgraph.plain.json import (
+    EXACT_ONCE_DECODER,
+    RESULT_DEPTH,
+    JsonObject,
+    JsonValue,
+    NotJson,
+    is_nested_too_deep,
+    is_plain_json,
+    parse_json,
+)
 
 MOST_BYTES = 64 * 2**20  # bytes of a document: sixteen replies of the size that a budget allows by default
-DIGITS = 20  # characters of a whole number of 64 bits, with its sign
 
 
 def parse_strict_json(data: bytes, name: str, levels: int) -> JsonObject:
-    """Return the JSON object that some bytes are."""
+    """Return the JSON object that some bytes are, every value of which means one thing only."""
     if len(data) > MOST_BYTES:
         raise InputError(f"{name}: at most {MOST_BYTES} bytes are allowed; given: more")
     try:
         text = data.decode()
-        value = json.loads(
-            text,
-            object_pairs_hook=refuse_repeated_keys,
-            parse_int=_parse_bounded_int,
-            parse_float=_parse_finite_float,
-            parse_constant=_refuse_nan,
-        )
+        value = EXACT_ONCE_DECODER.decode(text)
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: UTF-8 text is required; byte {error.start} is none") from None
     except RecursionError:
@@ -40,24 +43,23 @@ def parse_strict_json(data: bytes, name: str, levels: int) -> JsonObject:
     return value
 
 
+def read_json_lines(what: str, file: str | os.PathLike[str]) -> Iterator[tuple[str, JsonValue]]:
+    """Yield where each line of a file stands that is not blank, and its JSON; ``-`` is the standard input."""
+    shown = f"{what} {os.fspath(file)!r:.200}"
+    try:
+        is_pipe = file == "-"
+        with open(0 if is_pipe else file, encoding="utf-8-sig", closefd=not is_pipe) as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    try:
+                        value = parse_json(line, RESULT_DEPTH, keys_once=True)
+                    except NotJson as error:
+                        raise InputError(f"{shown}, line {number}: not JSON: {error}") from error
+                    yield f"{shown}, line {number}", value
+    except (OSError, ValueError) as error:
+        raise InputError(f"{shown}: {explain_unread_file(error)}") from error
+
+
 def format_document_text(value: JsonObject) -> str:
     """Return the one text that a document is written as: keys sorted, a line for each value, ASCII."""
     return json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n"
-
-
-def _parse_bounded_int(digits: str) -> int:
-    number = int(digits) if len(digits) <= DIGITS else INT_LIMIT
-    if -INT_LIMIT <= number < INT_LIMIT:
-        return number
-    raise ValueError(f"a whole number of 64 bits is required; given: {digits[:DIGITS]}...")
-
-
-def _parse_finite_float(digits: str) -> float:
-    number = float(digits)
-    if math.isfinite(number):
-        return number
-    raise ValueError(f"a number of 64 bits is required; given: {digits[:DIGITS]}...")
-
-
-def _refuse_nan(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")

@@ -143,9 +143,11 @@ def _refuse_json_constant(name: str) -> float:
     raise ValueError(f"{name} is no JSON")
 
 
-_EXACT_DECODER = json.JSONDecoder(
-    parse_int=_parse_exact_integer, parse_float=_parse_exact_float, parse_constant=_refuse_json_constant
-)
+_EXACT: dict[str, Any] = {
+    "parse_int": _parse_exact_integer, "parse_float": _parse_exact_float, "parse_constant": _refuse_json_constant
+}  # fmt: skip
+_EXACT_DECODER = json.JSONDecoder(**_EXACT)
+EXACT_ONCE_DECODER = json.JSONDecoder(**_EXACT, object_pairs_hook=refuse_repeated_keys)
 _DECODER = json.JSONDecoder(parse_int=_parse_json_integer)
 _STRICT_DECODER = json.JSONDecoder(parse_int=_parse_json_integer, object_pairs_hook=refuse_repeated_keys)
 

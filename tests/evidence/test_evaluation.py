@@ -50,7 +50,7 @@ def test_recordings_are_decided_again_without_a_call():
         ([{**SLA, "ending": "okay"}], "dataset, row 1: ending: required: endings called ok, stopped"),
         ([{**SLA, "ending": "ok:guess"}], "dataset, row 1: ending: required: an outcome of rag"),
         ([{**SLA, "facts": [1]}], "dataset, row 1: facts: a text or a list of texts is required; given: [1]"),
-        ("none.jsonl", "dataset 'none.jsonl': No such file"),
+        ("none.jsonl", "dataset 'none.jsonl': cannot be read: No such file"),
         (7, "dataset: rows, a DataFrame or a file is required; given: int"),
     ],
 )
