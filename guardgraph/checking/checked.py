@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from importlib import resources
 from typing import Final
 
 from guardgraph.grounding.check import CheckedSentence, Finding, Source
@@ -138,24 +139,6 @@ _RULES: Final = {
 }
 _SHOWN_CHARS: Final = 200  # characters of a source that a finding shows
 
-_STYLE: Final = """
-.checked{font:1rem/1.6 system-ui,sans-serif;max-width:72rem;color:#1b1b1b;background:#fff}
-.checked .both{display:grid;grid-template-columns:3fr 2fr;gap:2rem}
-.checked a.s{color:inherit;text-decoration:none;border-bottom:2px solid transparent}
-.checked .contradicted,.checked .unsupported{background:#fde7e7;border-bottom-color:#b3261e!important}
-.checked .doubtful{background:#fff3d6;border-bottom-color:#8a5a00!important}
-.checked a.s:focus-visible{outline:2px solid #1a56b0}
-.checked ol{font-size:.9rem;padding-left:1.5rem}
-.checked li{margin-bottom:.8rem;border-left:3px solid transparent;padding-left:.5rem}
-.checked li:target{border-left-color:#1a56b0;background:#eef4ff}
-.checked blockquote{margin:.3rem 0;color:#444}
-@media(max-width:50rem){.checked .both{grid-template-columns:1fr}}
-@media print{.checked .both{display:block}}
-@media(prefers-color-scheme:dark){.checked{color:#eee;background:#1b1b1b}.checked blockquote{color:#bbb}
-.checked .contradicted,.checked .unsupported{background:#5a1d1a}.checked .doubtful{background:#4d3a10}
-.checked li:target{background:#16273f}}
-""".strip()
-
 
 def explain_finding(finding: Finding) -> str:
     """Say in one line what a finding is about, and what the source says instead."""
@@ -225,8 +208,9 @@ def show_answer_as_html(answer: CheckedAnswer, *, title: str | None) -> str:
         quoted = f"<blockquote>{escape(shown[1])} <cite>({escape(shown[0])})</cite></blockquote>" if shown else ""
         notes.append(f'<li id="{number}"><strong>{sentence.verdict}</strong>{told}{quoted}</li>')
     parts.append(_write_text(answer.answer[at:]))
+    style = (resources.files("guardgraph.checking") / "checked.css").read_text(encoding="utf-8").strip()
     body = (
-        f'<div class="checked"><style>{_STYLE}</style><p><strong>{escape(describe_verdict(answer))}</strong></p>'
+        f'<div class="checked"><style>{style}</style><p><strong>{escape(describe_verdict(answer))}</strong></p>'
         f'<div class="both"><div>{"".join(parts)}</div><ol>{"".join(notes)}</ol></div></div>'
     )
     if title is None:

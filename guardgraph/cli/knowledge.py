@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 from guardgraph.cli import inputs
@@ -19,7 +18,6 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.knowledge.base import AnyKnowledgeBase
     from guardgraph.knowledge.checking import CheckedBase
-    from guardgraph.knowledge.database import KnowledgeDatabase
     from guardgraph.knowledge.ingest.collection import Report
     from guardgraph.knowledge.scopes import Scope
     from guardgraph.state.context import Caller
@@ -113,9 +111,8 @@ def init(url: Annotated[str, argument("URL", "postgresql://USER:PASSWORD@HOST/DA
     from guardgraph.knowledge.base import make_server_base
 
     made = make_server_base(url)
-    Screen().print_text(
-        "made; grant guardgraph_reader or guardgraph_writer to roles" if made else "there already", indent=0
-    )
+    said = "made; grant guardgraph_reader or guardgraph_writer to roles" if made else "there already"
+    Screen().print_text(said, indent=0)
 
 
 @app.command()
@@ -125,11 +122,7 @@ def add(
     *,
     tenant: Of = None,
     reader: Annotated[
-        list[str] | None,
-        option(
-            "--reader READER",
-            "public, tenant, user:ID or group:ID; more than once. Without any, access.yaml says it, else nobody.",
-        ),
+        list[str] | None, option("--reader READER", "public, tenant, user:ID or group:ID; more than once.")
     ] = None,
     name: Annotated[str | None, option("--name NAME", "Of the collection; it stands before each id.")] = None,
     prune: Annotated[bool, option("--prune", "Remove what is gone, even if it is more than half.")] = False,
@@ -232,9 +225,7 @@ def check(file: File, *, as_json: Json = False) -> None:
     That is the file, each document and chunk, who may read it, and all that is counted of words. Nothing is changed.
     Exit code 3 if something is not.
     """
-    from guardgraph.knowledge.base import check_knowledge_base
-
-    _check_and_exit(file, check_knowledge_base, as_json)
+    _check_and_exit(file, as_json)
 
 
 @app.command()
@@ -244,17 +235,17 @@ def rebuild(file: File, *, as_json: Json = False) -> None:
     That takes a base that another version read, too. Documents that are not what was put in are taken out and
     named. Exit code 3 if documents have to be added again.
     """
-    from guardgraph.knowledge.base import rebuild_knowledge_base
-
-    _check_and_exit(file, rebuild_knowledge_base, as_json)
+    _check_and_exit(file, as_json, rebuilds=True)
 
 
-def _check_and_exit(file: str, check: Callable[[KnowledgeDatabase], CheckedBase], as_json: bool) -> NoReturn:
+def _check_and_exit(file: str, as_json: bool, *, rebuilds: bool = False) -> NoReturn:
     """Print what comes of a check of a base that is there, and exit as it ends."""
     from guardgraph.knowledge.base import open_to_check
 
-    database = open_to_check(file if is_server_url(file) else Path(inputs.require_file_option("FILE", file)))
-    checked = check(database)
+    database = open_to_check(file if is_server_url(file) else inputs.require_file_option("FILE", file))
+    from guardgraph.knowledge import checking  # needs numpy, which was looked for
+
+    checked = checking.rebuild_knowledge_base(database) if rebuilds else checking.check_knowledge_base(database)
     if as_json:
         print_json(checked.plain())
     else:
@@ -289,9 +280,8 @@ def read_caller_options(kb: str | None, tenant: str | None, user: str | None, gr
     if kb is not None and (is_server_url(kb) or os.path.isfile(inputs.check_path_option("--kb", kb))):
         return inputs.parse_caller_options(tenant, user, group)
     if kb is not None and not os.path.exists(kb):
-        raise ConfigurationError(
-            f"--kb {kb!r:.200}: a folder, a file of `guardgraph kb` or a URL is required; there is none"
-        )
+        required = "a folder, a file of `guardgraph kb` or a URL is required"
+        raise ConfigurationError(f"--kb {kb!r:.200}: {required}; there is none")
     for name, given in (("--user", user), ("--group", group)):
         if given:
             raise ConfigurationError(f"{name}: --kb FILE, a file of `guardgraph kb`, is required beside it")

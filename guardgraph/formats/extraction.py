@@ -70,19 +70,16 @@ class ExtractionFailed(GuardgraphError):
         return f"{self.reason} ({known})" if known else self.reason
 
 
-def answer_of(extracted: Extracted) -> bytes:
-    """Return what was read as it is sent."""
-    return _encode_sent_answer(["read", *extracted])
-
-
-def pack_extraction_failure(failure: ExtractionFailed) -> bytes:
-    """Return why content could not be read, as it is sent."""
-    return _encode_sent_answer(["failed", failure.reason, failure.details])
-
-
-def pack_missing_library(library: str, error: ImportError) -> bytes:
-    """Return that a library cannot be loaded, as it is sent."""
-    return _encode_sent_answer(["missing", library, " ".join(str(error).split())])
+def pack_answer(answer: Extracted | ExtractionFailed | tuple[str, ImportError]) -> bytes:
+    """Return as it is sent what was read, why it could not be, or that a library cannot be loaded."""
+    if isinstance(answer, Extracted):
+        said: list[object] = ["read", *answer]
+    elif isinstance(answer, ExtractionFailed):
+        said = ["failed", answer.reason, answer.details]
+    else:
+        said = ["missing", answer[0], " ".join(str(answer[1]).split())]
+    # A file can spell half a pair of surrogates, which no encoding has.
+    return json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def read_child_answer(answer: bytes) -> Extracted | ExtractionFailed | ConfigurationError:
@@ -111,8 +108,3 @@ def _parse_sent_part(sent: object) -> Part:
         case [int(level), str(text)]:
             return Heading(level, text)
     raise ValueError("neither a heading nor a text")
-
-
-def _encode_sent_answer(answer: list[object]) -> bytes:
-    # A file can spell half a pair of surrogates, which no encoding has.
-    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.formats.css import GUESSED, OWN, Cascade, Rule, does_media_query_apply, parse_css_rules
 from guardgraph.formats.text import RAISED, put_on_one_line
 from guardgraph.formats.visibility import (
-    CLASS_NAMES,
     LEAST_PIXELS,
     Gap,
     LetterStyle,
@@ -155,9 +155,10 @@ class _Styles:
                 self.cascade.add(root, list(parse_css_rules(text)), OWN, names)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _parse_class_name_rules() -> list[Rule]:
-    return list(parse_css_rules(CLASS_NAMES))
+    sheet = resources.files("guardgraph.formats") / "class_names.css"
+    return list(parse_css_rules(sheet.read_text(encoding="utf-8")))
 
 
 _HOSTS: Final = HEADINGS.keys() | {

@@ -500,33 +500,3 @@ def _does_clip_path_hide(words: Words) -> bool:
     if words[0] == "polygon":
         return len({n for n, _ in numbers[::2]}) == 1 or len({n for n, _ in numbers[1::2]}) == 1
     return False
-
-
-CLASS_NAMES: Final = """
-.sr-only, .sr_only, .visually-hidden, .visuallyhidden, .visually_hidden, .visuallyHidden, .is-visually-hidden,
-.u-visually-hidden, .u-visuallyhidden, .u-hiddenVisually, .u-hidden-visually, .u-sr-only, .is-sr-only, .screen-reader,
-.screen-reader-text, .screen-reader-only, .screenreader-text, .screenreader-only, .screenreader, .screenReaderText,
-.sronly, .srOnly, .for-screen-reader, .show-for-sr, .assistive-text, .a11y-hidden, .a11y-only,
-.accessibly-hidden, .accessible-hidden, .visually-hidden-focusable, .sr-only-focusable, .govuk-visually-hidden,
-.nhsuk-u-visually-hidden, .usa-sr-only, .slds-assistive-text, .cdk-visually-hidden, .elementor-screen-only,
-.bx--visually-hidden, .cds--visually-hidden, .ui-helper-hidden-accessible, .hidden-accessible
-{ position: absolute; clip: rect(0, 0, 0, 0) }
-.element-hidden, .element-invisible, .ui-helper-hidden, .offscreen, .off-screen, .hide-text, .text-hide,
-.invisible, .is-invisible, .u-invisible, .hide,
-.is-hidden, .u-hidden, .display-none, .displaynone, .nodisplay, .no-display, .uk-hidden, .uk-invisible, .slds-hide,
-.pf-u-display-none, .ng-hide, .ui-screen-hidden, .js-hidden, .print-only, .only-print, .printonly, .visible-print,
-.visible-print-block, .show-for-print, .noscreen, .no-screen, .visible-xs, .visible-xs-block, .visible-sm,
-.show-for-small-only, .opacity-0:not([class*="animat"]),
-.hidden:not([class*=":block"], [class*=":inline"], [class*=":flex"], [class*=":grid"], [class*=":table"],
-[class*=":contents"], [class*=":list-item"], [class*=":flow-root"]),
-.d-none:not([class*="d-sm-"], [class*="d-md-"], [class*="d-lg-"], [class*="d-xl-"]) { display: none }
-.sr-only:is([class*="sm:not-sr-only"], [class*="md:not-sr-only"], [class*="lg:not-sr-only"], .not-sr-only)
-{ position: static; clip: auto }
-.text-transparent:not([class*="bg-clip-text"]) { color: transparent }
-.text-decoration-line-through, .line-through, .strikethrough { text-decoration: line-through }
-"""
-"""What many style sheets, which stand in other files, mean by names of classes; what a page says itself outweighs.
-
-Those of the first rule mean one thing everywhere: a text for those who listen, beside the sentence that others read.
-What the others mean is a guess: they take out what a browser may show.
-"""

@@ -12,14 +12,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final
 
-from guardgraph.formats.extraction import (
-    OUT_OF_MEMORY,
-    Extracted,
-    ExtractionFailed,
-    answer_of,
-    pack_extraction_failure,
-    pack_missing_library,
-)
+from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, pack_answer
 from guardgraph.formats.frames import receive_all, send_all
 
 _OPEN_FILES: Final = 32
@@ -76,15 +69,15 @@ def _pack_child_answer(content: bytes, question: dict[str, Any]) -> bytes:
         try:
             import_module(library)
         except ImportError as error:
-            return pack_missing_library(library, error)
+            return pack_answer((library, error))
     try:
-        return answer_of(_read_content(content, question))
+        return pack_answer(_read_content(content, question))
     except ExtractionFailed as failure:
-        return pack_extraction_failure(failure)
+        return pack_answer(failure)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  the boundary: parsers raise whatever they like on damaged content
-        return pack_extraction_failure(ExtractionFailed("broken", {"error": type(error).__name__}))
+        return pack_answer(ExtractionFailed("broken", {"error": type(error).__name__}))
 
 
 def _read_content(content: bytes, question: dict[str, Any]) -> Extracted:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from guardgraph.knowledge.checking import CheckedBase
     from guardgraph.knowledge.index import Index
-    from guardgraph.knowledge.vectors import Embedder
 
 
 class AnyKnowledgeBase:
@@ -187,6 +185,8 @@ class AnyKnowledgeBase:
             ConfigurationError: the role is no member of ``guardgraph_writer``.
             StoreError: it cannot be read.
         """
+        from guardgraph.knowledge.checking import check_knowledge_base
+
         return check_knowledge_base(open_to_check(self._place))
 
     def rebuild(self) -> CheckedBase:
@@ -207,6 +207,8 @@ class AnyKnowledgeBase:
                 nothing was changed.
             StoreError: it cannot be read or written, or is damaged where no index is; likewise.
         """
+        from guardgraph.knowledge.checking import rebuild_knowledge_base
+
         return rebuild_knowledge_base(open_to_check(self._place), self.index.embedder)
 
     def tenants(self) -> list[str | None]:
@@ -297,22 +299,6 @@ def open_to_check(given: str | Path) -> KnowledgeDatabase:
 
         return Server(str(given))
     return File(Path(given), to_check=True)
-
-
-def check_knowledge_base(database: KnowledgeDatabase) -> CheckedBase:
-    """Check what `open_to_check` returned, and close it."""
-    from guardgraph.knowledge.checking import check_base
-
-    with closing(database):
-        return check_base(database)
-
-
-def rebuild_knowledge_base(database: KnowledgeDatabase, embedder: Embedder | None = None) -> CheckedBase:
-    """Make the index of what `open_to_check` returned anew, and close it."""
-    from guardgraph.knowledge.checking import rebuild_base
-
-    with closing(database):
-        return rebuild_base(database, embedder)
 
 
 def open_knowledge_base(given: str | Path) -> AnyKnowledgeBase:

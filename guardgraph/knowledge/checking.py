@@ -6,6 +6,7 @@ import json
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
@@ -100,16 +101,16 @@ class CheckedBase:
         return {"ok": self.ok, **plain}
 
 
-def check_base(database: KnowledgeDatabase) -> CheckedBase:
-    """Check a base, as a writer; nothing is changed."""
-    with database.reading_all() as connection:
+def check_knowledge_base(database: KnowledgeDatabase) -> CheckedBase:
+    """Check a base, as a writer, and close it; nothing is changed."""
+    with closing(database), database.reading_all() as connection:
         database.require_writer(connection)
         return _check_database(database, connection)
 
 
-def rebuild_base(database: KnowledgeDatabase, embedder: Embedder | None = None) -> CheckedBase:
-    """Make the index of a base anew from the stored texts whose hash is right, as a writer, in one transaction."""
-    with database.rebuilding() as connection:
+def rebuild_knowledge_base(database: KnowledgeDatabase, embedder: Embedder | None = None) -> CheckedBase:
+    """Make the index of a base anew from the stored texts whose hash is right, in one transaction, and close it."""
+    with closing(database), database.rebuilding() as connection:
         before, refused, lacking = _check_database(database, connection), set[Doubtful](), set[Doubtful]()
         database.repair(connection)
         tenants = [_Tenant(connection, key, _Findings()) for key in _list_tenant_keys(connection)]

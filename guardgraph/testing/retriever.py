@@ -12,6 +12,7 @@ from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.context import Caller, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import Candidate
+from guardgraph.testing.store import require_equal, run_checks
 
 
 class GuardedDocument(NamedTuple):
@@ -126,12 +127,6 @@ def find_tested_ids(
     return [names[0] for names in ids]
 
 
-def require_equal_finds(what: str, given: object, wanted: object) -> None:
-    """Refuse what is not what it should be."""
-    if given != wanted:
-        raise AssertionError(f"{what}: {wanted!r:.300} is required; given: {given!r:.300}")
-
-
 def check_retriever(make: Callable[[], GuardedBase]) -> Literal["isolated", "filtered"]:
     """Hold a retriever against what a run asks of one; under pytest, each of `RETRIEVER_CHECKS` can be a test.
 
@@ -145,11 +140,7 @@ def check_retriever(make: Callable[[], GuardedBase]) -> Literal["isolated", "fil
     Raises:
         AssertionError: it does not do what it should; the message has the name of the check.
     """
-    for name, check in RETRIEVER_CHECKS.items():
-        try:
-            check(make())
-        except AssertionError as error:
-            raise AssertionError(f"{name}: {error}") from error
+    run_checks(RETRIEVER_CHECKS, make)
     return "isolated" if _is_isolated_base(make) else "filtered"
 
 
@@ -170,14 +161,14 @@ ROUNDS = 8
 
 def _an_empty_base_finds_nothing(base: GuardedBase) -> None:
     for caller in CALLERS:
-        require_equal_finds("found", find_tested_ids(base, [], QUESTIONS["harbour"], caller), [])
+        require_equal("found", find_tested_ids(base, [], QUESTIONS["harbour"], caller), [])
 
 
 def _the_best_document_comes_first(base: GuardedBase) -> None:
     documents = make_fact_documents()
     base.put(documents)
     for name, question in QUESTIONS.items():
-        require_equal_finds(f"the first for {question!r}", find_tested_ids(base, documents, question)[:1], [name])
+        require_equal(f"the first for {question!r}", find_tested_ids(base, documents, question)[:1], [name])
 
 
 def _equal_documents_have_one_order(base: GuardedBase) -> None:
@@ -185,9 +176,9 @@ def _equal_documents_have_one_order(base: GuardedBase) -> None:
     documents = [GuardedDocument(f"ledger-{at}", f"The master keeps the {word} ledger.") for at, word in words]
     base.put(documents)
     first = find_tested_ids(base, documents, "Who keeps the ledger?")
-    require_equal_finds("all of them", sorted(first), [item.id for item in documents])
+    require_equal("all of them", sorted(first), [item.id for item in documents])
     for _ in range(3):
-        require_equal_finds("the same order again", find_tested_ids(base, documents, "Who keeps the ledger?"), first)
+        require_equal("the same order again", find_tested_ids(base, documents, "Who keeps the ledger?"), first)
 
 
 def _top_k_and_sources_are_kept(base: GuardedBase) -> None:
@@ -197,10 +188,10 @@ def _top_k_and_sources_are_kept(base: GuardedBase) -> None:
     question = "Where is the red ledger kept, in the bakery, the library or the stables?"
     for top_k in (1, 2, 3):
         found = find_tested_ids(base, documents, question, top_k=top_k)
-        require_equal_finds(f"as many as top_k {top_k}", len(found), top_k)
+        require_equal(f"as many as top_k {top_k}", len(found), top_k)
     for source, wanted in (("other", ["elsewhere"]), ("nowhere", [])):
         found = find_tested_ids(base, documents, question, sources=(source,))
-        require_equal_finds(f"of the source {source}", found, wanted)
+        require_equal(f"of the source {source}", found, wanted)
 
 
 def _a_document_that_is_put_again_is_replaced(base: GuardedBase) -> None:
@@ -209,9 +200,9 @@ def _a_document_that_is_put_again_is_replaced(base: GuardedBase) -> None:
     new = old._replace(text="The harbour sells nine anchors and no maps.")
     base.put([new])
     found = find_tested_ids(base, [new, *others], "How many anchors does the harbour sell?")
-    require_equal_finds("the new text", found[:1], [new.id])
+    require_equal("the new text", found[:1], [new.id])
     for item in ask_tested_base(base, "Who keeps the red ledger?"):
-        require_equal_finds("the old text", old.text in item["text"], False)
+        require_equal("the old text", old.text in item["text"], False)
 
 
 def _a_document_that_is_removed_is_gone(base: GuardedBase) -> None:
@@ -219,9 +210,9 @@ def _a_document_that_is_removed_is_gone(base: GuardedBase) -> None:
     base.put([gone, *others])
     base.remove([gone])
     for question in QUESTIONS.values():
-        require_equal_finds("what is left", gone.id in find_tested_ids(base, [gone, *others], question), False)
+        require_equal("what is left", gone.id in find_tested_ids(base, [gone, *others], question), False)
     base.put([gone])
-    require_equal_finds("put in again", find_tested_ids(base, [gone, *others], QUESTIONS["harbour"])[:1], [gone.id])
+    require_equal("put in again", find_tested_ids(base, [gone, *others], QUESTIONS["harbour"])[:1], [gone.id])
 
 
 def _everybody_finds_what_he_may_read(base: GuardedBase) -> None:
@@ -235,7 +226,7 @@ def _everybody_finds_what_he_may_read(base: GuardedBase) -> None:
     for caller in CALLERS:
         expected = [item for item in documents if is_readable_document(item, caller)]
         names = find_tested_ids(base, documents, "Which ledger is red?", caller, top_k=len(documents))
-        require_equal_finds(f"found for {caller}", sorted(names), sorted(item.id for item in expected))
+        require_equal(f"found for {caller}", sorted(names), sorted(item.id for item in expected))
 
 
 def _what_may_not_be_read_takes_no_place(base: GuardedBase) -> None:
@@ -245,7 +236,7 @@ def _what_may_not_be_read_takes_no_place(base: GuardedBase) -> None:
     base.put([*better, mine])
     asking = {"tenant": "acme", "user": "ada", "groups": []}
     found = find_tested_ids(base, [mine], "Who keeps the red ledger?", asking, top_k=1)
-    require_equal_finds("the only one", found, ["mine"])
+    require_equal("the only one", found, ["mine"])
 
 
 def _grants_and_revocations_hold_at_once(base: GuardedBase) -> None:
@@ -256,7 +247,7 @@ def _grants_and_revocations_hold_at_once(base: GuardedBase) -> None:
         changed = first._replace(readers=readers)
         base.put([changed, *others])
         names = find_tested_ids(base, [changed, *others], QUESTIONS["harbour"], asking)
-        require_equal_finds(f"found with the readers {list(readers)}", first.id in names, is_found)
+        require_equal(f"found with the readers {list(readers)}", first.id in names, is_found)
 
 
 def _ids_are_those_of_a_tenant(base: GuardedBase) -> None:
@@ -268,10 +259,10 @@ def _ids_are_those_of_a_tenant(base: GuardedBase) -> None:
     base.put([other])
     for item in (mine, other):
         found = find_tested_ids(base, [item], "Which ledger is red?", {"tenant": item.tenant})
-        require_equal_finds(f"found for {item.tenant}", found, ["ledger"])
+        require_equal(f"found for {item.tenant}", found, ["ledger"])
     base.remove([other])
     found = find_tested_ids(base, [mine], "Which ledger is red?", {"tenant": "acme"})
-    require_equal_finds("what is left", found, ["ledger"])
+    require_equal("what is left", found, ["ledger"])
 
 
 def _no_query_breaks_out(base: GuardedBase) -> None:
@@ -283,7 +274,7 @@ def _no_query_breaks_out(base: GuardedBase) -> None:
         find_tested_ids(base, documents, query, {"tenant": "acme", "user": name, "groups": [name]})
         find_tested_ids(base, documents, QUESTIONS["harbour"], {"tenant": name}, sources=(name,))
     found = find_tested_ids(base, documents, QUESTIONS["bakery"], {"tenant": "acme"})
-    require_equal_finds("unharmed", found[:1], ["bakery"])
+    require_equal("unharmed", found[:1], ["bakery"])
 
 
 def _many_ask_while_one_writes(base: GuardedBase) -> None:
@@ -296,7 +287,7 @@ def _many_ask_while_one_writes(base: GuardedBase) -> None:
         for _ in range(ROUNDS):
             for name, question in QUESTIONS.items():
                 found = find_tested_ids(base, [*lasting, changing], question, {"tenant": "acme"})
-                require_equal_finds("found", name in found, True)
+                require_equal("found", name in found, True)
 
     def write_base_in_thread() -> None:
         for _ in range(ROUNDS):

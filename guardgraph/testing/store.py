@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import wraps
@@ -33,85 +33,96 @@ def check_store(make_store: Callable[[], RunStore]) -> None:
     Raises:
         AssertionError: it does not do what it says; the message has the name of the check.
     """
-    for name, check in STORE_CHECKS.items():
+    run_checks(STORE_CHECKS, make_store)
+
+
+def run_checks(checks: Mapping[str, Callable[[Any], None]], make: Callable[[], object]) -> None:
+    """Make each check of what is made for it; a failure has the name of the check."""
+    for name, check in checks.items():
         try:
-            check(make_store())
+            check(make())
         except AssertionError as error:
             raise AssertionError(f"{name}: {error}") from error
 
 
+def require_equal(what: str, given: object, wanted: object) -> None:
+    """Refuse what is not what it should be."""
+    if given != wanted:
+        raise AssertionError(f"{what}: {wanted!r:.500} is required; given: {given!r:.500}")
+
+
 def _an_empty_store_is_empty(store: RunStore) -> None:
-    _require_equal_store("head()", store.head(), None)
-    _require_equal_store("runs()", list(store.runs()), [])
-    _require_read_refusal(store, _make_test_run_id(1))
+    require_equal("head()", store.head(), None)
+    require_equal("runs()", list(store.runs()), [])
+    _require_refusal(store, _make_run_id(1))
 
 
 def _a_run_is_read_as_it_was_recorded(store: RunStore) -> None:
-    run = _make_test_run(1, text="ünïcode, \u2028, \U0001f600, 0.1, 1e-7")
+    run = _make_run(1, text="ünïcode, \u2028, \U0001f600, 0.1, 1e-7")
     given = copy_json(run)
     receipt = store.record(given)
-    _require_equal_store("what was given to record()", given, run)
+    require_equal("what was given to record()", given, run)
     stored = store.read(run["run_id"])
-    _require_equal_store("read().recording", stored.recording, run)
-    _require_equal_store("read().run_id", stored.run_id, run["run_id"])
+    require_equal("read().recording", stored.recording, run)
+    require_equal("read().run_id", stored.run_id, run["run_id"])
     kept = {"seq": receipt["seq"], "hash": receipt["hash"]}
-    _require_equal_store("read().position.receipt", stored.position.receipt, kept)
-    _require_read_refusal(store, _make_test_run_id(2))
+    require_equal("read().position.receipt", stored.position.receipt, kept)
+    _require_refusal(store, _make_run_id(2))
 
 
 def _entries_are_chained(store: RunStore) -> None:
-    receipts = [store.record(_make_test_run(number)) for number in range(1, 5)]
-    _require_equal_store("numbers", [receipt["seq"] for receipt in receipts], [1, 2, 3, 4])
+    receipts = [store.record(_make_run(number)) for number in range(1, 5)]
+    require_equal("numbers", [receipt["seq"] for receipt in receipts], [1, 2, 3, 4])
     _require_chained_runs(list(store.runs()))
     head = store.head()
-    _require_equal_store("head().receipt", head and head.receipt, receipts[-1])
+    require_equal("head().receipt", head and head.receipt, receipts[-1])
 
 
 def _a_run_that_is_given_again_has_its_receipt(store: RunStore) -> None:
-    first = store.record(_make_test_run(1))
-    store.record(_make_test_run(2))
-    _require_equal_store("the receipt of the same run", store.record(_make_test_run(1)), first)
-    _require_equal_store("the numbers of runs()", [stored.position.seq for stored in store.runs()], [1, 2])
+    first = store.record(_make_run(1))
+    store.record(_make_run(2))
+    require_equal("the receipt of the same run", store.record(_make_run(1)), first)
+    require_equal("the numbers of runs()", [stored.position.seq for stored in store.runs()], [1, 2])
 
 
 def _a_run_with_other_content_is_kept_beside_the_first(store: RunStore) -> None:
-    first = store.record(_make_test_run(1))
-    store.record(_make_test_run(2))
-    second = store.record(_make_test_run(1, text="resumed"))
-    _require_equal_store("the number of the second record", second["seq"], 3)
-    _require_equal_store("read()", store.read(_make_test_run_id(1)).recording, _make_test_run(1, text="resumed"))
-    _require_equal_store("the numbers of runs(), the latest of each run", _list_stored_numbers(store.runs()), [2, 3])
-    _require_equal_store("the receipt of the first content", store.record(_make_test_run(1)), first)
+    first = store.record(_make_run(1))
+    store.record(_make_run(2))
+    second = store.record(_make_run(1, text="resumed"))
+    require_equal("the number of the second record", second["seq"], 3)
+    require_equal("read()", store.read(_make_run_id(1)).recording, _make_run(1, text="resumed"))
+    require_equal("the numbers of runs(), the latest of each run", _list_numbers(store.runs()), [2, 3])
+    require_equal("the receipt of the first content", store.record(_make_run(1)), first)
 
 
 def _runs_are_found_by_pattern_tenant_and_time(store: RunStore) -> None:
     began = datetime.now(UTC)
-    store.record(_make_test_run(1, pattern="rag", tenant="acme"))
-    store.record(_make_test_run(2, pattern="research", tenant="acme"))
-    store.record(_make_test_run(3, pattern="rag", tenant="other"))
-    store.record(_make_test_run(4, pattern="rag"))
+    store.record(_make_run(1, pattern="rag", tenant="acme"))
+    store.record(_make_run(2, pattern="research", tenant="acme"))
+    store.record(_make_run(3, pattern="rag", tenant="other"))
+    store.record(_make_run(4, pattern="rag"))
     hour = timedelta(hours=1)
-    _require_equal_store("runs(pattern=)", _list_stored_numbers(store.runs(pattern="rag")), [1, 3, 4])
-    _require_equal_store("runs(tenant=)", _list_stored_numbers(store.runs(tenant="acme")), [1, 2])
-    _require_equal_store("runs(pattern=, tenant=)", _list_stored_numbers(store.runs(pattern="rag", tenant="acme")), [1])
+    require_equal("runs(pattern=)", _list_numbers(store.runs(pattern="rag")), [1, 3, 4])
+    require_equal("runs(tenant=)", _list_numbers(store.runs(tenant="acme")), [1, 2])
+    require_equal("runs(pattern=, tenant=)", _list_numbers(store.runs(pattern="rag", tenant="acme")), [1])
     for since, name, wanted in ((began - hour, "an hour ago", [1, 2, 3, 4]), (began + hour, "in an hour", [])):
-        _require_equal_store(f"runs(since=) of {name}", _list_stored_numbers(store.runs(since=since)), wanted)
+        require_equal(f"runs(since=) of {name}", _list_numbers(store.runs(since=since)), wanted)
 
 
 def _runs_are_read_anew_whenever_they_are_iterated_over(store: RunStore) -> None:
     for number in range(1, 8):
-        store.record(_make_test_run(number))
+        store.record(_make_run(number))
     runs = store.runs()
-    _require_equal_store("runs(), twice", _list_stored_numbers(runs), _list_stored_numbers(runs))
+    require_equal("runs(), twice", _list_numbers(runs), _list_numbers(runs))
 
 
 def _nobody_changes_what_is_kept(store: RunStore) -> None:
-    run = _make_test_run(1)
+    run = _make_run(1)
     store.record(run)
     run["result"]["status"] = "changed"
     for _ in range(2):
-        stored = store.read(_make_test_run_id(1)).recording
-        _require_equal_store("read().recording", stored, _make_test_run(1))
+        stored = store.read(_make_run_id(1)).recording
+        require_equal("read().recording", stored, _make_run(1))
         if stored is not None:
             stored["result"]["status"] = "changed"
 
@@ -119,98 +130,98 @@ def _nobody_changes_what_is_kept(store: RunStore) -> None:
 def _threads_write_into_one_chain(store: RunStore) -> None:
     def record_runs_in_thread(writer: int) -> list[int]:
         mine = range(writer * RUNS_OF_A_WRITER + 1, (writer + 1) * RUNS_OF_A_WRITER + 1)
-        return [store.record(_make_test_run(number))["seq"] for number in mine]
+        return [store.record(_make_run(number))["seq"] for number in mine]
 
     with ThreadPoolExecutor(WRITERS) as pool:
         numbers = [number for written in pool.map(record_runs_in_thread, range(WRITERS)) for number in written]
-    _require_equal_store("the numbers of all threads", sorted(numbers), list(range(1, WRITERS * RUNS_OF_A_WRITER + 1)))
+    require_equal("the numbers of all threads", sorted(numbers), list(range(1, WRITERS * RUNS_OF_A_WRITER + 1)))
     _require_chained_runs(list(store.runs()))
 
 
 def _a_run_is_open_from_its_beginning_to_its_ending(store: Any) -> None:
     for number in (1, 2, 3):
-        given = _make_test_beginning(number)
+        given = _make_beginning(number)
         store.begin(given)
-        _require_equal_store("what was given to begin()", given, _make_test_beginning(number))
-    store.record(_make_test_run(2))
+        require_equal("what was given to begin()", given, _make_beginning(number))
+    store.record(_make_run(2))
     left = store.open_runs()
-    _require_equal_store("open_runs()", [item.run_id for item in left], [_make_test_run_id(1), _make_test_run_id(3)])
-    _require_equal_store("open_runs()[0].begun", left[0].begun, _make_test_beginning(1))
-    _require_equal_store("open_runs()[0]: numbers of notes", (left[0].intents, left[0].receipts), (0, 0))
-    _require_equal_store("runs()", [item.run_id for item in store.runs()], [_make_test_run_id(2)])
-    _require_read_refusal(store, _make_test_run_id(1))
+    require_equal("open_runs()", [item.run_id for item in left], [_make_run_id(1), _make_run_id(3)])
+    require_equal("open_runs()[0].begun", left[0].begun, _make_beginning(1))
+    require_equal("open_runs()[0]: numbers of notes", (left[0].intents, left[0].receipts), (0, 0))
+    require_equal("runs()", [item.run_id for item in store.runs()], [_make_run_id(2)])
+    _require_refusal(store, _make_run_id(1))
     try:
-        store.begin({**_make_test_beginning(2), "graph": "late"})
+        store.begin({**_make_beginning(2), "graph": "late"})
     except StoreError:
         return
     raise AssertionError("begin() of a run that has ended: a StoreError is required")
 
 
 def _a_beginning_that_is_given_again_has_its_receipt(store: Any) -> None:
-    first = store.begin(_make_test_beginning(1))
-    store.begin(_make_test_beginning(2))
-    _require_equal_store("the receipt of the same beginning", store.begin(_make_test_beginning(1)), first)
-    _require_equal_store("the number of open runs", len(store.open_runs()), 2)
+    first = store.begin(_make_beginning(1))
+    store.begin(_make_beginning(2))
+    require_equal("the receipt of the same beginning", store.begin(_make_beginning(1)), first)
+    require_equal("the number of open runs", len(store.open_runs()), 2)
 
 
 def _a_run_supersedes_the_one_before_on_its_thread(store: Any) -> None:
     places = ((1, "a", "rag"), (2, "b", "rag"), (3, "a", "rag"), (4, "a", "other"))
     for number, thread, graph in places:
-        store.begin({**_make_test_beginning(number), "thread": thread, "graph": graph})
+        store.begin({**_make_beginning(number), "thread": thread, "graph": graph})
     for number, tenant in ((5, "acme"), (6, "globex"), (7, "acme")):  # each has a thread of this name
-        store.begin({**_make_test_beginning(number, tenant=tenant), "thread": "a", "graph": "rag"})
+        store.begin({**_make_beginning(number, tenant=tenant), "thread": "a", "graph": "rag"})
     numbers = [UUID(item.run_id).int & 0xFFFF for item in store.open_runs()]
-    _require_equal_store("the open runs", numbers, [2, 3, 4, 6, 7])
-    [_, close] = [read_chain_entry(text) for text in store.entries(_make_test_run_id(1))]
+    require_equal("the open runs", numbers, [2, 3, 4, 6, 7])
+    [_, close] = [read_chain_entry(text) for text in store.entries(_make_run_id(1))]
     said = [close.get(key) for key in ("kind", "how", "by")]
-    _require_equal_store("the close of the first", said, ["close", "superseded", _make_test_run_id(3)])
+    require_equal("the close of the first", said, ["close", "superseded", _make_run_id(3)])
 
 
 def _what_is_noted_of_a_request_is_given_back(store: Any) -> None:
     for number in (1, 2):
-        store.begin(_make_test_beginning(number))
-    noted = [_make_test_note(1, "intent", "a"), _make_test_note(1, "receipt", "b"), _make_test_note(1, "waiting", "ü")]
-    given = (noted[0], _make_test_note(2, "intent", "c"), *noted[1:])
+        store.begin(_make_beginning(number))
+    noted = [_make_note(1, "intent", "a"), _make_note(1, "receipt", "b"), _make_note(1, "waiting", "ü")]
+    given = (noted[0], _make_note(2, "intent", "c"), *noted[1:])
     receipts = [store.note(copy_json(note)) for note in given]
-    _require_equal_store("notes()", store.notes("request 1"), noted)
+    require_equal("notes()", store.notes("request 1"), noted)
     if "after" in signature(store.notes).parameters:
         for at, receipt in enumerate(receipts):
             later = [note for note in given[at + 1 :] if note in noted]
             told = store.notes("request 1", after=receipt["seq"])
-            _require_equal_store(f"notes(after={receipt['seq']})", told, later)
-    _require_equal_store("notes() of nothing", store.notes("request 3"), [])
+            require_equal(f"notes(after={receipt['seq']})", told, later)
+    require_equal("notes() of nothing", store.notes("request 3"), [])
     counts = [(item.intents, item.receipts, item.waiting) for item in store.open_runs()]
-    _require_equal_store("open_runs(): intents, receipts, waiting", counts, [(1, 1, True), (1, 0, False)])
+    require_equal("open_runs(): intents, receipts, waiting", counts, [(1, 1, True), (1, 0, False)])
 
 
 def _a_lost_run_is_closed(store: Any) -> None:
-    store.begin(_make_test_beginning(1))
-    store.close_run(_make_test_run_id(1), by="somebody", why="its process is gone")
-    _require_equal_store("open_runs()", store.open_runs(), [])
-    [_, close] = [read_chain_entry(text) for text in store.entries(_make_test_run_id(1))]
+    store.begin(_make_beginning(1))
+    store.close_run(_make_run_id(1), by="somebody", why="its process is gone")
+    require_equal("open_runs()", store.open_runs(), [])
+    [_, close] = [read_chain_entry(text) for text in store.entries(_make_run_id(1))]
     said = [close.get(key) for key in ("kind", "how", "by", "why")]
-    _require_equal_store("the close", said, ["close", "closed", "somebody", "its process is gone"])
+    require_equal("the close", said, ["close", "closed", "somebody", "its process is gone"])
     for number in (1, 2):
         try:
-            store.close_run(_make_test_run_id(number), by="somebody", why="again")
+            store.close_run(_make_run_id(number), by="somebody", why="again")
         except InputError:
             continue
         raise AssertionError("close_run() of a run that is not open: an InputError is required")
 
 
 def _beginnings_and_notes_are_chained(store: Any) -> None:
-    store.begin(_make_test_beginning(1))
-    store.note(_make_test_note(1, "intent", "a"))
-    store.begin(_make_test_beginning(2))
-    store.record(_make_test_run(1))
-    texts = [text for number in (1, 2) for text in store.entries(_make_test_run_id(number))]
+    store.begin(_make_beginning(1))
+    store.note(_make_note(1, "intent", "a"))
+    store.begin(_make_beginning(2))
+    store.record(_make_run(1))
+    texts = [text for number in (1, 2) for text in store.entries(_make_run_id(number))]
     previous = START
     for text in sorted(texts, key=lambda text: read_chain_entry(text)["seq"]):
         said = read_chain_entry(text)
-        _require_equal_store(f"entry {said['seq']}: the hash of the one before", said["previous"], previous)
+        require_equal(f"entry {said['seq']}: the hash of the one before", said["previous"], previous)
         previous = entry_hash(text)
     head = store.head()
-    _require_equal_store("head()", head and (head.seq, head.hash), (4, previous))
+    require_equal("head()", head and (head.seq, head.hash), (4, previous))
 
 
 def _where_runs_are_open(check: Callable[[Any], None]) -> Callable[[RunStore], None]:
@@ -251,21 +262,21 @@ def _require_chained_runs(stored: list[StoredRun]) -> None:
     previous = START
     for item in stored:
         where, said = f"entry {item.position.seq}", read_chain_entry(item.entry)
-        _require_equal_store(f"{where}: position.previous", item.position.previous, previous)
-        _require_equal_store(f"{where}: position.hash", item.position.hash, entry_hash(item.entry))
+        require_equal(f"{where}: position.previous", item.position.previous, previous)
+        require_equal(f"{where}: position.hash", item.position.hash, entry_hash(item.entry))
         told: list[Any] = [said["seq"], said["previous"], said["at"], said.get("run_id")]
         place = item.position
-        _require_equal_store(f"{where}: what it says", told, [place.seq, place.previous, place.at, item.run_id])
+        require_equal(f"{where}: what it says", told, [place.seq, place.previous, place.at, item.run_id])
         content = content_hash(item.salt or "", canonical_json(item.recording))
-        _require_equal_store(f"{where}: the hash of its content", said.get("content"), content)
+        require_equal(f"{where}: the hash of its content", said.get("content"), content)
         previous = item.position.hash
 
 
-def _list_stored_numbers(runs: Any) -> list[int]:
+def _list_numbers(runs: Any) -> list[int]:
     return [stored.position.seq for stored in runs]
 
 
-def _require_read_refusal(store: RunStore, run_id: str) -> None:
+def _require_refusal(store: RunStore, run_id: str) -> None:
     try:
         store.read(run_id)
     except InputError:
@@ -273,28 +284,17 @@ def _require_read_refusal(store: RunStore, run_id: str) -> None:
     raise AssertionError("read() of a run that is not there: an InputError is required")
 
 
-def _require_equal_store(what: str, given: object, wanted: object) -> None:
-    if given != wanted:
-        raise AssertionError(f"{what}: {wanted!r:.500} is required; given: {given!r:.500}")
-
-
-def _make_test_run_id(number: int) -> str:
+def _make_run_id(number: int) -> str:
     return str(UUID(int=number, version=4))
 
 
-def _make_test_run(
-    number: int, *, pattern: str = "rag", tenant: str | None = None, text: str = "A question?"
-) -> Recording:
+def _make_run(number: int, *, pattern: str = "rag", tenant: str | None = None, text: str = "A question?") -> Recording:
     """Return a run that never was, but for its form."""
     caller = None if tenant is None else {"tenant": tenant, "user": f"user {number}", "groups": []}
-    run_id, opening = _make_test_run_id(number), {"started_at": _AT, "context": None, "caller": caller}
+    run_id, opening = _make_run_id(number), {"started_at": _AT, "context": None, "caller": caller}
     ending = {"run_id": run_id, "pattern": pattern, "status": "ok", "stop_reason": "success", "outcome": "answered"}
     made: Any = {
-        "format": 1,
-        "guardgraph": "0",
-        "pattern": pattern,
-        "graph": pattern,
-        "run_id": run_id,
+        **{"format": 1, "guardgraph": "0", "pattern": pattern, "graph": pattern, "run_id": run_id},
         "input": {"question": text, "numbers": [number, -0.5, 2**62, None, True]},
         "policy": {},
         "budget": {"max_seconds": 1.5},
@@ -308,9 +308,9 @@ def _make_test_run(
     return recording
 
 
-def _make_test_beginning(number: int, *, tenant: str | None = None) -> BegunRun:
+def _make_beginning(number: int, *, tenant: str | None = None) -> BegunRun:
     """Return the beginning of a run that never was, but for its form."""
-    run: Any = _make_test_run(number, tenant=tenant)
+    run: Any = _make_run(number, tenant=tenant)
     same = ("format", "guardgraph", "pattern", "graph", "run_id", "input", "policy", "budget")
     hashes = {name: run["fingerprints"][name] for name in ("policy", "budget", "declarations")}
     made: Any = {key: run[key] for key in same}
@@ -319,12 +319,7 @@ def _make_test_beginning(number: int, *, tenant: str | None = None) -> BegunRun:
     return begun
 
 
-def _make_test_note(number: int, kind: NoteKind, text: str) -> RunNote:
+def _make_note(number: int, kind: NoteKind, text: str) -> RunNote:
     """Return a note of a run that never was, but for its form."""
-    return {
-        "run_id": _make_test_run_id(number),
-        "request": f"request {number}",
-        "kind": kind,
-        "at": _AT,
-        "content": {"text": text, "numbers": [number, 0.5, None]},
-    }
+    content = {"text": text, "numbers": [number, 0.5, None]}
+    return RunNote(run_id=_make_run_id(number), request=f"request {number}", kind=kind, at=_AT, content=content)

@@ -358,7 +358,7 @@ def test_a_key_that_is_none_is_refused_without_a_word_of_it():
         (b"[1]", "document: a JSON object is required; given: a list"),
         (b'{"a": 1, "a": 1}', "the key 'a' stands twice in one object"),
         (b'{"a": 1' + b"0" * 5000 + b"}", "is more than 64 bits hold"),
-        (b'{"a": 1e999}', "a number of 64 bits is required"),
+        (b'{"a": 1e999}', "is more than a double holds"),
         (b'{"a": NaN}', "NaN is no JSON"),
         (b'{"a": "\\ud800"}', "texts without lone surrogates"),
         (b'{"a": ' + b"[" * 100_000, "document: "),

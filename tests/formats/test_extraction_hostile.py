@@ -26,8 +26,7 @@ from guardgraph.formats.extraction import (
     EXTRACTION_FAILURES,
     Extracted,
     ExtractionFailed,
-    answer_of,
-    pack_extraction_failure,
+    pack_answer,
     read_child_answer,
 )
 from guardgraph.formats.frames import FrameTooLong, pack_frame, receive, send
@@ -268,8 +267,8 @@ class TestAnswers:
     READ = Extracted("title", "text", (Heading(1, "a"), "b\ud800"), "2026-03-14", "")
 
     def test_an_answer_arrives_as_it_was_sent(self):
-        assert read_child_answer(answer_of(self.READ)) == self.READ._replace(parts=(Heading(1, "a"), "b?"))
-        failure = read_child_answer(pack_extraction_failure(ExtractionFailed("broken", {"error": "x"})))
+        assert read_child_answer(pack_answer(self.READ)) == self.READ._replace(parts=(Heading(1, "a"), "b?"))
+        failure = read_child_answer(pack_answer(ExtractionFailed("broken", {"error": "x"})))
         assert isinstance(failure, ExtractionFailed)
         assert (failure.reason, failure.details) == ("broken", {"error": "x"})
 

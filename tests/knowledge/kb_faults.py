@@ -15,7 +15,8 @@ from time import monotonic, sleep
 import psycopg
 
 from guardgraph import ConfigurationError, GuardgraphError, KnowledgeBase, PostgresKnowledgeBase, StoreError
-from guardgraph.knowledge.base import check_knowledge_base, open_to_check, rebuild_knowledge_base
+from guardgraph.knowledge.base import open_to_check
+from guardgraph.knowledge.checking import check_knowledge_base, rebuild_knowledge_base
 
 DOCUMENTS, PIECES = 30, 4
 CALLER = {"tenant": "acme", "groups": ["staff"]}
@@ -87,7 +88,8 @@ def survived(here, kills, seed, documents=DOCUMENTS):
 REBUILDING = """
 import sys
 from pathlib import Path
-from guardgraph.knowledge.base import open_to_check, rebuild_knowledge_base
+from guardgraph.knowledge.base import open_to_check
+from guardgraph.knowledge.checking import rebuild_knowledge_base
 print("ready", flush=True)
 rebuild_knowledge_base(open_to_check(Path(sys.argv[1])))
 """

@@ -16,7 +16,7 @@ from test_kb_vectors import TEXTS, Sides, documents
 
 from guardgraph import Caller, ConfigurationError, KnowledgeBase, PostgresKnowledgeBase, StoreError, create_rag_agent
 from guardgraph.knowledge.base import make_server_base
-from guardgraph.knowledge.checking import check_base
+from guardgraph.knowledge.checking import check_knowledge_base
 from guardgraph.knowledge.file import File
 from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.server import Server
@@ -79,7 +79,7 @@ def test_any_changes_leave_what_the_file_has(owner, tmp_path_factory, changes, q
             assert found == expected
     assert server.tenants() == files.tenants()
     assert server.collections() == files.collections()
-    assert check_base(server.database).ok
+    assert check_knowledge_base(server.database).ok
     for index in (files, server):
         index.close()
 
