@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 DrawnKind: TypeAlias = Literal["start", "propose", "act", "review", "guard", "ok", "stop", "plain", "end"]
 """How a node looks; `plain` is one that the grammar did not make."""
@@ -59,19 +59,6 @@ SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans','
 MONO = "ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono','Courier New',monospace"
 
 
-class _Palette(NamedTuple):
-    paper: str
-    ink: str
-    muted: str
-    line: str
-    frame: str
-    stopped: str
-    stop_ink: str
-    ok_ink: str
-    newer: str  # of what the later of two runs took alone
-    kinds: dict[DrawnKind, tuple[str, str]]  # filling and border
-
-
 _COLOURS = {  # on a light ground, and on a dark one
     "paper": ("#ffffff", "#0d1117"),
     "ink": ("#1f2328", "#e6edf3"),
@@ -81,33 +68,29 @@ _COLOURS = {  # on a light ground, and on a dark one
     "stopped": ("#c92a2a", "#d63a3f"),
     "stop_ink": ("#b02528", "#ffa3a6"),
     "ok_ink": ("#237436", "#6bd681"),
-    "newer": ("#bc4c00", "#ffa657"),
+    "newer": ("#bc4c00", "#ffa657"),  # of what the later of two runs took alone
 }
-_LIGHT = _Palette(
-    **{name: light for name, (light, _) in _COLOURS.items()},
-    kinds={kind: look.light for kind, look in LOOKS.items() if look.light},
-)
-_DARK = _Palette(
-    **{name: dark for name, (_, dark) in _COLOURS.items()},
-    kinds={kind: look.dark for kind, look in LOOKS.items() if look.dark},
-)
 
 
 def write_style_sheet(drawn: Iterable[DrawnKind], *, dark: bool | None = None, beside: bool = False) -> str:
     """Return the style sheet of a picture."""
     left_out = RARE - {*drawn}
     if dark is not None:
-        return _SHAPES + _write_colour_rules(_DARK if dark else _LIGHT, left_out, beside)
-    light, night = (_write_colour_rules(palette, left_out, beside) for palette in (_LIGHT, _DARK))
+        return _SHAPES + _write_colour_rules(dark, left_out, beside)
+    light, night = (_write_colour_rules(is_dark, left_out, beside) for is_dark in (False, True))
     return f"{_SHAPES}{light}@media (prefers-color-scheme: dark) {{\n{night}}}\n"
 
 
 def list_picture_colours(*, dark: bool) -> dict[str, str]:
     """Return the colours by their names, a kind's border as ``kind-line``, for what stands around a picture."""
-    palette = (_DARK if dark else _LIGHT)._asdict()
-    kinds = palette.pop("kinds")
+    named, kinds = {name: pair[dark] for name, pair in _COLOURS.items()}, _list_kind_colours(dark)
     borders = {f"{kind}-line": border for kind, (_, border) in kinds.items()}
-    return {**palette, **{kind: fill for kind, (fill, _) in kinds.items()}, **borders}
+    return {**named, **{kind: fill for kind, (fill, _) in kinds.items()}, **borders}
+
+
+def _list_kind_colours(dark: bool) -> dict[DrawnKind, tuple[str, str]]:
+    looks = {kind: look.dark if dark else look.light for kind, look in LOOKS.items()}
+    return {kind: colours for kind, colours in looks.items() if colours}
 
 
 _SHAPES = f"""\
@@ -129,9 +112,9 @@ _SHAPES = f"""\
 """
 
 
-def _write_colour_rules(palette: _Palette, left_out: frozenset[DrawnKind], beside: bool) -> str:
-    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, newer, every_kind = palette
-    kinds = {kind: colours for kind, colours in every_kind.items() if kind not in left_out}
+def _write_colour_rules(dark: bool, left_out: frozenset[DrawnKind], beside: bool) -> str:
+    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, newer = (pair[dark] for pair in _COLOURS.values())
+    kinds = {kind: colours for kind, colours in _list_kind_colours(dark).items() if kind not in left_out}
     rules = [
         f".paper {{ fill: {paper}; stroke: {frame} }}",
         f"text {{ fill: {ink} }}",

@@ -13,7 +13,7 @@ from glob import glob
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
@@ -61,14 +61,11 @@ class RecordedRun:
 
 
 def replays(agent: GuardedGraph[Any, Any, Any], files: str) -> list[RecordedRun]:
-    """Return recorded runs as parameters of a test: ``@pytest.mark.parametrize("run", ..., ids=str)``.
+    """Return recorded runs as parameters of a test, each with a `check`: ``parametrize("run", ..., ids=str)``.
 
     Args:
         agent: a guarded graph.
-        files: a pattern of file names, each with one recording as JSON.
-
-    Returns:
-        The runs, in the order of the files' names; a test calls `check` on each.
+        files: a pattern of file names, each with one recording as JSON; the runs are in their order.
 
     Raises:
         ConfigurationError: no file has such a name, or `agent` is no guarded graph.
@@ -278,6 +275,7 @@ def _script_judgement(item: Any) -> Any:
 
 
 _WORD = re.compile(r"\s*\S+\s*|\s+")
+_Messages: TypeAlias = list[BaseMessage]
 
 
 @dataclass(frozen=True)
@@ -331,44 +329,42 @@ class ScriptedChatModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "scripted"
 
-    def _generate(
-        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        item = self._script.play_script_item(ModelCall(list(messages), kwargs))
-        time.sleep(self._take_scripted_delay(item))
-        return ChatResult(generations=[ChatGeneration(message=self._make_scripted_message(item))])
+    def _generate(self, messages: _Messages, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+        message, seconds = self._take_reply(messages, kwargs)
+        time.sleep(seconds)
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(
-        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
+        self, messages: _Messages, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
-        item = self._script.play_script_item(ModelCall(list(messages), kwargs))
-        await asyncio.sleep(self._take_scripted_delay(item))
-        return ChatResult(generations=[ChatGeneration(message=self._make_scripted_message(item))])
+        message, seconds = self._take_reply(messages, kwargs)
+        await asyncio.sleep(seconds)
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _stream(
-        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
+        self, messages: _Messages, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
-        item = self._script.play_script_item(ModelCall(list(messages), kwargs))
-        time.sleep(self._take_scripted_delay(item))
-        yield from _stream_scripted_message(self._make_scripted_message(item))
+        message, seconds = self._take_reply(messages, kwargs)
+        time.sleep(seconds)
+        yield from _stream_scripted_message(message)
 
     async def _astream(
-        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
+        self, messages: _Messages, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
-        item = self._script.play_script_item(ModelCall(list(messages), kwargs))
-        await asyncio.sleep(self._take_scripted_delay(item))
-        for chunk in _stream_scripted_message(self._make_scripted_message(item)):
+        message, seconds = self._take_reply(messages, kwargs)
+        await asyncio.sleep(seconds)
+        for chunk in _stream_scripted_message(message):
             yield chunk
 
-    def _take_scripted_delay(self, item: Reply | AIMessage) -> float:
-        delay = item.delay if isinstance(item, Reply) else 0.0
+    def _take_reply(self, messages: _Messages, kwargs: JsonObject) -> tuple[AIMessage, float]:
+        """Return the next message of the script, and the seconds that are to be slept before."""
+        item = self._script.play_script_item(ModelCall(list(messages), kwargs))
+        if not isinstance(item, Reply):
+            return item.model_copy(deep=True), 0.0
         if self._clock is None:
-            return delay
-        self._clock.advance(delay)
-        return 0.0
-
-    def _make_scripted_message(self, item: Reply | AIMessage) -> AIMessage:
-        return item.message(self.model_name) if isinstance(item, Reply) else item.model_copy(deep=True)
+            return item.message(self.model_name), item.delay
+        self._clock.advance(item.delay)
+        return item.message(self.model_name), 0.0
 
     def bind_tools(
         self,
@@ -377,13 +373,7 @@ class ScriptedChatModel(BaseChatModel):
         tool_choice: str | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Return the model as an agent uses it; it calls the tools that its script says, with an ``AIMessage``.
-
-        Args:
-            tools: recorded in the call's ``tools``, in OpenAI's form.
-            tool_choice: recorded in the call, where it is given.
-            kwargs: recorded in the call.
-        """
+        """Return the model as an agent uses it; what is given is recorded in the call, the tools in OpenAI's form."""
         choice = {} if tool_choice is None else {"tool_choice": tool_choice}
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **choice, **kwargs)
 
@@ -396,14 +386,9 @@ class ScriptedChatModel(BaseChatModel):
         strict: bool | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, Any]:
-        """Return a Runnable that parses replies, as ``ChatOpenAI`` does.
+        """Return a Runnable that parses replies, as ``ChatOpenAI`` does; what is given is recorded in the call.
 
-        Args:
-            schema: a JSON schema, a TypedDict or a Pydantic class.
-            include_raw: return ``{"raw", "parsed", "parsing_error"}`` and never raise on a bad text.
-            method: recorded in the call's ``response_format``.
-            strict: recorded in the call's ``response_format``.
-            kwargs: recorded in the call.
+        With `include_raw` it returns ``{"raw", "parsed", "parsing_error"}``, and never raises on a bad text.
         """
         function = convert_to_openai_tool(schema)["function"]
         form = {"name": function["name"], "schema": function.get("parameters", {}), "strict": strict}
@@ -444,18 +429,10 @@ def _check_script_item(item: Any) -> Reply | AIMessage | BaseException:
 
 
 def assert_grounded(answer: str, sources: Iterable[object], **settings: Any) -> CheckedAnswer:
-    """Fail where an answer does not rest on its sources; the failure shows its sentences with their verdicts.
-
-    Args:
-        answer: its text.
-        sources: what it rests on; as for `check_answer`.
-        settings: the other arguments of `check_answer`.
-
-    Returns:
-        The checked answer.
+    """Check an answer as `check_answer` does, whose arguments it takes, and return what came of it.
 
     Raises:
-        AssertionError: an agent would refuse the answer.
+        AssertionError: an agent would refuse the answer; it shows the sentences with their verdicts.
     """
     __tracebackhide__ = True
     checked = check_answer(answer, sources, **settings)

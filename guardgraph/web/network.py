@@ -6,6 +6,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, NamedTuple, TypeAlias
@@ -243,14 +244,8 @@ class Stream(httpcore2.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Return what came, b"" at the end."""
-        waits = "max_first_byte_seconds" if self._asked is not None else None
-        try:
-            self._socket.settimeout(self._meter.check_seconds_left(waits, self._asked or 0.0))
+        with self._map_socket_errors("max_first_byte_seconds" if self._asked is not None else None, self._asked or 0.0):
             data = self._socket.recv(max_bytes)
-        except TimeoutError:
-            raise self._make_late_failure(waits, self._asked or 0.0) from None
-        except OSError as error:
-            raise ReadFailure("connection", {"cause": _format_socket_error(error)}) from error
         self._asked = None
         self._meter.count_wire_bytes(len(data))
         return data
@@ -258,12 +253,12 @@ class Stream(httpcore2.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send all of it."""
         try:
-            self._socket.settimeout(self._meter.check_seconds_left())
-            self._socket.sendall(buffer)
-        except TimeoutError:
-            raise self._make_late_failure(None, 0.0) from None
-        except OSError as error:
-            raise httpcore2.WriteError(str(error)) from error  # the answer may stand there already: it is read then
+            with self._map_socket_errors():
+                self._socket.sendall(buffer)
+        except ReadFailure as failure:
+            if failure.reason != "connection":
+                raise
+            raise httpcore2.WriteError(str(failure)) from failure  # the answer may stand there already: it is read then
         finally:
             self._asked = time.monotonic()
 
@@ -276,28 +271,32 @@ class Stream(httpcore2.NetworkStream):
     ) -> httpcore2.NetworkStream:
         """Return the same connection behind TLS, once the server has proved that it is the host."""
         try:
-            self._socket.settimeout(self._meter.check_seconds_left("max_connect_seconds", self._began))
-            # An end that is not the server's own "close" may be anybody's, who would cut a page short.
-            wrapped = ssl_context.wrap_socket(self._socket, server_hostname=server_hostname, suppress_ragged_eofs=False)
-        except TimeoutError:
+            with self._map_socket_errors("max_connect_seconds", self._began, host=server_hostname):
+                # An end that is not the server's own "close" may be anybody's, who would cut a page short.
+                wrapped = ssl_context.wrap_socket(
+                    self._socket, server_hostname=server_hostname, suppress_ragged_eofs=False
+                )
+        except ReadFailure:
             self.close()
-            raise self._make_late_failure("max_connect_seconds", self._began) from None
-        except (OSError, ValueError) as error:
-            self.close()
-            reason = "tls" if isinstance(error, ssl.SSLError | ValueError) else "connection"
-            raise ReadFailure(reason, {"host": server_hostname, "cause": _format_socket_error(error)}) from error
+            raise
         return Stream(wrapped, self._meter, self._began)
 
     def get_extra_info(self, info: str) -> Any:
         """Return nothing: connections are not used again, so nobody has to look at one."""
         return None
 
-    def _make_late_failure(self, name: str | None, since: float) -> ReadFailure:
+    @contextmanager
+    def _map_socket_errors(self, name: str | None = None, since: float = 0.0, **about: Any) -> Iterator[None]:
+        """Allow a step its time, and raise what a socket raises as a `ReadFailure`."""
         try:
-            self._meter.check_seconds_left(name, since)
-        except ReadFailure as failure:
-            return failure
-        return self._meter.make_timeout_failure(name)
+            self._socket.settimeout(self._meter.check_seconds_left(name, since))
+            yield
+        except TimeoutError:
+            self._meter.check_seconds_left(name, since)  # says which time is up
+            raise self._meter.make_timeout_failure(name) from None
+        except (OSError, ValueError) as error:
+            reason = "tls" if about and isinstance(error, ssl.SSLError | ValueError) else "connection"
+            raise ReadFailure(reason, {**about, "cause": _format_socket_error(error)}) from error
 
 
 def _dial_address(address: Address, port: int, seconds: float) -> socket.socket:
