@@ -23,17 +23,14 @@ _UNCHECKED: Final = {"supported": "unchecked"}
 class CheckedAnswer:
     """An answer with a verdict for each sentence."""
 
-    answer: str
-    """The text, without marks of citation."""
+    answer: str  #: the text, without marks of citation
     verdict: str
     """The worst of its sentences': ``contradicted``, ``unsupported``, ``doubtful``, ``unchecked``, ``supported``."""
     stop_reason: str
     """``success``, or the reason for which an agent would stop, such as ``invalid_answer:contradicts_source``."""
     sentences: tuple[CheckedSentence, ...]
-    unsupported: tuple[str, ...]
-    """What the reason is about: values, names, links, or citations."""
-    unknown_citations: tuple[str, ...]
-    """Citations that name none of the sources."""
+    unsupported: tuple[str, ...]  #: what the reason is about: values, names, links, or citations
+    unknown_citations: tuple[str, ...]  #: citations that name none of the sources
     marked: tuple[CheckedSentence, ...]
     """The sentences with which the answer is given all the same, since the policy marks instead of stopping."""
     sources: tuple[Source, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,12 +13,11 @@ from guardgraph.cli import audit, graphs, inputs, knowledge, policies, review, r
 from guardgraph.cli.attack import attack
 from guardgraph.cli.check import check
 from guardgraph.cli.making import Goal, Model, RunOptions, exit_after_runs, run_and_exit, spread_options
-from guardgraph.cli.options import COMMAND, GRAPH, Json, argument, option
+from guardgraph.cli.options import COMMAND, Json, argument, option
 from guardgraph.cli.research import research
-from guardgraph.cli.shell import HELP, OK, Screen, Shell, exit_with_status, print_json
+from guardgraph.cli.shell import HELP, OK, Screen, Shell, print_json
 from guardgraph.cli.what_if import evaluate, what_if
 from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
-from guardgraph.plain.json import RESULT_DEPTH
 from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 
 app = typer.Typer(
@@ -140,71 +139,9 @@ def demo(model: Model = None, as_json: Json = False) -> None:
     exit_after_runs(*results.values())
 
 
-@app.command()
-def verify(
-    target: Annotated[str | None, argument("MODULE:FACTORY", "Your own graph; ours if left out.")] = None,
-    behind: Annotated[
-        list[str] | None, option("--behind GUARD:NODE", "Every way from NODE to the end passes GUARD; more than once.")
-    ] = None,
-    before: Annotated[
-        list[str] | None, option("--before NODE", "With --behind: a node to be reached only past GUARD.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Prove that no run of a graph can get around its guards."""
-    proved = graphs.prove_graph_argument(target, behind or [], before or [])
-    if as_json:
-        print_json([asdict(proof) for proof in proved])
-    else:
-        graphs.print_proofs(Screen(), proved)
-    exit_with_status(not any(proof.findings for proof in proved))
-
-
-@app.command()
-def draw(
-    target: Annotated[str, argument(GRAPH, "The graph.")],
-    out: Annotated[str, option("--out -o FILE", "Ends in .svg, .png or .mmd (Mermaid).")],
-    run: Annotated[str | None, option("--run FILE", "A run's result, as --json prints it: shows its way.")] = None,
-    earlier: Annotated[str | None, option("--earlier FILE", "Another run's result: shows where the two part.")] = None,
-) -> None:
-    """Draw a graph to a file, and the way that a run took through it."""
-    graph = graphs.load_graph_argument(target, "draw")
-    now, then = (
-        None if file is None else inputs.read_json_option(named, file, RESULT_DEPTH)
-        for named, file in (("--run", run), ("--earlier", earlier))
-    )
-    picture = guardgraph.draw(graph, now, earlier=then)
-    graphs.save_out_option(picture, out)
-    Screen().print_text(f"{out}: {picture.described}", indent=0)
-
-
-@app.command()
-def report(
-    run: Annotated[
-        str, argument("RUN", "A result, as --json prints it, or a document; - is a pipe; of --store, an id.")
-    ],
-    out: Annotated[str, option("--out -o FILE", "Ends in .html; in .md for a brief.")],
-    graph: Annotated[str | None, option(f"--graph {GRAPH}", "The graph of the run; a run of ours needs none.")] = None,
-    asked: Annotated[str | None, option("--asked TEXT", "What the run was asked.")] = None,
-    store: Annotated[str | None, option("--store URL", "The store that has the run.")] = None,
-) -> None:
-    """Make a page of a run: how it ended, every proposal beside its verdict, the path, the sources.
-
-    With a FILE that ends in .md, the brief of a research run as Markdown.
-    """
-    if out.lower().endswith(".md"):
-        if graph is not None:
-            raise guardgraph.ConfigurationError("--graph: for a page; a brief has no picture of its graph")
-        text, described = graphs.format_run_argument(run, asked, store), "the brief of a Research run"
-        with inputs.name_unwritten_file("--out", out):
-            Path(out).write_bytes(text.encode())
-    else:
-        found = graphs.read_run_argument(run, store)
-        drawn = None if graph is None else graphs.load_graph_argument(graph, "--graph")
-        page = guardgraph.report(found, drawn, asked=asked)
-        graphs.save_out_option(page, out)
-        described = page.described
-    Screen().print_text(f"{out}: {described}", indent=0)
+app.command()(graphs.verify)
+app.command()(graphs.draw)
+app.command()(graphs.report)
 
 
 @app.command(name="reasons")

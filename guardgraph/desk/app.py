@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from importlib import resources
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -29,28 +30,6 @@ from guardgraph.reporting.document import Child, Html, make_tag, render_footer, 
 from guardgraph.reporting.page import report
 from guardgraph.reporting.values import render_facts, render_value
 
-STYLE = """
-header.desk { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: baseline; margin-top: 1.25rem; }
-header.desk form { margin-left: auto; display: flex; gap: .75rem; align-items: baseline; }
-.waits { list-style: none; padding: 0; display: grid; gap: .75rem; }
-.waits h2 { margin: 0 0 .5rem; }
-.card + p { margin-top: .75rem; }
-form.decide { display: grid; gap: .75rem; }
-.choices { display: flex; flex-wrap: wrap; gap: .75rem; }
-label { display: grid; gap: .3rem; font-weight: 600; }
-input:not([type=hidden]), textarea { font: inherit; color: var(--ink); background: var(--paper); width: 100%;
-  border: 1px solid var(--muted); border-radius: 6px; padding: .55rem .7rem; }
-textarea { font-weight: 400; min-height: 11rem; font-family: var(--mono); font-size: .9em; resize: vertical; }
-button { font: inherit; font-weight: 600; padding: .6rem 1.1rem; border-radius: 6px; cursor: pointer;
-  color: var(--ink); background: var(--paper); border: 1px solid var(--muted); min-height: 2.75rem;
-  white-space: nowrap; }
-button.yes { background: var(--ok); color: var(--ok_ink); border-color: var(--ok-line); }
-button.no { background: var(--stop); color: var(--stop_ink); border-color: var(--stopped); }
-a:focus-visible, button:focus-visible, input:focus-visible, textarea:focus-visible, summary:focus-visible {
-  outline: 3px solid var(--act-line); outline-offset: 2px; }
-.told { border-left: 4px solid var(--review-line); }
-"""
-
 LISTED = 160  # characters of what is asked, in the list of what waits
 
 CSRF = "csrf"  # the field of every form that only a page of this desk can fill
@@ -64,7 +43,8 @@ def render_desk_page(title: str, who: str | None, csrf: str | None, *content: Ch
         out = make_tag("form", make_tag("span", who), _hide_field(CSRF, csrf), leave, method="post", action="/sign-out")
     head = make_tag("header", make_tag("a", "What waits", href="/"), out, class_="desk")
     body = make_tag("main", make_tag("h1", title), *content)
-    style = make_tag("style", Html(STYLE))
+    sheet = (resources.files("guardgraph.desk") / "desk.css").read_text(encoding="utf-8")
+    style = make_tag("style", Html(f"\n{sheet}"))
     return render_html_document(title, style, head, body, render_footer("the store of runs"), has_forms=True)
 
 

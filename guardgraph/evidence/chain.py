@@ -147,8 +147,7 @@ class CloseEntry(_Placed):
     kind: Literal["close"]
     run_id: str
     how: HowClosed
-    by: str
-    """Who closed it; of a superseded one, the id of the run that began on its thread."""
+    by: str  #: who closed it; of a superseded one, the id of the run that began on its thread
     why: str
 
 

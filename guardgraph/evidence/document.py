@@ -47,30 +47,21 @@ class DocumentFinding:
 class OtherEntry(TypedDict):
     """An entry of the run beside the one of its record."""
 
-    hash: Sha256
-    """Its hash: SHA-256 of its text."""
-    entry: str
-    """Its text."""
+    hash: Sha256  #: its hash: SHA-256 of its text
+    entry: str  #: its text
 
 
 @with_config(CLOSED)
 class ChainPlace(TypedDict):
     """Where a run stands in the chain of a store, and what ties it to that place."""
 
-    seq: Annotated[int, Field(ge=1)]
-    """The number of its entry."""
-    hash: Sha256
-    """The hash of its entry: SHA-256 of the entry's text."""
-    previous: Sha256
-    """The hash of the entry before."""
-    at: Moment
-    """When it was recorded: UTC, ISO 8601."""
-    entry: str
-    """The text of its entry."""
-    salt: Sha256
-    """What the content is hashed with, 64 hex digits."""
-    content: Sha256
-    """SHA-256 of the bytes of the salt and the recording as canonical JSON."""
+    seq: Annotated[int, Field(ge=1)]  #: the number of its entry
+    hash: Sha256  #: the hash of its entry: SHA-256 of the entry's text
+    previous: Sha256  #: the hash of the entry before
+    at: Moment  #: when it was recorded: UTC, ISO 8601
+    entry: str  #: the text of its entry
+    salt: Sha256  #: what the content is hashed with, 64 hex digits
+    content: Sha256  #: SHA-256 of the bytes of the salt and the recording as canonical JSON
     also: list[OtherEntry]
     """All other entries of the run, in order of the chain: its beginning, notes, a close, other records of
     the same id. Their contents are not in the document."""
@@ -152,12 +143,9 @@ LEVELS = RESULT_DEPTH + 8  # levels of nesting of a document: a result has half 
 class RunDocument(TypedDict):
     """One run of one tenant, and its place in a chain."""
 
-    format: Literal[1]
-    """The version of this form."""
-    chain: ChainPlace
-    """Where the run stands."""
-    recording: JsonObject
-    """The run: a `Recording`, with its result."""
+    format: Literal[1]  #: the version of this form
+    chain: ChainPlace  #: where the run stands
+    recording: JsonObject  #: the run: a `Recording`, with its result
 
 
 def export_run(store: RunStore, run_id: str) -> RunDocument:

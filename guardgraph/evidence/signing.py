@@ -37,22 +37,17 @@ PAYLOAD_TYPE = "application/vnd.guardgraph.run+json"  # what the payload of an e
 class Signature(TypedDict):
     """A signature of an envelope."""
 
-    keyid: str
-    """SHA-256 of the public key as DER, 64 hex digits: which key it was, not that it was this one."""
-    sig: str
-    """Base64."""
+    keyid: str  #: SHA-256 of the public key as DER, 64 hex digits: which key it was, not that it was this one
+    sig: str  #: base64
 
 
 @with_config(CLOSED)
 class Envelope(TypedDict):
     """A DSSE envelope."""
 
-    payload: str
-    """Base64 of the document's bytes."""
-    payloadType: str
-    """What the payload is."""
-    signatures: list[Signature]
-    """One."""
+    payload: str  #: base64 of the document's bytes
+    payloadType: str  #: what the payload is
+    signatures: list[Signature]  #: one
 
 
 class Sealed:

@@ -51,8 +51,7 @@ class BaseFinding:
     """Something in a knowledge base that is not as it was written."""
 
     kind: BaseFindingKind
-    place: str
-    """The table, and what in it: an id, or a number."""
+    place: str  #: the table, and what in it: an id, or a number
     message: str
 
     def __str__(self) -> str:
@@ -76,10 +75,8 @@ class CheckedBase:
 
     documents: int
     chunks: int
-    findings: tuple[BaseFinding, ...]
-    """What was found, before the index was made anew; the first hundred of each kind."""
-    rebuilt: bool = False
-    """Whether the index was made anew."""
+    findings: tuple[BaseFinding, ...]  #: what was found, before the index was made anew; the first hundred of each kind
+    rebuilt: bool = False  #: whether the index was made anew
     refused: tuple[Doubtful, ...] = ()
     """Documents of which something was not what was put in, or was gone. They were taken out; to add them again brings
     them back."""

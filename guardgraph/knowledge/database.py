@@ -78,8 +78,7 @@ class Connection(Protocol):
 class KnowledgeDatabase(ABC):
     """Where a knowledge base is. What is read or written is done on a connection that nobody else uses meanwhile."""
 
-    shown: str
-    """How messages call it."""
+    shown: str  #: how messages call it
 
     @abstractmethod
     def reading(self, caller: Caller | None) -> AbstractContextManager[Connection]:

@@ -189,16 +189,12 @@ class Script:
 class Reply:
     """One answer of a scripted model, with everything that a real one can say about it."""
 
-    text: JsonValue = ""
-    """The text; a dictionary or a list is turned into JSON."""
+    text: JsonValue = ""  #: the text; a dictionary or a list is turned into JSON
     usage: Mapping[str, int] | None = None
     """Tokens: ``input_tokens``, ``output_tokens``, ``total_tokens`` (the sum where it is left out)."""
-    delay: float = 0.0
-    """Seconds before the answer; the model's clock advances by them, or they are slept."""
-    finish_reason: str = "stop"
-    """``stop``, ``length``, ``content_filter``."""
-    refusal: str | None = None
-    """What the model says instead of answering."""
+    delay: float = 0.0  #: seconds before the answer; the model's clock advances by them, or they are slept
+    finish_reason: str = "stop"  #: ``stop``, ``length``, ``content_filter``
+    refusal: str | None = None  #: what the model says instead of answering
 
     def __post_init__(self) -> None:
         check_clock_step(self.delay)
@@ -283,8 +279,7 @@ class ModelCall:
     """What a scripted model was asked."""
 
     messages: list[BaseMessage]
-    kwargs: JsonObject
-    """What was bound to the call, such as ``response_format``."""
+    kwargs: JsonObject  #: what was bound to the call, such as ``response_format``
 
 
 class ScriptedChatModel(BaseChatModel):

@@ -18,10 +18,8 @@ from guardgraph.testing.store import require_equal, run_checks
 class GuardedDocument(NamedTuple):
     """A document with who may read it."""
 
-    id: str
-    """Unique within its tenant."""
-    text: str
-    """One sentence; the text of a candidate holds it."""
+    id: str  #: unique within its tenant
+    text: str  #: one sentence; the text of a candidate holds it
     tenant: str | None = None
     readers: tuple[str, ...] = ("public",)
     source: str = "kb"
