@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import guardgraph
 from guardgraph.cli import audit, inputs
@@ -104,29 +104,23 @@ def report(
 
     With a FILE that ends in .md, the brief of a research run as Markdown.
     """
-    if out.lower().endswith(".md"):
-        if graph is not None:
-            raise ConfigurationError("--graph: for a page; a brief has no picture of its graph")
-        text, described = _format_run_argument(run, asked, store), "the brief of a Research run"
+    if (is_brief := out.lower().endswith(".md")) and graph is not None:
+        raise ConfigurationError("--graph: for a page; a brief has no picture of its graph")
+    found, given, described = _read_run_argument(run, store), cast(object, asked), "the brief of a Research run"
+    if is_brief:
+        if not isinstance(found, dict):  # a stored one, whose title is the question that it was given
+            if found.recording is None:
+                raise ConfigurationError(f"RUN {run!r:.200}: the run was erased")
+            found, given = {**found.recording["result"]}, asked or found.recording["input"]
+        text = guardgraph.format_brief(found, asked=given)
         with inputs.name_unwritten_file("--out", out):
             Path(out).write_bytes(text.encode())
     else:
-        found = _read_run_argument(run, store)
         drawn = None if graph is None else load_graph_argument(graph, "--graph")
         page = guardgraph.report(found, drawn, asked=asked)
         save_out_option(page, out)
         described = page.described
     Screen().print_text(f"{out}: {described}", indent=0)
-
-
-def _format_run_argument(run: str, asked: str | None, store: str | None) -> str:
-    """Return the brief of a run; of a stored one, the title is the question that it was given."""
-    found = _read_run_argument(run, store)
-    if isinstance(found, dict):
-        return guardgraph.format_brief(found, asked=asked)
-    if found.recording is None:
-        raise ConfigurationError(f"RUN {run!r:.200}: the run was erased")
-    return guardgraph.format_brief(found.recording["result"], asked=asked or found.recording["input"])
 
 
 def _read_run_argument(file: str, store: str | None) -> JsonObject | guardgraph.StoredRun:

@@ -18,8 +18,6 @@ from guardgraph.plain.json import JsonObject
 if TYPE_CHECKING:
     from guardgraph.knowledge.base import AnyKnowledgeBase
     from guardgraph.knowledge.checking import CheckedBase
-    from guardgraph.knowledge.ingest.collection import Report
-    from guardgraph.knowledge.scopes import Scope
     from guardgraph.state.context import Caller
 
 _SHOWN: Final = 5  # of many that are alike
@@ -29,19 +27,6 @@ def name_first(names: Sequence[str]) -> str:
     """Return the first of some names, and how many there are more."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"{', '.join(names[:_SHOWN])}{more}" or "none"
-
-
-def print_add_report(screen: Screen, folder: str, report: Report) -> None:
-    """Show what became of the files of a folder, and on stderr what to know of those that were put in."""
-    counts = {name: len(getattr(report, name)) for name in ("added", "changed", "unchanged", "removed", "failed")}
-    screen.print_text(f"{folder}: {', '.join(f'{count} {name}' for name, count in counts.items())}", indent=0)
-    for failed in report.failed:
-        screen.print_text((f"{failed.name}: {failed.reason}", "red"), hang=2)
-    if left_out := report.describe_left_out():
-        print_on_stderr(f"left out of {folder}: {left_out}")
-    if report.closed:
-        which = f"{count_things(len(report.closed), 'document')} ({name_first(report.closed)})"
-        print_on_stderr(f"nobody may read {which}; --reader or an access.yaml names who may")
 
 
 def show_rows(screen: Screen, rows: Iterable[JsonObject]) -> None:
@@ -142,13 +127,22 @@ def add(
         raise ConfigurationError(f"--reader: {error}") from None
     with _open_knowledge_base(file, makes=True) as kb, show_progress_bar() as progress:
         report = kb.add(folder, tenant=tenant, readers=reader, name=name, prune=prune, progress=progress)
-    if not any((report.added, report.changed, report.unchanged, report.removed, report.failed)):
+    counts = {name: len(getattr(report, name)) for name in ("added", "changed", "unchanged", "removed", "failed")}
+    if not any(counts.values()):
         raise ConfigurationError(f"FOLDER {folder!r:.200}: files with text are required; there are none")
     if as_json:
         items = {name: [item._asdict() for item in getattr(report, name)] for name in ("failed", "left_out")}
         print_json({**report._asdict(), **items})
-    else:
-        print_add_report(Screen(), folder, report)
+        exit_with_status(report.ok)
+    screen = Screen()
+    screen.print_text(f"{folder}: {', '.join(f'{count} {name}' for name, count in counts.items())}", indent=0)
+    for failed in report.failed:
+        screen.print_text((f"{failed.name}: {failed.reason}", "red"), hang=2)
+    if left_out := report.describe_left_out():
+        print_on_stderr(f"left out of {folder}: {left_out}")
+    if report.closed:
+        which = f"{count_things(len(report.closed), 'document')} ({name_first(report.closed)})"
+        print_on_stderr(f"nobody may read {which}; --reader or an access.yaml names who may")
     exit_with_status(report.ok)
 
 
@@ -266,9 +260,10 @@ def access(file: File, tenant: Asking = None, user: User = None, group: Group = 
     with _open_knowledge_base(file) as kb:
         _note_unknown_tenant(tenant, kb)
         rows = list[JsonObject]()
-        for scope, count in sorted(kb.index.documents_by_scope().items(), key=_sort_by_scope):
+        counted = kb.index.documents_by_scope()
+        for scope in sorted(counted, key=lambda each: (each.access.tenant or "", each.source, each.access.readers)):
             whose = {"tenant": scope.access.tenant, "source": scope.source, "readers": list(scope.access.readers)}
-            rows.append({**whose, "documents": count, "may_read": is_access_allowed(scope.access, asked)})
+            rows.append({**whose, "documents": counted[scope], "may_read": is_access_allowed(scope.access, asked)})
     if as_json:
         print_json(rows)
     else:
@@ -323,8 +318,3 @@ def _note_unknown_tenant(tenant: str | None, kb: AnyKnowledgeBase) -> None:
 def _sort_by_tenant(collection: tuple[str | None, str]) -> tuple[str, str]:
     tenant, name = collection
     return tenant or "", name
-
-
-def _sort_by_scope(item: tuple[Scope, int]) -> tuple[str, str, tuple[str, ...]]:
-    scope, _ = item
-    return scope.access.tenant or "", scope.source, scope.access.readers

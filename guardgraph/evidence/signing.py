@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode, b64encode
-from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
@@ -103,8 +102,7 @@ def sign_document(document: RunDocument, private_key: bytes) -> str:
         InputError: it is no document, or one that is too large to be read again in its envelope.
     """
     payload = format_document_text(dict(validate_run_document(document))).encode()
-    from_pem = _import_cryptography().load_pem_private_key
-    private = _load_signing_key(lambda: from_pem(private_key, password=None), "private", "PKCS #8, not encrypted")
+    private = _load_key(private_key, "private")
     signature = {
         "keyid": _hash_public_key(private.public_key()),
         "sig": _encode_base64(private.sign(encode_signed_payload(PAYLOAD_TYPE, payload))),
@@ -132,20 +130,21 @@ def open_signed_envelope(value: JsonObject) -> Sealed:
 
 def load_public_key(pem: bytes) -> Ed25519PublicKey:
     """Return a public key, and refuse one that is none."""
-    from_pem = _import_cryptography().load_pem_public_key
-    key: Ed25519PublicKey = _load_signing_key(lambda: from_pem(pem), "public", "SubjectPublicKeyInfo")
+    key: Ed25519PublicKey = _load_key(pem, "public")
     return key
 
 
-def _load_signing_key(load: Callable[[], Any], kind: str, form: str) -> Any:
+def _load_key(pem: bytes, kind: Literal["private", "public"]) -> Any:
     """Return a key of the one kind that is used; what is wrong with another one is said without a word of it."""
+    crypto, is_private = _import_cryptography(), kind == "private"
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
-    wanted = {"private": ed25519.Ed25519PrivateKey, "public": ed25519.Ed25519PublicKey}[kind]
+    wanted = ed25519.Ed25519PrivateKey if is_private else ed25519.Ed25519PublicKey
+    form = "PKCS #8, not encrypted" if is_private else "SubjectPublicKeyInfo"
     required = f"{kind}_key: an Ed25519 {kind} key as PEM ({form}) is required"
     try:
-        key = load()
+        key = crypto.load_pem_private_key(pem, password=None) if is_private else crypto.load_pem_public_key(pem)
     except TypeError:
         raise ConfigurationError(f"{required}; given: an encrypted one, or no bytes") from None
     except (ValueError, UnsupportedAlgorithm):

@@ -16,8 +16,16 @@ from time import monotonic
 from typing import Final
 from weakref import finalize
 
-from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, Kind, read_child_answer
-from guardgraph.formats.frames import FrameTooLong, receive, send
+from guardgraph.formats.extraction import (
+    OUT_OF_MEMORY,
+    Extracted,
+    ExtractionFailed,
+    FrameTooLong,
+    Kind,
+    read_child_answer,
+    receive,
+    send,
+)
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
 

@@ -12,8 +12,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final
 
-from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, pack_answer
-from guardgraph.formats.frames import receive_all, send_all
+from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, pack_answer, receive_all, send_all
 
 _OPEN_FILES: Final = 32
 _DENIED: Final = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.system")

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from itertools import chain
 from typing import Any, Final, Protocol
 
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Caller
 
 WORDS_VERSION: Final = 4  # of what is made of a text that is searched; a change of it needs another number
@@ -80,37 +81,40 @@ class KnowledgeDatabase(ABC):
 
     shown: str  #: how messages call it
 
-    @abstractmethod
-    def reading(self, caller: Caller | None) -> AbstractContextManager[Connection]:
-        """Yield a connection that sees one state of what a caller may read; a file shows it of everybody."""
-
-    @abstractmethod
-    def reading_tenant(self, tenant: str | None) -> AbstractContextManager[Connection]:
-        """Yield a connection that sees all that a tenant has, for any reader; as a writer only."""
+    # What is not abstract is as a file has it, whose connections see all rows, and where one writes at a time.
 
     @abstractmethod
     def reading_all(self) -> AbstractContextManager[Connection]:
         """Yield a connection that sees all rows as a writer; what is for everybody as a reader."""
 
     @abstractmethod
-    def writing(self, tenant: str | None) -> AbstractContextManager[Connection]:
-        """Yield a connection whose changes of a tenant are committed together where the block ends, or not at all."""
-
-    @abstractmethod
     def rebuilding(self) -> AbstractContextManager[Connection]:
         """Yield a connection that sees all rows, in a transaction in which nobody else writes, as a writer."""
 
-    @abstractmethod
-    def write_for(self, connection: Connection, key: str) -> None:
+    def reading(self, caller: Caller | None) -> AbstractContextManager[Connection]:
+        """Yield a connection that sees one state of what a caller may read; a file shows it of everybody."""
+        return self.reading_all()
+
+    def reading_tenant(self, tenant: str | None) -> AbstractContextManager[Connection]:
+        """Yield a connection that sees all that a tenant has, for any reader; as a writer only."""
+        return self.reading_all()
+
+    def writing(self, tenant: str | None) -> AbstractContextManager[Connection]:
+        """Yield a connection whose changes of a tenant are committed together where the block ends, or not at all."""
+        return self.rebuilding()
+
+    def write_for(self, connection: Connection, key: str) -> None:  # noqa: B027
         """Let a connection that rebuilds change the rows of a tenant, by its key."""
 
-    @abstractmethod
     def is_writer(self, connection: Connection) -> bool:
         """Say whether all rows of a tenant may be shown, and changed."""
+        return True
 
-    @abstractmethod
     def require_writer(self, connection: Connection) -> None:
         """Refuse a role to which the rows that it asks for would not be shown."""
+        if not self.is_writer(connection):
+            required = "a member of guardgraph_writer is required; this role only reads for callers"
+            raise ConfigurationError(f"{self.shown}: {required}")
 
     def find_damage(self, connection: Connection) -> list[str]:
         """Return what the database itself says is wrong with it."""

@@ -23,7 +23,6 @@ from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreEr
 from guardgraph.plain.files import LogWatch, identify_file, keep_file_private, make_private_file
 from guardgraph.plain.forks import SQLITE
 from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
-from guardgraph.state.context import Caller
 
 TIMEOUT: Final = 60.0  # seconds for which whoever writes waits for his turn
 _CACHE_KIB: Final = 8192  # pages that a connection keeps in memory
@@ -101,14 +100,6 @@ class File(KnowledgeDatabase):
             finally:
                 connection.rollback()
 
-    def reading(self, caller: Caller | None) -> Any:
-        """As `KnowledgeDatabase.reading`: what a caller may read is told by their scopes."""
-        return self.reading_all()
-
-    def reading_tenant(self, tenant: str | None) -> Any:
-        """As `KnowledgeDatabase.reading_tenant`."""
-        return self.reading_all()
-
     @contextmanager
     def rebuilding(self) -> Iterator[FileConnection]:
         """As `KnowledgeDatabase.rebuilding`."""
@@ -121,20 +112,6 @@ class File(KnowledgeDatabase):
             finally:
                 if connection.in_transaction:
                     connection.rollback()
-
-    def writing(self, tenant: str | None) -> Any:
-        """As `KnowledgeDatabase.writing`: one writes at a time."""
-        return self.rebuilding()
-
-    def write_for(self, connection: Connection, key: str) -> None:
-        """As `KnowledgeDatabase.write_for`: all rows may be changed."""
-
-    def is_writer(self, connection: Connection) -> bool:
-        """As `KnowledgeDatabase.is_writer`: who opens the file may."""
-        return True
-
-    def require_writer(self, connection: Connection) -> None:
-        """As `KnowledgeDatabase.require_writer`: who opens the file is one."""
 
     def find_damage(self, connection: Connection) -> list[str]:
         """As `KnowledgeDatabase.find_damage`."""

@@ -119,12 +119,6 @@ class Server(KnowledgeDatabase):
         """As `KnowledgeDatabase.is_writer`: whether the role is a member of the writers."""
         return bool(connection.execute("SELECT pg_has_role(current_user, ?, 'USAGE')", [WRITER]).fetchone() == (True,))
 
-    def require_writer(self, connection: Connection) -> None:
-        """As `KnowledgeDatabase.require_writer`."""
-        if not self.is_writer(connection):
-            required = f"a member of {WRITER} is required; this role only reads for callers"
-            raise ConfigurationError(f"{self.shown}: {required}")
-
     @contextmanager
     def making(self) -> Iterator[psycopg.Connection[Any]]:
         """Yield a connection of the owner, in a transaction; nothing is checked."""

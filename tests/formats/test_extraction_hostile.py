@@ -26,10 +26,13 @@ from guardgraph.formats.extraction import (
     EXTRACTION_FAILURES,
     Extracted,
     ExtractionFailed,
+    FrameTooLong,
     pack_answer,
+    pack_frame,
     read_child_answer,
+    receive,
+    send,
 )
-from guardgraph.formats.frames import FrameTooLong, pack_frame, receive, send
 from guardgraph.formats.pool import Pool
 
 HERE = Path(__file__).parent

@@ -13,8 +13,7 @@ from pdf_files import pdf_of
 
 import guardgraph
 from guardgraph.formats import worker
-from guardgraph.formats.extraction import read_child_answer
-from guardgraph.formats.frames import receive_all, send_all
+from guardgraph.formats.extraction import read_child_answer, receive_all, send_all
 from guardgraph.formats.pool import _LIBRARIES, _LIBRARIES_FOR, FIND_LIBRARIES, list_library_paths
 from guardgraph.plain.errors import ConfigurationError
 

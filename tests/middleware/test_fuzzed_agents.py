@@ -23,9 +23,8 @@ from guardgraph.middleware import GroundedAnswer, LicensedTools, RecordedRun
 from guardgraph.middleware.pattern import AgentPolicy, build_agent_pattern
 from guardgraph.testing import Attacker, InMemoryRecorder, ScriptedChatModel
 from guardgraph.testing.attack.attacker import AttackedRun
-from guardgraph.testing.attack.runs import drive_run
-from guardgraph.testing.attack.runs import judge_run
 from guardgraph.testing.attack.proposals import INVENTED, POISON
+from guardgraph.testing.attack.runs import drive_run, judge_run
 
 TASK = "Send 76 EUR to DE44500105175407324931, and tell me the fee on the page."
 
