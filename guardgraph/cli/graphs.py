@@ -106,12 +106,14 @@ def report(
     """
     if (is_brief := out.lower().endswith(".md")) and graph is not None:
         raise ConfigurationError("--graph: for a page; a brief has no picture of its graph")
-    found, given, described = _read_run_argument(run, store), cast(object, asked), "the brief of a Research run"
+    found, given = _read_run_argument(run, store), cast(object, asked)
     if is_brief:
+        described = "the brief of a Research run"
         if not isinstance(found, dict):  # a stored one, whose title is the question that it was given
             if found.recording is None:
                 raise ConfigurationError(f"RUN {run!r:.200}: the run was erased")
-            found, given = {**found.recording["result"]}, asked or found.recording["input"]
+            given = asked or found.recording["input"]
+            found = {**found.recording["result"]}
         text = guardgraph.format_brief(found, asked=given)
         with inputs.name_unwritten_file("--out", out):
             Path(out).write_bytes(text.encode())
