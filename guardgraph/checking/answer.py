@@ -46,7 +46,7 @@ def check_answer(
     citations: Sequence[str] | None = None,
     policy: object = None,
 ) -> CheckedAnswer:
-    """Hold a finished answer against its sources.
+    """Return the verdict of every sentence of an answer, and whether an agent with this policy would give it.
 
     Args:
         answer: its text; a sentence with a mark such as ``[2]`` or ``[handbook]`` is held against what it cites.
@@ -59,9 +59,6 @@ def check_answer(
         known_links: hosts, URLs and mail addresses that need no source.
         citations: ids of the sources that the whole answer cites; all when None.
         policy: settings of an agent's policy, or a dictionary of them; which are read, `SETTINGS` says.
-
-    Returns:
-        The verdict of every sentence, and whether an agent with this policy would give the answer.
 
     Raises:
         InputError: an argument is not what it should be; the message names it.

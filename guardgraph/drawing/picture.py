@@ -171,11 +171,7 @@ class Picture:
         return draw_mermaid_flowchart(self.diagram)
 
     def png(self, *, dark: bool = False, scale: float = 2.0) -> bytes:
-        """Return the picture as PNG.
-
-        Args:
-            dark: on a dark ground instead of a light one.
-            scale: pixels for each CSS pixel.
+        """Return the picture as PNG, on a light ground or a dark one, with `scale` pixels for each CSS pixel.
 
         Raises:
             ConfigurationError: the extra ``draw`` is not installed, the scale is not in 0.1 to 10, or the machine has

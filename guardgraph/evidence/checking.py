@@ -199,12 +199,8 @@ def check_document(
         head: number and hash of the run's entry, as somebody kept them elsewhere; a result's ``audit`` has them.
         public_key: Ed25519, PEM (SubjectPublicKeyInfo): the document has to be signed by its holder.
 
-    Returns:
-        What was found: a finding for every difference, none where every verdict was derived and all fits.
-
     Raises:
-        ConfigurationError: there is no such agent, or the key or the head is none; or the extra ``sign`` is not
-            installed.
+        ConfigurationError: the agent, the key or the head is none; or the extra ``sign`` is not installed.
         InputError: it is no document, one of a format that this version does not know, or of another pattern.
     """
     head = validate_chain_head(head)

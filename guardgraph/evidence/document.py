@@ -149,14 +149,7 @@ class RunDocument(TypedDict):
 
 
 def export_run(store: RunStore, run_id: str) -> RunDocument:
-    """Return a run of a store as a document.
-
-    Args:
-        store: that has the run.
-        run_id: of the run; its latest record is taken.
-
-    Returns:
-        Plain JSON. A run of which something was redacted is as the store has it.
+    """Return the latest record of a run of a store as a document, plain JSON; what was redacted stays so.
 
     Raises:
         InputError: there is no such run, it was erased, or people of two tenants had a part in it.

@@ -158,14 +158,7 @@ class Evaluation:
         return {"pattern": self.pattern, "rates": dict(self.rates), "rows": rows}
 
     def find_low_rates(self, least: Mapping[str, float]) -> dict[str, float]:
-        """Return the rates that are below what is wanted; one that no row expects anything of is 0.
-
-        Args:
-            least: a share from 0 to 1 for each rate that has to be reached.
-
-        Raises:
-            ConfigurationError: there is no such rate, or a share is none.
-        """
+        """Return the rates below what is wanted, a share from 0 to 1; one that no row expects anything of is 0."""
         for name, share in least.items():
             if name not in RATES:
                 raise ConfigurationError(f"least: one of {', '.join(RATES)} is required; given: {name!r:.80}")
@@ -205,9 +198,6 @@ def evaluate(
             ``unknown``.
         context: of the runs, as `invoke` takes it.
         max_concurrency: how many runs are at work at once.
-
-    Returns:
-        A row for every row, with the shares of those that are as expected.
 
     Raises:
         InputError: the dataset is empty or no table, cannot be read, or a row is blank, stands twice, or has a column

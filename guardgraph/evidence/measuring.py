@@ -20,9 +20,7 @@ _NAMED = {item.name: item for item in METRICS}
 def measure_open_runs(store: OpenRunStore, *, meter_provider: MeterProvider | None = None) -> None:
     """Have a gauge of a store's open runs: it reads the store whenever the application collects metrics.
 
-    Args:
-        store: one that keeps runs from their beginning on. One that cannot be read has no figure then.
-        meter_provider: the application's; None for the one that it has set for the process.
+    A store that cannot be read has no figure then. The meter is the process's own where no provider is given.
 
     Raises:
         ConfigurationError: the extra ``otel`` is not installed, or the store knows no open runs.
@@ -45,10 +43,6 @@ def measure_open_runs(store: OpenRunStore, *, meter_provider: MeterProvider | No
 
 def measure_what_if(judged: WhatIf, *, meter_provider: MeterProvider | None = None) -> None:
     """Count the runs of a what-if by what the candidate makes of them, such as `unknown`.
-
-    Args:
-        judged: as `guardgraph.what_if` returns it.
-        meter_provider: the application's; None for the one that it has set for the process.
 
     Raises:
         ConfigurationError: the extra ``otel`` is not installed, or it is no what-if.

@@ -88,14 +88,11 @@ def encode_signed_payload(kind: str, body: bytes) -> bytes:
 
 
 def sign_document(document: RunDocument, private_key: bytes) -> str:
-    """Return an envelope with a document and a signature, as text.
+    """Return a DSSE envelope with a document and a signature, as JSON, which `check_document` takes.
 
     Args:
         document: of `export_run`.
         private_key: Ed25519, PEM (PKCS #8), not encrypted.
-
-    Returns:
-        A DSSE envelope, JSON; `check_document` takes it with the public key.
 
     Raises:
         ConfigurationError: it is no such key, or the extra ``sign`` is not installed.

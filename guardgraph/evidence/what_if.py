@@ -135,12 +135,8 @@ class WhatIf:
         return sum(row.other_declarations for row in self.rows)
 
     def reasons(self, kind: AgainKind) -> dict[str, int]:
-        """Return why runs of a class that has no new ending are in it, with how many; the most first.
-
-        Args:
-            kind: ``unknown``: by the node whose call differs; ``unreplayable``: erased, redacted, changed, version or
-                damaged; ``other_pattern``: by the pattern.
-        """
+        """Return why runs of a class that has no new ending are in it, with how many; the most first."""
+        # Unknown ones by the node whose call differs, unreplayable ones by what is wrong, others by their pattern.
         return dict(Counter(row.reason for row in self.rows if row.kind == kind).most_common())
 
     def table(self) -> str:
@@ -295,15 +291,12 @@ def what_if(
     Args:
         candidate: an agent of the runs' pattern with another policy, budget, guard or version; or ``module:factory``,
             whose factory is given `policy` and `budget` where they are.
-        runs: stored runs (of ``store.runs()``) or recordings.
+        runs: stored runs (of ``store.runs()``) or recordings; each has a row, in their order.
         assume: whether to say too how an unknown run would end if proposers had proposed what they did then.
         ignore_live: whether what runs read of a live policy counts for nothing, as if nobody had switched anything off.
-        policy: of a candidate that is a name.
-        budget: of a candidate that is a name.
+        policy: of a candidate that is a name, as is `budget`.
+        budget: likewise.
         progress: called with the number of runs that are judged, after each run.
-
-    Returns:
-        A row for every run in the order of `runs`, and a table of them.
 
     Raises:
         ConfigurationError: there is no such candidate, or an agent is given beside what goes with a name only.

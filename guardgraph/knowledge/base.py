@@ -78,7 +78,7 @@ class AnyKnowledgeBase:
         prune: bool = False,
         progress: Callable[[int, int], object] | None = None,
     ) -> Report:
-        """Make a collection match a folder or a list: what is new or changed is put in, what is gone is taken out.
+        """Make a collection match a folder or a list, and say what became of each document.
 
         Of a list without a `name`, nothing is gone: its documents are put in beside those that are there.
 
@@ -92,18 +92,12 @@ class AnyKnowledgeBase:
                 `LexicalRetriever` takes them, each of which may name `readers` of its own, which only narrow.
             tenant: whose they are; None for callers without a tenant.
             readers: who may read them at most: ``public``, ``tenant``, ``user:ID``, ``group:ID``.
-            name: of the collection; it stands before each id. Without one, a folder's is its own name, a link's
-                the link's.
-            prune: what is gone may be more than half of what the collection has, and is taken out of a list without a
-                name, too.
+            name: of the collection; it stands before each id. A folder's is its own, or that of the link to it.
+            prune: what is gone may be more than half, and is taken out of a list without a name, too.
             progress: called after each file of a folder with the bytes that are read, and the bytes of all.
 
-        Returns:
-            What became of each document; those that `failed` are named with the reason, the others were put in.
-
         Raises:
-            ConfigurationError: an argument or a rule is wrong, an id is taken, or more than half is gone; nothing was
-                changed.
+            ConfigurationError: an argument or a rule is wrong, an id is taken, or more than half is gone: all stays.
             StoreError: the file cannot be written; every document is as it was or as it is now.
         """
         _check_collection_name("tenant", tenant)
@@ -130,10 +124,7 @@ class AnyKnowledgeBase:
         return add_given_documents(documents, into, readers=allowed or (), prefix=prefix, whole=is_whole, prune=prune)
 
     def remove(self, name: str, *, tenant: str | None = None) -> int:
-        """Take the documents of a collection out, all of them in one transaction.
-
-        Returns:
-            How many there were.
+        """Take the documents of a collection out, all of them in one transaction, and say how many there were.
 
         Raises:
             ConfigurationError: the tenant has no such collection.
@@ -153,18 +144,14 @@ class AnyKnowledgeBase:
     def search(
         self, query: str, *, caller: Caller | Mapping[str, Any] | None = None, top_k: int = 4
     ) -> list[JsonObject]:
-        """Find the chunks that answer a query, among those that a caller may read.
+        """Return the chunks that answer a query, of those that a caller may read, with a score above 0, best first.
 
         Args:
             query: what is asked.
             caller: who asks, as ``{"tenant", "user", "groups"}``; None is somebody of whom nothing is known.
             top_k: how many at most.
 
-        Returns:
-            Candidates with a score above 0, best first.
-
         Raises:
-            ConfigurationError: an argument is wrong.
             StoreError: the file cannot be read, or what was found is not what was put in.
         """
         if not isinstance(query, str):
@@ -195,17 +182,13 @@ class AnyKnowledgeBase:
         Words, postings and statistics are counted anew, and vectors that are right are kept. Those that are missing or
         damaged are made where the base has its embedding; else they are taken out. Documents of which something has
         another hash than it was put in with are taken out and named, until they are added again. Others may search
-        meanwhile; those who add wait.
+        meanwhile; those who add wait. What was found before is returned, with what the index does not have.
 
         A base whose words another version read is refused here; ``guardgraph kb rebuild`` takes it.
 
-        Returns:
-            What was found before, and what the index does not have.
-
         Raises:
-            ConfigurationError: the embedding returned no vectors, or the role is no member of ``guardgraph_writer``;
-                nothing was changed.
-            StoreError: it cannot be read or written, or is damaged where no index is; likewise.
+            ConfigurationError: the embedding returned no vectors, or the role is no member of ``guardgraph_writer``.
+            StoreError: it cannot be read or written, or is damaged where no index is; nothing was changed.
         """
         from guardgraph.knowledge.checking import rebuild_knowledge_base
 
@@ -216,15 +199,7 @@ class AnyKnowledgeBase:
         return self.index.tenants()
 
     def list_sources(self, request: JsonObject) -> list[str]:
-        """Return the names of the sources of which a caller may read something, sorted.
-
-        Args:
-            request: ``{"caller": {"tenant", "user", "groups"}}``; without it, somebody of whom nothing is known.
-
-        Raises:
-            ConfigurationError: the caller is wrong.
-            StoreError: the file cannot be read.
-        """
+        """Return the names of the sources of which a request's ``caller`` may read something, sorted."""
         return self.index.readable_sources(_read_asking_caller(request.get("caller")))
 
     def source_names(self) -> tuple[str, ...]:
@@ -247,7 +222,6 @@ class KnowledgeBase(AnyKnowledgeBase):
 
     Raises:
         ConfigurationError: the file is no knowledge base of this version, or cannot be made.
-        StoreError: it cannot be read.
     """
 
     def __init__(
@@ -274,7 +248,6 @@ class PostgresKnowledgeBase(AnyKnowledgeBase):
 
     Raises:
         ConfigurationError: the URL, the server, the database, the role or the embedding is none that can be used.
-        StoreError: it cannot be read.
     """
 
     def __init__(self, url: str, *, embedding: Embeddings | None = None, min_similarity: float | None = None) -> None:

@@ -209,15 +209,10 @@ class EntryTable:
 
 
 def table(entries: Iterable[Mapping[str, Any]], *keys: str) -> EntryTable:
-    """Show entries of a result as a table, one row for each.
+    """Show entries of a result, such as its timeline or sources, as a table with a row for each.
 
-    Args:
-        entries: what a result has lists of: its timeline, trace, history, sources or passages.
-        keys: the first columns; all that an entry has beside them stands in a last one, if there is any, but for the
-            times, which differ from run to run.
-
-    Raises:
-        InputError: an entry is no dictionary.
+    The keys are the first columns; all else that an entry has stands in a last one, but for times, which differ from
+    run to run.
     """
     rows = list[tuple[str, ...]]()
     for entry in entries:

@@ -132,8 +132,7 @@ def check_retriever(make: Callable[[], GuardedBase]) -> Literal["isolated", "fil
         make: returns a base without documents, another one each time.
 
     Returns:
-        ``"isolated"`` where documents that a caller may not read change nothing of what they are returned, scores
-        included; ``"filtered"`` where they are left out and yet counted in the scores of others.
+        ``"isolated"`` where what a caller may not read changes nothing for them, scores included; else ``"filtered"``.
 
     Raises:
         AssertionError: it does not do what it should; the message has the name of the check.

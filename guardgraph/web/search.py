@@ -41,9 +41,6 @@ def listed_search(file: str | os.PathLike[str]) -> Tool:
     Args:
         file: a URL a line, the best first; blank lines, and lines that begin with ``#``, are left out. It is read now.
 
-    Returns:
-        ``{"query": str, "max_results": int}`` -> at most `max_results` hits ``{url}``.
-
     Raises:
         ConfigurationError: the file cannot be read as UTF-8 text, is larger than `MOST_LISTED_BYTES`, or has no URL.
     """
