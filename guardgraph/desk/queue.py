@@ -125,11 +125,7 @@ class ReviewQueue:
         self.graph = graph
 
     def list_waiting(self) -> list[WaitingRun]:
-        """Return the runs that wait, in the order in which they began.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return the runs that wait, in the order in which they began."""
         found = (self._read_waiting(run) for run in self.store.open_runs() if run.waiting)
         return [run for run in found if run is not None]
 
@@ -140,7 +136,6 @@ class ReviewQueue:
             AlreadyDecided: it was decided; the message says by whom.
             NoSuchRun: the store has none of that id.
             InputError: it does not wait.
-            StoreError: the store cannot be read.
         """
         for run in self.store.open_runs(run_id):
             if run.waiting and (waiting := self._read_waiting(run)) is not None:
@@ -166,13 +161,13 @@ class ReviewQueue:
 
         Args:
             run_id: of the run.
-            decision: ``approve``, ``edit`` or ``reject``.
-            by: who decides: the user of the caller with whom the run is resumed, and ``by`` of the answer. Whether it
-                is they, and whether they may, the graph's reviewers and its policy say.
+            decision: ``approve``, ``edit`` or ``reject``, with what is `edited` and a `comment` that is kept.
+            by: who decides, with their `groups`: the caller with whom the run is resumed. Whether it is they, and
+                whether they may, the graph's reviewers and its policy say.
             hash: of the question that was looked at, or how it begins; the one that the store has when None.
             edited: of an edit, what is to stand in place of what was shown.
-            comment: kept with the answer.
-            groups: of the caller.
+            comment: likewise.
+            groups: likewise.
             context: under which the run goes on; the one under which it began when None. Its caller is replaced.
 
         Raises:

@@ -46,11 +46,8 @@ class InputError(GuardgraphError, TypeError):
 class NotRecorded(GuardgraphError):
     """A replay asks for what the recorded run did not ask for, so nobody knows what would have come back.
 
-    Args:
-        node: the node that asks.
-        difference: what is not as it was recorded.
-        visit: which visit of the node, from 1 on; None where nobody says.
-        number: which call of the visit, from 1 on; None where it is no single call.
+    It says which `node` asks, what the `difference` is, and, from 1 on, in which `visit` and with which `number` of its
+    calls, where that is known.
     """
 
     def __init__(self, node: str, difference: str, *, visit: int | None = None, number: int | None = None) -> None:
@@ -61,11 +58,8 @@ class NotRecorded(GuardgraphError):
 class ExpectedFailure(GuardgraphError):
     """Whoever is called cannot do what was asked, for a reason that was to be expected.
 
-    It is raised, or returned as a value; the run gets both, and a guard decides what they are worth.
-
-    Args:
-        reason: which failure it is, in the words of its kind.
-        details: plain JSON, what is known of it.
+    It is raised, or returned as a value; the run gets both, and a guard decides what they are worth. The `reason` says
+    which failure it is, in the words of its kind, and `details` are plain JSON.
     """
 
     def __init__(self, reason: str, details: JsonObject | None = None) -> None:
@@ -81,9 +75,7 @@ class ExpectedFailure(GuardgraphError):
 class ReadFailure(ExpectedFailure):
     """A page cannot be read. A reader raises it, or returns it as its value, and the run goes on with other pages.
 
-    Args:
-        reason: one of `guardgraph.state.research.READ_FAILURES`; another one counts as a reader that broke.
-        details: plain JSON, what is known of it, such as the `hops` that were asked and the `limits` that held.
+    A reason that is none of `guardgraph.state.research.READ_FAILURES` counts as a reader that broke.
     """
 
 

@@ -24,6 +24,7 @@ from guardgraph.reporting.values import (
     Marked,
     Marks,
     format_duration,
+    render_bar,
     render_facts,
     render_inline,
     render_measures,
@@ -70,8 +71,7 @@ def _render_timeline_rows(reading: RunReading) -> Iterator[Html]:
         kind = ending if entry.kind == "terminal" else entry.kind or "plain"
         width = max(100 * ((took or 0.0) / whole), LEAST)
         left = min(100 * (begun / whole), 100 - width)
-        rect = make_tag("rect", class_=kind, x=f"{left:.2f}", width=f"{width:.2f}", height=1)
-        bar = make_tag("svg", rect, viewBox="0 0 100 1", preserveAspectRatio="none", aria_hidden="true", class_="bar")
+        bar = render_bar(width, left, kind)
         time = "–" if took is None else make_tag("div", bar, make_tag("span", format_duration(took)), class_="time")
         yield make_tag("tr", node, make_tag("td", render_decision_word(entry)), make_tag("td", time), class_=kind)
         begun += took or 0.0

@@ -235,9 +235,8 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
 
     Args:
         run: the result of a run, such as `invoke` returned or ``--json`` printed; or a run as a store has it, whose
-            page says what it was given and where it stands in the chain; or what `what_if` returned, whose page shows
-            how many runs of which ending would end otherwise, and the two ways of those that do; or what `evaluate`
-            returned, whose page shows the rates and what each row lacks; or what `review_policies` returned.
+            page says what it was given and where it stands in the chain; or what `what_if`, `evaluate` or
+            `review_policies` returned.
         graph: the graph that it is a run of; not needed for the shipped patterns, whose results name them. Without it,
             a run of any other graph has a picture of the nodes that ran.
         asked: what the run was given, a text or the dictionary, to be shown in the head; a result does not repeat it.

@@ -11,8 +11,8 @@ from guardgraph.plain.letters import escape_letter, is_odd_letter
 from guardgraph.policies.comparison import Difference
 from guardgraph.policies.review import PolicyReview
 from guardgraph.policies.subsumption import Widening
-from guardgraph.reporting.document import Html, join_html, make_tag, render_footer, render_section
-from guardgraph.reporting.values import render_facts, render_table
+from guardgraph.reporting.document import Html, make_tag, render_section
+from guardgraph.reporting.values import render_overview, render_table
 
 VERDICTS: Final = {
     "at_most": "The new policy allows at most what the old one allows.",
@@ -106,15 +106,10 @@ def _write_markdown_cell(value: Any) -> str:
 def render_review_page(review: PolicyReview) -> Html:
     """Return the page."""
     verdict = review.subsumption.verdict
-    head = make_tag(
-        "header",
-        make_tag("p", f"Policy review, {review.pattern}", class_="kicker"),
-        make_tag("h1", VERDICTS[verdict]),
-        render_facts([("kept runs", describe_review(review))]),
-        class_=f"ended {'ok' if verdict == 'at_most' else 'wait'}",
-    )
     sections = []
     for title, columns, rows in list_review_tables(review):
         cells = ([make_tag("bdi", _show_review_cell(cell)) for cell in row] for row in rows)
         sections.append(render_section(title, render_table(columns, cells)))
-    return join_html(head, make_tag("main", sections), render_footer("two policies and kept runs; nothing was called"))
+    facts, look = [("kept runs", describe_review(review))], "ok" if verdict == "at_most" else "wait"
+    made_of = "two policies and kept runs; nothing was called"
+    return render_overview(f"Policy review, {review.pattern}", VERDICTS[verdict], facts, look, sections, made_of)

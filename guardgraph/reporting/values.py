@@ -14,7 +14,7 @@ from ada_url import URL
 from guardgraph.plain.errors import InputError
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.letters import is_odd_letter
-from guardgraph.reporting.document import Child, Html, make_tag
+from guardgraph.reporting.document import Child, Html, join_html, make_tag, render_footer
 
 
 class Marked(NamedTuple):
@@ -104,6 +104,21 @@ def render_table(columns: Iterable[str], rows: Iterable[Sequence[Child]], kind: 
         for first, *rest in rows
     )
     return make_tag("table", make_tag("thead", head), make_tag("tbody", lines), class_=f"card {kind}")
+
+
+def render_overview(
+    kicker: Child, title: str, facts: Iterable[tuple[str, Child]], look: str, sections: Child, made_of: str
+) -> Html:
+    """Return the content of a page about many things: a head with facts, and sections."""
+    told = (make_tag("p", kicker, class_="kicker"), make_tag("h1", title), render_facts(facts))
+    head = make_tag("header", *told, class_=f"ended {look}")
+    return join_html(head, make_tag("main", sections), render_footer(made_of))
+
+
+def render_bar(width: float, left: float = 0.0, kind: str | None = None) -> Html:
+    """Return a bar, in hundredths of its room."""
+    rect = make_tag("rect", class_=kind, x=f"{left:.2f}", width=f"{width:.2f}", height=1)
+    return make_tag("svg", rect, viewBox="0 0 100 1", preserveAspectRatio="none", aria_hidden="true", class_="bar")
 
 
 def render_measures(pairs: Iterable[tuple[str, JsonValue]]) -> Html:

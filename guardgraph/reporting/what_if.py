@@ -10,8 +10,16 @@ from guardgraph.evidence.evaluation import Evaluation
 from guardgraph.evidence.what_if import JudgedRun, WhatIf
 from guardgraph.graphs.shadows import Ending
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.reporting.document import Child, Html, join_html, make_tag, render_footer, render_section
-from guardgraph.reporting.values import render_facts, render_folded_text, render_name, render_table, render_value
+from guardgraph.reporting.document import Child, Html, join_html, make_tag, render_section
+from guardgraph.reporting.values import (
+    render_bar,
+    render_facts,
+    render_folded_text,
+    render_name,
+    render_overview,
+    render_table,
+    render_value,
+)
 
 RATES = {
     "answered": "of all rows ended well",
@@ -35,14 +43,13 @@ def render_evaluation_page(evaluation: Evaluation) -> Html:
         )
         sections += [render_section(name, render_table(columns, cells))] if rows else []
     rates = [(name, f"{rate:.1%} {RATES[name]}") for name, rate in evaluation.rates.items()]
-    head = make_tag(
-        "header",
-        make_tag("p", "Evaluation of ", render_name(evaluation.pattern), class_="kicker"),
-        make_tag("h1", f"{len(shown['Passed']):,} of {len(evaluation.rows):,} rows passed"),
-        render_facts(rates),
-        class_=f"ended {'wait' if missed else 'ok'}",
+    kicker, title = (
+        ["Evaluation of ", render_name(evaluation.pattern)],
+        f"{len(shown['Passed']):,} of {len(evaluation.rows):,} rows passed",
     )
-    return join_html(head, make_tag("main", sections), render_footer("a dataset"))
+    return render_overview(
+        kicker, title, rates, look="wait" if missed else "ok", sections=sections, made_of="a dataset"
+    )
 
 
 DRAWN = 10  # changes of different kinds whose two ways are drawn; the table has all of them
@@ -64,17 +71,14 @@ def render_what_if_page(judged: WhatIf) -> Html:
         counted["unreplayable"] += f": {why}"
     others = judged.other_declarations
     named = f"{others:,} were made by a graph with other declarations" if others else None
-    return join_html(
-        make_tag(
-            "header",
-            make_tag("p", "What if ", render_name(name), " had decided these runs?", class_="kicker"),
-            make_tag("h1", f"{changed:,} of {runs:,} runs changed"),
-            render_facts(counted.items()),
-            make_tag("p", named, class_="label") if named else None,
-            class_=f"ended {'wait' if changed else 'ok'}",
-        ),
-        make_tag("main", _render_what_if_sections(judged)),
-        render_footer("recorded runs; nothing was called"),
+    return render_overview(
+        ["What if ", render_name(name), " had decided these runs?"],
+        f"{changed:,} of {runs:,} runs changed",
+        counted.items(),
+        make_tag("p", named, class_="label") if named else None,
+        look="wait" if changed else "ok",
+        sections=_render_what_if_sections(judged),
+        made_of="recorded runs; nothing was called",
     )
 
 
@@ -85,9 +89,7 @@ def _render_what_if_sections(judged: WhatIf) -> Iterator[Html]:
         ending: Child = make_tag("span", "same", class_="none")
         if differs:
             ending = [_render_ending_name(new), make_tag("small", "another result") if old == new else None]
-        rect = make_tag("rect", x=0, width=f"{100 * count / most:.2f}", height=1)
-        bar = make_tag("svg", rect, viewBox="0 0 100 1", preserveAspectRatio="none", aria_hidden="true", class_="bar")
-        often = make_tag("div", bar, make_tag("span", f"{count:,}"), class_="time")
+        often = make_tag("div", render_bar(100 * count / most), make_tag("span", f"{count:,}"), class_="time")
         flows.append((_render_ending_name(old), ending, often))
     if flows:
         table = render_table(("old ending", "new ending", "runs"), flows, "flows")

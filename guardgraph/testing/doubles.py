@@ -86,12 +86,7 @@ def replays(agent: GuardedGraph[Any, Any, Any], files: str) -> list[RecordedRun]
 
 
 class ScriptedClock:
-    """A clock that only a script moves; thread-safe.
-
-    Args:
-        start: the first reading, in seconds.
-        step: seconds that pass after every reading.
-    """
+    """A clock that only a script moves, from `start` on, and by `step` seconds after every reading; thread-safe."""
 
     def __init__(self, start: float = 0.0, step: float = 0.0) -> None:
         self._now = float(start)
@@ -106,11 +101,7 @@ class ScriptedClock:
             return now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass.
-
-        Raises:
-            ConfigurationError: `seconds` is negative; this clock is monotonic.
-        """
+        """Let time pass; seconds are not negative, since this clock is monotonic."""
         with self._lock:
             self._now += check_clock_step(seconds)
 
@@ -231,25 +222,17 @@ class ScriptedTool:
 
 
 def scripted_tool(*results: Any, loop: bool = False, name: str = "scripted_tool") -> ScriptedTool:
-    """Return a tool that answers from a script, one item a call.
+    """Return a tool that answers from a script, one item a call; the last again and again if it is to `loop`.
 
-    Args:
-        results: values; exceptions (raised); or callables (called with the request, their result returned).
-        loop: play the last item again for every further call.
-        name: how `ScriptExhausted` calls it.
+    An item is a value, an exception (raised), or a callable (called with the request, its result returned).
     """
     return ScriptedTool(results, loop=loop, name=name)
 
 
 def scripted_verifier(*unsupported: Collection[str] | BaseException, loop: bool = False) -> ScriptedTool:
-    """Return a verifier that judges claims by a script, one item a call.
+    """Return a verifier that judges claims by a script, one item a call; the last again and again if it is to `loop`.
 
-    Args:
-        unsupported: texts; a claim that contains one of them is not supported, all others are. An exception is raised.
-        loop: play the last item again for every further call.
-
-    Raises:
-        ConfigurationError: an item is neither.
+    An item is texts, by any of which a claim that contains it is not supported, or an exception (raised).
     """
     return ScriptedTool(map(_script_judgement, unsupported), loop=loop, name="scripted_verifier")
 

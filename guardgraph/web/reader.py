@@ -175,14 +175,12 @@ def web_reader(
     credentials, and the proxies of the environment are not used.
 
     Args:
-        cache: a file in which pages are kept for as long as their servers say; made where there is none. It belongs to
-            one domain of trust, such as one tenant.
-        resolve: where a host and a port are to be found, as an address and a port or several; the system when None.
-            What it says is judged as what the system says.
+        cache: a file in which pages are kept for as long as their servers say, for one domain of trust, as one tenant.
+        resolve: where a host and a port are to be found, as an address and a port or several, which are judged as what
+            the system says; the system when None.
         allowed_addresses: networks that pages may be read from though they are not public, such as ``"127.0.0.0/8"``.
         ssl_context: how servers prove that they are the host; by the system's certificates when None.
-        user_agent: the name under which pages are read and robots.txt is understood; ``guardgraph/`` and its version
-            when None.
+        user_agent: the name under which pages are read, also for robots.txt; guardgraph's own when None.
         robots: whether robots.txt is heeded.
         limits: what one page may take; a run's budget may say less, never more.
         proxy: a proxy of the company, ``"http://proxy.example.com:3128"``, through which all pages are read. It looks
