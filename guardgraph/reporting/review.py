@@ -112,4 +112,5 @@ def render_review_page(review: PolicyReview) -> Html:
         sections.append(render_section(title, render_table(columns, cells)))
     facts, look = [("kept runs", describe_review(review))], "ok" if verdict == "at_most" else "wait"
     made_of = "two policies and kept runs; nothing was called"
-    return render_overview(f"Policy review, {review.pattern}", VERDICTS[verdict], facts, look, sections, made_of)
+    named = f"Policy review, {review.pattern}"
+    return render_overview(named, VERDICTS[verdict], facts, look=look, sections=sections, made_of=made_of)

@@ -107,7 +107,7 @@ def render_table(columns: Iterable[str], rows: Iterable[Sequence[Child]], kind: 
 
 
 def render_overview(
-    kicker: Child, title: str, facts: Iterable[tuple[str, Child]], look: str, sections: Child, made_of: str
+    kicker: Child, title: str, facts: Iterable[tuple[str, Child]], *, look: str, sections: Child, made_of: str
 ) -> Html:
     """Return the content of a page about many things: a head with facts, and sections."""
     told = (make_tag("p", kicker, class_="kicker"), make_tag("h1", title), render_facts(facts))

@@ -43,13 +43,9 @@ def render_evaluation_page(evaluation: Evaluation) -> Html:
         )
         sections += [render_section(name, render_table(columns, cells))] if rows else []
     rates = [(name, f"{rate:.1%} {RATES[name]}") for name, rate in evaluation.rates.items()]
-    kicker, title = (
-        ["Evaluation of ", render_name(evaluation.pattern)],
-        f"{len(shown['Passed']):,} of {len(evaluation.rows):,} rows passed",
-    )
-    return render_overview(
-        kicker, title, rates, look="wait" if missed else "ok", sections=sections, made_of="a dataset"
-    )
+    kicker, look = ["Evaluation of ", render_name(evaluation.pattern)], "wait" if missed else "ok"
+    title = f"{len(shown['Passed']):,} of {len(evaluation.rows):,} rows passed"
+    return render_overview(kicker, title, rates, look=look, sections=sections, made_of="a dataset")
 
 
 DRAWN = 10  # changes of different kinds whose two ways are drawn; the table has all of them
@@ -66,20 +62,15 @@ MEANINGS = {
 def render_what_if_page(judged: WhatIf) -> Html:
     """Return the page."""
     runs, changed, name = len(judged.rows), judged.counts["changed"], judged.graph.get_name()
-    counted = {kind: f"{count:,} {MEANINGS[kind]}" for kind, count in judged.counts.items()}
+    counted: dict[str, str] = {kind: f"{count:,} {MEANINGS[kind]}" for kind, count in judged.counts.items()}
     if why := ", ".join(f"{count:,} {reason}" for reason, count in judged.reasons("unreplayable").items()):
         counted["unreplayable"] += f": {why}"
-    others = judged.other_declarations
-    named = f"{others:,} were made by a graph with other declarations" if others else None
-    return render_overview(
-        ["What if ", render_name(name), " had decided these runs?"],
-        f"{changed:,} of {runs:,} runs changed",
-        counted.items(),
-        make_tag("p", named, class_="label") if named else None,
-        look="wait" if changed else "ok",
-        sections=_render_what_if_sections(judged),
-        made_of="recorded runs; nothing was called",
-    )
+    if others := judged.other_declarations:
+        counted["other_declarations"] = f"{others:,} were made by a graph with other declarations"
+    kicker, look = ["What if ", render_name(name), " had decided these runs?"], "wait" if changed else "ok"
+    title, made_of = f"{changed:,} of {runs:,} runs changed", "recorded runs; nothing was called"
+    sections = _render_what_if_sections(judged)
+    return render_overview(kicker, title, counted.items(), look=look, sections=sections, made_of=made_of)
 
 
 def _render_what_if_sections(judged: WhatIf) -> Iterator[Html]:
