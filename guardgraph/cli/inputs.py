@@ -12,8 +12,8 @@ import guardgraph
 from guardgraph.cli.shell import is_stderr_watched, print_on_stderr
 from guardgraph.evidence.strict_json import read_json_lines
 from guardgraph.plain.errors import ConfigurationError, explain_unread_file
-from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import MAX_DEPTH, RESULT_DEPTH, JsonObject, NotJson, parse_json
+from guardgraph.plain.urls import is_server_url
 
 if TYPE_CHECKING:
     from guardgraph.state.context import Caller

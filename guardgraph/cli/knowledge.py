@@ -12,8 +12,8 @@ from guardgraph.cli.inputs import show_progress_bar
 from guardgraph.cli.options import Json, argument, option
 from guardgraph.cli.shell import Screen, count_things, exit_with_status, make_command_group, print_json, print_on_stderr
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.urls import is_server_url
 
 if TYPE_CHECKING:
     from guardgraph.knowledge.base import AnyKnowledgeBase

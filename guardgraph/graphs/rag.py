@@ -20,7 +20,7 @@ from guardgraph.nodes.offline.rag import condense_offline_question
 from guardgraph.nodes.own_guards import AnswerGuard, extend_catalogue
 from guardgraph.nodes.rag import LISTED, make_list_sources_node
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.files import is_server_url
+from guardgraph.plain.urls import is_server_url
 from guardgraph.state.rag import (
     PASSAGE_CHARS,
     RAG_REASONS,

@@ -17,8 +17,8 @@ from guardgraph.knowledge.ingest.folder import find_folder_documents
 from guardgraph.knowledge.ingest.rules import read_access_list
 from guardgraph.plain.errors import ConfigurationError, StoreError, make_configuration_error
 from guardgraph.plain.extras import explain_extra
-from guardgraph.plain.files import is_server_url
 from guardgraph.plain.json import JsonObject, find_json_problem
+from guardgraph.plain.urls import is_server_url
 from guardgraph.state.context import Caller, normalise_tenant
 from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.knowledge_base import Document

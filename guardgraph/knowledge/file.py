@@ -20,8 +20,7 @@ from guardgraph.knowledge.database import (
     name_words_version,
 )
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
-from guardgraph.plain.files import LogWatch, identify_file, keep_file_private, make_private_file
-from guardgraph.plain.forks import SQLITE
+from guardgraph.plain.sqlite import SQLITE, LogWatch, identify_file, keep_file_private, make_private_file
 from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
 
 TIMEOUT: Final = 60.0  # seconds for which whoever writes waits for his turn

@@ -12,7 +12,7 @@ from guardgraph.knowledge.row_security import WRITER, check_database
 from guardgraph.knowledge.scopes import make_caller_key, make_scope_key
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.extras import explain_extra
-from guardgraph.plain.files import SERVER_URLS
+from guardgraph.plain.urls import SERVER_URLS
 from guardgraph.state.context import Caller
 
 if TYPE_CHECKING:

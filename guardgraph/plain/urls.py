@@ -174,3 +174,12 @@ def _make_text_directive(quote: str) -> str:
 def _encode_directive_text(text: str) -> str:
     """Encode all that means something in a directive: the comma, the ampersand, and the hyphen too."""
     return percent_encoded(text, safe="", errors="replace").replace("-", "%2D")
+
+
+SERVER_URLS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
+"""How the URL of a server begins that keeps documents."""
+
+
+def is_server_url(given: object) -> bool:
+    """Say whether something is the URL of a server, and no path."""
+    return isinstance(given, str) and given.startswith(SERVER_URLS)

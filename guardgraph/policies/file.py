@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeAlias, overload
 
 from pydantic import ValidationError
 
-from guardgraph.formats.settings_file import (
+from guardgraph.formats.yaml import (
     ENDINGS,
     SHOWN_FINDINGS,
     Place,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from guardgraph.formats.settings_file import ENDINGS, WrongText, parse_yaml, read_settings_text
+from guardgraph.formats.yaml import ENDINGS, WrongText, parse_yaml, read_settings_text
 from guardgraph.graphs.running.live_policy import LONGEST_SAID, SWITCHED
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject, find_json_problem

@@ -23,8 +23,8 @@ from ada_url import URL
 
 from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
-from guardgraph.plain.files import keep_file_private, make_private_file
 from guardgraph.plain.json import JsonObject, excerpt_value
+from guardgraph.plain.sqlite import keep_file_private, make_private_file
 from guardgraph.plain.urls import parse_url
 from guardgraph.web.limits import Meter
 from guardgraph.web.network import Backend, Network, Proxy, ProxyBackend, Resolve

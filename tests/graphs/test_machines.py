@@ -24,7 +24,7 @@ from psycopg.rows import dict_row
 from stored_runs import recording
 
 from guardgraph import KnowledgeBase, LiveWorld, StoreError, ToolPolicy, create_rag_agent, create_tool_agent, sql_store
-from guardgraph.plain.files import LOGS
+from guardgraph.plain.sqlite import LOGS
 from guardgraph.testing import ScriptedChatModel
 
 ROOT = Path(__file__).parents[2]
@@ -288,7 +288,7 @@ def test_a_clock_that_jumps_ends_a_run_for_a_reason(seconds, which, monkeypatch)
 LARGE = """
 import json, resource
 from guardgraph import ToolPolicy, create_tool_agent
-from guardgraph.plain.files import LOGS
+from guardgraph.plain.sqlite import LOGS
 from guardgraph.testing import ScriptedChatModel
 
 def peak():

@@ -16,8 +16,7 @@ from weakref import WeakSet, finalize
 from guardgraph.evidence.sql.kinds import Address, Mode, begin_sql_transaction, create_store_engine, set_sqlite_patience
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.extras import explain_extra
-from guardgraph.plain.files import LOGS, LogWatch, identify_file, keep_file_private, make_private_file
-from guardgraph.plain.forks import SQLITE
+from guardgraph.plain.sqlite import LOGS, SQLITE, LogWatch, identify_file, keep_file_private, make_private_file
 from guardgraph.world.deadline import Handover, start_thread_work
 
 if TYPE_CHECKING:

@@ -122,7 +122,7 @@ class LivePolicy:
     def _load_policy_source(self) -> JsonObject:
         """Return what the source says now."""
         if isinstance(self._source, Path):
-            from guardgraph.formats.settings_file import parse_yaml, read_settings_text  # for files alone
+            from guardgraph.formats.yaml import parse_yaml, read_settings_text  # for files alone
 
             if not (text := read_settings_text(self._source)).strip():  # one that is written in place is empty at first
                 raise ConfigurationError("a file that says something is required; given: an empty one")

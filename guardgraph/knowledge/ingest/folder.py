@@ -13,7 +13,7 @@ from unicodedata import normalize
 from guardgraph.formats.by_ending import FORMATS
 from guardgraph.formats.markdown import read_front_matter, skip_front_matter
 from guardgraph.formats.rst import read_rst_fields
-from guardgraph.formats.settings_file import MAX_BYTES, WrongText, parse_yaml
+from guardgraph.formats.yaml import MAX_BYTES, WrongText, parse_yaml
 from guardgraph.knowledge.ingest.collection import Failed, Unusable
 from guardgraph.knowledge.ingest.rules import (
     READERS,

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from guardgraph.formats.settings_file import Place, WrongText, parse_yaml, read_settings_text
+from guardgraph.formats.yaml import Place, WrongText, parse_yaml, read_settings_text
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.plain.letters import read_as_latin
