@@ -59,7 +59,8 @@ class CheckedAnswer:
             sign = f"{SIGNS[sentence.verdict]} {sentence.verdict}"
             lines.append(f"\x1b[{_COLORS[sentence.verdict]}m{sign}\x1b[0m" if color else sign)
             lines += textwrap.wrap(" ".join(sentence.text.split()), width, initial_indent="  ", subsequent_indent="  ")
-            lines += (line for note in _list_finding_notes(self, sentence) for line in _wrap_note(note, width))
+            for note in _list_finding_notes(self, sentence):
+                lines += textwrap.wrap(note, width, initial_indent="    - ", subsequent_indent="      ")
         return "\n".join(lines)
 
     def to_markdown(self) -> str:
@@ -166,10 +167,6 @@ def describe_verdict(answer: CheckedAnswer) -> str:
         about = f": {', '.join(answer.unsupported)}" if answer.unsupported else ""
         return f"refused, {answer.stop_reason}{about}"
     return f"let through, {answer.verdict}"
-
-
-def _wrap_note(note: str, width: int) -> list[str]:
-    return textwrap.wrap(note, width, initial_indent="    - ", subsequent_indent="      ")
 
 
 def _list_finding_notes(answer: CheckedAnswer, sentence: CheckedSentence) -> Iterator[str]:

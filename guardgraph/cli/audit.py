@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from guardgraph.evidence.chain import Entry
     from guardgraph.evidence.verification import Erasure, Verification
 
-
 HEAD = re.compile("([0-9]{1,18}):([0-9a-f]{64})")
 
 app = make_command_group("Show, verify and erase what a store of runs has.")

@@ -30,7 +30,6 @@ _STYLES: Final = {
     "contradicted": "red", "unsupported": "red", "doubtful": "yellow", "unchecked": "dim", "supported": "green"
 }  # fmt: skip
 
-
 app = typer.Typer(cls=Shell, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP)
 """This command alone."""
 

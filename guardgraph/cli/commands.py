@@ -18,6 +18,7 @@ from guardgraph.cli.research import research
 from guardgraph.cli.shell import HELP, OK, Screen, Shell, print_json
 from guardgraph.cli.what_if import evaluate, what_if
 from guardgraph.graphs.patterns import COMMANDS, PATTERNS, find_shipped_pattern
+from guardgraph.plain.json import JsonObject
 from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 
 app = typer.Typer(
@@ -32,7 +33,6 @@ app.command(name="what-if")(what_if)
 app.command()(attack)
 app.command()(check)
 app.command()(evaluate)
-
 
 Question = Annotated[str, argument("QUESTION", "What you want to know.")]
 
@@ -157,15 +157,25 @@ def list_reasons(
     if None in chosen:
         allowed = f"{', '.join(COMMANDS)} or nothing"
         raise guardgraph.ConfigurationError(f"reasons: {allowed} is required; given: {pattern!r}")
-    wanted = [each.catalogue for each in chosen if each is not None]
-    if as_json:
-        print_json(views.format_reasons_json(wanted))
-    elif markdown:
+    if markdown:
         from guardgraph.graphs.catalogues import catalogue_markdown  # loads Pydantic, for which help need not wait
 
         print(catalogue_markdown(), end="", flush=True)
-    else:
-        views.print_reasons(Screen(), wanted)
+        return
+    found, screen = list[JsonObject](), Screen()
+    for catalogue in (each.catalogue for each in chosen if each is not None):
+        rows = []
+        for item in catalogue:
+            row: JsonObject = {"pattern": catalogue.pattern, "reason": item.reason, "family": item.family}
+            row |= {"phases": [*item.phases], "meaning": item.meaning, "advice": item.advice}
+            found.append({**row, "defensive": item.defensive, "asked_again": item.again})
+            mark, again = " (defensive)" if item.defensive else "", "; asked again" if item.again else ""
+            rows.append((f"{item.reason}{mark}\n  {', '.join(item.phases)}{again}", f"{item.meaning}\n{item.advice}"))
+        if not as_json:
+            screen.print_heading(f"{catalogue.pattern}: {len(catalogue.reasons)} reasons")
+            screen.print_table(("Reason, and where", "Meaning, and what to do"), rows)
+    if as_json:
+        print_json(found)
 
 
 @app.command()

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from guardgraph.policies.subsumption import Subsumption
     from guardgraph.state.settings import Budget, Settings
 
-
 app = make_command_group("Check and compare files with policies and budgets.")
 
 LEFT_OUT = "left to the factory"

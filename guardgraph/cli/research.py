@@ -24,7 +24,6 @@ from guardgraph.tools.demo import RESEARCH_GOAL, load_demo_request
 if TYPE_CHECKING:
     from guardgraph.world.call import Outside
 
-
 Shown = Callable[[str, str], None]  # shows a URL, and what came of it
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from functools import partial
 
 from guardgraph.cli.runs import PlannedRun, follow_run_on_screen, is_ok_result, is_waiting_result
@@ -11,31 +10,7 @@ from guardgraph.cli.shell import Part, Screen
 from guardgraph.graphs.patterns import PATTERNS, ShippedPattern
 from guardgraph.plain.json import JsonObject, excerpt_value
 from guardgraph.plain.secrets import mask_secrets
-from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.outcome import Outcome
-
-
-def print_reasons(screen: Screen, catalogues: Iterable[Catalogue]) -> None:
-    """Print a table for each pattern."""
-    for catalogue in catalogues:
-        screen.print_heading(f"{catalogue.pattern}: {len(catalogue.reasons)} reasons")
-        rows = []
-        for item in catalogue:
-            mark = " (defensive)" if item.defensive else ""
-            again = "; asked again" if item.again else ""
-            rows.append((f"{item.reason}{mark}\n  {', '.join(item.phases)}{again}", f"{item.meaning}\n{item.advice}"))
-        screen.print_table(("Reason, and where", "Meaning, and what to do"), rows)
-
-
-def format_reasons_json(catalogues: Iterable[Catalogue]) -> list[JsonObject]:
-    """Return every reason as an object."""
-    rows = list[JsonObject]()
-    for pattern, item in ((catalogue.pattern, item) for catalogue in catalogues for item in catalogue):
-        row = {"pattern": pattern, "reason": item.reason, "family": item.family, "phases": list(item.phases)}
-        said = {"meaning": item.meaning, "advice": item.advice, "defensive": item.defensive, "asked_again": item.again}
-        rows.append({**row, **said})
-    return rows
-
 
 STYLES = {"propose": "yellow", "guard": "cyan", "act": "blue", "review": "bright_magenta", "terminal": "magenta"}
 

@@ -166,7 +166,6 @@ HEADERS = {
     "x-frame-options": "DENY",
 }
 
-
 _TITLES = {
     AlreadyDecided: ("Already decided", 409),
     AnotherQuestion: ("It asks something else by now", 409),

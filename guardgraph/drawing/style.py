@@ -54,10 +54,8 @@ LOOKS: Mapping[DrawnKind, Look] = MappingProxyType(
 RARE: frozenset[DrawnKind] = frozenset({"review"})
 """Kinds that few pictures have: their colours stand in the pictures that show them alone."""
 
-
 SANS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans','DejaVu Sans',Arial,sans-serif"
 MONO = "ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono','Courier New',monospace"
-
 
 _COLOURS = {  # on a light ground, and on a dark one
     "paper": ("#ffffff", "#0d1117"),

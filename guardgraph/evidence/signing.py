@@ -24,7 +24,6 @@ from guardgraph.state.run import CLOSED
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-
 SIGNATURE_BYTES = 64  # of Ed25519 (RFC 8032)
 GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493
 """Of Ed25519 (RFC 8032): no key verifies a signature whose second half is larger."""

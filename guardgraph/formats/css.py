@@ -17,7 +17,6 @@ from guardgraph.formats.extraction import ExtractionFailed
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-
 Words: TypeAlias = tuple[str, ...]
 """A value's words, in lower case and without escapes; functions are the word before their arguments."""
 
@@ -32,7 +31,6 @@ _TOKEN = re.compile(
 )
 _LINE_END = re.compile(r"\r\n?|\f")
 _ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|([^\n]))", re.IGNORECASE)
-
 
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]*)")
 DEGREES: Final = {"deg": 1, "turn": 360, "rad": 57.29578, "grad": 0.9}  # of each unit of angles

@@ -25,7 +25,6 @@ from guardgraph.formats.visibility import Gap
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-
 _PUBLISHED: Final = (
     "article:published_time", "og:article:published_time", "og:published_time", "datepublished", "date",
     "dcterms.created", "dcterms.issued", "dcterms.date", "dc.date", "dc.date.issued", "citation_publication_date",

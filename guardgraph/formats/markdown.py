@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-
 _KEY_VALUE = re.compile(r"([\w-]+):(.*)")
 _LINE_END = re.compile(r"\n")
 _DRAWN: Final = " \t\r\n-*_"  # what blank lines and thematic breaks are made of

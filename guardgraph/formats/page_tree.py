@@ -24,7 +24,6 @@ from guardgraph.formats.visibility import (
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-
 HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 VOID: Final = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}

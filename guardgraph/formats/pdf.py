@@ -192,7 +192,6 @@ class _Pictured:
 
 _FAR: Final = 100_000.0  # points, and pixels, beyond any page
 
-
 _BLANKS: Final = (0x09, 0x0A, 0x0D, 0x20, 0xA0)
 _HYPHENS: Final = (0x02, 0x2D, 0xAD)  # the first is what pdfium makes of a hyphen at the end of a line
 

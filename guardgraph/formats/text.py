@@ -117,7 +117,6 @@ RAISED: Final = {
 }
 """Digits that stand above or below their line are characters of their own: 10 to the power of 9 would be 109."""
 
-
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le"))
 """Byte order marks; one outweighs what anybody says (Encoding standard, 6)."""
 

@@ -136,7 +136,6 @@ _SIZE_WORDS: Final = frozenset(
     }
 )  # fmt: skip
 
-
 _Values: TypeAlias = dict[str, tuple[Words, ...]]
 
 

@@ -59,7 +59,6 @@ INDEXES: Final = (
     "embedded ON {chunks} (tenant, key) WHERE key IS NOT NULL",
 )
 
-
 _VALUES: Final = 30_000  # Of a statement at most. One of SQLite's has 32,766, one of PostgreSQL's 65,535.
 
 

@@ -329,7 +329,6 @@ INPUT_BYTES = 2**20
 REPLY_BYTES = 4 * 2**20
 """Bytes that a reply may have where a budget says nothing else: a hundred times what the longest model writes."""
 
-
 _LONGEST = 25  # bytes for one that `measure_json` counts: a number may have so many, a character six
 
 

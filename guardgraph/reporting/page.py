@@ -266,19 +266,15 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
 
 
 def _render_page_content(reading: RunReading) -> Html:
-    main = make_tag("main", _render_page_sections(reading))
-    return join_html(render_page_head(reading), main, render_footer("the result of the run"))
-
-
-def _render_page_sections(reading: RunReading) -> Iterator[Html]:
     named = (*render_waiting_sections(reading), *render_answer_sections(reading))
     answered = [render_section(name, content) for name, content in named]
     times = render_section("Timeline", render_timeline(reading)) if reading.pending_request is None else None
     path = make_tag("aside", make_tag("h2", "Path"), render_way_picture(reading))
-    yield make_tag("div", make_tag("div", answered, times, class_="column"), path, class_="columns")
+    parts = [make_tag("div", make_tag("div", answered, times, class_="column"), path, class_="columns")]
     if cards := list(render_decision_cards(reading)):
-        yield render_section("Proposals and verdicts", *cards)
+        parts.append(render_section("Proposals and verdicts", *cards))
     if (drawn := render_whole_graph(reading)) is not None:
-        yield render_section("The whole graph", drawn)
+        parts.append(render_section("The whole graph", drawn))
     whole = render_folded_text(format_readable_json(reading.run), "The whole result as JSON, ", code=True)
-    yield render_section("Record", make_tag("div", whole, class_="card"))
+    parts.append(render_section("Record", make_tag("div", whole, class_="card")))
+    return join_html(render_page_head(reading), make_tag("main", parts), render_footer("the result of the run"))

@@ -101,19 +101,11 @@ DOWNGRADE = "https_to_http"  # why a hop is denied that leads from https to http
 LONGEST_URL = 8_000  # characters of a URL; servers take about as much
 
 
-class Place:
+class Place(NamedTuple):
     """A URL that may be asked, as what is dialled and sent: made of the same parse by which it was judged."""
 
-    def __init__(self, parsed: URL) -> None:
-        self.parsed = parsed
-        self.url = parsed.href.partition("#")[0]
-        self.scheme = parsed.protocol.removesuffix(":")
-        self.host = parsed.hostname
-
-    @property
-    def url_origin(self) -> str:
-        """Scheme and host; there is no other port than the scheme's."""
-        return f"{self.scheme}://{self.host}"
+    parsed: URL
+    url: str  # without a fragment
 
 
 Enter = Callable[[Place, Meter], None]  # is told of each place before it is asked, and raises where it must not be
@@ -144,7 +136,7 @@ class Hops:
         if len(self._made) > MOST_REDIRECTS:
             details = {"allowed": MOST_REDIRECTS, "next": excerpt_value(parsed.href, 200)}
             raise ReadFailure("too_many_redirects", details)
-        downgrade = DOWNGRADE if place.scheme == "https" and parsed.protocol == "http:" else None
+        downgrade = DOWNGRADE if place.parsed.protocol == "https:" and parsed.protocol == "http:" else None
         return self._judge_hop("redirect_denied", parsed, downgrade)
 
     def add_hops_beside(self, hops: Iterable[JsonObject]) -> None:
@@ -156,7 +148,7 @@ class Hops:
         return [*self._made, *self._beside]
 
     def _judge_hop(self, reason: str, parsed: URL, denied: str | None) -> Place:
-        place = Place(parsed)
+        place = Place(parsed, parsed.href.partition("#")[0])
         # The whole of it, with user and port: what is dialled has neither.
         listed = {"policy": self._hosts, "execution": self._hosts, "denied": self._denied}
         denied = explain_url_denial(parsed.href, **listed) or denied
@@ -277,7 +269,7 @@ class Fetching:
 
     def _request_page(self, place: Place, meter: Meter, cache: Cache | None) -> _Answer:
         if self.proxy is not None:
-            self.proxy.check_host(place.host, self.allowed)
+            self.proxy.check_host(place.parsed.hostname, self.allowed)
         backend = Backend(self.resolve, self.allowed, meter) if self.proxy is None else ProxyBackend(meter)
         with closing(Transport(backend, self.context or make_system_ssl_context(), self.proxy)) as transport:
             asking = transport if cache is None else cache.wrap_http_transport(transport)

@@ -108,16 +108,15 @@ def parse_allowed_addresses(given: object) -> tuple[Network, ...]:
     """Read `allowed_addresses`."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ConfigurationError(f"allowed_addresses: a list of networks is required; given: {given!r:.80}")
-    return tuple(map(_parse_allowed_network, given))
-
-
-def _parse_allowed_network(given: object) -> Network:
-    try:
-        if isinstance(given, str | IPv4Network | IPv6Network | IPv4Address | IPv6Address):
-            return ip_network(given)
-    except ValueError as error:
-        raise ConfigurationError(f"allowed_addresses: a network is required, such as '127.0.0.0/8'; {error}") from None
-    raise ConfigurationError(f"allowed_addresses: a network is required, such as '127.0.0.0/8'; given: {given!r:.80}")
+    found, required = list[Network](), "allowed_addresses: a network is required, such as '127.0.0.0/8'"
+    for each in given:
+        if not isinstance(each, str | IPv4Network | IPv6Network | IPv4Address | IPv6Address):
+            raise ConfigurationError(f"{required}; given: {each!r:.80}")
+        try:
+            found.append(ip_network(each))
+        except ValueError as error:
+            raise ConfigurationError(f"{required}; {error}") from None
+    return tuple(found)
 
 
 def _find_address_use(address: Address) -> str | None:

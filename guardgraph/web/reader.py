@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from guardgraph.web.fetch import Fetched, Fetching
     from guardgraph.web.network import Resolve
 
-
 DAY = 24 * 60 * 60.0  # seconds for which a robots.txt is kept (RFC 9309, 2.4)
 MINUTE = 60.0  # seconds for which nobody asks again for one that could not be read
 MOST_BYTES = 512 * 1024  # A larger robots.txt is refused; readers have to take 500 KiB at least (RFC 9309, 2.5)
@@ -63,15 +62,15 @@ class Robots:
     def wait_for_robots(self, place: Place, meter: Meter, fetch: Fetch, way: Hops) -> list[JsonObject]:
         """Wait for as long as a site wants, and raise where it does not want to be read."""
         with self._lock:
-            site = self._sites.setdefault(place.url_origin, _Site())
-            self._sites.move_to_end(place.url_origin)
+            site = self._sites.setdefault(place.parsed.origin, _Site())
+            self._sites.move_to_end(place.parsed.origin)
             while len(self._sites) > MOST_SITES:
                 self._sites.popitem(last=False)
         if not site.lock.acquire(timeout=meter.check_seconds_left()):
             raise meter.make_timeout_failure()
         try:
             if site.until <= time.monotonic():
-                self._renew_robots_rules(site, f"{place.url_origin}/robots.txt", meter, fetch)
+                self._renew_robots_rules(site, f"{place.parsed.origin}/robots.txt", meter, fetch)
                 site.led = way.list_hops()[1:]
             if site.unreadable is not None:
                 raise ReadFailure("robots_denied", site.unreadable)

@@ -71,7 +71,6 @@ SHOWN_CHARS: Final = 500  # characters of a hit's title and snippet that the run
 ANYWHERE: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))  # the server is the operator's own, wherever it is
 JSON_IS_OFF: Final = "let SearXNG answer in JSON: search.formats in its settings.yml"
 
-
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~\w-]+", re.ASCII)
 """What names a header (RFC 9110, 5.1)."""
 _OF_THE_CONNECTION: Final = frozenset({"connection", "content-length", "host", "transfer-encoding"})

@@ -22,7 +22,6 @@ ACCEPTED = "gzip, deflate"  # what servers are told that may come
 PIECE_BYTES = 256 * 1024  # what is unpacked at once
 MOST_PACKINGS = 3  # how many times a page may be packed; more than one is a bomb or a mistake already
 
-
 MOST_MEMBERS = 100  # how many packed pieces may stand one after another; empty ones take time and bring nothing
 
 
@@ -76,10 +75,8 @@ def _choose_zlib_window(name: str, start: bytes, members: int) -> int:
 ASKED_AT = "guardgraph-asked-at"
 """The header that says when an answer came: a cache keeps it with the answer, and renews it with the answer."""
 
-
 _ENDS = frozenset({b"content-length", b"transfer-encoding"})
 """Headers by which the end of an answer is known from a connection that broke."""
-
 
 _ANY = httpx2.URL("http://page/")
 """The URL of all requests: httpx2 would parse each in its own way, so what is dialled and kept goes by extensions."""

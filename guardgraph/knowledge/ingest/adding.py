@@ -41,7 +41,6 @@ from guardgraph.tools.knowledge_base import Document, split_document_into_chunks
 if TYPE_CHECKING:
     from guardgraph.formats.extraction import Extracted
 
-
 GIVEN: Final = "documents"  # the collection of documents that are given without a name
 _TEXTS: Final = tuple(sorted(Document.__required_keys__))
 

@@ -33,7 +33,6 @@ _LEAST_SECONDS: Final = 60.0
 _DENIES: Final = (Tightens.union, Tightens.denied_scopes)
 _ALLOWS: Final = (Tightens.intersection, Tightens.hosts, Tightens.scopes, Tightens.links)
 
-
 Note: TypeAlias = Callable[[], None]  # told whenever a mutant forgets something
 
 
