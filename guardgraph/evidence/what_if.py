@@ -11,19 +11,11 @@ from itertools import takewhile
 from typing import Any, get_args
 
 from guardgraph.evidence.store import StoredRun
+from guardgraph.graphs import shadows
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.running.frame import Frame
-from guardgraph.graphs.shadows import (
-    REFUSED,
-    Again,
-    AgainKind,
-    Ending,
-    Unreplayable,
-    convert_what_if_to_json,
-    judge_recording_again,
-)
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.tables import format_html_table
@@ -32,7 +24,9 @@ from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Budget, Settings
 
-KINDS: tuple[AgainKind, ...] = get_args(AgainKind)  # the classes, in the order in which they are counted
+KINDS: tuple[shadows.AgainKind, ...] = get_args(
+    shadows.AgainKind
+)  # the classes, in the order in which they are counted
 
 OTHERWISE = "(otherwise)"  # behind an ending that is the old one, of a result that is not
 
@@ -57,7 +51,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedRun(Again):
+class JudgedRun(shadows.Again):
     """One run of a what-if."""
 
     run_id: str
@@ -84,7 +78,7 @@ class JudgedRun(Again):
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON; what there is nothing of is left out."""
-        said = convert_what_if_to_json(self)
+        said = shadows.convert_what_if_to_json(self)
         ways = {} if self.ways is None else {"ways": [list(way.path) for way in self.ways]}
         return {"run_id": self.run_id, **{key: value for key, value in said.items() if value is not False}, **ways}
 
@@ -107,7 +101,7 @@ class JudgedRun(Again):
         }
 
 
-_JUDGED = tuple(item.name for item in fields(Again) if item.name != "over")
+_JUDGED = tuple(item.name for item in fields(shadows.Again) if item.name != "over")
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +112,13 @@ class WhatIf:
     rows: list[JudgedRun]  #: every run, in the order in which they were given
 
     @cached_property
-    def counts(self) -> dict[AgainKind, int]:
+    def counts(self) -> dict[shadows.AgainKind, int]:
         """How many runs fall in each class; together they are all."""
         counted = Counter(row.kind for row in self.rows)
         return {kind: counted[kind] for kind in KINDS}
 
     @cached_property
-    def flows(self) -> dict[tuple[Ending, Ending, bool], int]:
+    def flows(self) -> dict[tuple[shadows.Ending, shadows.Ending, bool], int]:
         """How many runs of which old ending have which new one, and whether their results differ; the most first."""
         found = ((row.old, row.new, row.kind == "changed") for row in self.rows)
         return dict(Counter((old, new, differs) for old, new, differs in found if old and new).most_common())
@@ -134,7 +128,7 @@ class WhatIf:
         """How many runs were made by a graph with other declarations than the candidate's."""
         return sum(row.other_declarations for row in self.rows)
 
-    def reasons(self, kind: AgainKind) -> dict[str, int]:
+    def reasons(self, kind: shadows.AgainKind) -> dict[str, int]:
         """Return why runs of a class that has no new ending are in it, with how many; the most first."""
         # Unknown ones by the node whose call differs, unreplayable ones by what is wrong, others by their pattern.
         return dict(Counter(row.reason for row in self.rows if row.kind == kind).most_common())
@@ -173,12 +167,12 @@ class WhatIf:
         return f"<WhatIf of {self.graph.get_name()}: {said or 'no runs'}>"
 
 
-def build_what_if_row(again: Again, **known: Any) -> JudgedRun:
+def build_what_if_row(again: shadows.Again, **known: Any) -> JudgedRun:
     """Return the row of a run that was judged, with what else is known of it."""
     return JudgedRun(**{name: getattr(again, name) for name in _JUDGED}, **known)
 
 
-def _format_new_ending(old: Ending, new: Ending, differs: bool) -> str:
+def _format_new_ending(old: shadows.Ending, new: shadows.Ending, differs: bool) -> str:
     """Return a new ending; one that is the old one says whether the result is too."""
     if not differs:
         return "same"
@@ -193,11 +187,11 @@ def _shorten_ending(text: str, most: int = ENDING) -> str:
 
 FORM = "OLD>NEW:MOST, CLASS:MOST or unreplayable:WHY:MOST"  # how a limit is written
 
-STATUSES = ("ok", "stopped", REFUSED)
+STATUSES = ("ok", "stopped", shadows.REFUSED)
 ANY = "*"
-_CLASSES: dict[str, AgainKind] = {
-    **{kind: kind for kind in get_args(AgainKind)},
-    **{f"unreplayable:{why}": "unreplayable" for why in get_args(Unreplayable)},
+_CLASSES: dict[str, shadows.AgainKind] = {
+    **{kind: kind for kind in get_args(shadows.AgainKind)},
+    **{f"unreplayable:{why}": "unreplayable" for why in get_args(shadows.Unreplayable)},
 }
 _MOST = re.compile(r"([0-9]{1,12})(%?)")
 
@@ -207,7 +201,7 @@ class FailOn:
     """How many runs may change in one way, or fall in one class."""
 
     text: str  # as it was written
-    kind: AgainKind
+    kind: shadows.AgainKind
     old: str
     new: str
     most: int
@@ -238,7 +232,7 @@ def parse_fail_on(text: str, catalogue: Catalogue) -> FailOn:
     old, arrow, new = wanted.partition(">")
     if not arrow:
         if wanted not in _CLASSES:
-            classes, why = ", ".join(get_args(AgainKind)), ", ".join(get_args(Unreplayable))
+            classes, why = ", ".join(get_args(shadows.AgainKind)), ", ".join(get_args(shadows.Unreplayable))
             allowed = f"{FORM}, with a class of {classes}, or why of {why}"
             raise _make_limit_error(where, f"{allowed}; given: {wanted!r:.40}")
         return FailOn(text, _CLASSES[wanted], ANY, ANY, number, in_percent, wanted.partition(":")[2] or ANY)
@@ -262,7 +256,7 @@ def check_ending_name(where: str, name: str, catalogue: Catalogue) -> None:
         raise _make_limit_error(where, f"a stop reason of {catalogue.pattern}; given: {rest!r:.40}")
 
 
-def is_ending_called(ending: Ending | None, name: str) -> bool:
+def is_ending_called(ending: shadows.Ending | None, name: str) -> bool:
     """Say whether an ending has this name, of which the beginning up to a colon is enough."""
     return ending is not None and (name == ANY or f"{ending}:".startswith(f"{name}:"))
 
@@ -335,7 +329,7 @@ def judge_run(frame: Frame, run: Any, at: int, **how: bool) -> JudgedRun:
         raise InputError(f"runs.{at}: a stored run or a recording is required; given: {type(run).__name__}")
     if run.recording is None:
         why = "erased" if run.changed is None else f"changed: {run.changed}"
-        return build_what_if_row(Again("unreplayable", why=why), run_id=run.run_id, seq=run.position.seq)
+        return build_what_if_row(shadows.Again("unreplayable", why=why), run_id=run.run_id, seq=run.position.seq)
     return _judge_recording(frame, run.recording, run.run_id, run.position.seq, how)
 
 
@@ -343,9 +337,9 @@ def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, how
     try:
         recording = validate_recording(given)
     except InputError as error:
-        unread = Again("unreplayable", why=_explain_unreadable_recording(given, error))
+        unread = shadows.Again("unreplayable", why=_explain_unreadable_recording(given, error))
         return build_what_if_row(unread, run_id=run_id, seq=seq)
-    again = judge_recording_again(frame, recording, **how)
+    again = shadows.judge_recording_again(frame, recording, **how)
     is_same = recording["fingerprints"]["declarations"] == frame.declarations_fingerprint
     known: dict[str, Any] = {"run_id": run_id, "seq": seq, "guardgraph": recording["guardgraph"]}
     known["other_declarations"] = again.kind != "other_pattern" and not is_same

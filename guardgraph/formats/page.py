@@ -10,26 +10,9 @@ from itertools import accumulate, chain
 from typing import Any, Final
 from urllib.parse import urljoin
 
+from guardgraph.formats import html, page_tree
 from guardgraph.formats.article import join_article_parts
 from guardgraph.formats.extraction import Extracted
-from guardgraph.formats.html import (
-    Block,
-    BlockReader,
-    Element,
-    ShownPage,
-    find_declared_day,
-    find_shown_day,
-    guess_page_day,
-    list_page_parts,
-)
-from guardgraph.formats.page_tree import (
-    VOID,
-    Piece,
-    list_elements,
-    parse_page_tree,
-    read_tree_title,
-    read_visible_pieces,
-)
 from guardgraph.formats.text import clean_plain_text, cut_to_chars, put_on_one_line
 from guardgraph.formats.visibility import Gap
 from guardgraph.plain.urls import parse_url_target
@@ -67,13 +50,13 @@ _AROUND_NAMES: Final = re.compile(
 """Of classes and ids of what stands around the main part."""
 
 
-def write_page_markup(piece: Piece) -> str:
+def write_page_markup(piece: page_tree.Piece) -> str:
     """Return a piece of what a page shows as trafilatura is given it."""
     if isinstance(piece, str):
         return _escape_markup(piece)
     if isinstance(piece, Gap):
         return " "
-    if piece.name in _INLINE or (piece.is_end and piece.name in VOID):
+    if piece.name in _INLINE or (piece.is_end and piece.name in page_tree.VOID):
         return ""
     if piece.is_end:
         return f"</{piece.name}>"
@@ -99,7 +82,7 @@ def choose_main_text(tree: Any, url: str) -> list[str]:
     return [] if found is None else [clean_plain_text(str(text)) for text in found.body.itertext()]
 
 
-def find_main_part(page: ShownPage, chosen: Iterable[str]) -> list[Block]:
+def find_main_part(page: html.ShownPage, chosen: Iterable[str]) -> list[html.Block]:
     """Return the blocks of a page's main part: all of them where little was chosen."""
     main = page.main_blocks()
     scope = main or list(range(len(page.blocks)))
@@ -114,7 +97,7 @@ def find_main_part(page: ShownPage, chosen: Iterable[str]) -> list[Block]:
     return [block for block, is_taken in zip(page.blocks, taken, strict=True) if is_taken]
 
 
-def _flag_blocks(page: ShownPage, scope: list[int], chosen: list[str]) -> list[bool]:
+def _flag_blocks(page: html.ShownPage, scope: list[int], chosen: list[str]) -> list[bool]:
     """Return of each block whether it was chosen, or stands in an element that trafilatura does not read."""
     found = [_split_page_words(text) for text in chosen]
     phrases = set(_list_phrases([*chain.from_iterable(found)]))
@@ -142,7 +125,7 @@ def _list_phrases(words: list[str]) -> Iterator[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(_PHRASE)), strict=False)
 
 
-def _elements_unread(page: ShownPage, flags: list[bool], most: int, around: set[int]) -> Iterator[Element]:
+def _elements_unread(page: html.ShownPage, flags: list[bool], most: int, around: set[int]) -> Iterator[html.Element]:
     """Yield elements that trafilatura left out for what they are, and that have sections and a text of their own."""
     said = _accumulate_sums(len(block.text) - block.linked for block in page.blocks)
     headings = _accumulate_sums(int(block.level > 0) for block in page.blocks)
@@ -158,7 +141,7 @@ def _elements_unread(page: ShownPage, flags: list[bool], most: int, around: set[
             yield element
 
 
-def _smallest_element(page: ShownPage, flags: list[bool]) -> range:
+def _smallest_element(page: html.ShownPage, flags: list[bool]) -> range:
     """Return the blocks of the smallest element that has nearly all that was chosen."""
     weights = _accumulate_sums(len(block.text) if flag else 0 for block, flag in zip(page.blocks, flags, strict=True))
     least = weights[-1] * _MOST_OF_IT
@@ -167,7 +150,7 @@ def _smallest_element(page: ShownPage, flags: list[bool]) -> range:
     return range(smallest.first, smallest.end)
 
 
-def _blocks_around(page: ShownPage, flags: list[bool]) -> set[int]:
+def _blocks_around(page: html.ShownPage, flags: list[bool]) -> set[int]:
     """Return the blocks of elements of which nothing was chosen, and that look like what stands around a text."""
     chosen = _accumulate_sums(map(int, flags))
     letters = _accumulate_sums(len(block.text) for block in page.blocks)
@@ -199,21 +182,21 @@ def read_page(page: str, url: str, max_chars: int) -> Extracted:
     """Return what a page shows: its main part, as trafilatura chooses it of what is left when the unseen is removed."""
     from lxml.html import HTMLParser, document_fromstring  # type: ignore[import-untyped]
 
-    root = parse_page_tree(page)
-    reader, markup = BlockReader(), list[str]()
-    for piece in read_visible_pieces(root):
+    root = page_tree.parse_page_tree(page)
+    reader, markup = html.BlockReader(), list[str]()
+    for piece in page_tree.read_visible_pieces(root):
         reader.take(piece)
         markup.append(write_page_markup(piece))
-    shown, title, declared = reader.page(), read_tree_title(root), find_declared_day(root)
+    shown, title, declared = reader.page(), page_tree.read_tree_title(root), html.find_declared_day(root)
     linked = list_linked_hosts(root, url)
     if not shown.blocks:
         return Extracted(title, "", (), declared, "", linked_hosts=linked)
     # Without huge_tree, whatever is below the 255th level is lost.
     parser = HTMLParser(encoding="utf-8", huge_tree=True)
     tree = document_fromstring("".join(markup).encode(), parser=parser)
-    declared = declared or find_shown_day(tree)
-    guessed = "" if declared else guess_page_day(tree, url)
-    parts = list_page_parts(find_main_part(shown, choose_main_text(tree, url)))
+    declared = declared or html.find_shown_day(tree)
+    guessed = "" if declared else html.guess_page_day(tree, url)
+    parts = html.list_page_parts(find_main_part(shown, choose_main_text(tree, url)))
     text = cut_to_chars(join_article_parts(parts).text, max_chars)
     headings = (put_on_one_line(block.text) for block in shown.blocks if block.level == 1)
     title = title or next(filter(None, headings), "")
@@ -227,9 +210,9 @@ _LINKS: Final = "a[href], area[href], link[rel~=canonical][href], link[rel~=amph
 
 def list_linked_hosts(root: Any, url: str) -> tuple[str, ...] | None:
     """Return the hosts that a page links to, seen or not, without its own; None where there are too many to tell."""
-    base = next(iter(list_elements(root, "base[href]")), None)
+    base = next(iter(page_tree.list_elements(root, "base[href]")), None)
     around = urljoin(url, (base.attributes.get("href") or "").strip()) if base is not None else url
-    targets = {(link.attributes.get("href") or "").strip() for link in list_elements(root, _LINKS)}
+    targets = {(link.attributes.get("href") or "").strip() for link in page_tree.list_elements(root, _LINKS)}
     if len(targets) > _MOST_LINKS:
         return None
     hosts, own = set[str](), parse_url_target(url)

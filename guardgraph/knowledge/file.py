@@ -12,13 +12,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, NamedTuple
 
-from guardgraph.knowledge.database import (
-    Connection,
-    KnowledgeDatabase,
-    find_words_problem,
-    list_table_statements,
-    name_words_version,
-)
+from guardgraph.knowledge import database
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.sqlite import SQLITE, LogWatch, identify_file, keep_file_private, make_private_file
 from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
@@ -76,7 +70,7 @@ class FileConnection:
         return [*range(int(last) - count + 1, int(last) + 1)]
 
 
-class File(KnowledgeDatabase):
+class File(database.KnowledgeDatabase):
     """A knowledge base's file."""
 
     def __init__(self, path: Path, timeout: float = TIMEOUT, *, to_check: bool = False) -> None:
@@ -112,12 +106,12 @@ class File(KnowledgeDatabase):
                 if connection.in_transaction:
                     connection.rollback()
 
-    def find_damage(self, connection: Connection) -> list[str]:
+    def find_damage(self, connection: database.Connection) -> list[str]:
         """As `KnowledgeDatabase.find_damage`."""
         rows = connection.execute("PRAGMA integrity_check").fetchall()
         return [" ".join(str(message).split()) for (message,) in rows if message != "ok"]
 
-    def repair(self, connection: Connection) -> None:
+    def repair(self, connection: database.Connection) -> None:
         """Make SQLite's own indexes anew where they are damaged, and count changes from where nobody has counted."""
         if self.find_damage(connection):
             connection.execute("REINDEX")
@@ -239,9 +233,9 @@ class File(KnowledgeDatabase):
                 sleep(_PAUSE)
         connection.execute("BEGIN IMMEDIATE")
         if _is_empty_file(connection):
-            for statement in [*list_table_statements("", _TYPES, behind=" STRICT"), _READ_BY_ALL]:
+            for statement in [*database.list_table_statements("", _TYPES, behind=" STRICT"), _READ_BY_ALL]:
                 connection.execute(statement)
-            state = {"guardgraph": read_package_version(), "words": name_words_version()}
+            state = {"guardgraph": read_package_version(), "words": database.name_words_version()}
             connection.executemany("INSERT INTO state VALUES (?, ?)", state.items())
             connection.execute(_COUNTED_FROM, [str(secrets.randbits(_BEGINNING_BITS))])
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -268,7 +262,7 @@ class File(KnowledgeDatabase):
         if self._to_check:
             return
         row = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
-        if (problem := find_words_problem(row and row[0])) is not None:
+        if (problem := database.find_words_problem(row and row[0])) is not None:
             advice = f"`guardgraph kb rebuild {self.shown}` reads its texts again"
             raise ConfigurationError(f"{self.shown}: {problem}; {advice}")
 

@@ -6,16 +6,9 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
+from guardgraph.knowledge import ranking, views
 from guardgraph.knowledge.database import Connection, KnowledgeDatabase
 from guardgraph.knowledge.documents import Stamp, StoredDocument, hash_stored_row
-from guardgraph.knowledge.ranking import (
-    POOL,
-    Nearness,
-    Ranked,
-    fuse_word_and_vector_hits,
-    rank_chunks,
-    read_found_chunks,
-)
 from guardgraph.knowledge.scopes import Scope, make_scope_key, parse_scope_row, read_scope_tenant
 from guardgraph.knowledge.vectors import (
     Embedder,
@@ -25,15 +18,6 @@ from guardgraph.knowledge.vectors import (
     note_embedding,
     read_embedding,
     refuse_other_size,
-)
-from guardgraph.knowledge.views import (
-    ONCE_ROOM,
-    SCOPE_COLUMNS,
-    Once,
-    View,
-    read_caller_view,
-    read_permitted_parts,
-    read_writer_view,
 )
 from guardgraph.knowledge.writing import TenantWriter
 from guardgraph.plain.errors import ConfigurationError, StoreError
@@ -124,8 +108,8 @@ class Index:
         self.embedder = None if embedding is None else Embedder(embedding)
         """What makes vectors of texts; None for words only."""
         self._min_similarity = min_similarity
-        self._nearness = Nearness()
-        self._once = Once(ONCE_ROOM)
+        self._nearness = ranking.Nearness()
+        self._once = views.Once(views.ONCE_ROOM)
 
     def check_embedding(self, *, to_write: bool = False) -> None:
         """Refuse what is no knowledge base of this version, or has vectors of another embedding."""
@@ -231,7 +215,9 @@ class Index:
 
     def documents_by_scope(self) -> dict[Scope, int]:
         """Return how many documents each scope has, as a writer."""
-        select = f"SELECT {SCOPE_COLUMNS}, count(*) FROM scopes JOIN documents ON scope = scopes.id GROUP BY scopes.id"
+        select = (
+            f"SELECT {views.SCOPE_COLUMNS}, count(*) FROM scopes JOIN documents ON scope = scopes.id GROUP BY scopes.id"
+        )
         rows = self._read_all_rows(select)
         return {scope: count for *row, count in rows if (scope := parse_scope_row(*row)) is not None}
 
@@ -255,7 +241,7 @@ class Index:
     def readable_sources(self, caller: Caller | None) -> list[str]:
         """Return the sources of which a caller may read something, sorted."""
         with self.database.reading(caller) as connection:
-            scopes, _ = read_permitted_parts(connection, caller)
+            scopes, _ = views.read_permitted_parts(connection, caller)
             return sorted({scope.source for scope in scopes.values()})
 
     def search(
@@ -273,29 +259,29 @@ class Index:
         with self.database.reading_tenant(caller.tenant if caller else None) as connection:
             if not self.database.is_writer(connection):
                 return candidates, []
-            view = read_writer_view(connection, self._once)
-            best = [hit.chunk for hit in rank_chunks(connection, view, query, sources=None, top_k=2 * top_k)]
-            rows = read_found_chunks(connection, best)
+            view = views.read_writer_view(connection, self._once)
+            best = [hit.chunk for hit in ranking.rank_chunks(connection, view, query, sources=None, top_k=2 * top_k)]
+            rows = ranking.read_found_chunks(connection, best)
         known = {hit.chunk for hit in found}
         others = [(rows[chunk][3], view.scopes[chunk[0]]) for chunk in best if chunk not in known]
         return candidates, _explain_missing(others, caller)
 
     def _search_ranked(
         self, query: str, sources: Collection[str] | None, caller: Caller | None, top_k: int
-    ) -> tuple[list[Ranked], list[JsonObject]]:
+    ) -> tuple[list[ranking.Ranked], list[JsonObject]]:
         asked = None if self.embedder is None else self.embedder.query(query)
         within = None if sources is None else frozenset(sources)
         with self.database.reading(caller) as connection:
-            view = read_caller_view(connection, caller, self._once)
+            view = views.read_caller_view(connection, caller, self._once)
             made = None if asked is None else read_embedding(connection)
             if asked is None or made is None or not made.name:
-                found = rank_chunks(connection, view, query, sources=within, top_k=top_k)
+                found = ranking.rank_chunks(connection, view, query, sources=within, top_k=top_k)
             else:  # in the order of words and vectors
                 refuse_other_size(made, asked, self.database.shown)
-                most = max(POOL, top_k)
-                words = rank_chunks(connection, view, query, sources=within, top_k=most)
+                most = max(ranking.POOL, top_k)
+                words = ranking.rank_chunks(connection, view, query, sources=within, top_k=most)
                 near = self._nearness.nearest(connection, view, asked, sources=within, most=most)
-                found = fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
+                found = ranking.fuse_word_and_vector_hits(words, near, top_k=top_k, min_similarity=self._min_similarity)
             return found, _read_candidates(connection, view, caller, found, self.database.shown)
 
     def close(self) -> None:
@@ -307,10 +293,10 @@ _OTHERS: Final = "SELECT scope FROM chunks WHERE name = ? AND (tenant <> ? OR na
 
 
 def _read_candidates(
-    connection: Connection, view: View, caller: Caller | None, found: Sequence[Ranked], shown: str
+    connection: Connection, view: views.View, caller: Caller | None, found: Sequence[ranking.Ranked], shown: str
 ) -> list[JsonObject]:
     """Return candidates of what was found, each held against the hash that it was put in with."""
-    rows, candidates = read_found_chunks(connection, [hit.chunk for hit in found]), list[JsonObject]()
+    rows, candidates = ranking.read_found_chunks(connection, [hit.chunk for hit in found]), list[JsonObject]()
     for hit in found:
         if hit.chunk not in rows:
             raise StoreError(f"{shown}: damaged: what its words lead to is not there; `guardgraph kb check` tells more")
@@ -329,7 +315,9 @@ def _read_candidates(
     return candidates
 
 
-def _name_for_caller(connection: Connection, view: View, caller: Caller | None, tenant: str | None, name: str) -> str:
+def _name_for_caller(
+    connection: Connection, view: views.View, caller: Caller | None, tenant: str | None, name: str
+) -> str:
     """Return by what id a caller knows a chunk: its own, or with its tenant where another that they may read has it."""
     # Those of their own tenant keep theirs. It depends on nothing that they may not read, and no two chunks are shown
     # by one id.

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.words import DETECTED_LANGUAGES, detect_language
+from guardgraph.knowledge import postings
 from guardgraph.knowledge.database import Connection, execute_for
 from guardgraph.knowledge.documents import (
     StoredDocument,
@@ -15,15 +16,6 @@ from guardgraph.knowledge.documents import (
     explain_taken_id,
     hash_stored_document,
     rehash_moved_rows,
-)
-from guardgraph.knowledge.postings import (
-    BLOCK,
-    KINDS,
-    NAME,
-    change_lengths,
-    change_postings,
-    choose_word_reader,
-    decode_lengths,
 )
 from guardgraph.knowledge.scopes import make_scope_key
 from guardgraph.knowledge.vectors import hash_embedding_text, hash_vector, make_embedding_text
@@ -170,9 +162,9 @@ class TenantWriter:
 
     def count(self, chunk: WrittenChunk, sign: int) -> None:
         """Count the words of a chunk, or with a sign of -1 those of one that is taken out."""
-        block, place = divmod(chunk.at, BLOCK)
+        block, place = divmod(chunk.at, postings.BLOCK)
         for language, part in self._intern_parts(chunk.scope, chunk.language).items():
-            length, terms = choose_word_reader(language).count(chunk.title, chunk.section, chunk.text)
+            length, terms = postings.choose_word_reader(language).count(chunk.title, chunk.section, chunk.text)
             self._passages[part] += sign
             self._lengths[part, block][place] = length if sign > 0 else 0
             cells = self._cells[part, block]
@@ -191,7 +183,7 @@ class TenantWriter:
         )
         rows = list[tuple[int, ...]]()
         for part, change in zip(parts, changes, strict=True):
-            counts = (self._passages[part], self._words[part], *(once[part, kind] for kind in KINDS))
+            counts = (self._passages[part], self._words[part], *(once[part, kind] for kind in postings.KINDS))
             rows.append((*counts, change, part))
         self._connection.executemany(update, rows)
         for gathered in (self._lengths, self._cells, self._passages, self._words):
@@ -248,9 +240,9 @@ class TenantWriter:
         rows = list[tuple[Any, ...]]()
         for at, changed in self._lengths.items():
             before = held.get(at, b"")
-            after = change_lengths(before, changed)
+            after = postings.change_lengths(before, changed)
             # By what is noted, and not by the texts: what is left of one that was damaged has other words.
-            self._words[at[0]] += int(decode_lengths(after).sum()) - int(decode_lengths(before).sum())
+            self._words[at[0]] += int(postings.decode_lengths(after).sum()) - int(postings.decode_lengths(before).sum())
             rows.append((*at, after))
         insert = "INSERT INTO lengths (part, block, data) VALUES ?"
         update = "ON CONFLICT (part, block) DO UPDATE SET data = excluded.data"
@@ -276,7 +268,7 @@ class TenantWriter:
         written, gone = list[tuple[Any, ...]](), defaultdict[tuple[int, int], list[str]](list)
         for at, changed in sorted(cells.items()):
             part, term, block = at
-            data, total = change_postings(held.get(at, b""), totals[part, term].get(block, 0), changed)
+            data, total = postings.change_postings(held.get(at, b""), totals[part, term].get(block, 0), changed)
             totals[part, term][block] = total
             if data:
                 written.append((*at, total, data))
@@ -285,7 +277,7 @@ class TenantWriter:
         once = Counter[tuple[int, str]]()
         for (part, term), by_block in totals.items():
             more = (sum(by_block.values()) == 1) - (before.get((part, term)) == 1)
-            for kind in KINDS if more and term[0] == NAME else term[0] if more else ():
+            for kind in postings.KINDS if more and term[0] == postings.NAME else term[0] if more else ():
                 once[part, kind] += more
         insert = (
             "INSERT INTO postings (part, term, block, total, data) VALUES ? "

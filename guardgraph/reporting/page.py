@@ -16,15 +16,8 @@ from guardgraph.evidence.what_if import WhatIf
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 from guardgraph.policies.review import PolicyReview
+from guardgraph.reporting import decisions
 from guardgraph.reporting.answer import render_answer_sections
-from guardgraph.reporting.decisions import (
-    find_stopping_entries,
-    render_decision_cards,
-    render_refused_proposal,
-    render_timeline,
-    render_way_picture,
-    render_whole_graph,
-)
 from guardgraph.reporting.document import (
     Child,
     Html,
@@ -122,12 +115,12 @@ def _render_ending_meaning(reading: RunReading) -> Child:
 
 def _render_stop_explanation(reading: RunReading) -> Html:
     """Return who stopped the run, the evidence, and what was refused with the words marked that were the reason."""
-    guard, asked = find_stopping_entries(reading)
+    guard, asked = decisions.find_stopping_entries(reading)
     by = None
     if guard is not None:
         where = f", in the phase {guard.phase}." if guard.phase else "."
         by = make_tag("p", "Stopped by ", make_tag("span", render_name(guard.node), class_="node"), where)
-    proposal = render_refused_proposal(reading)
+    proposal = decisions.render_refused_proposal(reading)
     said_twice = asked.told["proposal"] if proposal and asked else None
     evidence = {key: item for key, item in reading.result_content.items() if said_twice is None or item != said_twice}
     return make_tag(
@@ -268,12 +261,12 @@ def report(run: object, graph: CompiledStateGraph[Any, Any, Any, Any] | None = N
 def _render_page_content(reading: RunReading) -> Html:
     named = (*render_waiting_sections(reading), *render_answer_sections(reading))
     answered = [render_section(name, content) for name, content in named]
-    times = render_section("Timeline", render_timeline(reading)) if reading.pending_request is None else None
-    path = make_tag("aside", make_tag("h2", "Path"), render_way_picture(reading))
+    times = render_section("Timeline", decisions.render_timeline(reading)) if reading.pending_request is None else None
+    path = make_tag("aside", make_tag("h2", "Path"), decisions.render_way_picture(reading))
     parts = [make_tag("div", make_tag("div", answered, times, class_="column"), path, class_="columns")]
-    if cards := list(render_decision_cards(reading)):
+    if cards := list(decisions.render_decision_cards(reading)):
         parts.append(render_section("Proposals and verdicts", *cards))
-    if (drawn := render_whole_graph(reading)) is not None:
+    if (drawn := decisions.render_whole_graph(reading)) is not None:
         parts.append(render_section("The whole graph", drawn))
     whole = render_folded_text(format_readable_json(reading.run), "The whole result as JSON, ", code=True)
     parts.append(render_section("Record", make_tag("div", whole, class_="card")))
