@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.formats.settings_file import (
+from guardgraph.formats.yaml import (
     DIGITS,
     MAX_BYTES,
     MAX_LEVELS,
