@@ -1,6 +1,5 @@
 """`check_answer`: a finished answer against its sources."""
 
-import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -8,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import refused, run
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document
@@ -161,61 +159,6 @@ def test_markdown_has_no_markup_of_an_answer() -> None:
     assert not any(line.startswith(("~", "-", "=")) for line in shown)
     assert "&lt;" not in checked.to_markdown().replace("\\&", "")
     assert "WWW\\.evil" in checked.to_markdown()
-
-
-def test_rows_of_data_are_lines_and_a_bad_one_is_told(tmp_path: Path) -> None:
-    """A line separator inside a text ends no row; a row with a wrong question has its number in one line."""
-    file = tmp_path / "rows.jsonl"
-    file.write_text('{"answer": "Refunds\u2028take 10 days.", "sources": ["Refunds take 10 days."]}\r\n', "utf-8")
-    assert run("check", "--data", str(file)).exit_code == 0
-    file.write_text('{"answer": "x", "sources": ["y"], "question": ["q"]}', "utf-8")
-    assert "line 1: question" in refused(run("check", "--data", str(file)))
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--data", "ROWS", "--fail-under", "nan"], "--fail-under: a number from 0 to 100"),
-        (["TEXT", "--source", "TEXT", "--fail-under", "5"], "given: 5 without --data"),
-        (["TEXT", "--source", "TEXT", "--json", "--markdown"], "--json, --markdown: one of them is allowed"),
-        (["PDF", "--source", "TEXT"], "ANSWER 'PDF': a file that ends in .md, "),
-        (["TEXT", "--source", "BLANK"], "a text is required; given: a blank one"),
-        (["TEXT", "--source", "HTTP://["], "no address of a page"),
-        (["TEXT", "--source", "nowhere"], "--source 'nowhere': a file or a folder is required"),
-        (["TEXT", "--source", "TEXT", "--html", "a.pdf"], "--html: a name that ends in .html is required"),
-    ],
-)
-def test_wrong_words_are_told_in_one_line(words: list[str], said: str, tmp_path: Path) -> None:
-    files = {"TEXT": "answer.txt", "ROWS": "rows.jsonl", "PDF": "answer.pdf", "BLANK": "blank.txt"}
-    files = {word: tmp_path / name for word, name in files.items()}
-    files["PDF"].write_bytes(b"%PDF-1.7 Refunds take 10 days.")
-    files["BLANK"].write_text(" \n", "utf-8")
-    files["TEXT"].write_text("Refunds take 10 days.", "utf-8")
-    files["ROWS"].write_text('{"answer": "Refunds take 10 days.", "sources": ["Refunds take 10 days."]}', "utf-8")
-    done = run("check", *(str(files.get(word, word)) for word in words))
-    assert said.replace("PDF", str(files["PDF"])) in refused(done)
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ('{"answr": "x", "sources": []}', "answer: a text is required; given: none; keys of the row: answr, sources"),
-        ('{"answer": "x", "sources": "y"}', "sources: a list of texts or documents is required; given: 'y'"),
-        ('{"answer": "x", "sources": [], "label": "god"}', "label: good or bad is required; given: 'god'"),
-        ("[1]", "an object"),
-    ],
-)
-def test_a_row_that_is_none_is_told_by_key(row: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "rows.jsonl").write_text(row, "utf-8")
-    assert f"line 1: {said}" in refused(run("check", "--data", str(tmp_path / "rows.jsonl")))
-
-
-def test_a_table_shows_what_was_required(tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl"
-    file.write_text('{"answer": "Refunds take 5 days.", "sources": ["Refunds take 10 days."]}', "utf-8")
-    done = run("check", "--data", str(file), "--fail-under", "95")
-    assert done.exit_code == 3
-    assert re.search(r"required +95\.0 %", done.stdout)
 
 
 def test_a_path_is_no_source() -> None:
