@@ -246,21 +246,25 @@ class Prompt:
         return FEWEST_TOKENS + characters // 2 if isinstance(characters, int) else None
 
     def write_messages(self, view: JsonObject) -> list[BaseMessage]:
-        """Return what a model is sent for a view; where it is asked again, its proposal as its turn, and why."""
+        """Return what a model is sent for a view."""
+        return [kind(text) for kind, text in self.write_turns(view)]
+
+    def write_turns(self, view: JsonObject) -> list[tuple[type[BaseMessage], str]]:
+        """Return whose turns are sent with which texts; where it is asked again, its proposal as its turn, and why."""
         shown = {name: value for name, value in view.items() if name != "refused"}
         refused = view.get("refused")
         if isinstance(refused, dict) and not self.schema and (nearest := find_nearest_sentence(shown)):
             name = next(name for name in NUMBERED if shown.get(name))
-            return self.write_messages({**shown, name: [nearest]})
+            return self.write_turns({**shown, name: [nearest]})
         asked = write_view(self.asked, shown) if self.asked else json.dumps(shown, ensure_ascii=False)
-        messages: list[BaseMessage] = [SystemMessage(self.text), HumanMessage(asked)]
+        turns: list[tuple[type[BaseMessage], str]] = [(SystemMessage, self.text), (HumanMessage, asked)]
         if not isinstance(refused, dict):
-            return messages
+            return turns
         said = refused.get("proposal")
         text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
         if text.strip() and said is not None:
-            messages.append(AIMessage(text if len(text) <= LONGEST_TURN else f"{text[:LONGEST_TURN]}..."))
-        return [*messages, HumanMessage(write_refusal(read_prompt_part("asked_again"), refused, shown))]
+            turns.append((AIMessage, text if len(text) <= LONGEST_TURN else f"{text[:LONGEST_TURN]}..."))
+        return [*turns, (HumanMessage, write_refusal(read_prompt_part("asked_again"), refused, shown))]
 
 
 def load_prompt(name: str, limits: Mapping[str, object], own: Mapping[str, str] | None = None) -> Prompt:

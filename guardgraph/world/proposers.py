@@ -7,6 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -96,8 +97,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     def list_sent_texts(self, view: JsonObject) -> list[str]:
         """Return what the model is sent for a view: the texts of its messages, and the schema."""
         shown = self._show(view)
-        texts = [str(message.content) for message in self.prompt.write_messages(shown)]
-        return [*texts, json.dumps(self.prompt.fit(shown))]
+        return [*(text for _, text in self.prompt.write_turns(shown)), json.dumps(self.prompt.fit(shown))]
 
     def on_model(self, model: ChatModel | NamedModel) -> ModelProposer:
         """Return what asks another model for the same, in the same words."""
@@ -139,10 +139,11 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             message: BaseMessage = done.value
             return message
 
-    @property
+    @cached_property
     def _asks(self) -> str:
         """Whom it asks, as far as that decides which forms there are."""
-        return f"{self.provider} {self.name} {find_base_url(self.open())}"
+        model = self.open()
+        return f"{get_provider_name(model)} {self.name} {find_base_url(model)}"
 
     def _list_forms(self, view: JsonObject) -> tuple[str, ...]:
         """Return the forms in which the model is asked, the next where it refuses one."""

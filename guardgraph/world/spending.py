@@ -82,7 +82,7 @@ def estimate_tokens(*texts: str) -> int:
     tokens = 0.0
     for text in texts:
         raw = text.encode("utf-8", "surrogatepass")
-        ascii_bytes = _count_bytes(raw, _ASCII)
+        ascii_bytes = len(raw) if text.isascii() else _count_bytes(raw, _ASCII)
         small, digits = _count_bytes(raw, _SMALL), _count_bytes(raw, _DIGITS)
         tokens += small / _LETTERS + digits + (ascii_bytes - small - digits) / _OTHERS
         if digits:

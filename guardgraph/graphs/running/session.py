@@ -440,9 +440,7 @@ def run_node_body(part: Part, state: JsonObject, run: Run[Any, Any], visit: Visi
     """Run a body on a copy of what it reads: what it does to its view must not reach the state."""
     if part.body is None:
         raise GrammarBreach("a node without a body")
-    seen = {name: state[name] for name in part.declaration.reads if name in state}
-    if any(type(value) is not str for value in seen.values()):
-        seen = copy_json(seen)
+    seen = copy_json({name: state[name] for name in part.declaration.reads if name in state})
     asked = part.frame.judged_proposers.get(part.declaration.name, ())
     asks = sum(line["node"] in asked for line in visit.log) if asked else 0
     try:
