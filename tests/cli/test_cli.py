@@ -34,15 +34,6 @@ def test_a_run_shows_steps_answer_sources_and_what_is_next():
     assert "--model openai" in done.stdout
 
 
-def test_a_folder_is_asked(here):
-    (here / "kb" / "billing").mkdir(parents=True)
-    (here / "kb" / "billing" / "refunds.md").write_text("# Refunds\n\nRefunds take 14 days.\n")
-    done = run("rag", "How long do refunds take?", "--kb", "kb", "--json")
-    result = json.loads(done.stdout)
-    assert (done.exit_code, result["citations"]) == (0, ["billing/refunds.md#refunds.1"])
-    assert done.stderr == ""
-
-
 def test_what_a_folder_leaves_out_is_said(here):
     """One line on stderr counts what was left out by reason, without control characters; stdout stays one document."""
     (here / "kb").mkdir()

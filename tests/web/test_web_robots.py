@@ -31,24 +31,26 @@ def reason_of(read, url="http://a.test/page"):
     return None
 
 
+ROBOTS = [
+    (answer("User-agent: *\nDisallow: /\n"), "robots_denied"),
+    (answer("User-agent: *\nDisallow: /pa*e$\n"), "robots_denied"),
+    (answer("User-agent: guardgraph\nDisallow: /page\n\nUser-agent: *\nAllow: /\n"), "robots_denied"),
+    (answer("\ufeffUser-agent: guardgraph\nAllow: /\n\nUser-agent: *\nDisallow: /\n"), None),
+    (answer(b"\xff\xfe garbage \x00"), None),
+    (answer(""), None),
+    (answer("no", "404 Not Found"), None),
+    (answer("no", "500 Internal Server Error"), "robots_denied"),
+    (redirect("/elsewhere.txt"), "robots_denied"),
+    (redirect("http://evil.test/robots.txt"), "robots_denied"),
+    (answer("x" * 600_000), "robots_denied"),
+    (answer("x", content_encoding="br"), "robots_denied"),
+    (drip([b"HTTP/1.1 200 OK\r\n", *([b"x: y\r\n"] * 100)]), "timeout"),
+    (drip([]), "connection"),
+]
+
+
 @pytest.mark.parametrize(
-    ("robots", "reason"),
-    [
-        (answer("User-agent: *\nDisallow: /\n"), "robots_denied"),
-        (answer("User-agent: *\nDisallow: /pa*e$\n"), "robots_denied"),
-        (answer("User-agent: guardgraph\nDisallow: /page\n\nUser-agent: *\nAllow: /\n"), "robots_denied"),
-        (answer("\ufeffUser-agent: guardgraph\nAllow: /\n\nUser-agent: *\nDisallow: /\n"), None),
-        (answer(b"\xff\xfe garbage \x00"), None),
-        (answer(""), None),
-        (answer("no", "404 Not Found"), None),
-        (answer("no", "500 Internal Server Error"), "robots_denied"),
-        (redirect("/elsewhere.txt"), "robots_denied"),
-        (redirect("http://evil.test/robots.txt"), "robots_denied"),
-        (answer("x" * 600_000), "robots_denied"),
-        (answer("x", content_encoding="br"), "robots_denied"),
-        (drip([b"HTTP/1.1 200 OK\r\n", *([b"x: y\r\n"] * 100)]), "timeout"),
-        (drip([]), "connection"),
-    ],
+    ("robots", "reason"), [pytest.param(*row, marks=[pytest.mark.process] if row[1] is None else []) for row in ROBOTS]
 )
 def test_a_site_says_what_may_be_read(robots, reason):
     """Absent or 4xx allows, 5xx and what cannot be read denies; a page that is denied is not asked for."""
