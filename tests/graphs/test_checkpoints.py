@@ -30,13 +30,11 @@ from guardgraph import (
 from guardgraph.graphs import texts_once
 from guardgraph.testing import scripted_tool
 
-OK = {"label": "bug"}
-
 
 @SAVERS
 def test_nothing_of_one_run_reaches_the_next(saver, tmp_path):
     """A stopped run, an ok run with other keys and a malformed one on one thread each return their own keys only."""
-    proposals = scripted_tool({"label": "?"}, {"label": "spam"}, OK, {"label": "spam"})
+    proposals = scripted_tool({"label": "?"}, {"label": "spam"}, {"label": "bug"}, {"label": "spam"})
     with saver(tmp_path) as checkpointer:
         graph = triage(proposals, checkpointer=checkpointer)
         runs = [graph.invoke(given, THREAD) for given in [TICKET, TICKET, TICKET, {}, {"ticket": 10**99}, TICKET]]
@@ -160,7 +158,6 @@ def test_a_call_of_a_killed_process_is_made_at_least_once(moment, calls, tmp_pat
 
 
 NAMES = [f"p{number}" for number in range(4)]
-CITE = {"answer": "It says something.", "citations": ["n1"]}
 
 
 def make_body(name):
@@ -177,7 +174,11 @@ def research(saver):
     def read(request):
         return {"title": "", "published_at": "", "body": BODIES[request["url"].rpartition("/")[2]]}
 
-    parts = {"search": hits(*vendor(*NAMES)), "reader": read, "writer": lambda view: CITE}
+    parts = {
+        "search": hits(*vendor(*NAMES)),
+        "reader": read,
+        "writer": lambda view: {"answer": "It says something.", "citations": ["n1"]},
+    }
     quoted = quotes(quote="This is what the page", claim="It says something.")
     return create_research_agent(**parts, extractor=quoted, budget=ResearchBudget(max_read_pages=4), checkpointer=saver)
 

@@ -74,8 +74,7 @@ def test_a_command_from_outside_only_resumes(command, mode):
     assert graph.invoke(None, THREAD)["label"] == "bug"
 
 
-FORGED_ENDING = {"accepted_label": "bug", "accepted_duty": "me", "route": "routed"}
-UPDATE = StateUpdate(FORGED_ENDING, "duty_guard")
+UPDATE = StateUpdate({"accepted_label": "bug", "accepted_duty": "me", "route": "routed"}, "duty_guard")
 UPDATES = {
     "update_state": lambda graph, config: graph.update_state(config, *UPDATE),
     "aupdate_state": lambda graph, config: asyncio.run(graph.aupdate_state(config, *UPDATE)),

@@ -475,18 +475,6 @@ def _grow_group(bank, state, run):
     return {"raw_payments": [outcomes[1].packed()]}
 
 
-def _ask_behind_a_failure(bank, state, run):
-    """Take what failed for an answer, and ask again."""
-
-    def fail(asked):
-        raise AssertionError(1_000_000)
-
-    page = yield gg.Call("tool", fail, {"url": "https://shop.example"})
-    amount = int(page.content["details"]["message"])
-    outcome = yield gg.Call("tool", bank.pay, {"amount": amount}, effect="write", tool="pay")
-    return {"raw_payments": [outcome.packed()]}
-
-
 def _ask_at_the_end(bank, state, run):
     """Ask once more when the body is closed."""
     page = None
@@ -497,12 +485,9 @@ def _ask_at_the_end(bank, state, run):
         yield gg.Call("tool", bank.pay, {"amount": page.content}, effect="write", tool="pay")
 
 
-LEAKS = [_pay_what_was_read, _change_behind, _share_scope, _grow_group, _ask_behind_a_failure, _ask_at_the_end]
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-@pytest.mark.parametrize("leak", LEAKS)
+@pytest.mark.parametrize("leak", [_pay_what_was_read, _change_behind, _share_scope, _grow_group, _ask_at_the_end])
 def test_nothing_that_a_call_brought_reaches_a_later_call_of_its_visit(leak, mode, bank):
     """Neither by another round nor by what stands in a request that was yielded: what is asked is fixed before."""
     recorder = InMemoryRecorder()

@@ -25,7 +25,6 @@ BEFORE = [
 ]
 FOLLOWING = {"question": "And for P1 incidents?", "history": BEFORE}
 STANDALONE = "What is the first response target for P1 incidents on the enterprise plan?"
-WAY = ["request_guard", "condense", "question_guard", "plan"]
 
 
 def ask(graph, given=FOLLOWING, **kwargs):
@@ -75,7 +74,7 @@ def test_planner_and_answerer_are_shown_the_rewritten_question(mode):
     shown = [call.messages[1].content for call in model.calls]
     assert shown[0] == conversation(FOLLOWING)
     assert [text.rpartition("Question: ")[2] for text in shown[1:]] == [STANDALONE] * 2
-    assert result["path"][:4] == WAY
+    assert result["path"][:4] == ["request_guard", "condense", "question_guard", "plan"]
     assert result["asked_question"] == {"own": FOLLOWING["question"], "standalone": STANDALONE}
     first = {key: result["trace"][0][key] for key in ("phase", "turns", "turns_left_out")}
     assert first == {"phase": "condense", "turns": 2, "turns_left_out": 0}
@@ -110,35 +109,23 @@ def test_the_offline_condenser(before, question, standalone):
     assert condense_offline_question(view) == {"question": standalone}
 
 
-def write_lines(file, *lines):
-    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
 def test_the_command_reads_a_history(here):
-    """A line of JSON for each turn; it prints the question as it was asked and as it was read."""
-    write_lines(here / "talk.jsonl", *map(json.dumps, BEFORE), "")
-    done = command("rag", FOLLOWING["question"], "--history", "talk.jsonl")
+    """A line of JSON for each turn; it prints the question as it was asked and as it was read, or the wrong line."""
+    talk, asked = here / "talk.jsonl", ("rag", FOLLOWING["question"], "--history", "talk.jsonl")
+    for wrong, said in (
+        (None, "cannot be read"),
+        ("What SLA?", "line 1: not JSON"),
+        ('{"role": "tool", "content": "x"}', "line 1.role: user or assistant is required; given: tool"),
+    ):
+        if wrong is not None:
+            talk.write_text(wrong, encoding="utf-8")
+        done = command(*asked)
+        assert (done.exit_code, said in done.stderr, "Traceback" in done.stderr) == (2, True, False)
+    talk.write_text("\n".join([*map(json.dumps, BEFORE), ""]), encoding="utf-8")
+    done = command(*asked)
     assert done.exit_code == 0, done.stderr
     assert "read as    What SLA applies to enterprise plan for P1 incidents?" in done.stdout
-    done = command("rag", FOLLOWING["question"], "--history", "talk.jsonl", "--json")
-    assert json.loads(done.stdout)["citations"] == [SLA]
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        (["What SLA?"], "line 1: not JSON"),
-        (['{"role": "tool", "content": "x"}'], "line 1.role: user or assistant is required; given: tool"),
-        (None, "cannot be read"),
-    ],
-)
-def test_a_file_that_is_no_history_is_refused_by_line(here, lines, said):
-    if lines is not None:
-        write_lines(here / "talk.jsonl", *lines)
-    done = command("rag", "Why?", "--history", "talk.jsonl")
-    assert done.exit_code == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    assert json.loads(command(*asked, "--json").stdout)["citations"] == [SLA]
 
 
 def test_a_stopped_run_is_a_message_that_says_so():

@@ -123,23 +123,6 @@ def check_fork(graph):
     assert graph.invoke(None, THREAD)["run_id"] == second["run_id"]
 
 
-def refunds():
-    graph = refund_pattern.pattern().compile(checkpointer=InMemorySaver(), forks=True)
-    return graph, graph.invoke(ORDER, THREAD)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_an_answer_to_the_earlier_run_does_not_count_for_its_fork(mode):
-    graph, asked = refunds()
-    graph.invoke(answering(asked), THREAD)
-    shown = run(graph, answering(asked), mode, config=at(before(graph, "approve")))
-    assert (shown["status"], shown["waiting_for"]["changed"]) == ("waiting", ["place"])
-    assert shown["run_id"] != asked["run_id"]
-    assert shown["forked_from"]["run_id"] == asked["run_id"]
-    result = run(graph, answering(shown), mode, config=THREAD)
-    assert (result["outcome"], result["run_id"]) == ("refunded", shown["run_id"])
-
-
 def test_no_run_goes_on_from_behind_an_answer():
     """One approval paid four times: it counts for the run that asked, and from before it a fork asks for its own."""
     paid = []

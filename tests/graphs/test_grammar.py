@@ -35,7 +35,6 @@ class Mute(Exception):
         raise RuntimeError
 
 
-FAILURES = [KeyError("task"), RecursionError(), MemoryError(), StopIteration(3), TimeoutError(), Mute()]
 WORKING = ["label", "lookup"]
 GUARDS = ["request_guard", "label_guard", "duty_guard"]
 
@@ -50,7 +49,9 @@ def test_a_body_that_raises_closes_the_run(node, mode):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("error", FAILURES, ids=repr)
+@pytest.mark.parametrize(
+    "error", [KeyError("task"), RecursionError(), MemoryError(), StopIteration(3), TimeoutError(), Mute()], ids=repr
+)
 @pytest.mark.parametrize("node", ["label_guard", "lookup"])
 def test_no_exception_of_a_body_escapes(node, error):
     """Whatever a body raises, even a full stack or memory, the run ends closed."""

@@ -13,21 +13,8 @@ from tables import each_row
 from ticket_pattern import PHASES, REASONS, TICKET, In, Out, Policy, State, check_request, triage
 from typing_extensions import TypedDict, get_type_hints
 
+import guardgraph.grammar as gg
 from guardgraph import ConfigurationError, GrammarError, GuardedGraph, create_rag_agent, verify
-from guardgraph.grammar import (
-    Budget,
-    Catalogue,
-    Ok,
-    Pass,
-    Pattern,
-    Prompt,
-    Result,
-    StopReason,
-    Waiting,
-    choose_proposer,
-    common_reasons,
-    declares,
-)
 
 
 class Shared(Out):
@@ -38,17 +25,13 @@ class NoResult(TypedDict):
     label: str
 
 
-PARTLY = (Ok | NoResult, Waiting | None, Waiting)
-"""Outputs of which a part does not say how the run went."""
-
-
 class Logged(TypedDict):
     log: str
 
 
 def empty(**changed):
-    parts = {"state": State, "input": In, "output": Out, "policy": Policy(), "budget": Budget(), **changed}
-    return Pattern(parts.pop("catalogue", REASONS), **parts)
+    parts = {"state": State, "input": In, "output": Out, "policy": Policy(), "budget": gg.Budget(), **changed}
+    return gg.Pattern(parts.pop("catalogue", REASONS), **parts)
 
 
 def terminal(state, run):
@@ -72,7 +55,10 @@ def direct(**changed):
             {"output": NoResult},
             r"a TypedDict derived from Result is required; missing: asked_question, attempts, audit, details, ",
         ),
-        *(({"output": output}, r"output: a TypedDict derived from Result is required") for output in PARTLY),
+        *(
+            ({"output": output}, r"output: a TypedDict derived from Result is required")
+            for output in (gg.Ok | NoResult, gg.Waiting | None, gg.Waiting)
+        ),
     ],
 )
 def test_channels_are_named_once_and_the_output_is_a_result(changed, message):
@@ -125,13 +111,13 @@ LACKING = {
     "no guard_error": ([], r"'request_guard', stops: given invalid_request, guard_error; allowed: nothing"),
     "guard_error without the node's name": (
         [
-            StopReason("guard_error", "guard_error", PHASES, "m", "a"),
-            StopReason("invalid_request:<field>", "invalid_request", PHASES, "m", "a"),
+            gg.StopReason("guard_error", "guard_error", PHASES, "m", "a"),
+            gg.StopReason("invalid_request:<field>", "invalid_request", PHASES, "m", "a"),
         ],
         r"phase of guard_error:request_guard: given label; allowed: nothing",
     ),
     "no audit_unavailable": (
-        [item for item in common_reasons(phases=PHASES) if item.family != "audit_unavailable"],
+        [item for item in gg.common_reasons(phases=PHASES) if item.family != "audit_unavailable"],
         r"^catalogue 'lacking': a run that had to be recorded .* \(`common_reasons` has it\); missing: label, lookup$",
     ),
 }
@@ -141,7 +127,7 @@ LACKING = {
 def test_a_catalogue_must_have_what_the_grammar_itself_stops_for(name):
     reasons, message = LACKING[name]
     with pytest.raises(GrammarError, match=message):
-        direct(catalogue=Catalogue("lacking", PHASES, reasons)).compile(name="lacking")
+        direct(catalogue=gg.Catalogue("lacking", PHASES, reasons)).compile(name="lacking")
 
 
 def test_declarations_live_in_the_metadata_and_survive_a_recompile():
@@ -160,7 +146,8 @@ def test_schemas_are_those_of_the_contract():
     graph = triage()
     assert graph.get_input_jsonschema()["properties"].keys() == {"ticket"}
     assert (
-        graph.get_output_jsonschema()["properties"].keys() == Out.__annotations__.keys() | Result.__annotations__.keys()
+        graph.get_output_jsonschema()["properties"].keys()
+        == Out.__annotations__.keys() | gg.Result.__annotations__.keys()
     )
     assert set(graph.get_context_jsonschema()["properties"]) == {"policy", "budget", "caller"}
 
@@ -245,14 +232,13 @@ def test_a_reducer_is_refused_wherever_it_is_declared(field, hint, shown):
 
 
 GUARD = {"phase": "label", "reads": ["proposed_label"], "writes": ["accepted_label"], "stops": ["llm", "invalid_label"]}
-PROPOSE = {"phase": "label", "reads": ["task"], "writes": ["proposed_label"]}
 KINDS = ["propose", "act", "review", "guard", "terminal"]
 
 
 def saying(**fields):
-    @declares(**fields)
+    @gg.declares(**fields)
     def declared(state, run):
-        return Pass()
+        return gg.Pass()
 
     return declared
 
@@ -284,7 +270,7 @@ def test_what_nobody_says_is_refused(kind):
 def test_only_a_guard_stops(kind):
     """Stop families beside any other body would be drawn nowhere, so they are refused."""
     with pytest.raises(GrammarError, match=r"^node 'n', stops: given llm; allowed: nothing, only a guard stops$"):
-        add(kind, saying(**PROPOSE, stops=["llm"]))
+        add(kind, saying(**{"phase": "label", "reads": ["task"], "writes": ["proposed_label"]}, stops=["llm"]))
 
 
 @pytest.mark.paired
@@ -293,21 +279,24 @@ def test_only_a_guard_stops(kind):
 def test_names_are_a_list(field, given):
     """A text is not taken for its letters, neither beside a body nor in a pattern."""
     with pytest.raises(GrammarError, match=rf"^declares, {field}: a list of names is required; given: {given!r}$"):
-        declares(**{field: given})
+        gg.declares(**{field: given})
     with pytest.raises(GrammarError, match=rf"^node 'n', {field}: a list of names is required; given: {given!r}$"):
         add("guard", **{**GUARD, field: given})
 
 
 def test_a_body_is_declared_once():
     with pytest.raises(GrammarError, match=r"^declares: once for a body; .*declared has Declares\(phase='label', "):
-        declares(phase="lookup")(saying(phase="label"))
-
-
-PROMPT = Prompt("label", "Label the ticket as JSON.", {"type": "object"})
+        gg.declares(phase="lookup")(saying(phase="label"))
 
 
 def named():
-    return choose_proposer("labeller", None, "openai:test-model", prompt=PROMPT, offline=lambda view: {"label": "bug"})
+    return gg.choose_proposer(
+        "labeller",
+        None,
+        "openai:test-model",
+        prompt=gg.Prompt("label", "Label the ticket as JSON.", {"type": "object"}),
+        offline=lambda view: {"label": "bug"},
+    )
 
 
 def asking(proposer, calls=None):
@@ -315,7 +304,7 @@ def asking(proposer, calls=None):
         outcome = yield proposer.call({"ticket": state["task"]})
         return {"proposed_label": outcome.packed()}
 
-    return body if calls is None else declares(calls=calls)(body)
+    return body if calls is None else gg.declares(calls=calls)(body)
 
 
 @pytest.mark.paired
@@ -354,7 +343,7 @@ WRONG_CALLS = {
 def test_only_what_a_kind_of_node_may_call_is_declared(name):
     node, calls, message = WRONG_CALLS[name]
     with pytest.raises(GrammarError, match=message):
-        triage(bodies={node: declares(calls=calls)(lambda state, run: {})})
+        triage(bodies={node: gg.declares(calls=calls)(lambda state, run: {})})
 
 
 def test_a_keyword_that_nothing_takes_is_refused_with_those_that_there_are():

@@ -11,10 +11,8 @@ import guardgraph
 from guardgraph import SelfCritiquePolicy, create_rag_agent, create_research_agent, create_self_critique_agent
 from guardgraph.graphs.patterns import PATTERNS
 
-EVERY_PATTERN = pytest.mark.parametrize("pattern", PATTERNS.values(), ids=lambda item: item.name)
 
-
-@EVERY_PATTERN
+@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=lambda item: item.name)
 def test_the_demo_of_a_pattern_ends_well(pattern):
     """The factory of an entry makes its agent, whose demo ends with an outcome that the entry explains."""
     agent = pattern.create_agent()
@@ -34,7 +32,6 @@ def test_the_registry_is_read_at_no_cost():
 
 
 CREATE = {"rag": create_rag_agent, "research": create_research_agent, "self_critique": create_self_critique_agent}
-ENDING = ("status", "stop_reason", "phase", "outcome")
 ANSWER = {
     "rag": ("answer", "citations", "citation_details", "passages", "clarify_reason", "best_score", "unverified"),
     "research": (
@@ -44,32 +41,38 @@ ANSWER = {
     "self_critique": ("answer", "critique_decision", "severity", "risks", "required_changes", "audit"),
 }
 OURS_ALONE = ("run_id", "pattern", "path", "timeline", "trace", "history", "asked_question", "usage", "so_far")
-RECORDED = ("elapsed_ms", "proposer", "attempts")
-"""What only our history says."""
 
 
 def business(result):
-    told = [{key: value for key, value in entry.items() if key not in RECORDED} for entry in result["history"]]
+    told = [
+        {key: value for key, value in entry.items() if key not in ("elapsed_ms", "proposer", "attempts")}
+        for entry in result["history"]
+    ]
     return {"history": told, **{key: value for key, value in result.items() if key not in OURS_ALONE}}
 
 
 def business_by_hand(pattern, state):
-    kept = {key: state[key] for key in (*ENDING, *ANSWER[pattern]) if key in state}
+    kept = {
+        key: state[key] for key in (*("status", "stop_reason", "phase", "outcome"), *ANSWER[pattern]) if key in state
+    }
     return {"history": state["history"], **kept, **state.get("evidence", {})}
 
 
-OTHER_SLA = {"answer": "The enterprise plan has a 99.5% monthly uptime SLA.", "citations": ["doc_sla_enterprise_v3"]}
-NOT_A_NOTE = {"answer": "Yes.", "citations": ["n99"]}
 CASES = {
     "rag": {
         "grounded_answer": {},
         "clarify": {"retriever": lambda asked: []},
-        "invalid_answer:contradicts_source": {"answerer": lambda view: OTHER_SLA},
+        "invalid_answer:contradicts_source": {
+            "answerer": lambda view: {
+                "answer": "The enterprise plan has a 99.5% monthly uptime SLA.",
+                "citations": ["doc_sla_enterprise_v3"],
+            }
+        },
     },
     "research": {
         "grounded_research_answer": {},
         "no_sources_after_dedupe": {"search": lambda asked: []},
-        "invalid_answer:citation_unknown": {"writer": lambda view: NOT_A_NOTE},
+        "invalid_answer:citation_unknown": {"writer": lambda view: {"answer": "Yes.", "citations": ["n99"]}},
     },
     "self_critique": {
         "revised_once": {},

@@ -88,7 +88,6 @@ def test_no_hint_raises_a_limit():
 TIERS = ({"scope": "suffix:gov", "tier": "official"},)
 OPEN = ResearchPolicy(open=True, trust=TIERS, denied_domains=["domain:evil.example"])
 URLS = ["https://a.example.org/a", "https://x.evil.example/b", "https://nasa.gov/c", "http://192.0.2.7:81/d"]
-ALLOWED = {URLS[0], URLS[2]}
 CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
 
 
@@ -113,7 +112,7 @@ def test_an_open_run_reads_every_host_that_is_not_denied():
     agent = create_research_agent(search=search, policy=OPEN, recorder=kept, **parts)
     result = agent.invoke(asked())
     calls = parts["reader"].calls
-    assert {call["url"] for call in calls} == ALLOWED
+    assert {call["url"] for call in calls} == {URLS[0], URLS[2]}
     assert all((call["hosts"], call["denied"]) == (["*"], ["domain:evil.example"]) for call in calls)
     assert result["aggregate"]["denied_sources"] == [denied(URLS[1], "listed"), denied(URLS[3], "port")]
     assert result["citation_details"][0]["tier"] == "official"
@@ -164,7 +163,6 @@ def test_an_open_policy_has_tiers_and_no_lists(policy, told):
 DROP = ResearchPolicy(on_unsupported="mark")
 MISQUOTED = {**NOTES[0], "quote": "Nothing of the kind stands in any page."}
 NAMED = "verification_failed:quote_not_in_source"
-CITE_LAST = {"answer": "The incident is known.", "citations": ["n6"]}
 
 
 def given_notes(proposed):
@@ -173,7 +171,7 @@ def given_notes(proposed):
 
 def test_one_misquoted_note_of_six_is_left_out():
     """The answer is of the rest, whose ids do not change, and the writer is shown nothing of the note."""
-    writer = scripted_tool(CITE_LAST)
+    writer = scripted_tool({"answer": "The incident is known.", "citations": ["n6"]})
     parts = {"extractor": scripted_tool([*[NOTES[0]] * 2, MISQUOTED, *[NOTES[1]] * 3]), "writer": writer}
     result = check_result(RESEARCH_REASONS, research(policy=DROP, **parts))
     assert (result["outcome"], result["citations"]) == ("grounded_research_answer", ["n6"])

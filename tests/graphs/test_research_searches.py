@@ -67,14 +67,15 @@ MODEL_PLAN = {
     ]
 }
 ALPHA = f"https://{HOSTS[0]}/pumps"
-NOTE = {"claim": TEXTS[ALPHA], "quote": TEXTS[ALPHA], "url": ALPHA}
 ANSWER = {"answer": TEXTS[ALPHA], "citations": ["n1"]}
 
 
 def proposed(*replies, context=ASKED_ONCE):
     """Run an agent on a model that plans and takes a note, then replies."""
     world, kept = Searched(), Kept()
-    model = ScriptedChatModel(MODEL_PLAN, {"notes": [NOTE]}, *replies)
+    model = ScriptedChatModel(
+        MODEL_PLAN, {"notes": [{"claim": TEXTS[ALPHA], "quote": TEXTS[ALPHA], "url": ALPHA}]}, *replies
+    )
     given = {"policy": OPEN, "search": world.search, "reader": world.read, "recorder": kept}
     agent = create_research_agent(model, budget=ResearchBudget(max_queries=4), **given)
     result = agent.invoke(asked(), context=context)
@@ -111,15 +112,15 @@ def test_a_refused_proposal_is_asked_for_again(reason):
     assert [attempt["reason"] for attempt in result["attempts"]] == [reason]
 
 
-CALLER = {"tenant": "acme-corp", "user": "j.doe@acme.io", "groups": ["night shift"]}
-
-
 @pytest.mark.parametrize(
     "query", ["pumps of acme-corp", "ACME-CORP", "ask j.doe@acme.io", "the night\nshift", "project zephyr"]
 )
 def test_a_query_says_nothing_of_who_asks(query):
     """Nor a term that the policy denies; it is not asked for again, and no search is told."""
-    context = {"caller": CALLER, "policy": {"denied_query_terms": ["Project Zephyr"]}}
+    context = {
+        "caller": {"tenant": "acme-corp", "user": "j.doe@acme.io", "groups": ["night shift"]},
+        "policy": {"denied_query_terms": ["Project Zephyr"]},
+    }
     world, result = proposed({"open": [], "queries": [query]}, context=context)
     assert (result["stop_reason"], world.queries, "attempts" in result) == ("query_denied", ["alpha"], False)
     assert "zephyr" not in str(result.get("details")).casefold()

@@ -15,8 +15,6 @@ from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
-MISCITED = {"answer": "Soon.", "citations": ["a_rumour"]}
-
 
 def escalate(view):
     return {"decision": "escalate", "severity": "high", "risks": [], "required_changes": [], "reason": "Ask someone."}
@@ -26,7 +24,12 @@ def escalate(view):
     ("kind", "agent", "given", "status"),
     [
         ("Rag", create_rag_agent, load_rag_demo(), "ok"),
-        ("Rag", lambda: create_rag_agent(answerer=lambda view: MISCITED), load_rag_demo(), "stopped"),
+        (
+            "Rag",
+            lambda: create_rag_agent(answerer=lambda view: {"answer": "Soon.", "citations": ["a_rumour"]}),
+            load_rag_demo(),
+            "stopped",
+        ),
         ("Rag", create_rag_agent, {}, "stopped"),
         ("Research", create_research_agent, load_research_demo(), "ok"),
         ("SelfCritique", create_self_critique_agent, load_self_critique_demo(), "ok"),
@@ -86,11 +89,8 @@ def test_a_timeline_tells_the_whole_run(mode):
     ]
 
 
-TOLD_QUESTION = {"question": "What is the P1 first response target?"}
 INTENT = {"kind": "retrieve", "query": "P1 first response target"}
-CITED = ["doc_sla_enterprise_v3"]
-GOOD = {"answer": "P1 incidents are answered within 15 minutes.", "citations": CITED}
-ALWAYS = {"event", "run_id", "pattern", "node", "kind", "phase", "visit"}
+GOOD = {"answer": "P1 incidents are answered within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
 SECRET = "velociraptor"
 
 
@@ -122,7 +122,7 @@ def test_every_pattern_tells_every_node_in_order(name):
     assert without_ids(asyncio.run(_aevents_of(agent, given))) == without_ids(told)
     for event in told:
         assert set(event) <= set(Progress.__annotations__)
-        assert set(event) >= ALWAYS
+        assert set(event) >= {"event", "run_id", "pattern", "node", "kind", "phase", "visit"}
         assert json.loads(json.dumps(event)) == event
     assert {event["event"] for event in told} == {"began", "calling", "judged", "ended"}
 
@@ -130,7 +130,7 @@ def test_every_pattern_tells_every_node_in_order(name):
 def test_an_answer_that_is_asked_for_again_is_told_before_the_next_one_comes():
     wrong = {**GOOD, "citations": ["doc_of_nobody"]}
     agent = create_rag_agent(ScriptedChatModel(INTENT, wrong, GOOD))
-    told = events_of(agent, TOLD_QUESTION)
+    told = events_of(agent, {"question": "What is the P1 first response target?"})
     [again] = [event for event in told if event.get("verdict") == "again"]
     assert (again["node"], again["to"]) == ("answer_guard", "generate")
     assert agent.frame.catalogue.find(again["reason"]) is not None

@@ -35,10 +35,7 @@ def test_a_waiting_run_shows_what_a_person_has_to_decide(saver, tmp_path):
     }
 
 
-@pytest.mark.parametrize(
-    ("saver", "mode"),
-    [*((memory, mode) for mode in MODES), *((sqlite, mode) for mode in ("invoke", "stream", "batch"))],
-)
+@pytest.mark.parametrize(("saver", "mode"), [*((memory, mode) for mode in MODES), (sqlite, "invoke")])
 def test_what_a_person_approves_is_done(saver, mode, tmp_path):
     """In each of LangGraph's ways, a run goes on with an approval and ends as if nobody had waited."""
     with saver(tmp_path) as checkpointer:

@@ -33,7 +33,6 @@ from guardgraph.testing import InMemoryRecorder, scripted_tool
 
 UNFIT = revise('ADD "Thank you"', 'REMOVE "thanks. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
-CUT = DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." * 3
 
 
 def hash_of(text):
@@ -127,7 +126,12 @@ def test_after_three_attempts_the_last_one_is_repaired():
 @pytest.mark.parametrize(
     ("critique", "last", "budget", "reason"),
     [
-        (revise('ADD "We estimate recovery"'), CUT, {}, "patch_violation:length_increase_limit"),
+        (
+            revise('ADD "We estimate recovery"'),
+            DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." * 3,
+            {},
+            "patch_violation:length_increase_limit",
+        ),
         (revise('ADD "It is resolved"'), THANKS[-1], {}, "patch_violation:restricted_claims"),
         (UNFIT, f"{REVISED} Many thanks.", {}, "patch_violation:required_changes_not_applied"),
     ],
@@ -146,11 +150,11 @@ def test_a_wrong_argument_is_a_clear_error(slot):
         create_self_critique_agent(**{slot: 5})
 
 
-DENIED = {"policy": {"allowed_decisions_execution": []}}
-NOT_ALLOWED = {"policy": {"allowed_decisions_policy": []}}
-
-
-@pytest.mark.parametrize("tighter", [DENIED, NOT_ALLOWED], ids=["execution", "policy"])
+@pytest.mark.parametrize(
+    "tighter",
+    [{"policy": {"allowed_decisions_execution": []}}, {"policy": {"allowed_decisions_policy": []}}],
+    ids=["execution", "policy"],
+)
 @pytest.mark.parametrize(
     ("before", "critique", "phase", "ending"),
     [
@@ -173,9 +177,6 @@ def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase,
     assert result["so_far"]["critique"]["decision"] == critique["decision"]
     assert result["critique"]["decision"] == critique["decision"]
     assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
-
-
-GUARANTEED = f"{DRAFT} We guarantee that this will not happen again."
 
 
 @pytest.mark.paired
@@ -219,6 +220,6 @@ def test_an_edited_text_is_guarded_like_any_revision(edited, problem):
 
 
 def test_a_person_cannot_approve_what_no_text_may_say():
-    graph, shown = escalated(draft=GUARANTEED)
+    graph, shown = escalated(draft=f"{DRAFT} We guarantee that this will not happen again.")
     result = checked(graph.invoke(decided(shown, "approve"), THREAD))
     assert result["stop_reason"] == "invalid_answer:restricted_claims"

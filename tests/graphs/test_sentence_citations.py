@@ -9,7 +9,6 @@ from guardgraph import RagBudget, RagPolicy, create_rag_agent, replay, verify, w
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 
-STRICT = POLICY.model_copy(update={"require_sentence_citations": True})
 TEXTS = {
     "doc_a": "P1 is answered in 15 minutes. Tickets are closed by the desk.",
     "doc_b": "Uptime is 99.95 % for Initech. The desk says: \u201cno ticket is lost\u201d.",
@@ -19,7 +18,11 @@ FOUND = [{**CANDIDATE, "doc_id": doc_id, "text": text} for doc_id, text in TEXTS
 
 
 def said(answer, *citations):
-    graph = agent_with(*FOUND, answer={"answer": answer, "citations": list(citations)}, policy=STRICT)
+    graph = agent_with(
+        *FOUND,
+        answer={"answer": answer, "citations": list(citations)},
+        policy=POLICY.model_copy(update={"require_sentence_citations": True}),
+    )
     return check_result(RAG_REASONS, graph.invoke(QUESTION))
 
 
@@ -63,26 +66,6 @@ def test_a_sentence_inherits_in_its_paragraph():
         assert (result["stop_reason"], result["sentence"]) == ("invalid_answer:uncited_sentence", sentence)
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason", "unsupported"),
-    [
-        ("P1 is answered in 15 minutes [doc_a]. Refunds take 15 days [doc_c].", "contradicts_source", ["15 days"]),
-        ("Refunds take 10 days [doc_a].", "unsupported_number", ["10 days"]),
-        ("The desk closes Initech tickets [doc_a]. Uptime is 99.95 % [doc_b].", "unsupported_name", ["Initech"]),
-        ("The desk says \"no ticket is lost.\" [doc_b]", "", []),
-        ("The desk says \u00abno ticket is lost\u00bb [doc_a].", "quote_not_in_source", ["no ticket is lost"]),
-    ],
-)  # fmt: skip
-def test_a_sentence_is_held_against_what_it_cites(answer, reason, unsupported):
-    """Numbers, names and quotes stand in the chunks that the sentence cites, not only somewhere in the answer's."""
-    result = said(answer, "doc_a", "doc_b", "doc_c")
-    assert (result["stop_reason"].partition("invalid_answer:")[2], result.get("unsupported", [])) == (
-        reason,
-        unsupported,
-    )
-    assert reason != "quote_not_in_source" or unsupported[0] in result["sentence"]
-
-
 def test_the_view_and_the_prompt_ask_for_marks_when_the_policy_does():
     answerer = scripted_tool({"answer": "P1 is answered in 15 minutes [doc_a].", "citations": []}, loop=True)
     graph = agent_with(*FOUND, answerer=answerer)
@@ -102,7 +85,6 @@ DESK_TEXTS = {
 CHUNKS = [{"doc_id": name, "source": "support_policy", "text": text, "score": 0.9} for name, text in DESK_TEXTS.items()]
 FIRST, WRONG, LAST = "P1 is answered within 15 minutes.", "Refunds take 12 days.", "P2 is answered within 4 hours."
 FOREIGN, TURNED = "Gartner says so.", "Tickets of all customers are not closed by the night desk."
-UNCOVERED = "Elephants wander quietly through northern valleys at dusk."
 SAID = f"{FIRST} {WRONG} {LAST}"
 LISTS = {"allowed_sources_policy": ["support_policy"], "allowed_sources_execution": ["support_policy"]}
 STOP, MARK = RagPolicy(**LISTS), RagPolicy(**LISTS, on_unsupported="mark")
@@ -143,7 +125,7 @@ def test_a_refused_sentence_stops_the_run_or_is_marked(name):
     assert given["trace"][-1]["unverified"] == len(marked(given)) == len(given["history"][-1]["unverified"])
 
 
-@pytest.mark.parametrize("text", [TURNED, UNCOVERED])
+@pytest.mark.parametrize("text", [TURNED, "Elephants wander quietly through northern valleys at dusk."])
 def test_a_doubt_is_ignored_marked_or_stops(text):
     text = f"{FIRST} {text}"
     doubted = answer(text)

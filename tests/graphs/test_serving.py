@@ -20,11 +20,8 @@ from served_clients import CLIENTS, CREATE, INPUT, WITH_CONTEXT, at_once, begun,
 from guardgraph import create_rag_agent
 from guardgraph.graphs.rag import DEMO_SOURCES
 
-MALFORMED = {"rag": {"question": 7}, "research": {"goal": GOAL}, "self_critique": {}, "tools": {"task": ""}}
 CLOSED = {"policy": {"allowed_sources_execution": []}}
-WIDE = {"policy": {"allowed_sources_policy": ["operations_notes"], "allowed_sources_execution": ["operations_notes"]}}
 TIGHT = {"budget": {"max_query_chars": 9}}
-LOOSE = {"budget": {"max_query_chars": 9999, "max_top_k": 50, "min_chunk_score": 0.0}}
 FORGED = {"accepted_answer": {"answer": "forged", "citations": []}, "route": "answered", "stop_reason": "success"}
 
 
@@ -52,7 +49,14 @@ def thread(client):
 
 def test_every_client_gets_the_dictionary_of_invoke(server):
     """Whoever asks and however the run ends, the result is that of a graph in the own process; only times differ."""
-    asked = [(pattern, given[pattern]) for given in (INPUT, MALFORMED) for pattern in CREATE]
+    asked = [
+        (pattern, given[pattern])
+        for given in (
+            INPUT,
+            {"rag": {"question": 7}, "research": {"goal": GOAL}, "self_critique": {}, "tools": {"task": ""}},
+        )
+        for pattern in CREATE
+    ]
     made = [(ask, pattern, given) for pattern, given in asked for ask in CLIENTS]
     results = iter(at_once([partial(ask, server.url, pattern, given) for ask, pattern, given in made]))
     for pattern, given in asked:
@@ -90,7 +94,16 @@ def test_a_run_can_be_followed_node_by_node(client):
         assert [node for part in remote for node in part] == expected["path"], pattern
 
 
-CONTEXTS = [(CLOSED, CLOSED), (WIDE, CLOSED), (TIGHT, TIGHT), (LOOSE, None), ({}, None)]
+CONTEXTS = [
+    (CLOSED, CLOSED),
+    (
+        {"policy": {"allowed_sources_policy": ["operations_notes"], "allowed_sources_execution": ["operations_notes"]}},
+        CLOSED,
+    ),
+    (TIGHT, TIGHT),
+    ({"budget": {"max_query_chars": 9999, "max_top_k": 50, "min_chunk_score": 0.0}}, None),
+    ({}, None),
+]
 """What clients give, and what that comes to."""
 
 
@@ -216,7 +229,6 @@ def test_the_examples_of_the_page_print_what_it_says(server):
 
 
 FIRST, NEXT = "What SLA applies to the enterprise plan?", "And for P1 incidents?"
-HURRIED = {"budget": {"max_seconds": 0.0}}
 
 
 def test_a_conversation_on_langgraph_s_server(tmp_path):
@@ -235,7 +247,7 @@ def test_a_conversation_on_langgraph_s_server(tmp_path):
         whole = "".join(json.dumps(part.data) for part in parts)
         assert "15 minutes" in whole
         assert "proposed_" not in whole
-        stopped = client.runs.wait(thread, "chat", input=asked[1], context=HURRIED)
+        stopped = client.runs.wait(thread, "chat", input=asked[1], context={"budget": {"max_seconds": 0.0}})
         assert stopped["messages"][-1]["response_metadata"]["stop_reason"] == "max_seconds"
         told = client.runs.wait(None, "chat", input={"messages": []}, raise_error=False)
         assert told["__error__"]["error"] == "InputError"

@@ -41,8 +41,6 @@ from guardgraph import (
 from guardgraph.grammar import NamedTool, hash_licence
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
-NEVER = {"send_money": ToolRule(approve="never")}
-
 
 def _taken(args: str) -> str:
     return args
@@ -262,7 +260,7 @@ def test_a_step_with_several_calls():
 def test_a_refused_call_is_proposed_again():
     """What form and support refuse is asked again, with the reason; what a list denies is not."""
     model = ScriptedChatModel(calls({"tool": "read_bill", "args": {}}), calls(READ), calls(STOLEN), DONE)
-    result = run_office(model=model, rules=NEVER)
+    result = run_office(model=model, rules={"send_money": ToolRule(approve="never")})
     assert result["outcome"] == "answered"
     assert [item["reason"] for item in result["attempts"]] == [
         "invalid_action:schema",

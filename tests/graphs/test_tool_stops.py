@@ -30,7 +30,6 @@ DETAILS = {"details": ...}
 RAW = {"raw_action": ...}
 SHOWN = {**RAW, **DETAILS}
 CALLED = {"tool_calls": ...}
-NEVER = {"send_money": ToolRule(approve="never")}
 FINE = {"answer": "All is done."}
 DENIED = {
     "tool_not_allowed_policy:<tool>": {"tools_policy": []},
@@ -199,7 +198,7 @@ STOPS: dict[str, StopCase] = {
     "max_tool_calls": StopCase("plan", ended(calls(READ, PAY), budget=ToolBudget(max_tool_calls=1)), SHOWN),
     "unsupported_argument:<tool>.<argument>": StopCase(
         "plan",
-        ended(*BILL, calls(STOLEN), rules=NEVER),
+        ended(*BILL, calls(STOLEN), rules={"send_money": ToolRule(approve="never")}),
         {**RAW, "unsupported": ..., **CALLED},
         "unsupported_argument:send_money.to",
     ),

@@ -41,10 +41,8 @@ from guardgraph import (
 from guardgraph.grammar import Budget, Catalogue
 from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router
 
-AGENTS = [triage, create_rag_agent, create_research_agent, create_self_critique_agent]
 
-
-@pytest.mark.parametrize("create", AGENTS)
+@pytest.mark.parametrize("create", [triage, create_rag_agent, create_research_agent, create_self_critique_agent])
 def test_the_patterns_hold(create):
     graph = create()
     assert verify(graph) == []
@@ -92,9 +90,6 @@ def test_a_graph_that_was_not_compiled_by_the_grammar_has_no_door():
 def test_only_a_compiled_graph_can_be_proved(given):
     with pytest.raises(InputError, match=r"^verify: a compiled LangGraph graph is required; given: "):
         verify(given)
-
-
-WIDE = Policy(labels=("anything",))
 
 
 class Lax(GuardedGraph):
@@ -171,7 +166,7 @@ EDITS = {
     "a declaration": redeclared,
     "a node remade": remade,
     "a method of a node": made(invoke=plain),
-    "the policy": frame(policy=WIDE),
+    "the policy": frame(policy=Policy(labels=("anything",))),
     "the policy, inside": lambda graph: object.__setattr__(graph.nodes["label"].bound.frame.policy, "labels", ("x",)),
     "the budget": frame(budget=Budget(max_seconds=1e6)),
     "what the entry guard clears": frame(lasting=()),
