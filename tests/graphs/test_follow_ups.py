@@ -1,17 +1,19 @@
 """A question that follows a conversation: which turns are read, how it is rewritten, what licenses, where it shows."""
 
+import asyncio
 import json
 
 import pytest
 from cli_runs import empty_folder
 from cli_runs import run as command
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.prompt_values import ChatPromptValue
 from rag_agents import ANSWER, INTENT, SLA
 from recorded_runs import Kept
 from runs import check_result, run
 from tables import each_row
 
-from guardgraph import InputError, MessagesAgent, create_rag_agent
+from guardgraph import ConfigurationError, InputError, MessagesAgent, create_rag_agent, create_research_agent
 from guardgraph.nodes.offline.rag import condense_offline_question
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel
@@ -131,8 +133,12 @@ def test_the_command_reads_a_history(here):
 def test_a_stopped_run_is_a_message_that_says_so():
     """Its text is the deployment's, its metadata have the reason, and the conversation passes it over."""
     chat = MessagesAgent(create_rag_agent(), stopped="Please ask a colleague.")
-    message = chat.invoke(PLAN_QUESTION, context={"budget": {"max_seconds": 0.0}})
+    late = {"budget": {"max_seconds": 0.0}}
+    message = chat.invoke(PLAN_QUESTION, context=late)
     assert (message.text, message.additional_kwargs) == ("Please ask a colleague.", {})
+    assert asyncio.run(chat.ainvoke(PLAN_QUESTION, context=late)).text == message.text
+    asked = ChatPromptValue(messages=[HumanMessage(PLAN_QUESTION)])
+    assert chat.compile().invoke({"messages": asked.to_messages()})["messages"][-1].text == chat.invoke(asked).text
     told = message.response_metadata
     assert (told["status"], told["stop_reason"], told["phase"]) == ("stopped", "max_seconds", "plan")
     model = ScriptedChatModel({"question": STANDALONE}, INTENT, ANSWER)
@@ -147,6 +153,7 @@ def test_a_stopped_run_is_a_message_that_says_so():
     ("messages", "said"),
     [
         ([], "one at least is required"),
+        ([5], "messages of LangChain are required"),
         ({"question": "Why?"}, "a list of messages is required; given: NoneType"),
         ([AIMessage("Hello.")], "the last one must be a person's; given: one of type 'ai'"),
         (
@@ -158,3 +165,10 @@ def test_a_stopped_run_is_a_message_that_says_so():
 def test_what_is_no_conversation_is_refused(messages, said):
     with pytest.raises(InputError, match=said):
         MessagesAgent(create_rag_agent()).invoke(messages)
+    for given, field in (
+        ((5,), "agent"),
+        ((create_research_agent(),), "agent"),
+        ((create_rag_agent(), " "), "stopped"),
+    ):
+        with pytest.raises(ConfigurationError, match=f"^{field}: "):
+            MessagesAgent(given[0], **({"stopped": given[1]} if given[1:] else {}))

@@ -273,6 +273,17 @@ def test_only_a_guard_stops(kind):
         add(kind, saying(**{"phase": "label", "reads": ["task"], "writes": ["proposed_label"]}, stops=["llm"]))
 
 
+@pytest.mark.parametrize("kind", ["propose", "guard"])
+def test_only_an_act_has_effects_rounds_and_what_stands_before_it(kind):
+    said = {"phase": "label", "reads": [], "writes": []}
+    for field, given in {"effects": ["pay"], "rounds": 2, "behind": ["label_guard"]}.items():
+        with pytest.raises(GrammarError, match=rf"^node 'n', {field}: given; allowed: nothing, only an act node "):
+            add(kind, saying(**said, **{field: given}))
+    for attempts, again in ((0, "label"), (True, "label"), (2, None)):
+        with pytest.raises(GrammarError, match=r"^node 'n', attempts: a whole number from 1 on, beside again"):
+            add("guard", saying(**said), attempts=attempts, again=again)
+
+
 @pytest.mark.paired
 @pytest.mark.parametrize("given", ["task", 3, True])
 @pytest.mark.parametrize("field", ["reads", "writes", "stops"])
