@@ -11,23 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph._branch import BranchSpec
 from langgraph.types import RetryPolicy
-from tampering import (
-    Tame,
-    branch,
-    by_rule,
-    channel,
-    declared,
-    edge,
-    fails,
-    lax,
-    node,
-    overridden,
-    plain,
-    readable,
-    spec,
-    ways,
-)
 from ticket_pattern import PHASES, REASONS, TICKET, Policy, State, pattern, triage
+from typing_extensions import TypedDict
 
 from guardgraph import (
     RULES,
@@ -90,6 +75,10 @@ def test_a_graph_that_was_not_compiled_by_the_grammar_has_no_door():
 def test_only_a_compiled_graph_can_be_proved(given):
     with pytest.raises(InputError, match=r"^verify: a compiled LangGraph graph is required; given: "):
         verify(given)
+
+
+def plain(state):
+    return {"accepted_label": "bug"}
 
 
 class Lax(GuardedGraph):
@@ -207,135 +196,175 @@ def test_a_subclass_has_a_door_of_its_own():
     """A graph of another class may do anything in the place of the door; the finding names the class."""
     graph = triage()
     graph.__class__ = Lax
-    assert [str(finding) for finding in by_rule(verify(graph), "door")] == [
+    assert [str(finding) for finding in verify(graph) if finding.rule == "door"] == [
         "door: the graph is a Lax, whose door may be another"
     ]
 
 
+def edge(start, end):
+    return lambda builder: builder.add_edge(start, end)
+
+
+def node(name, **kwargs):
+    return lambda builder: builder.add_node(name, plain, **kwargs)
+
+
+def branch(name, path, ends=None):
+    return lambda builder: builder.add_conditional_edges(name, path, ends)
+
+
+def runnable(name, **changed):
+    return lambda builder: [setattr(builder.nodes[name].runnable, key, value) for key, value in changed.items()]
+
+
+def spec(name, **changed):
+    return lambda builder: [setattr(builder.nodes[name], key, value) for key, value in changed.items()]
+
+
+def schema(which, **channels):
+    return lambda builder: builder.schemas[getattr(builder, which)].update(channels)
+
+
+def channel(name, made):
+    return lambda builder: builder.channels.update({name: made})
+
+
+def ways(name, **changed):
+    """Return a change to the path map of a guard's own conditional edge; None takes a way out."""
+
+    def change(builder):
+        ends = builder.branches[name]["route"].ends
+        ends.update(changed)
+        for way in [way for way, end in ends.items() if end is None]:
+            del ends[way]
+
+    return change
+
+
+def readable(name, channel):
+    """Return a change that gives a node one more channel to read."""
+
+    def change(builder):
+        wider = TypedDict("Wider", dict.fromkeys([*builder.schemas[builder.nodes[name].input_schema], channel], str))
+        builder._add_schema(wider)
+        builder.nodes[name].input_schema = wider
+
+    return change
+
+
+def declared(name, **changed):
+    """Return a change that replaces a node by one of the grammar's with another declaration."""
+
+    def change(builder):
+        made = builder.nodes[name].runnable
+        made.frame.declarations[name] = item = replace(made.declaration, **changed)
+        builder.nodes[name].runnable = GrammarNode(item, made.body, made.frame)
+        builder.nodes[name].metadata = item.build_node_metadata()
+
+    return change
+
+
+class Tame(GrammarNode):
+    """A node that would do something else."""
+
+
+def other_guard(builder):
+    lax = pattern(policy=Policy(labels=("anything",))).builder()
+    builder.nodes["label_guard"].runnable = lax.nodes["label_guard"].runnable
+
+
+def by(*tamper, path="", nodes=None):
+    """Return what is done to a graph, and the nodes and the path of what is found; the nodes are those of the path."""
+    way = path.split()
+    return tamper, tuple(sorted({*way} - {START, END} if nodes is None else nodes.split())), tuple(way)
+
+
 BROKEN = {
-    "foreign: a plain node": (["extra"], None, [node("extra"), edge("extra", "label_guard")]),
-    "guarded: a plain node between": (
-        ["extra", "label"],
-        ("label", "extra"),
-        [node("extra"), edge("label", "extra"), edge("extra", "label_guard")],
+    "foreign: a plain node": by(node("extra"), edge("extra", "label_guard"), nodes="extra"),
+    "foreign: a forged node": by(
+        node("extra", metadata={"kind": "guard", "stops": ["llm"]}), edge("extra", "routed"), nodes="extra"
     ),
-    "rounds: a write after other calls": (["lookup"], None, [declared("lookup", effects=("pay",), rounds=2)]),
-    "foreign: a forged node": (
-        ["extra"],
-        None,
-        [node("extra", metadata={"kind": "guard", "stops": ["llm"]}), edge("extra", "routed")],
+    "foreign: a guard's own method": by(runnable("label_guard", invoke=plain), nodes="label_guard"),
+    "foreign: a subgraph": by(
+        lambda builder: builder.add_node("extra", create_rag_agent()), edge("extra", "label_guard"), nodes="extra"
     ),
-    "foreign: a guard's own method": (["label_guard"], None, [overridden("node")]),
-    "foreign: a subgraph": (
-        ["extra"],
-        None,
-        [lambda builder: builder.add_node("extra", create_rag_agent()), edge("extra", "label_guard")],
+    "foreign: a handler for all": by(
+        lambda builder: builder.set_node_defaults(error_handler=plain), nodes="label_guard"
     ),
-    "foreign: a handler for all": (
-        ["label_guard"],
-        None,
-        [lambda builder: builder.set_node_defaults(error_handler=plain)],
+    "foreign: forged metadata": by(spec("label", metadata={"kind": "guard"}), nodes="label"),
+    "foreign: another pattern's guard": by(other_guard, nodes="label_guard"),
+    "foreign: a subclass of ours": by(runnable("label", __class__=Tame), nodes="label"),
+    "foreign: a path map that says one thing and means another": by(
+        ways("label_guard", stop_llm="lookup", lookup="stop_llm"), nodes="label_guard"
     ),
-    "foreign: forged metadata": (["label"], None, [spec("label", metadata={"kind": "guard"})]),
-    "foreign: another pattern's guard": (
-        ["label_guard"],
-        None,
-        [lambda builder: setattr(builder.nodes["label_guard"], "runnable", lax().nodes["label_guard"].runnable)],
+    "foreign: a join": by(edge(["label_guard", "duty_guard"], "routed"), nodes="routed"),
+    "guarded: a plain node between": by(
+        node("extra"), edge("label", "extra"), edge("extra", "label_guard"), path="label extra"
     ),
-    "foreign: a subclass of ours": (
-        ["label"],
-        None,
-        [lambda builder: setattr(builder.nodes["label"].runnable, "__class__", Tame)],
+    "rounds: a write after other calls": by(declared("lookup", effects=("pay",), rounds=2), nodes="lookup"),
+    "entry: a second begin": by(edge(START, "duty_guard"), path=f"{START} duty_guard"),
+    "entry: a conditional begin": by(
+        branch(START, Router(), {"routed": "routed", "request_guard": "request_guard"}), path=f"{START} routed"
     ),
-    "foreign: a path map that says one thing and means another": (
-        ["label_guard"],
-        None,
-        [ways("label_guard", stop_llm="lookup", lookup="stop_llm")],
+    "entry: begun again": by(ways("label_guard", request_guard="request_guard"), path="label_guard request_guard"),
+    "bypass: an edge": by(edge("label", "lookup"), path="label lookup"),
+    "bypass: an open branch": by(branch("label", lambda state: "lookup"), path="label lookup"),
+    "raw: an act node": by(readable("lookup", "proposed_label"), nodes="lookup"),
+    "raw: the record of calls": by(readable("label_guard", "calls:label"), nodes="label_guard"),
+    "raw: the output": by(schema("output_schema", proposed_label=EphemeralValue(str))),
+    "sealed: the input": by(schema("input_schema", accepted_label=LastValue(str))),
+    "triggers: a proposal that starts a tool": by(channel("branch:to:lookup", EphemeralValue(str)), nodes="lookup"),
+    "fresh: a proposal that stays": by(channel("proposed_label", LastValue(str))),
+    "exits: a second branch": by(branch("label_guard", lambda state: "spam", {"spam": "spam"}), nodes="label_guard"),
+    "exits: an unrecorded stop that decides": by(
+        branch("stop_audit_unavailable", EndingRouter(), {END: END}), nodes="stop_audit_unavailable"
     ),
-    "foreign: a join": (["routed"], None, [lambda builder: builder.add_edge(["label_guard", "duty_guard"], "routed")]),
-    "entry: a second begin": (["duty_guard"], (START, "duty_guard"), [edge(START, "duty_guard")]),
-    "entry: a conditional begin": (
-        ["routed"],
-        (START, "routed"),
-        [branch(START, Router(), {"routed": "routed", "request_guard": "request_guard"})],
+    "reachable: a guard that no edge leads to": by(ways("label_guard", lookup=None), nodes="lookup"),
+    "cycles: past every guard": by(
+        node("extra"), edge("label", "extra"), edge("extra", "label"), path="extra label extra"
     ),
-    "entry: begun again": (
-        ["label_guard", "request_guard"],
-        ("label_guard", "request_guard"),
-        [ways("label_guard", request_guard="request_guard")],
+    "cycles: a guard that can only fail": by(
+        ways("duty_guard", duty_guard="duty_guard", stop_desk_denied=None, stop_tool=None, stop_budget=None),
+        path="duty_guard duty_guard",
     ),
-    "bypass: an edge": (["label", "lookup"], ("label", "lookup"), [edge("label", "lookup")]),
-    "bypass: an open branch": (["label", "lookup"], ("label", "lookup"), [branch("label", lambda state: "lookup")]),
-    "raw: an act node": (["lookup"], None, [readable("lookup", "proposed_label")]),
-    "raw: the record of calls": (["label_guard"], None, [readable("label_guard", "calls:label")]),
-    "raw: the output": (
-        [],
-        None,
-        [lambda builder: builder.schemas[builder.output_schema].update(proposed_label=EphemeralValue(str))],
+    "ends: after a guard": by(ways("label_guard", **{END: END}), path=f"label_guard {END}"),
+    "ends: a terminal that goes on": by(edge("routed", "label_guard"), nodes="routed"),
+    "ends: a stop that is always recorded": by(ways("stop_llm", stop_audit_unavailable=None), nodes="stop_llm"),
+    "ends: a guard past the recorder": by(
+        ways("label_guard", stop_audit_unavailable="stop_audit_unavailable"),
+        path="label_guard stop_audit_unavailable",
+        nodes="label_guard",
     ),
-    "sealed: the input": (
-        [],
-        None,
-        [lambda builder: builder.schemas[builder.input_schema].update(accepted_label=LastValue(str))],
+    "families: declared, not drawn": by(ways("label_guard", stop_llm=None), nodes="label_guard"),
+    "families: drawn, not declared": by(ways("duty_guard", stop_llm="stop_llm"), nodes="duty_guard"),
+    "drawn: another way": by(ways("duty_guard", lookup="lookup"), path="duty_guard lookup"),
+    "again: a proposal that it does not judge": by(
+        declared("duty_guard", again=("label",)), ways("duty_guard", label="label"), path="duty_guard label"
     ),
-    "triggers: a proposal that starts a tool": (["lookup"], None, [channel("branch:to:lookup", EphemeralValue(str))]),
-    "fresh: a proposal that stays": ([], None, [channel("proposed_label", LastValue(str))]),
-    "exits: a second branch": (["label_guard"], None, [branch("label_guard", lambda state: "spam", {"spam": "spam"})]),
-    "exits: an unrecorded stop that decides": (
-        ["stop_audit_unavailable"],
-        None,
-        [branch("stop_audit_unavailable", EndingRouter(), {END: END})],
+    "budget: before a tool": by(
+        declared("label_guard", stops=("llm", "invalid_label", "guard_error")),
+        ways("label_guard", stop_budget=None),
+        nodes="label label_guard lookup",
     ),
-    "reachable: a guard that no edge leads to": (["lookup"], None, [ways("label_guard", lookup=None)]),
-    "cycles: past every guard": (
-        ["extra", "label"],
-        ("extra", "label", "extra"),
-        [node("extra"), edge("label", "extra"), edge("extra", "label")],
+    "behind: a way past the guard": by(
+        declared("lookup", behind=("duty_guard",)),
+        path=f"{START} request_guard label label_guard lookup",
+        nodes="duty_guard lookup",
     ),
-    "cycles: a guard that can only fail": (
-        ["duty_guard"],
-        ("duty_guard", "duty_guard"),
-        [ways("duty_guard", duty_guard="duty_guard", stop_desk_denied=None, stop_tool=None, stop_budget=None)],
-    ),
-    "ends: after a guard": (["label_guard"], ("label_guard", END), [ways("label_guard", **{END: END})]),
-    "ends: a terminal that goes on": (["routed"], None, [edge("routed", "label_guard")]),
-    "ends: a stop that is always recorded": (["stop_llm"], None, [ways("stop_llm", stop_audit_unavailable=None)]),
-    "ends: a guard past the recorder": (
-        ["label_guard"],
-        ("label_guard", "stop_audit_unavailable"),
-        [ways("label_guard", stop_audit_unavailable="stop_audit_unavailable")],
-    ),
-    "families: declared, not drawn": (["label_guard"], None, [ways("label_guard", stop_llm=None)]),
-    "families: drawn, not declared": (["duty_guard"], None, [ways("duty_guard", stop_llm="stop_llm")]),
-    "drawn: another way": (["duty_guard", "lookup"], ("duty_guard", "lookup"), [ways("duty_guard", lookup="lookup")]),
-    "again: a proposal that it does not judge": (
-        ["duty_guard", "label"],
-        ("duty_guard", "label"),
-        [declared("duty_guard", again=("label",)), ways("duty_guard", label="label")],
-    ),
-    "budget: before a tool": (
-        ["label", "label_guard", "lookup"],
-        None,
-        [declared("label_guard", stops=("llm", "invalid_label", "guard_error")), ways("label_guard", stop_budget=None)],
-    ),
-    "behind: a way past the guard": (
-        ["duty_guard", "lookup"],
-        (START, "request_guard", "label", "label_guard", "lookup"),
-        [declared("lookup", behind=("duty_guard",))],
-    ),
-    "channels: found and never judged": (
-        ["duty_guard", "lookup"],
-        ("lookup", "duty_guard"),
-        [declared("duty_guard", reads=())],
-    ),
+    "channels: found and never judged": by(declared("duty_guard", reads=()), path="lookup duty_guard"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_graph_fails_its_rule(name):
     """Each way of breaking the grammar is found, under its rule, with its nodes and its path."""
-    nodes, path, tamper = BROKEN[name]
-    fails(name.partition(":")[0], *nodes, path=path, tamper=tamper)
+    tamper, nodes, path = BROKEN[name]
+    builder = pattern().builder()
+    for change in tamper:
+        change(builder)
+    found = [each for each in verify(builder.compile()) if each.rule == name.partition(":")[0]]
+    assert nodes in [each.nodes for each in found], found
+    assert not path or path in [each.path for each in found], found
 
 
 def test_every_rule_is_broken_here():

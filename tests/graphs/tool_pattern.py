@@ -146,58 +146,38 @@ def planning(*steps):
 
 def pattern(proposer, desk, *, bodies=None, policy=POLICY, budget=None, table=None, **acting):
     """Return the pattern, with `bodies` in the place of its own."""
-    own = bodies or {}
-    budget = budget or ToolBudget()
-    p = gg.Pattern(
-        REASONS, state=State, input=In, output=Out, policy=policy, budget=budget, tools=table or desk.table()
-    )
-    p.entry("request_guard", own.get("request_guard", check_request), writes=["order", "before", "results"], to="plan")
 
     def plan(state, run):
         outcome = yield gg.Call("proposer", proposer, {"task": state["order"], "results": state["results"]})
         return {"proposed": outcome.packed()}
 
+    own = {
+        "request_guard": check_request,
+        "action_guard": check_calls,
+        "approve": approve,
+        "review_guard": check_review,
+        "result_guard": check_results,
+        **dict.fromkeys(("read", "write", "write_approved"), make_calls),
+        **(bodies or {}),
+    }
+    settings = {"policy": policy, "budget": budget or ToolBudget(), "tools": table or desk.table()}
+    p = gg.Pattern(REASONS, state=State, input=In, output=Out, **settings)
+    p.entry("request_guard", own["request_guard"], writes=["order", "before", "results"], to="plan")
     p.propose("plan", plan, phase="plan", reads=["order", "results"], writes=["proposed"], to="action_guard")
-    p.guard(
-        "action_guard",
-        own.get("action_guard", check_calls),
-        phase="plan",
-        reads=["order", "before", "results", "proposed"],
-        writes=["accepted"],
-        stops=["llm", "licence"],
-        to=["read", "write", "approve", "answered"],
-    )
+    judging = {"reads": ["order", "before", "results", "proposed"], "writes": ["accepted"], "stops": ["llm", "licence"]}
+    ways = ["read", "write", "approve", "answered"]
+    p.guard("action_guard", own["action_guard"], phase="plan", to=ways, **judging)
     shared = {"phase": "act", "reads": ["accepted"], "writes": ["raw_results"], "to": "result_guard"}
     writes = {"calls": TOOLS, "effects": TOOLS}
-    p.act("read", own.get("read", make_calls), calls=["read_bill"], rounds=own.get("rounds"), **shared)
-    p.act("write", own.get("write", make_calls), **{**writes, **shared, **acting})
-    p.review(
-        "approve",
-        own.get("approve", approve),
-        phase="approve",
-        reads=["accepted"],
-        writes=["raw_review"],
-        to="review_guard",
-    )
-    p.guard(
-        "review_guard",
-        own.get("review_guard", check_review),
-        phase="approve",
-        reads=["raw_review"],
-        to="write_approved",
-        stops=["review"],
-    )
-    body = own.get("write_approved", make_calls)
-    p.act("write_approved", body, behind="review_guard", **writes, **shared)
-    p.guard(
-        "result_guard",
-        own.get("result_guard", check_results),
-        phase=own.get("phase", "act"),
-        reads=["accepted", "raw_results", "results"],
-        writes=["results"],
-        stops=["tool"],
-        to=own.get("way on", "plan"),
-    )
+    p.act("read", own["read"], calls=["read_bill"], **shared)
+    p.act("write", own["write"], **{**writes, **shared, **acting})
+    asking = {"phase": "approve", "reads": ["accepted"], "writes": ["raw_review"]}
+    p.review("approve", own["approve"], to="review_guard", **asking)
+    reviewing = {"phase": "approve", "reads": ["raw_review"], "stops": ["review"]}
+    p.guard("review_guard", own["review_guard"], to="write_approved", **reviewing)
+    p.act("write_approved", own["write_approved"], behind="review_guard", **writes, **shared)
+    found = {"reads": ["accepted", "raw_results", "results"], "writes": ["results"], "stops": ["tool"]}
+    p.guard("result_guard", own["result_guard"], phase="act", to="plan", **found)
     p.terminal("answered", answered, phase="plan", reads=["results"], writes=["outcome", "done"])
     return p
 
