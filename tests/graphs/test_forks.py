@@ -104,23 +104,19 @@ def test_what_a_run_kept_behind_the_checkpoint_is_not_the_forks(bank):
 
 @SAVERS
 def test_every_checkpointer_keeps_a_fork(saver, bank, tmp_path):
-    """In memory and in a file: the fork stands on the thread, and goes on there in another process."""
+    """A fork that is left goes on as itself, in another process too; the channels of the first run stay."""
     with saver(tmp_path) as keeper:
-        check_fork(pattern(bank.pay).compile(checkpointer=keeper, forks=True))
-
-
-def check_fork(graph):
-    """Assert that a fork that is left goes on as itself, and that the channels of the first run are what they were."""
-    first = graph.invoke(ASKED, THREAD)
-    checkpoint = before(graph, "pay", 2)
-    was = graph.get_state(at(checkpoint)).values
-    with closing(graph.stream(None, at(checkpoint))) as chunks:
-        next(chunks)
-    second = graph.invoke(None, THREAD)
-    assert second["forked_from"] == {"run_id": first["run_id"], "checkpoint": checkpoint}
-    assert second["payments"] == first["payments"]
-    assert graph.get_state(at(checkpoint)).values == was
-    assert graph.invoke(None, THREAD)["run_id"] == second["run_id"]
+        graph = pattern(bank.pay).compile(checkpointer=keeper, forks=True)
+        first = graph.invoke(ASKED, THREAD)
+        checkpoint = before(graph, "pay", 2)
+        was = graph.get_state(at(checkpoint)).values
+        with closing(graph.stream(None, at(checkpoint))) as chunks:
+            next(chunks)
+        second = graph.invoke(None, THREAD)
+        assert second["forked_from"] == {"run_id": first["run_id"], "checkpoint": checkpoint}
+        assert second["payments"] == first["payments"]
+        assert graph.get_state(at(checkpoint)).values == was
+        assert graph.invoke(None, THREAD)["run_id"] == second["run_id"]
 
 
 def test_no_run_goes_on_from_behind_an_answer():

@@ -26,18 +26,21 @@ class State(TypedDict, total=False):
     verdict: dict[str, Any]
 
 
-def make_graph(answer: str = "Refunds take 5 days.", **nodes: Any) -> StateGraph[State]:
-    """A graph whose answer a guard judges."""
+def make_graph(*edges: tuple[str, str], answer: str = "Refunds take 5 days.", **nodes: Any) -> StateGraph[State]:
+    """A graph whose answer a guard judges, with more nodes and edges."""
     builder = StateGraph(State)
     builder.add_node("generate", lambda state: {"answer": answer})
     builder.add_node("guard", answer_guard(ok=END, refused="apologise"))
     builder.add_node("apologise", lambda state: {"answer": "I do not know."})
     for name, node in nodes.items():
         builder.add_node(name, node)
-    builder.add_edge(START, "generate")
-    builder.add_edge("generate", "guard")
-    builder.add_edge("apologise", END)
+    for start, end in ((START, "generate"), ("generate", "guard"), ("apologise", END), *edges):
+        builder.add_edge(start, end)
     return builder
+
+
+def find_rules(builder: Any) -> list[str]:
+    return [each.rule for each in verify(builder.compile(), behind={"guard": ["generate"]})]
 
 
 ASKED = {"question": "How long do refunds take?", "documents": ["Refunds take 10 days."]}
@@ -46,7 +49,7 @@ ASKED = {"question": "How long do refunds take?", "documents": ["Refunds take 10
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 def test_a_refused_answer_goes_the_other_way(way: str) -> None:
     def run(answer: str) -> Any:
-        graph = make_graph(answer).compile()
+        graph = make_graph(answer=answer).compile()
         return graph.invoke(ASKED) if way == "invoke" else asyncio.run(graph.ainvoke(ASKED))
 
     wrong, right = run("Refunds take 5 days."), run("Refunds take 10 days.")
@@ -103,17 +106,15 @@ def test_an_answer_is_read_by_a_function_too() -> None:
 
 
 def test_no_way_around_the_guard_is_proved() -> None:
-    assert verify(make_graph().compile(), behind={"guard": ["generate"]}) == []
-    leaky = make_graph(retry=lambda state: {})
-    leaky.add_edge("retry", END)
+    assert find_rules(make_graph()) == []
+    leaky = make_graph(("retry", END), retry=lambda state: {})
     leaky.add_conditional_edges("generate", lambda state: "retry", {"retry": "retry"})
     [finding] = verify(leaky.compile(), behind={"guard": ["generate"]})
     assert (finding.rule, finding.path) == ("around", ("generate", "retry", END))
 
 
 def test_a_guard_whose_two_ways_are_one_is_a_finding() -> None:
-    same = make_graph(guard_again=answer_guard(ok="apologise", refused="apologise"))
-    same.add_edge("apologise", "guard_again")
+    same = make_graph(("apologise", "guard_again"), guard_again=answer_guard(ok="apologise", refused="apologise"))
     found = verify(same.compile(), behind={"guard_again": ["apologise"], "guard": ["generate"]})
     assert [(each.rule, each.path) for each in found if each.nodes == ("guard_again",)] == [
         ("around", ("guard_again", "apologise"))
@@ -141,7 +142,7 @@ def test_a_refusal_that_can_only_come_back_is_a_finding() -> None:
     [finding] = loop()
     assert (finding.rule, finding.path) == ("endless", ("guard", "generate", "guard"))
     assert loop(wait=wait) == loop(jump=jump) == []
-    assert verify(make_graph().compile(), behind={"guard": ["generate"]}) == []
+    assert find_rules(make_graph()) == []
 
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
@@ -173,15 +174,13 @@ def fan(state: State) -> Any:
 
 def test_what_cannot_be_seen_is_a_finding() -> None:
     """An undeclared goto, and a conditional edge without destinations; a declared goto is none."""
-    hidden = make_graph(jump=jump)
-    hidden.add_edge("generate", "jump")
-    assert [each.rule for each in verify(hidden.compile(), behind={"guard": ["generate"]})] == ["unseen"]
+    hidden = make_graph(("generate", "jump"), jump=jump)
+    assert find_rules(hidden) == ["unseen"]
     fanned = make_graph()
     fanned.add_conditional_edges("generate", fan)
-    assert [each.rule for each in verify(fanned.compile(), behind={"guard": ["generate"]})] == ["unseen"]
-    seen = make_graph(declared=declared)
-    seen.add_edge("generate", "declared")
-    assert verify(seen.compile(), behind={"guard": ["generate"]}) == []
+    assert find_rules(fanned) == ["unseen"]
+    seen = make_graph(("generate", "declared"), declared=declared)
+    assert find_rules(seen) == []
 
 
 def test_graphs_inside_the_graph_are_opened_up() -> None:
@@ -189,9 +188,7 @@ def test_graphs_inside_the_graph_are_opened_up() -> None:
     inner.add_node("write", lambda state: {"answer": "x"})
     inner.add_edge(START, "write")
     inner.add_edge("write", END)
-    outer = make_graph(inner=inner.compile())
-    outer.add_edge("generate", "inner")
-    outer.add_edge("inner", END)
+    outer = make_graph(("generate", "inner"), ("inner", END), inner=inner.compile())
     [finding] = verify(outer.compile(), behind={"guard": ["inner:write"]})
     assert finding.path[0] == "inner:write"
     assert finding.path[-1] == END
@@ -284,20 +281,14 @@ JUMPING = [
 
 @pytest.mark.parametrize("node", JUMPING)
 def test_a_jump_that_a_node_leaves_to_something_else_is_seen(node: Any) -> None:
-    hidden = make_graph(jump=node)
-    hidden.add_edge("generate", "jump")
-    hidden.add_edge("jump", "guard")
-    assert [each.rule for each in verify(hidden.compile(), behind={"guard": ["generate"]})] == ["unseen"]
-    staying = make_graph(inward=call_inward)
-    staying.add_edge("generate", "inward")
-    staying.add_edge("inward", "guard")
-    assert verify(staying.compile(), behind={"guard": ["generate"]}) == []
+    hidden = make_graph(("generate", "jump"), ("jump", "guard"), jump=node)
+    assert find_rules(hidden) == ["unseen"]
+    staying = make_graph(("generate", "inward"), ("inward", "guard"), inward=call_inward)
+    assert find_rules(staying) == []
 
 
 def test_a_jump_out_of_an_inner_graph_is_seen() -> None:
-    outer = make_graph(inner=OUTWARD)
-    outer.add_edge("generate", "inner")
-    outer.add_edge("inner", "guard")
+    outer = make_graph(("generate", "inner"), ("inner", "guard"), inner=OUTWARD)
     found = verify(outer.compile(), behind={"guard": ["generate"]})
     assert [(each.rule, each.nodes) for each in found] == [("unseen", ("inner:write",))]
 
@@ -319,10 +310,9 @@ def fan_or_none(state: State) -> Any:
     ],
 )
 def test_a_conditional_edge_that_goes_past_its_path_map_is_seen(way: Any, rule: str) -> None:
-    graph = make_graph(route=lambda state: {})
-    graph.add_edge("generate", "route")
+    graph = make_graph(("generate", "route"), route=lambda state: {})
     graph.add_conditional_edges("route", way, {"guard": "guard"})
-    assert rule in {each.rule for each in verify(graph.compile(), behind={"guard": ["generate"]})}
+    assert rule in find_rules(graph)
 
 
 @tool
