@@ -11,11 +11,12 @@ from guardgraph.grounding.cover import Evidence, Sources, read_sources, read_tex
 from guardgraph.grounding.marks import CitingSentence
 from guardgraph.grounding.names import (
     Names,
+    find_names,
     find_spelled_alike,
-    find_unknown_names,
     is_heading,
     is_language_of,
     join_names,
+    list_unknown_names,
     read_names,
 )
 from guardgraph.grounding.opposites import is_opposite
@@ -364,7 +365,8 @@ class _Held:
         sentence = self.read.text[start:end]
         if end - start <= _WHOLE * len(self.text) and is_heading(sentence):
             return
-        for name in find_unknown_names(sentence, self.names, self.language):
+        found = [name for name in find_names(sentence, self.language) if name.text not in self.written_words]
+        for name in list_unknown_names(found, sentence, self.names) if found else ():
             first, last = start + name.start, start + name.end
             if not any(value.start <= first < value.end for value in values):
                 alike = find_spelled_alike(name.text, self.names)

@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property, lru_cache
-from heapq import nsmallest
 from itertools import accumulate
 from operator import attrgetter
 from typing import Final, NamedTuple
@@ -145,7 +144,7 @@ class Sources:
             total += weight
             for at in places:
                 scores[at] += weight
-        best = nsmallest(_MOST_NEAR, scores.items(), key=_rank_place)
+        best = sorted(scores.items(), key=_rank_place)[:_MOST_NEAR]
         return [(score / total, at) for at, score in best]
 
     def measure_cover(self, stems: frozenset[str], asked: frozenset[str], language: str) -> float:
@@ -159,10 +158,12 @@ class Sources:
             for at in self._places.get(word, ()):
                 for first in range(at - _NEIGHBOURS + 1, at + 1):
                     found[first].add(word)
-        best = 0
+        best = max(map(len, found.values()), default=0)
         for source, about in enumerate(self._about):
             begin, end = self._begins[source], self._begins[source + 1]
             more = own & about
+            if not more:
+                continue
             here = (found[at] for at in range(begin - _NEIGHBOURS + 1, end) if at in found)
             best = max(best, len(more), max((len(words | more) for words in here), default=0))
         return (best + len(wanted & asked)) / len(wanted)

@@ -180,15 +180,17 @@ def is_ordinary_word(word: str) -> bool:
 
 def is_heading(line: str) -> bool:
     """Say whether a line is a heading: few words, most with a capital, and no end of a sentence."""
+    if _ENDED.search(line):
+        return False
     joining = load_joining_words(DEFAULT_LANGUAGE)
     words = [word for word in _TOKEN.findall(line) if word.lower() not in joining]
-    if _ENDED.search(line) or not 1 < len(words) <= _MOST_HEADING_WORDS:
+    if not 1 < len(words) <= _MOST_HEADING_WORDS:
         return False
     return bool(sum(word[0].isupper() for word in words) > 0.6 * len(words))
 
 
 class FoundName(NamedTuple):
-    """A name of a sentence that texts do not have."""
+    """A word of a sentence that may be a name."""
 
     start: int
     end: int
@@ -196,19 +198,17 @@ class FoundName(NamedTuple):
     is_ordinary: bool  # whether it is a word that is also written in lower case
 
 
-def find_unknown_names(text: str, known: Names, language: str = DEFAULT_LANGUAGE) -> Iterator[FoundName]:
-    """Yield the names of a sentence that texts do not have."""
-    runs = [(match.span(), list_initials(match[0])) for match in _compile_run().finditer(text)]
-    spelled_out = [span for span, initials in runs if initials & known.words]
-    own = {each for _, initials in runs for each in initials}
+def find_names(text: str, language: str = DEFAULT_LANGUAGE) -> Iterator[FoundName]:
+    """Yield the words of a sentence that may be names: neither what opens it nor an acronym that it spells out."""
+    own = {each for run in _compile_run().findall(text) for each in list_initials(run)}
     is_listed = language in LISTED_LANGUAGES
     acronyms = list_hand_words(DEFAULT_LANGUAGE, "acronyms")
     known_words = list_hand_words(DEFAULT_LANGUAGE, "frame_words") | list_hand_words(DEFAULT_LANGUAGE, "abbreviations")
     for match in _TOKEN.finditer(text):
         word, (start, end) = match[0], match.span()
-        if not word[0].isupper() or len(word) < 2 or any(map(str.isdigit, word)) or known.has_name(word):
+        if not word[0].isupper() or len(word) < 2 or any(map(str.isdigit, word)):
             continue
-        if any(first <= start < last for first, last in spelled_out) or (word.isupper() and fold_name(word) in own):
+        if word.isupper() and fold_name(word) in own:
             continue
         if word.lower() in known_words or (word.isupper() and _is_explained(word, text[:start])):
             continue
@@ -221,6 +221,16 @@ def find_unknown_names(text: str, known: Names, language: str = DEFAULT_LANGUAGE
         is_plain = word.lower() in acronyms or word.lower() in load_joining_words(DEFAULT_LANGUAGE)
         if not is_ordinary or not (is_plain or opens):
             yield FoundName(start, end, word, is_ordinary)
+
+
+def list_unknown_names(found: Iterable[FoundName], text: str, known: Names) -> list[FoundName]:
+    """Return the names of a sentence that texts do not have, nor their initials."""
+    runs = [match for match in _compile_run().finditer(text) if list_initials(match[0]) & known.words]
+    return [
+        name
+        for name in found
+        if not known.has_name(name.text) and not any(run.start() <= name.start < run.end() for run in runs)
+    ]
 
 
 def _is_explained(acronym: str, before: str) -> bool:
@@ -244,7 +254,8 @@ def find_unsupported_names(text: str, texts: Sequence[str], known_names: Collect
         sentence = lines[start:end]
         if len(spans) > 1 and is_heading(sentence):
             continue
-        found += [each.text for each in find_unknown_names(sentence, known, language) if not each.is_ordinary]
+        unknown = list_unknown_names(find_names(sentence, language), sentence, known)
+        found += [each.text for each in unknown if not each.is_ordinary]
     return list(dict.fromkeys(found))
 
 

@@ -98,7 +98,9 @@ def list_word_keys(text: str) -> list[str]:
     if not text.isascii():
         return [word.key for word in _split_words_of_text(text)]
     found = _ASCII_WORD.findall(text.lower())
-    return [*filter(None, map(_fold_word, found))] if "'" in text or "_" in text else found
+    if "'" not in text and "_" not in text:
+        return found
+    return [key for word in found if (key := word if word.isalnum() else _fold_word(word))]
 
 
 def has_phrase(text: str, phrase: str) -> bool:
