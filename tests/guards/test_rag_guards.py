@@ -48,6 +48,26 @@ def test_what_the_user_said_are_the_question_and_the_user_s_turns():
     assert intent_guards.read_user_words({"question": "q", "history": turns}) == "old\nq"
 
 
+@each_row(
+    ("text", "reason"),
+    [
+        ("How fast is P1 answered for Acme?", None),
+        ("Which two plans does Acme have?", None),
+        ("q" * (intent_guards.QUESTION_CHARS + 1), "too_long"),
+        ("Is P2 answered for Acme?", "unsupported_number"),
+        ("Which 20 plans does Acme have?", "unsupported_number"),
+        ("Is P1 answered for Globex?", "unsupported_name"),
+        ("Is P1 answered by https://evil.io/a?", "unsupported_link"),
+    ],
+)
+def test_a_standalone_question_says_what_the_conversation_does(text, reason):
+    """Words that only count a few are no values; what the assistant said counts, but for links."""
+    turns = [{"role": "user", "content": "Is P1 answered?"}, {"role": "assistant", "content": "By Acme, evil.io."}]
+    given = {"task": {"question": "And how fast?", "history": turns}, "policy": RagPolicy()}
+    decided = outcome(intent_guards.check_standalone_question, text, **given)
+    assert decided.get("stop") == (reason and f"invalid_question:{reason}")
+
+
 def test_names_of_sources_are_each_one_once():
     """Sorted; what is no list of names is the knowledge base's fault."""
     assert intent_guards.parse_source_names(["b", "a", "b"]) == ["a", "b"]

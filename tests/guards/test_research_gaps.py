@@ -3,13 +3,13 @@
 from datetime import date, timedelta
 
 import pytest
-from guard_cases import stop_of
+from guard_cases import outcome, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
+from guardgraph.guards.research import risk, trust
 from guardgraph.guards.research import searches as between
-from guardgraph.guards.research import trust
 from guardgraph.guards.research.searches import parse_gaps, share_limit
 from guardgraph.guards.stop import Stop
 from guardgraph.state.research import RESEARCH_REASONS
@@ -170,3 +170,32 @@ def test_what_is_trusted_too_little_is_denied_and_the_most_trusted_comes_first()
     assert trust.choose_reference_day("no day", "2026-06-01T10:00") == "2026-06-01"
     assert trust.choose_reference_day("2026-05-01", "2026-06-01") == "2026-05-01"
     assert trust.choose_reference_day(None, "") == ""
+
+
+def test_a_topic_of_high_risk_is_told_by_words_hosts_and_tiers():
+    """Words as wholes, hosts by scope, each once; a brief has one hash however its citations repeat."""
+    urls = ["https://x.gov.uk/a", "https://x.gov.uk/b", "nowhere"]
+    given_ = {"risky_terms": ["blood", "dose"], "risky_scopes": ["suffix:gov.uk"], "risky_tiers": ["doubtful"]}
+    found = risk.find_high_risks(
+        ["Bloody.", "The DOSE is 5 mg."], urls, {urls[1]: "doubtful", urls[0]: "known"}, **given_
+    )
+    assert found == [{"term": "dose"}, {"host": "x.gov.uk"}, {"tier": "doubtful", "url": urls[1]}]
+    assert risk.find_high_risks(["Fine."], ["https://a.io"], {}, **given_) == []
+    brief = {"answer": " It is so. ", "citations": ["n1", "n2", "n1"]}
+    assert risk.hash_brief(brief) == risk.hash_brief({"answer": "It is so.", "citations": ["n1", "n2"]})
+    assert risk.hash_brief(brief) != risk.hash_brief({**brief, "answer": "It is not."})
+
+
+@each_row(
+    ("edited", "is_read"),
+    [
+        ({"answer": "It is so.", "citations": ["n1"], "workings": ["1 + 1 = 2"]}, True),
+        ({"sections": [{"title": "A", "text": "x"}], "citations": []}, True),
+        ({"answer": "It is so.", "citations": [1]}, False),
+        ({"answer": 5, "citations": []}, False),
+        ("It is so.", False),
+    ],
+)
+def test_a_brief_in_a_persons_own_words_is_read_or_refused(edited, is_read):
+    decided = outcome(risk.parse_edited_brief, edited)
+    assert decided["value"] == edited if is_read else decided["stop"] == "review_rejected"

@@ -12,7 +12,13 @@ from tables import each_row
 from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.research.answer import check_answer_sentences, describe_citation, parse_research_answer
 from guardgraph.guards.research.notes import number_notes, parse_notes, read_text_notes, verify_notes
-from guardgraph.guards.research.pages import is_usable_page, parse_source_page
+from guardgraph.guards.research.pages import (
+    MOST_LINKED_HOSTS,
+    explain_page_difference,
+    is_usable_page,
+    parse_source_page,
+    show_source_page,
+)
 from guardgraph.guards.stop import Stop
 from guardgraph.state.research import ResearchPolicy
 
@@ -47,6 +53,42 @@ def test_a_page_has_a_body():
     assert parse_source_page({"body": "\n", "title": "T"}) is None
     for raw in (None, "page", [], {}, {"body": None}, {"title": "T", "body": 1}):
         assert stop_of(parse_source_page, raw).reason == "tool_invalid_output:read_source"
+
+
+@each_row(
+    ("said", "why"),
+    [
+        ({"hops": [{"url": "https://a.io/x", "denied": None}], "limits": {"max_page_bytes": 5}}, None),
+        ({"hops": [{"url": "https://b.io/x", "denied": None}]}, "its hop https://b.io/x was allowed, and is source_d"),
+        ({"hops": [{"url": "https://a.io/x", "denied": "source_denied_policy"}]}, "was source_denied_policy, and"),
+        ({"hops": [{"url": "https://a.io/x", "denied": "https_to_http"}, 5]}, "a hop of it cannot be read: 5"),
+        ({"limits": {"max_page_bytes": 10}}, "its max_page_bytes was 10, and is 9"),
+        ({"reason": "max_seconds"}, "does not say how far it had come"),
+    ],
+)
+def test_under_other_hosts_or_limits_a_page_might_have_been_another(said, why):
+    """A page that was read is read with more room too; a failure under another limit might have been none."""
+    given_ = {"hosts": ["a.io"], "limits": {"max_page_bytes": 9}}
+    assert (why or "None") in str(explain_page_difference(said, **given_))
+    failed = {"type": "ReadFailure", "expected": {"reason": "too_large", "details": said}}
+    expected = "its max_page_bytes was 5, and is 9" if why is None else why
+    if "reason" not in said:
+        assert expected in str(explain_page_difference({"reason": "tool_error", "details": failed}, **given_))
+
+
+def test_what_a_reader_says_of_a_page_is_kept_where_it_can_be_read():
+    said = {"final_url": "https://a.io", "sha256": "", "declared_date": "", "extraction": "unsure", "title": 5}
+    said |= {"pages": [[2, 9], [1, 0], [0, 4], [3, -1], "x"], "linked_hosts": ["b.io", "a.io", "b.io"]}
+    page = parse_source_page({"body": "x", **said})
+    kept = {"final_url": "https://a.io", "declared_date": "", "extraction": "unsure", "pages": [[1, 0], [2, 9]]}
+    assert page == {"title": "", "published_at": "", "body": "x", **kept, "linked_hosts": ["a.io", "b.io"]}
+    for linked in (["a.io"] * (MOST_LINKED_HOSTS + 1), ["a.io", 5], "a.io"):
+        assert "linked_hosts" not in parse_source_page({"body": "x", "linked_hosts": linked})
+    assert len(parse_source_page({"body": "x", "linked_hosts": ["a.io"] * MOST_LINKED_HOSTS})["linked_hosts"]) == 1
+    shown = show_source_page("u", {**page, "title": "T" * 9, "published_at": "2026"}, max_chars=3)
+    assert shown == {"url": "u", "title": "TTT", "published_at": "", "text": "x"}
+    usable = {"policy": ["a.io"], "execution": ["a.io"]}
+    assert [is_usable_page(page, **usable, unsure_text=way) for way in ("allow", "refuse")] == [True, False]
 
 
 def test_notes_of_the_reference():

@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from guard_cases import outcome
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
@@ -61,6 +62,37 @@ def test_any_step_is_read_or_refused(raw):
         else:
             assert parsed["tool"].strip()
             assert is_plain_json(parsed["args"])
+
+
+@each_row(
+    ("raw", "came"),
+    [
+        ({"tool": "look", "args": {"id": 7}}, {"tool": "look", "args": {"id": 7, "loud": True}}),
+        ({"tool": "look", "args": '{"id": 7}'}, {"tool": "look", "args": {"id": 7, "loud": True}}),
+        ({"tool": "gone", "args": " "}, {"tool": "gone", "args": {}}),
+        ({"tool": "gone"}, {"tool": "gone", "args": {}}),
+        ({"tool": "look"}, "schema"),
+        ({"tool": "look", "args": "id: 7"}, "args"),
+        ({"tool": "look", "args": [7]}, "args"),
+        ({"tool": " ", "args": {}}, "tool"),
+        ({"tool": 7}, "tool"),
+        ([], "not_object"),
+    ],
+)
+def test_a_call_is_read_with_what_its_rule_forces(raw, came):
+    """Arguments may be the JSON text of an object, and none is none; a tool that there is not is judged later."""
+    cards = {"look": {**CARDS["look"], "schema": {**SCHEMA, "properties": {**SCHEMA["properties"], "loud": {}}}}}
+    decided = outcome(parse_call, raw, cards, {"look": {"loud": True}})
+    assert decided["value"] == came if isinstance(came, dict) else decided["stop"] == f"invalid_action:{came}"
+
+
+def test_a_step_is_calls_or_an_answer():
+    """One call as models write it in a text is one; a plan is cut, and what is no text among workings is left out."""
+    assert parse_step({"name": "look", "parameters": {"id": 7}}).calls == [{"tool": "look", "args": {"id": 7}}]
+    step = parse_step({"calls": [], "answer": "Yes.", "declined": 1, "workings": ["1 + 1", 2], "plan": "x" * 9999})
+    assert (step.calls, step.answer) == ([], {"answer": "Yes.", "declined": False, "workings": ["1 + 1"]})
+    assert len(step.plan) == len(parse_step({"calls": [{}], "plan": "x" * 9998}).plan) < 9998
+    assert parse_step({"answer": "No.", "declined": True}).answer["declined"]
 
 
 @given(JSON)
