@@ -135,7 +135,7 @@ def killed(state, run):
 with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
     bodies = {"duty_guard": killed} if sys.argv[3] == "behind its step" else {}
     graph = triage(tool=tool, checkpointer=saver, bodies=bodies)
-    config = THREAD
+    config = {"configurable": {"thread_id": "1"}}
     given = None if sys.argv[3] == "resumed" else TICKET
     print(graph.invoke(given, config, durability="sync")["on_duty"])
 """

@@ -146,10 +146,19 @@ def shows_too_much(answer, view):
     raise Stop("tone:rude", whole_answer=answer)
 
 
-@pytest.mark.parametrize("check", [raises, says_false, stops_for_another, shows_too_much])
-def test_a_check_that_fails_or_breaks_its_word_closes_the_run(check):
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (raises, "no such word list"),
+        (says_false, "a check returns None or a Stop; returned: bool"),
+        (stops_for_another, "a check stops for its own reasons alone; given: 'invalid_answer:unsupported_number'"),
+        (shows_too_much, "whole_answer"),
+    ],
+)
+def test_a_check_that_fails_or_breaks_its_word_closes_the_run(check, message):
     result = create_rag_agent(guards=[AnswerGuard(check, [TONE])]).invoke(QUESTION)
     assert result["stop_reason"] == f"guard_error:{check.__name__}"
+    assert message in result["details"]["message"]
     assert "answer" not in result
 
 
@@ -161,6 +170,10 @@ WRONG_GUARDS = {
         r"^guards\[1\]\.reasons: 'tone:rude': a reason of its own",
     ),
     "a node of the agent": ([AnswerGuard(allow, [TONE], name="answered")], r"^guards\[0\]\.name: .*'answered'"),
+    "another phase": (
+        [AnswerGuard(allow, [StopReason("tone:dull", "tone", ("plan",), "A.", "B.")])],
+        r"^guards\[0\]\.reasons: 'tone:dull': phases: 'generate' is required, in which .*; given: plan",
+    ),
     "a family of the grammar": (
         [AnswerGuard(allow, [StopReason("llm_rude", "llm", ("generate",), "A.", "B.")])],
         r"^guards\[0\]\.reasons: 'llm_rude': family: .*given: 'llm'",

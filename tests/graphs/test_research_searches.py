@@ -56,6 +56,11 @@ def test_a_later_search_that_fails_or_finds_nothing_is_listed():
     failed = [(item["query"], item["reason"]) for item in result["failed_queries"]]
     assert failed == [("beta", "tool_invalid_output:search_sources"), ("quux", "no_sources_after_dedupe")]
     assert result["aggregate"]["verified_notes"] == 2
+    alone = searched(Searched(failing=["alpha"]), gaps_of(["beta"]))
+    assert (alone["stop_reason"], alone["phase"]) == ("tool_invalid_output:search_sources", "search")
+    denied = OPEN.model_copy(update={"denied_domains": (HOSTS[0],)})
+    assert searched(Searched(), gaps_of(), policy=denied)["stop_reason"] == "no_reliable_sources"
+    assert searched(Searched(), gaps_of(), first="quux")["stop_reason"] == "no_sources_after_dedupe"
 
 
 MODEL_PLAN = {

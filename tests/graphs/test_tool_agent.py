@@ -193,6 +193,7 @@ def test_a_person_edits_a_call_and_this_very_call_is_made():
     assert (made["args"], made["approved_by"]) == (LESS, "unverified")
     assert made["supported_by"] == dict.fromkeys(LESS, "the person who edited the call")
     [told] = [step for step in result["history"] if step["action"] == "edit_call"]
+    assert [step["unsupported"] for step in result["trace"] if step["phase"] == "approve"] == [0]
     assert (told["args"], told["instead_of"]) == (LESS, STOLEN["args"])
     assert replay(office_agent(calls(READ), calls(STOLEN), DONE), kept.runs[0]) == result
 
