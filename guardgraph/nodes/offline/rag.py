@@ -63,8 +63,8 @@ a question whose answer begins where the section does."""
 _LEAST_GAIN: Final = 0.2
 """What a further sentence has of the question that none before it has, as a share of its weight."""
 _RANKED: Final = 20  # from which a chunk's rank is taken: what was found first is preferred a little
-_LIKE, _WEAK, _PREFERRED, _RUNNER_UP = 1.5, 0.5, 1.2, 0.6
-"""What a heading that is the question counts, and words of code; by how much a chunk with code is preferred; and how
+_LIKE, _WEAK, _PREFERRED, _RUNNER_UP = 2.5, 0.5, 1.2, 0.6
+"""What headings that are the question count, and words of code; by how much a chunk with code is preferred; and how
 well a row or a passage answers beside the best one at least."""
 _FENCES: Final = ("```", "~~~")
 _CODE_STARTS: Final = (*_FENCES, "$ ", ">>> ")
@@ -169,7 +169,8 @@ class _Section:
     def __init__(self, asked: _Question, chunk: JsonObject, blocks: list[str], preference: int) -> None:
         self._asked, self.chunk, self.blocks = asked, chunk, blocks
         self.headings = [*dict.fromkeys(filter(None, [chunk["title"], *chunk["section"].split(" > ")]))]
-        self.headed = asked.find_terms("\n".join(self.headings))
+        told = asked.list_terms("\n".join(self.headings))
+        self.headed = told & asked.weights.keys()
         self.forms = [_name_block_form(block) for block in blocks]
         self.is_short = {*self.forms} <= {"text"} and len(chunk["text"]) <= _SHORT_CHARS
         said, coded = self.headed, frozenset[str]()
@@ -183,13 +184,9 @@ class _Section:
         covers = len(said) + _WEAK * len(coded) >= _LEAST_COVER * (0.5 if self.is_short else 1) * len(asked.weights)
         preferred = preference * (_PREFERRED if "code" in self.forms else 1.0)
         rate = max(self.rates, default=0.0) if covers else 0.0
-        weighed = asked.weigh(said) + _WEAK * asked.weigh(coded) + _LIKE * self._compare_headings()
+        alike = 2 * len(self.headed) / max(len(told) + len(asked.weights), 1)  # the Dice coefficient of their terms
+        weighed = asked.weigh(said) + _WEAK * asked.weigh(coded) + _LIKE * alike
         self.rate = rate and (rate + weighed) * preferred
-
-    def _compare_headings(self) -> float:
-        """Return how nearly a heading is the question: the Dice coefficient of their terms."""
-        told = [self._asked.list_terms(line) for line in (*self.headings[-1:], " ".join(self.headings))]
-        return max(2 * len(terms & self.headed) / max(len(terms) + len(self._asked.weights), 1) for terms in told)
 
     def take_passage(self) -> str:
         """Return the blocks that are shown: from the best one, what leads to it, or where the section begins."""
