@@ -17,24 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic_core import from_json
 
-from guardgraph.evidence.chain import (
-    START,
-    BeginEntry,
-    Entry,
-    ErasureEntry,
-    How,
-    Lookup,
-    NoteEntry,
-    OpenEntry,
-    RunEntry,
-    build_begun_lookup,
-    build_run_lookup,
-    content_hash,
-    entry_hash,
-    read_chain_entry,
-    read_stored_content,
-    validate_chain_head,
-)
+from guardgraph.evidence import chain
 from guardgraph.graphs.running.langgraph import TRIGGER
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.tables import format_html_table
@@ -60,7 +43,7 @@ class ChainFinding:
 @dataclass(frozen=True, slots=True)
 class _DoubtfulEntry:
     seq: int
-    said: Entry
+    said: chain.Entry
     before: str  # the hash of the entry before
     above: str  # the hash of the entry before that one
     hash: str
@@ -71,12 +54,12 @@ class Walk:
 
     def __init__(self) -> None:
         self.last = 0  # the number of the last entry
-        self.hash = START  # the hash of the last entry
-        self._above = START
+        self.hash = chain.START  # the hash of the last entry
+        self._above = chain.START
         self._broken: ChainFinding | None = None
         self._doubt: _DoubtfulEntry | None = None
 
-    def follow_chain_entry(self, seq: int, hash: Any, said: Entry | None) -> None:
+    def follow_chain_entry(self, seq: int, hash: Any, said: chain.Entry | None) -> None:
         """Go on to the next entry."""
         if self._broken is None:
             if self._doubt is not None:
@@ -96,7 +79,7 @@ class Walk:
         return self._broken or (None if self._doubt is None else _explain_chain_break(self._doubt, None))
 
 
-def _explain_chain_break(step: _DoubtfulEntry, following: Entry | None) -> ChainFinding:
+def _explain_chain_break(step: _DoubtfulEntry, following: chain.Entry | None) -> ChainFinding:
     """Say what was done where an entry, which is what its hash says, does not follow the one before."""
     said, seq = step.said, step.seq
     if said["seq"] == seq - 1 and said["previous"] == step.above:
@@ -122,7 +105,7 @@ class KeptContent:
 
     salt: Any
     content: Any
-    found_by: Lookup
+    found_by: chain.Lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +170,7 @@ class Erasure:
     seq: int
     at: str  # UTC, ISO 8601
     by: str
-    how: How  # ``erase`` for chosen runs, ``retain`` for all that had been kept long enough
+    how: chain.How  # ``erase`` for chosen runs, ``retain`` for all that had been kept long enough
     records: int  # how many records were erased
 
 
@@ -254,7 +237,7 @@ def _explain_lost_run(left: LeftOpen, thread: str, checkpointer: Any) -> str | N
 
 def verify_chain(kept: Iterable[Kept], head: tuple[int, str] | None = None) -> Verification:
     """Verify a chain and what stands beside it."""
-    reading = _ChainReader(validate_chain_head(head))
+    reading = _ChainReader(chain.validate_chain_head(head))
     for item in kept:
         reading.take_stored_entry(item)
     return reading.build_verification()
@@ -315,7 +298,7 @@ class _ChainReader:
         if said is not None:
             self._take_run_entry(kept, said)
 
-    def _take_run_entry(self, kept: Kept, said: RunEntry | OpenEntry) -> None:
+    def _take_run_entry(self, kept: Kept, said: chain.RunEntry | chain.OpenEntry) -> None:
         """Look at an entry of a run: its record, its beginning, a note of it, or its close."""
         seq, run = kept.seq, _number_run(said["run_id"])
         self._runs_of[-1] = run
@@ -338,7 +321,7 @@ class _ChainReader:
             why = f"its run was erased by entry {self._erased[run]}, and is here again"
             self._returned.append((len(self._states) - 1, seq, why))
 
-    def _follow_open_run(self, kept: Kept, said: RunEntry | OpenEntry) -> None:
+    def _follow_open_run(self, kept: Kept, said: chain.RunEntry | chain.OpenEntry) -> None:
         """Keep which runs are open."""
         run_id = said["run_id"]
         if said["kind"] in ("run", "close"):
@@ -375,14 +358,14 @@ class _ChainReader:
             if self._states[at] == _PRESENT:  # erased once more, nothing of it is left
                 self._add_chain_finding("returned", seq, why)
         broken = self._walk.find_chain_break()
-        chain = [] if broken is None else [broken]
+        breaks = [] if broken is None else [broken]
         if self._head is not None and self._head[1] != self._head_hash:
             seq, after = self._head[0], self._walk.last + 1
             if after <= seq:
                 cut = f"it was cut off, and all behind it; the head was {seq}"
-                chain.append(ChainFinding("cut", after, cut))
+                breaks.append(ChainFinding("cut", after, cut))
             else:
-                chain.append(ChainFinding("changed", seq, "it is not the head that was kept"))
+                breaks.append(ChainFinding("changed", seq, "it is not the head that was kept"))
         return Verification(
             entries=self._entries,
             runs=self._runs,
@@ -391,7 +374,7 @@ class _ChainReader:
             open=tuple(self._open.values()),
             repeated=tuple(self._list_repeated_records()),
             clock_steps=tuple(self._clock_steps),
-            findings=(*chain, *sorted(self._findings, key=lambda item: item.seq)),
+            findings=(*breaks, *sorted(self._findings, key=lambda item: item.seq)),
         )
 
     def _list_repeated_records(self) -> Iterator[tuple[int, ...]]:
@@ -403,10 +386,12 @@ class _ChainReader:
                 of_run.setdefault(run, []).append(seq)
         yield from map(tuple, of_run.values())
 
-    def _verify_content(self, kept: Kept, content: KeptContent, said: RunEntry | BeginEntry | NoteEntry) -> None:
+    def _verify_content(
+        self, kept: Kept, content: KeptContent, said: chain.RunEntry | chain.BeginEntry | chain.NoteEntry
+    ) -> None:
         seq = kept.seq
         try:
-            is_kept = content_hash(content.salt, content.content) == said["content"]
+            is_kept = chain.content_hash(content.salt, content.content) == said["content"]
         except (ValueError, TypeError, AttributeError):  # it is no text any more
             is_kept = False
         if not is_kept:
@@ -415,7 +400,7 @@ class _ChainReader:
         try:
             told = from_json(content.content)
         except ValueError:  # half a character, which the quicker reader does not take, or nested deeper than it goes
-            told = read_stored_content(content.content)
+            told = chain.read_stored_content(content.content)
         if not _is_found_by_content(kept.step, content, said, told):
             self._add_chain_finding("lookup", seq, "what it is found by is not what its content says")
         match told:
@@ -426,7 +411,7 @@ class _ChainReader:
                 else:
                     self._returned.append((at, seq, f"it goes on from run {origin}, which entry {erasure} erased"))
 
-    def _verify_erasure(self, kept: Kept, said: ErasureEntry) -> None:
+    def _verify_erasure(self, kept: Kept, said: chain.ErasureEntry) -> None:
         count = 0
         for first, last in said["erased"]:
             if not first <= last < kept.seq:
@@ -438,7 +423,7 @@ class _ChainReader:
         if kept.content is not None:
             self._add_chain_finding("unexplained", kept.seq, "there is a content, but it is the entry of an erasure")
 
-    def _verify_erased_range(self, erasure: int, first: int, last: int, how: How) -> None:
+    def _verify_erased_range(self, erasure: int, first: int, last: int, how: chain.How) -> None:
         """Look at what an erasure says of a stretch of numbers."""
         begin, end = bisect_left(self._numbers, first), bisect_right(self._numbers, last)
         if end - begin != last - first + 1:
@@ -476,27 +461,27 @@ def _read_moment(at: str) -> datetime:
 
 
 def _is_found_by_content(
-    step: KeptStep | None, content: KeptContent, said: RunEntry | BeginEntry | NoteEntry, told: Any
+    step: KeptStep | None, content: KeptContent, said: chain.RunEntry | chain.BeginEntry | chain.NoteEntry, told: Any
 ) -> bool:
     """Say whether what stands beside a content is what it says."""
     if told["run_id"] != said["run_id"]:
         return False
     if said["kind"] == "run":
-        return build_run_lookup(told) == content.found_by
+        return chain.build_run_lookup(told) == content.found_by
     ours = (None, None, None) if step is None else (step.request, step.thread, step.graph)
     if said["kind"] == "begin":
-        found_by, theirs = build_begun_lookup(told), (told["request"], told["thread"], told["graph"])
+        found_by, theirs = chain.build_begun_lookup(told), (told["request"], told["thread"], told["graph"])
     else:
-        found_by, theirs = Lookup("", ()), (told["request"], None, None)
+        found_by, theirs = chain.Lookup("", ()), (told["request"], None, None)
     return content.found_by == found_by and ours == theirs
 
 
-def _read_trusted_entry(kept: Kept) -> Entry | None:
+def _read_trusted_entry(kept: Kept) -> chain.Entry | None:
     """Return what an entry says; None where its text is not what its hash and its columns say."""
     try:
-        if entry_hash(kept.entry) != kept.hash:
+        if chain.entry_hash(kept.entry) != kept.hash:
             return None
-        said = read_chain_entry(kept.entry)
+        said = chain.read_chain_entry(kept.entry)
     except (ValueError, TypeError, AttributeError):  # it is no text any more
         return None
     run_id = said["run_id"] if said["kind"] == "run" else None
