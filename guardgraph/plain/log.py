@@ -9,10 +9,9 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import PurePath
-from types import CodeType, TracebackType
+from types import CodeType
 from typing import Any, Final
 
 from guardgraph.plain.json import JsonObject
@@ -35,20 +34,20 @@ def locate_failure(error: BaseException) -> JsonObject | None:
     if hasattr(error, _SLOT):
         place: JsonObject | None = getattr(error, _SLOT)
         return place
-    own: tuple[str, TracebackType] | None = None
-    for module, entry in _list_traceback_entries(error):
+    own: tuple[str, CodeType, int] | None = None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__", ""))
         package = module.partition(".")[0]
         if own is None and (package in _FRAMEWORK or package in sys.stdlib_module_names):
             continue
         if own is None or package == own[0].partition(".")[0]:
-            own = module, entry
+            own = module, frame.f_code, number
     if own is None:
         return None
-    module, entry = own
-    code = entry.tb_frame.f_code
+    module, code, line = own
     return {
         "file": cut_and_mask_text(_shorten_file_name(code, module), _LONGEST_NAME),
-        "line": entry.tb_lineno,
+        "line": line,
         "function": cut_and_mask_text(code.co_qualname, _LONGEST_NAME),
     }
 
@@ -57,14 +56,6 @@ def keep_place(error: BaseException, place: JsonObject | None) -> None:
     """Let an exception have failed at a place, wherever it is raised from now on; None for nobody knows where."""
     with suppress(Exception):  # one that takes no attributes
         setattr(error, _SLOT, place)
-
-
-def _list_traceback_entries(error: BaseException) -> Iterator[tuple[str, TracebackType]]:
-    """Yield the lines of a traceback from the outermost on, each with the name of its module."""
-    entry = error.__traceback__
-    while entry is not None:
-        yield str(entry.tb_frame.f_globals.get("__name__", "")), entry
-        entry = entry.tb_next
 
 
 def _shorten_file_name(code: CodeType, module: str) -> str:

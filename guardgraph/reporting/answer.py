@@ -293,19 +293,15 @@ def _render_left_out_sources(left: JsonObject) -> Iterator[Html]:
     for holder in holders:
         for key, how in LEFT_OUT.items():
             items = holder.get(key)
-            if isinstance(items, list) and items and all(map(_is_source_name, items)):
-                del holder[key]
-                yield from (_render_unused_source(how, item) for item in items)
-
-
-def _is_source_name(item: JsonValue) -> bool:
-    return isinstance(item, str) or (isinstance(item, dict) and isinstance(item.get("url"), str))
-
-
-def _render_unused_source(how: str, item: JsonValue) -> Html:
-    if isinstance(item, str):
-        return make_tag("li", render_link(item), make_tag("small", how))
-    rest = {key: inner for key, inner in item.items() if key != "url"}
-    is_told = rest.keys() == {"reason"}
-    why = [": ", render_inline(rest["reason"])] if is_told else [render_value(rest) if rest else None]
-    return make_tag("li", render_link(item["url"]), make_tag("small", how, why))
+            named = (
+                [{"url": item} if isinstance(item, str) else item for item in items] if isinstance(items, list) else []
+            )
+            if not named or not all(isinstance(item, dict) and isinstance(item.get("url"), str) for item in named):
+                continue
+            del holder[key]
+            for item in named:
+                rest = {name: inner for name, inner in item.items() if name != "url"}
+                why = (
+                    [": ", render_inline(rest["reason"])] if rest.keys() == {"reason"} else rest and render_value(rest)
+                )
+                yield make_tag("li", render_link(item["url"]), make_tag("small", how, why or None))

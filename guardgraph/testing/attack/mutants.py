@@ -65,15 +65,6 @@ def _make_guard_mutant(forget: Callable[[Run[Any, Any]], Run[Any, Any]]) -> Call
     return make_body_that_forgets
 
 
-def _forget_lists(run: Run[Any, Any]) -> Run[Any, Any]:
-    return run._replace(policy=_loosen(_loosen(run.policy, _ALLOWS, _Anything), _DENIES, lambda _: ()))
-
-
-def _forget_budget(run: Run[Any, Any]) -> Run[Any, Any]:
-    most = _loosen(run.budget, [Tightens.smallest], lambda most: None if most is None else most * 1000)
-    return run._replace(budget=most)
-
-
 def _forget_approval(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
     """A guard that may ask a person or act never asks."""
     asking = [way for way in item.to if frame.declarations[way].kind == "review"]
@@ -138,10 +129,14 @@ def _exchange_argument(item: Declaration, body: Body, note: Note, frame: Frame) 
 
 
 _FORGETS: Final[dict[str, Callable[..., Body | None]]] = {
-    "lists": _make_guard_mutant(_forget_lists),
+    "lists": _make_guard_mutant(
+        lambda run: run._replace(policy=_loosen(_loosen(run.policy, _ALLOWS, _Anything), _DENIES, lambda _: ()))
+    ),
     "approval": _forget_approval,
     "review": _forget_review,
-    "budget": _make_guard_mutant(_forget_budget),
+    "budget": _make_guard_mutant(
+        lambda run: run._replace(budget=_loosen(run.budget, [Tightens.smallest], lambda most: most and most * 1000))
+    ),
     "argument": _exchange_argument,
 }
 MUTANTS: Final = {
