@@ -200,7 +200,8 @@ def pin(
 
     Read the descriptions first: a pin says that somebody did.
     """
-    from guardgraph.policies.file import format_policy_lines
+    from guardgraph.policies.file import format_policy_lines, list_rule_settings, list_unusual_settings
+    from guardgraph.state.tools import hash_tool
 
     shipped = find_shipped_pattern(graph)
     if shipped is None and ":" not in graph:
@@ -208,13 +209,18 @@ def pin(
     frame = _load_graph_frame(graph, "pin") if shipped is None else shipped.create_agent().frame
     if frame.table is None:
         raise ConfigurationError(f"pin: tools or module:factory, with tools by name, is required; given: {graph!r:.80}")
-    document = _build_pinned_policy(frame)
+    policy: Any = frame.policy
+    cards, own = frame.table.cards, list_unusual_settings(policy, type(policy)())
+    rules = {name: {**list_rule_settings(policy.rule_of(name)), "pin": hash_tool(card)} for name, card in cards.items()}
+    everything = [name for name in type(policy).filled if own.get(name) == [*cards]]
+    kept = {name: value for name, value in own.items() if name not in (*everything, "rules")}  # what is at no default
+    document: JsonObject = {"pattern": frame.catalogue.pattern, "policy": {**kept, "rules": rules}}
     if as_json:
         print_json(document)
         return
     described = dict[str, str]()
-    for name in document["policy"]["rules"]:
-        about = " ".join(frame.table.cards[name]["description"].split())
+    for name, card in cards.items():
+        about = " ".join(card["description"].split())
         described[f"policy.rules.{name}"] = f"{''.join(filter(str.isprintable, about)):.200}"
     print(*format_policy_lines(document, described), sep="\n", flush=True)
 
@@ -242,20 +248,6 @@ def switch(
     else:
         switched = said["switched"]
         Screen().print_text((f"{file}: {to}", "bold"), f", by {switched['by']}: {switched['why']}", indent=0)
-
-
-def _build_pinned_policy(frame: Frame) -> JsonObject:
-    """Return the policy of a graph as a file has it, with a pin of every tool; what is at its default is left out."""
-    from guardgraph.policies.file import list_rule_settings, list_unusual_settings
-    from guardgraph.state.tools import hash_tool
-
-    cards: Any = {} if frame.table is None else frame.table.cards
-    policy: Any = frame.policy
-    rules = {name: {**list_rule_settings(policy.rule_of(name)), "pin": hash_tool(card)} for name, card in cards.items()}
-    own = list_unusual_settings(policy, type(policy)())
-    everything = [name for name in type(policy).filled if own.get(name) == [*cards]]
-    kept = {name: value for name, value in own.items() if name not in (*everything, "rules")}
-    return {"pattern": frame.catalogue.pattern, "policy": {**kept, "rules": rules}}
 
 
 def load_policy_option(

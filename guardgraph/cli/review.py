@@ -15,7 +15,7 @@ from guardgraph.cli.shell import Screen, make_command_group, print_json
 from guardgraph.cli.waiting import AgentOptions
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
-from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value, parse_json
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
 
 if TYPE_CHECKING:
     from guardgraph.desk.queue import ReviewQueue, WaitingRun
@@ -99,21 +99,17 @@ def edit(
     waiting = queue.read(run)
     if not waiting.edits:
         raise ConfigurationError(f"edit: run {run:.80} asks for a yes or a no, with nothing to edit in its question")
-    edited = parse_edited_value(inputs.read_option_bytes("FILE", file, MOST_BYTES), waiting.editable)
+    is_text = isinstance(waiting.editable, str)
+    try:
+        text = inputs.read_option_bytes("FILE", file, MOST_BYTES).decode("utf-8-sig")
+        edited: JsonValue = text.rstrip("\n") if is_text else parse_json(text, keys_once=True)
+    except (UnicodeError, NotJson) as error:
+        wanted = "UTF-8 text" if is_text else "JSON"
+        raise ConfigurationError(f"FILE: {wanted} is required, such as was shown: {error}") from error
     _decide_and_exit(queue, run, "edit", said, as_json=as_json, edited=edited)
 
 
 MOST_BYTES = 2**20  # bytes of an edited text
-
-
-def parse_edited_value(given: bytes, shown: JsonValue) -> JsonValue:
-    """Return an edited value as it is to be: a text where one was shown, JSON otherwise."""
-    try:
-        text = given.decode("utf-8-sig")
-        return text.rstrip("\n") if isinstance(shown, str) else parse_json(text, keys_once=True)
-    except ValueError as error:  # NotJson is one
-        wanted = "UTF-8 text" if isinstance(shown, str) else "JSON"
-        raise ConfigurationError(f"FILE: {wanted} is required, such as was shown: {error}") from error
 
 
 def make_waiting_row(run: WaitingRun) -> JsonObject:
@@ -153,16 +149,12 @@ def print_question(screen: Screen, run: WaitingRun) -> None:
         screen.print_with_label("changed", f"{changed}, since {str(asked.get('instead_of'))[:8]}")
     if "problem" in asked:
         screen.print_with_label("problem", str(asked["problem"]))
-    screen.print_with_label("may decide", format_who_may(run))
-    if run.deciding is not None:
-        screen.print_with_label("deciding", f"{run.deciding.get('by')}: {run.deciding.get('decision')}")
-
-
-def format_who_may(run: WaitingRun) -> str:
-    """Say who may decide, as far as the policy says it; whether somebody is who they say, the reviewers do."""
     roles, rules = run.rules.get("reviewer_roles"), run.rules
     who = f"who has {', '.join(roles)}" if roles else "whom the graph's reviewers know, or anybody where it has none"
-    return f"{who}; not {run.starter or 'who began it'}" if rules.get("four_eyes") else who
+    but = f"; not {run.starter or 'who began it'}" if rules.get("four_eyes") else ""
+    screen.print_with_label("may decide", f"{who}{but}")
+    if run.deciding is not None:
+        screen.print_with_label("deciding", f"{run.deciding.get('by')}: {run.deciding.get('decision')}")
 
 
 def open_review_queue(options: AgentOptions) -> ReviewQueue:
@@ -229,19 +221,14 @@ def desk(
     queue = open_review_queue(options)
     own = [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     made = Desk(queue, origins=own if origin is None else [origin], tokens=people)
-    listening = listen_on_port(host, port)
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigurationError(f"--host {host!r:.80} --port {port}: cannot listen there: {error.strerror}") from None
     Screen().print_text(f"the desk: {origin or own[0]}/", indent=0)
     config = uvicorn.Config(made.make_app(), log_level="warning", server_header=False, access_log=False)
     uvicorn.Server(config).run(sockets=[listening])
-
-
-def listen_on_port(host: str, port: int) -> socket.socket:
-    """Return a socket that listens."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise ConfigurationError(f"--host {host!r:.80} --port {port}: cannot listen there: {error.strerror}") from None
 
 
 def parse_tokens_file(given: bytes) -> dict[str, str]:

@@ -293,15 +293,14 @@ def _render_left_out_sources(left: JsonObject) -> Iterator[Html]:
     for holder in holders:
         for key, how in LEFT_OUT.items():
             items = holder.get(key)
-            named = (
-                [{"url": item} if isinstance(item, str) else item for item in items] if isinstance(items, list) else []
-            )
+            listed = items if isinstance(items, list) else []
+            named = [{"url": item} if isinstance(item, str) else item for item in listed]
             if not named or not all(isinstance(item, dict) and isinstance(item.get("url"), str) for item in named):
                 continue
             del holder[key]
             for item in named:
                 rest = {name: inner for name, inner in item.items() if name != "url"}
-                why = (
-                    [": ", render_inline(rest["reason"])] if rest.keys() == {"reason"} else rest and render_value(rest)
-                )
-                yield make_tag("li", render_link(item["url"]), make_tag("small", how, why or None))
+                why: Child = render_value(rest) if rest else None
+                if rest.keys() == {"reason"}:
+                    why = [": ", render_inline(rest["reason"])]
+                yield make_tag("li", render_link(item["url"]), make_tag("small", how, why))

@@ -168,11 +168,6 @@ class Patience:
             raise
 
 
-def quick_stamp(entry: FolderEntry) -> tuple[int, int] | None:
-    """Return the size and the time of a document, None where they cannot tell whether it is unchanged."""
-    return None if entry.beside is not None or entry.wrong else (entry.file.size, entry.file.modified)
-
-
 def read_document_content(entry: FolderEntry) -> Content:
     """Read a document and its sidecar."""
     if entry.wrong:
@@ -309,7 +304,8 @@ def _add_folder_entry(
     # What an unchanged document says of its own readers is within the rule, as it was.
     is_placed = before is not None and (before.source, before.access.readers) == (source, rule)
     is_read_alike = is_placed and not collection.has_old_rules
-    if before is not None and is_read_alike and quick_stamp(entry) == before.stamp[:2]:
+    is_alone = entry.beside is None and not entry.wrong  # what stands beside it may have changed
+    if before and is_read_alike and is_alone and (entry.file.size, entry.file.modified) == before.stamp[:2]:
         collection.keep(number, before.stamp, source, rule)
         return
     readers = rule
