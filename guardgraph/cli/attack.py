@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from guardgraph.cli import inputs
 from guardgraph.cli.options import Json, argument, option
 from guardgraph.cli.shell import Screen, exit_with_status, print_json
 from guardgraph.plain.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from guardgraph.testing.attack.attack import AttackReport
 
 
 def attack(
@@ -30,7 +27,7 @@ def attack(
     """
     # loads LangGraph, for which help need not wait
     from guardgraph.testing.attack.attack import attack_agent, format_test_file
-    from guardgraph.testing.attack.mutants import try_mutants
+    from guardgraph.testing.attack.mutants import MUTANTS, try_mutants
 
     if write is not None and not inputs.check_path_option("--write", write).endswith(".py"):
         raise ConfigurationError(f"--write: a file that ends in .py is required; given: {write!r:.200}")
@@ -40,16 +37,11 @@ def attack(
     if write is not None and report.found:
         with inputs.name_unwritten_file("--write", write):
             Path(write).write_text(format_test_file(report), encoding="utf-8", errors="backslashreplace")
+    is_ok = not report.found and "unnoticed" not in (mutants or {}).values()
     if as_json:
         print_json({**report.plain(), **({} if mutants is None else {"mutants": mutants})})
-    else:
-        _print_attack_report(Screen(), report, mutants)
-    exit_with_status(not report.found and "unnoticed" not in (mutants or {}).values())
-
-
-def _print_attack_report(screen: Screen, report: AttackReport, mutants: dict[str, str] | None) -> None:
-    from guardgraph.testing.attack.mutants import MUTANTS
-
+        exit_with_status(is_ok)
+    screen = Screen()
     screen.print_text(f"{report.target}: {report.runs} runs, seed {report.seed}, {report.seconds:.0f} s", indent=0)
     screen.print_heading("Endings")
     for name, count in report.endings.most_common():
@@ -72,3 +64,4 @@ def _print_attack_report(screen: Screen, report: AttackReport, mutants: dict[str
         for name, verdict in mutants.items():
             style = "red" if verdict == "unnoticed" else "dim" if verdict == "unused" else "green"
             screen.print_columns((f"{name}: {verdict}", style), MUTANTS[name], at=24)
+    exit_with_status(is_ok)

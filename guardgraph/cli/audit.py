@@ -27,7 +27,7 @@ from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
     from guardgraph.evidence.chain import Entry
-    from guardgraph.evidence.verification import Erasure, Verification
+    from guardgraph.evidence.verification import Erasure
 
 HEAD = re.compile("([0-9]{1,18}):([0-9a-f]{64})")
 
@@ -132,10 +132,27 @@ def verify(
     replayed = replay_store_runs(opened.runs(), agent or ()) if replay or agent else None
     if as_json:
         print_json({**verification.plain(), **({} if replayed is None else {"replay": replayed.plain()})})
-    else:
-        _print_verification(Screen(), verification)
-        if replayed is not None:
-            print_replayed(Screen(), replayed)
+        exit_with_status(verification.ok and not (replayed and replayed.parted))
+    screen = Screen()
+    counts = f"{verification.entries} entries, {verification.runs} of runs"
+    screen.print_text(f"{counts}; head {verification.head or 'none'}", indent=0)
+    for item in verification.erasures:
+        screen.print_text(f"entry {item.seq}: {_format_erasure_line(item)} at {item.at}", hang=2)
+    for left in verification.open:
+        state = _format_open_state(left.intents, left.receipts, left.waiting)
+        followed = "" if left.followed_by is None else f"; entry {left.followed_by} began another run on such a thread"
+        screen.print_text(f"entry {left.seq}: run {left.run_id} {state}, since {left.at}{followed}", hang=2)
+    for seqs in verification.repeated:
+        numbers = ", ".join(map(str, seqs))
+        screen.print_text(f"entries {numbers}: records of one run, executed or recorded again", hang=2)
+    for step in verification.clock_steps:
+        screen.print_text(f"entry {step.seq}: a clock went back, from {step.previous} to {step.at}", hang=2)
+    if verification.ok:
+        screen.print_text(("no findings", "green"), indent=0)
+    for finding in verification.findings:
+        screen.print_text((str(finding), "red"), hang=2)
+    if replayed is not None:
+        print_replayed(screen, replayed)
     exit_with_status(verification.ok and not (replayed and replayed.parted))
 
 
@@ -326,25 +343,6 @@ def _print_run_entries(screen: Screen, entries: list[Entry]) -> None:
         screen.print_with_label(f"{entry['seq']}", f"{entry['at'][:19]}  {said}")
 
 
-def _print_verification(screen: Screen, found: Verification) -> None:
-    screen.print_text(f"{found.entries} entries, {found.runs} of runs; head {found.head or 'none'}", indent=0)
-    for item in found.erasures:
-        screen.print_text(f"entry {item.seq}: {_format_erasure_line(item)} at {item.at}", hang=2)
-    for left in found.open:
-        state = _format_open_state(left.intents, left.receipts, left.waiting)
-        followed = "" if left.followed_by is None else f"; entry {left.followed_by} began another run on such a thread"
-        screen.print_text(f"entry {left.seq}: run {left.run_id} {state}, since {left.at}{followed}", hang=2)
-    for seqs in found.repeated:
-        numbers = ", ".join(map(str, seqs))
-        screen.print_text(f"entries {numbers}: records of one run, executed or recorded again", hang=2)
-    for step in found.clock_steps:
-        screen.print_text(f"entry {step.seq}: a clock went back, from {step.previous} to {step.at}", hang=2)
-    if found.ok:
-        screen.print_text(("no findings", "green"), indent=0)
-    for finding in found.findings:
-        screen.print_text((str(finding), "red"), hang=2)
-
-
 def _format_erasure_line(erasure: Erasure) -> str:
     how = {"erase": "erased", "retain": "erased, as kept long enough,"}[erasure.how]
     return f"{count_things(erasure.records, 'record')} {how} by {escape_to_one_line(erasure.by)}"
@@ -406,7 +404,20 @@ def export(
     if out is None:
         print(text, end="", flush=True)
         return
-    _write_out_option(out, text)
+    with inputs.name_unwritten_file("--out", out):  # its owner alone can read it, and it is whole or not there
+        file = Path(out)
+        if file.exists() and not file.is_file():
+            raise ConfigurationError(f"--out {out!r:.200}: a file is required; something else stands there")
+        handle, beside = tempfile.mkstemp(prefix=f".{file.name[:80]}.", dir=file.parent)
+        try:
+            with open(handle, "w", encoding="utf-8") as opened:
+                opened.write(text)
+                opened.flush()
+                os.fsync(handle)
+            os.replace(beside, file)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(beside)  # it is still there where it did not become the file
     how = "signed" if key is not None else "not signed"
     place = document["chain"]
     Screen().print_text(f"{out}: run {run}, entry {place['seq']}:{place['hash']}, {how}", indent=0)
@@ -454,21 +465,3 @@ SIGNED = {
     "wrong": "not signed with this key",
     "yes": "signed with this key",
 }
-
-
-def _write_out_option(out: str, text: str) -> None:
-    """Write a file that its owner alone can read, whole or not at all."""
-    with inputs.name_unwritten_file("--out", out):
-        file = Path(out)
-        if file.exists() and not file.is_file():
-            raise ConfigurationError(f"--out {out!r:.200}: a file is required; something else stands there")
-        handle, beside = tempfile.mkstemp(prefix=f".{file.name[:80]}.", dir=file.parent)
-        try:
-            with open(handle, "w", encoding="utf-8") as opened:
-                opened.write(text)
-                opened.flush()
-                os.fsync(handle)
-            os.replace(beside, file)
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(beside)  # it is still there where it did not become the file

@@ -173,24 +173,20 @@ def _decide_and_exit(
     within = None if said.context is None else inputs.read_json_option("--context", said.context)
     given: dict[str, Any] = {"by": said.by, "hash": said.hash, "comment": said.comment, "groups": said.group or ()}
     result = queue.decide(run, decision, edited=edited, context=within, **given)
+    screen = Screen()
     if as_json:
         print_json(result)
-    else:
-        _print_decided_run(Screen(), queue, result)
-    exit_after_runs(result)
-
-
-def _print_decided_run(screen: Screen, queue: ReviewQueue, result: JsonObject) -> None:
-    if result.get("status") == "waiting":
+    elif result.get("status") == "waiting":
         screen.print_text("The run waits again.", indent=0)
         print_question(screen, queue.read(result["run_id"]))
-        return
-    screen.print_with_label("run", result["run_id"])
-    screen.print_with_label("ended", ", ".join(filter(None, (result["stop_reason"], result.get("outcome")))))
-    if "answer" in result:
-        screen.print_with_label("answer", str(result["answer"]))
-    if "details" in result:
-        screen.print_with_label("details", excerpt_value(result["details"], views.EVIDENCE_CHARS))
+    else:
+        screen.print_with_label("run", result["run_id"])
+        screen.print_with_label("ended", ", ".join(filter(None, (result["stop_reason"], result.get("outcome")))))
+        if "answer" in result:
+            screen.print_with_label("answer", str(result["answer"]))
+        if "details" in result:
+            screen.print_with_label("details", excerpt_value(result["details"], views.EVIDENCE_CHARS))
+    exit_after_runs(result)
 
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")

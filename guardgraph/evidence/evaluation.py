@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import isnan
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 from uuid import uuid4
@@ -39,7 +39,21 @@ class DatasetRow:
 
 def read_dataset(agent: GuardedGraph[Any, Any, Any], dataset: Any) -> list[DatasetRow]:
     """Read the rows of a dataset for an agent."""
-    rows = [_parse_dataset_row(agent, at, row) for at, row in enumerate(_read_dataset_rows(dataset), 1)]
+    found: list[Any]
+    if isinstance(dataset, (str, Path)):
+        found = [row for _, row in read_json_lines("dataset", dataset)]
+    elif hasattr(dataset, "to_dict"):  # a DataFrame, whose empty cells are NaN
+        found = dataset.to_dict("records")
+        for row in found:
+            for key in [key for key, cell in row.items() if cell is None or (isinstance(cell, float) and isnan(cell))]:
+                del row[key]
+    elif isinstance(dataset, Iterable) and not isinstance(dataset, Mapping):
+        found = list(dataset)
+    else:
+        raise InputError(f"dataset: rows, a DataFrame or a file is required; given: {type(dataset).__name__}")
+    if not found:
+        raise InputError("dataset: one row at least is required; given: none")
+    rows = [_parse_dataset_row(agent, at, row) for at, row in enumerate(found, 1)]
     for what, keys in (("id", [row.id for row in rows]), ("input", [hash_input(row.input) for row in rows])):
         first: dict[str, int] = {}
         for at, key in enumerate(keys, 1):
@@ -48,25 +62,6 @@ def read_dataset(agent: GuardedGraph[Any, Any, Any], dataset: Any) -> list[Datas
                     f"dataset, row {at}: an {what} of its own is required; given: that of row {first[key]}"
                 )
     return rows
-
-
-def _read_dataset_rows(dataset: Any) -> list[Any]:
-    if isinstance(dataset, (str, Path)):
-        rows = [row for _, row in read_json_lines("dataset", dataset)]
-    elif hasattr(dataset, "to_dict"):  # a DataFrame, whose empty cells are NaN
-        records = dataset.to_dict("records")
-        rows = [{key: value for key, value in row.items() if not _is_empty_cell(value)} for row in records]
-    elif isinstance(dataset, Iterable) and not isinstance(dataset, Mapping):
-        rows = list(dataset)
-    else:
-        raise InputError(f"dataset: rows, a DataFrame or a file is required; given: {type(dataset).__name__}")
-    if not rows:
-        raise InputError("dataset: one row at least is required; given: none")
-    return rows
-
-
-def _is_empty_cell(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _parse_dataset_row(agent: GuardedGraph[Any, Any, Any], at: int, row: Any) -> DatasetRow:

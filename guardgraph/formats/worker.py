@@ -25,7 +25,11 @@ def main(memory: int) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)  # whatever a library prints is no answer
-    _limit(memory)
+    with suppress(ValueError):  # macOS refuses a limit of memory
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    for kind, most in ((resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
+        resource.setrlimit(kind, (most, most))
+    sys.addaudithook(_deny_audit_event)
     warnings.simplefilter("ignore")
     try:
         answer_all(asks, answers)
@@ -38,24 +42,11 @@ def main(memory: int) -> None:
 def answer_all(asks: int, answers: int) -> None:
     """Answer every question, until nobody asks any more."""
     while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
-        question = json.loads(head)
-        _limit_work(question["seconds"])
+        question, used = json.loads(head), resource.getrusage(resource.RUSAGE_SELF)
+        # The kernel ends this process when it has worked for so long, though nobody is left who would.
+        until = math.ceil(used.ru_utime + used.ru_stime + min(question["seconds"], 1e6)) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
         send_all(answers, _pack_child_answer(content, question))
-
-
-def _limit(memory: int) -> None:
-    with suppress(ValueError):  # macOS refuses a limit of memory
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    for kind, most in ((resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
-        resource.setrlimit(kind, (most, most))
-    sys.addaudithook(_deny_audit_event)
-
-
-def _limit_work(seconds: float) -> None:
-    """Let the kernel end this process when it has worked for so long, though nobody is left who would."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    until = math.ceil(used.ru_utime + used.ru_stime + min(seconds, 1e6)) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
 
 
 def _deny_audit_event(event: str, _: Any) -> None:

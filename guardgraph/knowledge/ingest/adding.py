@@ -323,10 +323,14 @@ def _add_folder_entry(
             parsed = _extract_document_text(content.data, "html", patience)
         else:
             parsed = FORMATS[entry.suffix](_decode_document_text(entry, content))
-        about = {"name": collection.name, "source": source}
-        document = _make_stored_document(number, entry, content, parsed, access=access, **about)
-        if document.chunks:
-            collection.put(document, entry.shown)
+        said = content.said
+        title, sections = list_article_sections(parsed, Path(entry.file.parts[-1]).stem)
+        below = said.section or parsed.section
+        pieces = split_document_into_chunks(number, parsed.text, sections, PASSAGE_CHARS, below=below)
+        chunks = tuple(Chunk(piece.id, piece.section, piece.text, *piece.span) for piece in pieces)
+        if chunks:
+            about = (collection.name, source, said.title or title, said.updated_at or parsed.updated_at)
+            collection.put(StoredDocument(number, *about, access, chunks, content.stamp), entry.shown)
             return
     except Unusable as error:  # what there is of it stays, for those who may read what it is now
         kept = () if before is None or isinstance(error, ReadersUnknown) else before.access.readers
@@ -334,15 +338,3 @@ def _add_folder_entry(
         collection.fail(number, entry.shown, str(error), left)
         return
     collection.leave_empty(number, entry.shown)
-
-
-def _make_stored_document(
-    number: str, entry: FolderEntry, content: Content, parsed: Parsed, *, name: str, source: str, access: Access
-) -> StoredDocument:
-    said = content.said
-    title, sections = list_article_sections(parsed, Path(entry.file.parts[-1]).stem)
-    below = said.section or parsed.section
-    pieces = split_document_into_chunks(number, parsed.text, sections, PASSAGE_CHARS, below=below)
-    chunks = tuple(Chunk(piece.id, piece.section, piece.text, *piece.span) for piece in pieces)
-    updated_at = said.updated_at or parsed.updated_at
-    return StoredDocument(number, name, source, said.title or title, updated_at, access, chunks, content.stamp)
