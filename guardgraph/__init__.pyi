@@ -11,8 +11,6 @@ from guardgraph.evidence.document import export_run as export_run
 from guardgraph.evidence.evaluation import Evaluation as Evaluation
 from guardgraph.evidence.evaluation import EvaluationRow as EvaluationRow
 from guardgraph.evidence.evaluation import evaluate as evaluate
-from guardgraph.evidence.measuring import measure_open_runs as measure_open_runs
-from guardgraph.evidence.measuring import measure_what_if as measure_what_if
 from guardgraph.evidence.redaction import Redaction as Redaction
 from guardgraph.evidence.signing import sign_document as sign_document
 from guardgraph.evidence.sql.store import SqlStore as SqlStore
@@ -24,7 +22,9 @@ from guardgraph.evidence.store import Receipt as Receipt
 from guardgraph.evidence.store import Runs as Runs
 from guardgraph.evidence.store import RunStore as RunStore
 from guardgraph.evidence.store import StoredRun as StoredRun
+from guardgraph.evidence.store import measure_open_runs as measure_open_runs
 from guardgraph.evidence.what_if import WhatIf as WhatIf
+from guardgraph.evidence.what_if import measure_what_if as measure_what_if
 from guardgraph.evidence.what_if import what_if as what_if
 from guardgraph.graphs.catalogues import CATALOGUES as CATALOGUES
 from guardgraph.graphs.guard_nodes import answer_guard as answer_guard

@@ -7,13 +7,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.recording import BegunRun, Recording, RunNote
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
 
 
 class Receipt(TypedDict):
@@ -162,3 +166,29 @@ class OpenRunStore(RunStore, Protocol):
         Raises:
             InputError: there is no such run, or it is not open.
         """
+
+
+def measure_open_runs(store: OpenRunStore, *, meter_provider: MeterProvider | None = None) -> None:
+    """Have a gauge of a store's open runs: it reads the store whenever the application collects metrics.
+
+    A store that cannot be read has no figure then. The meter is the process's own where no provider is given.
+
+    Raises:
+        ConfigurationError: the extra ``otel`` is not installed, or the store knows no open runs.
+    """
+    if not callable(getattr(store, "open_runs", None)):
+        raise ConfigurationError(f"store: one with open_runs is required; given: {store!r:.80}")
+    from guardgraph.world.telemetry import METRICS, Mishaps, load_meter
+
+    metric, mishaps = next(each for each in METRICS if each.name == "guardgraph.runs.open"), Mishaps()
+
+    def observe_open_runs(options: CallbackOptions) -> Iterable[Observation]:
+        from opentelemetry.metrics import Observation
+
+        with mishaps.contain():
+            waiting = [run.waiting for run in store.open_runs()]
+            counts = {"waiting": sum(waiting), "going": len(waiting) - sum(waiting)}
+            return [Observation(count, {"guardgraph.state": state}) for state, count in counts.items()]
+        return []
+
+    load_meter(meter_provider).create_observable_gauge(metric.name, [observe_open_runs], metric.unit, metric.meaning)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from guardgraph.evidence.store import StoredRun
 from guardgraph.graphs import shadows
@@ -23,6 +23,9 @@ from guardgraph.plain.version import find_format_problem, parse_version, read_pa
 from guardgraph.state.catalogue import Catalogue
 from guardgraph.state.recording import Recording, validate_recording
 from guardgraph.state.settings import Budget, Settings
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
 
 KINDS: tuple[shadows.AgainKind, ...] = get_args(
     shadows.AgainKind
@@ -361,3 +364,21 @@ def _explain_unreadable_recording(given: Any, error: InputError) -> str:
         return f"version: {said}"
     is_newer = parse_version(made_by) > parse_version(read_package_version())
     return f"version: recorded by guardgraph {made_by:.40}; {said}" if is_newer else f"damaged: {said}"
+
+
+def measure_what_if(judged: WhatIf, *, meter_provider: MeterProvider | None = None) -> None:
+    """Count the runs of a what-if by what the candidate makes of them, such as `unknown`.
+
+    Raises:
+        ConfigurationError: the extra ``otel`` is not installed, or it is no what-if.
+    """
+    if not isinstance(judged, WhatIf):
+        raise ConfigurationError(f"judged: what what_if returns is required; given: {judged!r:.80}")
+    from guardgraph.world.telemetry import METRICS, Mishaps, load_meter
+
+    metric = next(each for each in METRICS if each.name == "guardgraph.what_ifs")
+    counter: Any = load_meter(meter_provider).create_counter(metric.name, metric.unit, metric.meaning)
+    about = {"guardgraph.pattern": judged.graph.frame.catalogue.pattern}
+    with Mishaps().contain():
+        for kind, count in Counter(row.kind for row in judged.rows).items():
+            counter.add(count, {**about, "guardgraph.judged": kind})
