@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
+from importlib import resources
 from importlib.metadata import version
 from itertools import chain
 from typing import Any, Final, Protocol
@@ -16,49 +18,7 @@ from guardgraph.state.context import Caller
 
 WORDS_VERSION: Final = 4  # of what is made of a text that is searched; a change of it needs another number
 
-TABLES: Final = {
-    "state": "name {text} PRIMARY KEY, value {text} NOT NULL",
-    "scopes": (
-        "id {id}, tenant {text} NOT NULL, source {text} NOT NULL, readers {json} NOT NULL, "
-        "used {number} NOT NULL DEFAULT 0, everybody {everybody}, UNIQUE (tenant, source, readers)"
-    ),
-    "parts": (
-        "id {id}, scope {number} NOT NULL, language {text} NOT NULL, told {number} NOT NULL, "
-        "passages {number} NOT NULL DEFAULT 0, words {number} NOT NULL DEFAULT 0, "
-        "stems_once {number} NOT NULL DEFAULT 0, words_once {number} NOT NULL DEFAULT 0, "
-        "beginnings_once {number} NOT NULL DEFAULT 0, changed {number} NOT NULL DEFAULT 0, "
-        "UNIQUE (scope, language, told)"
-    ),
-    "documents": (
-        "id {id}, tenant {text} NOT NULL, name {text} NOT NULL, collection {text} NOT NULL, title {text} NOT NULL, "
-        "updated_at {text} NOT NULL, scope {number} NOT NULL, place {number} NOT NULL, size {number} NOT NULL, "
-        "modified {number} NOT NULL, sha256 {text} NOT NULL, seal {bytes} NOT NULL, UNIQUE (tenant, name)"
-    ),
-    "collections": "tenant {text} NOT NULL, name {text} NOT NULL, rules {number} NOT NULL, PRIMARY KEY (tenant, name)",
-    "chunks": (
-        "scope {number} NOT NULL, at {number} NOT NULL, document {number} NOT NULL, number {number} NOT NULL, "
-        "tenant {text} NOT NULL, name {text} NOT NULL, section {text} NOT NULL, start {number} NOT NULL, "
-        "stop {number} NOT NULL, language {text} NOT NULL, hash {bytes} NOT NULL, text {text} NOT NULL, "
-        "key {text}, vector {bytes}, vector_hash {bytes}, PRIMARY KEY (scope, at), UNIQUE (name, tenant)"
-    ),
-    "lengths": "part {number} NOT NULL, block {number} NOT NULL, data {bytes} NOT NULL, PRIMARY KEY (part, block)",
-    "postings": (
-        "part {number} NOT NULL, block {number} NOT NULL, term {text} NOT NULL, total {number} NOT NULL, "
-        "data {bytes} NOT NULL, PRIMARY KEY (part, term, block)"
-    ),
-}
-"""A scope is a combination of tenant, source and readers, and `used` how many places its chunks ever had. A part has
-the chunks of a scope that are read in one language; `told` says whether their texts tell it. A place is the `number`-th
-of its block, 16,384 of which are together in a row of lengths and of each term's postings. `key` is of the text of
-which a vector was made."""
-
-INDEXES: Final = (
-    "collected ON {documents} (tenant, collection)",
-    "scoped ON {documents} (scope)",
-    "numbered ON {chunks} (document, number)",
-    "embedded ON {chunks} (tenant, key) WHERE key IS NOT NULL",
-)
-
+TABLES: Final = ("state", "scopes", "parts", "documents", "collections", "chunks", "lengths", "postings")
 _VALUES: Final = 30_000  # Of a statement at most. One of SQLite's has 32,766, one of PostgreSQL's 65,535.
 
 
@@ -142,9 +102,9 @@ def execute_for(
 
 def list_table_statements(prefix: str, types: Mapping[str, str], *, behind: str = "") -> list[str]:
     """Return what makes the tables, with the types of a database and what stands behind the columns."""
-    tables = [f"CREATE TABLE {prefix}{name} ({columns.format(**types)}){behind}" for name, columns in TABLES.items()]
-    named = {name: f"{prefix}{name}" for name in TABLES}
-    return tables + [f"CREATE INDEX {index.format(**named)}" for index in INDEXES]
+    text = (resources.files("guardgraph.knowledge") / "tables.sql").read_text(encoding="utf-8")
+    made = re.sub(r"(?m)^--.*$", "", text).format(prefix=prefix, behind=behind, **types)
+    return [each.strip() for each in made.split(";") if each.strip()]
 
 
 def find_words_problem(noted: object) -> str | None:

@@ -7,7 +7,8 @@ import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
+from importlib import resources
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote_to_bytes
@@ -26,53 +27,14 @@ from guardgraph.world.deadline import run_in_call_thread
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
-NOT_PUBLIC: tuple[tuple[Network, str], ...] = tuple(
-    (ip_network(network), use)
-    for network, use in (
-        # https://www.iana.org/assignments/iana-ipv4-special-registry, of 2025-10: what is not globally reachable, and
-        # the parts of 192.0.0.0/24 that are but serve no pages
-        ("0.0.0.0/8", "this network (RFC 791)"),
-        ("10.0.0.0/8", "private use (RFC 1918)"),
-        ("100.64.0.0/10", "shared address space (RFC 6598)"),
-        ("127.0.0.0/8", "loopback (RFC 1122)"),
-        ("169.254.0.0/16", "link-local (RFC 3927)"),
-        ("172.16.0.0/12", "private use (RFC 1918)"),
-        ("192.0.0.0/24", "IETF protocol assignments (RFC 6890)"),
-        ("192.0.2.0/24", "documentation (RFC 5737)"),
-        ("192.88.99.0/24", "6to4 relays, withdrawn (RFC 7526)"),
-        ("192.168.0.0/16", "private use (RFC 1918)"),
-        ("198.18.0.0/15", "benchmarking (RFC 2544)"),
-        ("198.51.100.0/24", "documentation (RFC 5737)"),
-        ("203.0.113.0/24", "documentation (RFC 5737)"),
-        ("255.255.255.255/32", "limited broadcast (RFC 919)"),
-        ("240.0.0.0/4", "reserved (RFC 1112)"),
-        # https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
-        ("168.63.129.16/32", "wire server of Azure's machines (Microsoft Learn)"),
-        # https://www.iana.org/assignments/multicast-addresses
-        ("224.0.0.0/4", "multicast (RFC 5771)"),
-        # https://www.iana.org/assignments/iana-ipv6-special-registry, of 2025-10: as above; 2001::/23 has parts that
-        # are reachable and serve no pages
-        ("::/128", "unspecified (RFC 4291)"),
-        ("::1/128", "loopback (RFC 4291)"),
-        ("::ffff:0:0/96", "IPv4-mapped (RFC 4291)"),
-        ("::/96", "IPv4-compatible, withdrawn (RFC 4291)"),
-        ("64:ff9b:1::/48", "translation of local use (RFC 8215)"),
-        ("100::/64", "discarded (RFC 6666)"),
-        ("100:0:0:1::/64", "dummy prefix (RFC 9780)"),
-        ("2001::/32", "Teredo (RFC 4380)"),
-        ("2001::/23", "IETF protocol assignments (RFC 2928)"),
-        ("2001:db8::/32", "documentation (RFC 3849)"),
-        ("2002::/16", "6to4 (RFC 3056)"),
-        ("3fff::/20", "documentation (RFC 9637)"),
-        ("5f00::/16", "segment routing (RFC 9602)"),
-        ("fc00::/7", "unique-local (RFC 4193)"),
-        ("fe80::/10", "link-local (RFC 4291)"),
-        # https://www.iana.org/assignments/ipv6-address-space
-        ("fec0::/10", "site-local, withdrawn (RFC 3879)"),
-        ("ff00::/8", "multicast (RFC 4291)"),
-    )
-)
-"""Networks whose addresses are nobody's on the public internet, each with its use and where that stands."""
+
+@cache
+def list_reserved_networks() -> tuple[tuple[Network, str], ...]:
+    """Return networks whose addresses are nobody's on the public internet, each with its use."""
+    text = (resources.files("guardgraph.web") / "not_public.txt").read_text(encoding="utf-8")
+    rows = (line.partition(" ") for line in text.splitlines() if not line.startswith("#"))
+    return tuple((ip_network(network), use) for network, _, use in rows)
+
 
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 """All that IANA gives out of IPv6 (https://www.iana.org/assignments/ipv6-address-space)."""
@@ -120,7 +82,7 @@ def parse_allowed_addresses(given: object) -> tuple[Network, ...]:
 
 
 def _find_address_use(address: Address) -> str | None:
-    for network, use in NOT_PUBLIC:
+    for network, use in list_reserved_networks():
         if address in network:
             return use
     if isinstance(address, IPv6Address) and address not in GLOBAL_UNICAST and address not in NAT64:

@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guardgraph import ConfigurationError
-from guardgraph.web.network import NOT_PUBLIC, explain_denied_address, parse_allowed_addresses, parse_ip_address
+from guardgraph.web.network import (
+    explain_denied_address,
+    list_reserved_networks,
+    parse_allowed_addresses,
+    parse_ip_address,
+)
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450::1", "64:ff9b::808:808"]
 
@@ -34,7 +39,7 @@ def test_any_other_address_is_denied_with_its_use():
 
 def test_the_table_holds_from_the_first_address_to_the_last():
     """Each row denies both ends of its network, and names a source."""
-    for network, use in NOT_PUBLIC:
+    for network, use in list_reserved_networks():
         assert "(RFC" in use or "(Microsoft" in use, network
         assert explain_denied_address(network[0]), network
         assert explain_denied_address(network[-1]), network
