@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from string import Template
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -72,11 +76,11 @@ _COLOURS = {  # on a light ground, and on a dark one
 
 def write_style_sheet(drawn: Iterable[DrawnKind], *, dark: bool | None = None, beside: bool = False) -> str:
     """Return the style sheet of a picture."""
-    left_out = RARE - {*drawn}
+    left_out, shapes = RARE - {*drawn}, _read_sheet()["shapes"].substitute(mono=MONO, sans=SANS)
     if dark is not None:
-        return _SHAPES + _write_colour_rules(dark, left_out, beside)
+        return shapes + _write_colour_rules(dark, left_out, beside)
     light, night = (_write_colour_rules(is_dark, left_out, beside) for is_dark in (False, True))
-    return f"{_SHAPES}{light}@media (prefers-color-scheme: dark) {{\n{night}}}\n"
+    return f"{shapes}{light}@media (prefers-color-scheme: dark) {{\n{night}}}\n"
 
 
 def list_picture_colours(*, dark: bool) -> dict[str, str]:
@@ -91,63 +95,21 @@ def _list_kind_colours(dark: bool) -> dict[DrawnKind, tuple[str, str]]:
     return {kind: colours for kind, colours in looks.items() if colours}
 
 
-_SHAPES = f"""\
-.gg text {{ font-family: {MONO}; font-size: 13px; text-anchor: middle }}
-.gg .chip text {{ font-size: 11px }}
-.gg .sans {{ font-family: {SANS}; font-size: 12px; text-anchor: start }}
-.gg .title {{ font-size: 16px; font-weight: 600 }}
-.gg .edge {{ fill: none; stroke-width: 1.4 }}
-.gg .fold {{ fill: none; stroke-width: 1.2 }}
-.gg .decided {{ stroke-dasharray: 5 4 }}
-.gg .shape {{ stroke-width: 1.5 }}
-.gg .inner {{ fill: none; stroke-width: 1 }}
-.gg .taken .shape {{ stroke-width: 2.4 }}
-.gg .taken .edge {{ stroke-width: 3 }}
-.gg .taken .fold {{ stroke-width: 2.4 }}
-.gg .faded .shape, .gg .faded .inner {{ opacity: 0.35 }}
-.gg .faded .edge, .gg .faded .fold, .gg .faded .tip {{ opacity: 0.4 }}
-.gg .badge text {{ font-size: 11px; font-weight: 700 }}
-"""
+@cache
+def _read_sheet() -> dict[str, Template]:
+    """Return the parts of the sheet by what they are for: shapes, colours, a run that waits, and two beside each other."""
+    text = (resources.files("guardgraph.drawing") / "picture.css").read_text(encoding="utf-8")
+    _, *parts = re.split(r"/\* (\w+) \*/\n", text)
+    return {name: Template(part) for name, part in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def _write_colour_rules(dark: bool, left_out: frozenset[DrawnKind], beside: bool) -> str:
-    paper, ink, muted, line, frame, stopped, stop_ink, ok_ink, newer = (pair[dark] for pair in _COLOURS.values())
     kinds = {kind: colours for kind, colours in _list_kind_colours(dark).items() if kind not in left_out}
-    rules = [
-        f".paper {{ fill: {paper}; stroke: {frame} }}",
-        f"text {{ fill: {ink} }}",
-        f".rule {{ stroke: {frame} }}",
-        f".edge {{ stroke: {line} }}",
-        f".tip, .gg .dot {{ fill: {line}; stroke: {line} }}",
-        f".ring {{ fill: {paper}; stroke: {line} }}",
-        f".halo {{ fill: {paper} }}",
-        *(f".{kind} .shape {{ fill: {fill}; stroke: {border} }}" for kind, (fill, border) in kinds.items()),
-        *(f".{kind} .inner {{ stroke: {border} }}" for kind, (_, border) in kinds.items()),
-        f".stop .fold {{ stroke: {kinds['stop'][1]} }}",
-        f".plain .fold {{ stroke: {line} }}",
-        f".stop .tip {{ fill: {kinds['stop'][1]}; stroke: {kinds['stop'][1]} }}",
-        f".stop text, .gg .stop_ink {{ fill: {stop_ink} }}",
-        f".ok_ink {{ fill: {ok_ink} }}",
-        f"text.muted, .gg .faded text {{ fill: {muted} }}",
-        f".taken .edge {{ stroke: {ink} }}",
-        f".taken .tip, .gg .taken .dot {{ fill: {ink}; stroke: {ink} }}",
-        f".badge rect {{ fill: {ink} }}",
-        f".badge text {{ fill: {paper} }}",
-        f".stopping .shape {{ stroke: {stopped}; stroke-width: 3 }}",
-        f".stop.taken .fold {{ stroke: {stopped} }}",
-        f".stop.taken .shape, .gg .stop.taken .tip {{ fill: {stopped}; stroke: {stopped} }}",
-        ".stop.taken text { fill: #ffffff; font-weight: 700 }",
-    ]
-    if "review" in kinds:  # a run that waits: few pictures have one
-        border = kinds["review"][1]
-        rules += [f".wait_ink {{ fill: {border} }}", f".waiting .shape {{ stroke: {border}; stroke-dasharray: 7 4 }}"]
-    if beside:  # what one of two runs took alone
-        grey = f"stroke: {muted}; stroke-dasharray: 6 4"
-        rules += [
-            f".earlier .shape, .gg .earlier .edge, .gg .earlier .fold {{ {grey}; stroke-width: 2.4 }}",
-            f".earlier .tip {{ fill: {muted}; stroke: {muted} }}",
-            f".newer .edge, .gg .newer .fold {{ stroke: {newer} }}",
-            f".newer .shape {{ stroke: {newer} }}",
-            f".newer .tip {{ fill: {newer}; stroke: {newer} }}",
-        ]
-    return "".join(f".gg {rule}\n" for rule in rules)
+    rules = [f".gg .{kind} .shape {{ fill: {fill}; stroke: {border} }}\n" for kind, (fill, border) in kinds.items()]
+    rules += [f".gg .{kind} .inner {{ stroke: {border} }}\n" for kind, (_, border) in kinds.items()]
+    named = {name: pair[dark] for name, pair in _COLOURS.items()} | {
+        kind: border for kind, (_, border) in kinds.items()
+    }
+    # few pictures have a run that waits, or two
+    parts = ["colours", *(["waiting"] if "review" in kinds else []), *(["beside"] if beside else [])]
+    return "".join(_read_sheet()[part].substitute(named, kinds="".join(rules)) for part in parts)
