@@ -97,7 +97,7 @@ def _list_kind_colours(dark: bool) -> dict[DrawnKind, tuple[str, str]]:
 
 @cache
 def _read_sheet() -> dict[str, Template]:
-    """Return the parts of the sheet by what they are for: shapes, colours, a run that waits, and two beside each other."""
+    """Return the parts of the sheet: shapes, colours, and those of a run that waits, and of two beside each other."""
     text = (resources.files("guardgraph.drawing") / "picture.css").read_text(encoding="utf-8")
     _, *parts = re.split(r"/\* (\w+) \*/\n", text)
     return {name: Template(part) for name, part in zip(parts[::2], parts[1::2], strict=True)}
@@ -105,11 +105,11 @@ def _read_sheet() -> dict[str, Template]:
 
 def _write_colour_rules(dark: bool, left_out: frozenset[DrawnKind], beside: bool) -> str:
     kinds = {kind: colours for kind, colours in _list_kind_colours(dark).items() if kind not in left_out}
-    rules = [f".gg .{kind} .shape {{ fill: {fill}; stroke: {border} }}\n" for kind, (fill, border) in kinds.items()]
-    rules += [f".gg .{kind} .inner {{ stroke: {border} }}\n" for kind, (_, border) in kinds.items()]
+    rules = [f".gg .{kind} .shape {{ fill: {fill}; stroke: {border} }}" for kind, (fill, border) in kinds.items()]
+    rules += [f".gg .{kind} .inner {{ stroke: {border} }}" for kind, (_, border) in kinds.items()]
     named = {name: pair[dark] for name, pair in _COLOURS.items()} | {
         kind: border for kind, (_, border) in kinds.items()
     }
     # few pictures have a run that waits, or two
     parts = ["colours", *(["waiting"] if "review" in kinds else []), *(["beside"] if beside else [])]
-    return "".join(_read_sheet()[part].substitute(named, kinds="".join(rules)) for part in parts)
+    return "".join(_read_sheet()[part].substitute(named, kinds="\n".join(rules)) for part in parts)

@@ -42,11 +42,16 @@ def main(memory: int) -> None:
 def answer_all(asks: int, answers: int) -> None:
     """Answer every question, until nobody asks any more."""
     while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
-        question, used = json.loads(head), resource.getrusage(resource.RUSAGE_SELF)
-        # The kernel ends this process when it has worked for so long, though nobody is left who would.
-        until = math.ceil(used.ru_utime + used.ru_stime + min(question["seconds"], 1e6)) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+        question = json.loads(head)
+        _limit_work(question["seconds"])
         send_all(answers, _pack_child_answer(content, question))
+
+
+def _limit_work(seconds: float) -> None:
+    """Let the kernel end this process when it has worked for so long, though nobody is left who would."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until = math.ceil(used.ru_utime + used.ru_stime + min(seconds, 1e6)) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
 
 
 def _deny_audit_event(event: str, _: Any) -> None:
