@@ -198,11 +198,11 @@ _FOUND_BY = ("request", "thread", "forked_from")
 def _redact_form(form: Any, redaction: Redaction) -> tuple[Any, list[Place]]:
     """Return a recording, or what has parts of one, without what is not to be kept, and where that stood."""
     by_fields = _RedactionPass()
-    made = by_fields.redact_whole(form, [tuple(path.split(".")) for path in redaction.fields])
+    made = by_fields.redact_value(form, paths=frozenset(tuple(path.split(".")) for path in redaction.fields))
     long = sorted((text for text in by_fields.texts if len(text) >= SHORTEST), key=len, reverse=True)
     literal = [re.compile("|".join(map(re.escape, long)))] if long else []
     by_patterns = _RedactionPass([*literal, *map(re.compile, redaction.patterns)])
-    made = by_patterns.redact_whole(made, [])
+    made = by_patterns.redact_value(made)
     places = sorted({*by_fields.places, *by_patterns.places}, key=lambda place: [str(step) for step in place])
     if places:
         made = _zero_recorded_hashes(made, ())
@@ -219,27 +219,24 @@ class _RedactionPass:
         self.places: set[Place] = set()  # where something was replaced
         self.texts: set[str] = set()  # the texts that stood where paths lead to
 
-    def redact_whole(self, value: Any, paths: Iterable[Place]) -> Any:
-        """Return a recording without what is found in it, and where the paths lead to."""
-        return self._redact_value(value, (), frozenset(paths))
-
-    def _redact_value(self, value: Any, place: Place, paths: frozenset[Place]) -> Any:
+    def redact_value(self, value: Any, place: Place = (), paths: frozenset[Place] = frozenset()) -> Any:
+        """Return what stands at a place of a recording without what is found in it, and where the paths lead to."""
         if is_never_redacted(place):
             return value
         if isinstance(value, dict):
             made: dict[str, Any] = {}
             for key, item in value.items():
                 name = self._redact_key(key, place, made, is_within=() in paths)
-                made[name] = self._redact_value(item, (*place, name), follow_redaction_paths(paths, key))
+                made[name] = self.redact_value(item, (*place, name), follow_redaction_paths(paths, key))
             return made
         if isinstance(value, list):
             return [
-                self._redact_value(item, (*place, at), follow_redaction_paths(paths, str(at)))
+                self.redact_value(item, (*place, at), follow_redaction_paths(paths, str(at)))
                 for at, item in enumerate(value)
             ]
         if isinstance(value, str):
             return change_packed_json(
-                value, partial(self._redact_value, place=place, paths=paths), partial(self._redact_text, place, paths)
+                value, partial(self.redact_value, place=place, paths=paths), partial(self._redact_text, place, paths)
             )
         if type(value) is int and len(text := str(value)) >= SHORTEST:
             return value if self._redact_text(place, paths, text) == text else MARKER
