@@ -15,21 +15,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy
 
 from guardgraph.grounding.words import DETECTED_LANGUAGES, detect_language
+from guardgraph.knowledge import vectors
 from guardgraph.knowledge.database import Connection, KnowledgeDatabase, find_words_problem, name_words_version
 from guardgraph.knowledge.documents import hash_stored_row, hash_stored_rows
 from guardgraph.knowledge.postings import BLOCK, KINDS, MOST_OF_TERM, NAME, choose_word_reader, decode_lengths
 from guardgraph.knowledge.scopes import Scope, parse_scope_row, read_scope_tenant, show_scope_tenant
-from guardgraph.knowledge.vectors import (
-    FLOAT_BYTES,
-    EmbeddedTexts,
-    Embedder,
-    embed_new_texts,
-    hash_embedding_text,
-    hash_vector,
-    make_embedding_text,
-    read_embedding,
-    refuse_other_size,
-)
 from guardgraph.knowledge.views import SCOPE_COLUMNS
 from guardgraph.knowledge.writing import TenantWriter, WrittenChunk
 from guardgraph.plain.json import JsonObject
@@ -105,7 +95,7 @@ def check_knowledge_base(database: KnowledgeDatabase) -> CheckedBase:
         return _check_database(database, connection)
 
 
-def rebuild_knowledge_base(database: KnowledgeDatabase, embedder: Embedder | None = None) -> CheckedBase:
+def rebuild_knowledge_base(database: KnowledgeDatabase, embedder: vectors.Embedder | None = None) -> CheckedBase:
     """Make the index of a base anew from the stored texts whose hash is right, in one transaction, and close it."""
     with closing(database), database.rebuilding() as connection:
         before, refused, lacking = _check_database(database, connection), set[Doubtful](), set[Doubtful]()
@@ -201,17 +191,17 @@ class _Chunk(NamedTuple):
         chunk = (self.name, self.section, self.start, self.stop, self.text)
         return hash_stored_row(scope.access, document, chunk) == self.hash
 
-    def find_vector_problem(self, made: EmbeddedTexts | None) -> str | None:
+    def find_vector_problem(self, made: vectors.EmbeddedTexts | None) -> str | None:
         """Say what is wrong with its vector; None where nothing is, and where there should be none."""
         if self.vector is None or self.key is None:
             return "there is none" if made is not None and made.name else None
         if made is None or not made.name:
             return "it belongs to nothing"
-        text = hash_embedding_text(make_embedding_text(self.title, self.section, self.text))
-        if self.vector_hash != hash_vector(bytes.fromhex(self.key), self.vector):
+        text = vectors.hash_embedding_text(vectors.make_embedding_text(self.title, self.section, self.text))
+        if self.vector_hash != vectors.hash_vector(bytes.fromhex(self.key), self.vector):
             return "it is not what was put in"
-        if len(self.vector) != FLOAT_BYTES * made.size:
-            return f"it has {len(self.vector) // FLOAT_BYTES} numbers, others {made.size}"
+        if len(self.vector) != vectors.FLOAT_BYTES * made.size:
+            return f"it has {len(self.vector) // vectors.FLOAT_BYTES} numbers, others {made.size}"
         return None if self.key == text.hex() else "it is of another text"
 
 
@@ -242,7 +232,7 @@ class _Tenant:
         self.key = key
         self.scopes: dict[int, Scope] = {}  # those that can be read
         self._connection, self._findings = connection, findings
-        self._made = read_embedding(connection)
+        self._made = vectors.read_embedding(connection)
         self._unsound = dict[int, str]()  # by number the ids of documents that are not what was put in
         self._languages: list[tuple[str, str]] = []
         """The language of chunks that are noted with another one, and their ids."""
@@ -340,7 +330,7 @@ class _Tenant:
         connection.execute("UPDATE scopes SET used = ? WHERE id = ?", [len(rows), scope])
         return len(rows)
 
-    def make_vectors(self, embedder: Embedder | None, shown: str) -> set[Doubtful]:
+    def make_vectors(self, embedder: vectors.Embedder | None, shown: str) -> set[Doubtful]:
         """Make vectors that are missing or damaged; without the embedding take them out, and name their documents."""
         connection, key = self._connection, self.key
         rows = connection.execute(
@@ -348,19 +338,21 @@ class _Tenant:
             "JOIN documents ON documents.id = document WHERE chunks.tenant = ? AND chunks.name = ANY (?)",
             [key, self._wrong_vectors],
         ).fetchall()
-        tenant, vectors = read_scope_tenant(key), dict[bytes, bytes]()
+        tenant, kept = read_scope_tenant(key), dict[bytes, bytes]()
         if embedder is not None and self._made is not None and embedder.name == self._made.name:
-            vectors = embed_new_texts(connection, embedder, tenant, [make_embedding_text(*row[2:]) for row in rows])
-            for vector in vectors.values():
-                refuse_other_size(self._made, vector, shown)
+            kept = vectors.embed_new_texts(
+                connection, embedder, tenant, [vectors.make_embedding_text(*row[2:]) for row in rows]
+            )
+            for vector in kept.values():
+                vectors.refuse_other_size(self._made, vector, shown)
         changes = list[tuple[Any, ...]]()
         for _, name, *texts in rows:
-            text = hash_embedding_text(make_embedding_text(*texts))
-            made = (text.hex(), vectors[text], hash_vector(text, vectors[text])) if vectors else (None, None, None)
+            text = vectors.hash_embedding_text(vectors.make_embedding_text(*texts))
+            made = (text.hex(), kept[text], vectors.hash_vector(text, kept[text])) if kept else (None, None, None)
             changes.append((*made, key, name))
         update = "UPDATE chunks SET key = ?, vector = ?, vector_hash = ? WHERE tenant = ? AND name = ?"
         connection.executemany(update, changes)
-        if vectors or self._made is None or not self._made.name:
+        if kept or self._made is None or not self._made.name:
             return set()
         lacking = sorted({row[0] for row in rows})
         connection.execute(_READ_AGAIN, [key, lacking])
