@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runs import comparable, empty_folder, process, refused
+from cli_runs import empty_folder, process, refused
 from openai_server import OpenAIServer, answer, status
+from runs import masked
 
 import guardgraph
 from guardgraph.cli import main
@@ -26,7 +27,7 @@ def test_json_is_one_document_and_nothing_else():
     result = json.loads(done.stdout)
     expected = guardgraph.create_rag_agent().invoke({"question": DEMO_QUESTION})
     assert list(result) == list(expected)
-    assert comparable(result) == comparable(expected)
+    assert masked(result) == masked(expected)
 
 
 def test_help_and_version_load_neither_langgraph_nor_pydantic():

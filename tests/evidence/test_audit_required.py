@@ -8,7 +8,7 @@ import refund_pattern
 import ticket_pattern
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import AGENTS, Beginning, Failing, Kept
-from runs import BOTH, check_result, content, masked, run
+from runs import BOTH, THREAD, check_result, content, masked, run
 from tables import each_row
 from ticket_pattern import REASONS, TICKET, State, triage
 
@@ -17,7 +17,6 @@ from guardgraph.grammar import Budget, Ok, Pattern, Policy, Stopped
 from guardgraph.state.run import Audit
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
-THREAD = {"configurable": {"thread_id": "1"}}
 REQUIRED = {"policy": {"audit_required": True}}
 INPUTS = {"rag": load_rag_demo, "research": load_research_demo, "self_critique": load_self_critique_demo}
 

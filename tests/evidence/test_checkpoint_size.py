@@ -4,11 +4,11 @@ import psycopg
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
 from recorded_runs import Kept
+from runs import THREAD
 from ticket_pattern import TICKET, triage
 
 from guardgraph.grammar import Call
 
-THREAD = {"configurable": {"thread_id": "1"}}
 MEGABYTE = 1_000_000
 
 

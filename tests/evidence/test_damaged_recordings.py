@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from recorded_runs import Kept, dead, recorded, recorded_stop, replaying_agent
+from runs import THREAD
 from tables import each_row
 from test_documents import holder_of, places
 from ticket_pattern import TICKET, triage
 
 from guardgraph import InputError, NotRecorded, replay
 
-THREAD = {"configurable": {"thread_id": "1"}}
 DEAD = (dead("the proposer"), dead("the tool"))
 
 

@@ -46,10 +46,10 @@ def agent(kind):
 AGENTS = {"rag": create_rag_agent(budget=RagBudget(max_top_k=3))}
 
 
-def found(made, kind="rag", **given):
+def found(made, kind="rag", target=None, **given):
     """Return kinds and places of what is found in a document; what is refused is found too, and named."""
     try:
-        checked = check_document(made, agent(kind), **given)
+        checked = check_document(made, target or agent(kind), **given)
     except InputError as error:
         assert str(error).partition(": ")[0]  # noqa: PT017
         return [("refused", str(error))]
@@ -82,10 +82,6 @@ def test_every_verdict_of_a_run_is_derived_again(kind):
     assert by_name.ok
     assert (by_name.run_id, by_name.hash) == (made["recording"]["run_id"], made["chain"]["hash"])
     assert check_document(made, agent(kind)).plain() == by_name.plain()
-
-
-def found_by_name(made, target):
-    return [(item.kind, item.place) for item in check_document(made, target).findings]
 
 
 def test_a_run_of_a_store_is_exported_by_its_latest_record(store):
@@ -234,9 +230,9 @@ CALL = json.dumps(
 def test_settings_that_the_agent_refuses_are_named():
     """A policy that names what there is not, or a limit that is none, is a finding and nobody's wrong usage."""
     named = forged(document(), lambda run: run["policy"].update(allowed_sources_policy=["secret_base"]))
-    assert ("verdict", "policy.allowed_sources_policy.0") in found_by_name(named, RAG)
+    assert ("verdict", "policy.allowed_sources_policy.0") in found(named, target=RAG)
     endless = forged(document(), lambda run: run["budget"].update(max_seconds=-1))
-    assert ("verdict", "budget.max_seconds") in found_by_name(endless, RAG)
+    assert ("verdict", "budget.max_seconds") in found(endless, target=RAG)
 
 
 # Who forges all of it

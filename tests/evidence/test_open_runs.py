@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from exported_runs import private_pem
 from langgraph.checkpoint.memory import InMemorySaver
 from refund_pattern import refund, waiting
+from runs import THREAD
 from store_writers import QUESTION, TIMEOUT, killed_at, resume
 from stored_runs import everything_written, make_url, opened, recording
 from ticket_pattern import TICKET, triage
@@ -32,7 +33,6 @@ from guardgraph.evidence.strict_json import format_document_text
 from guardgraph.testing import InMemoryRecorder
 
 url = pytest.fixture(params=["sqlite", "postgres"])(make_url)
-THREAD = {"configurable": {"thread_id": "1"}}
 NOW = "2026-01-01T00:00:00.000000+00:00"
 AGENT = "guardgraph:create_rag_agent"
 

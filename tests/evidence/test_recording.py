@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 from rag_agents import QUESTION, agent
 from recorded_runs import Kept, recorded_stop, stops
-from runs import MODES, halt_before, masked, run
+from runs import MODES, THREAD, halt_before, masked, run
 from tables import each_row
 from ticket_pattern import TICKET, check_label, routed, triage
 
@@ -21,7 +21,6 @@ from guardgraph.grammar import Call, declares
 from guardgraph.state.recording import schema
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
 
-THREAD = {"configurable": {"thread_id": "1"}}
 VALID = Draft202012Validator(schema())
 
 

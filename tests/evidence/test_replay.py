@@ -18,14 +18,13 @@ from openai_server import OpenAIServer, answer, status
 from pydantic import ValidationError
 from rag_agents import QUESTION
 from recorded_runs import AGENTS, Kept, dead, recorded, recorded_stop, stops
-from runs import EDITED
+from runs import EDITED, THREAD
 from ticket_pattern import TICKET, triage
 
 from guardgraph import NotRecorded, create_rag_agent, replay
 from guardgraph.grammar import Call, Stop, declares
 from guardgraph.testing import ScriptedChatModel
 
-THREAD = {"configurable": {"thread_id": "1"}}
 DEAD = (dead("the proposer"), dead("the tool"))
 
 

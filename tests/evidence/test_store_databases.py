@@ -26,6 +26,8 @@ from guardgraph import ConfigurationError, InputError, StoreError, sql_store
 database = pytest.fixture(new_database)
 each = pytest.fixture(params=["sqlite", "postgres"])(make_url)
 
+HEADS = [(1,), (0, "0" * 64), (True, "0" * 64), (1, "F" * 64)]
+HEAD = "^head: a number from 1 on and 64 small hex digits are required"
 FIRST = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 
 
@@ -261,14 +263,6 @@ def test_what_is_no_text_names_no_run_and_no_caller(each, odd):
             use()
 
 
-@pytest.mark.parametrize("head", [(1,), (0, "0" * 64), (True, "0" * 64), (1, "F" * 64)])
-def test_a_head_that_is_none_is_refused(url, head):
-    store = sql_store(url)
-    store.record(recording(1))
-    with pytest.raises(ConfigurationError, match=r"^head: a number from 1 on and 64 small hex digits are required"):
-        store.verify(head)
-
-
 def test_a_store_can_be_made_before_the_first_run(each):
     """It is empty then, and there to be read; once more changes nothing, and what cannot be made is said."""
     store = sql_store(each)
@@ -396,6 +390,7 @@ def test_a_connection_that_the_server_closed_is_replaced(database):
         (lambda store: store.retain(float("nan"), by="me"), "days: a number from 0"),
         (lambda store: store.runs(since=datetime(2026, 1, 1)), "since: a date and time with its zone"),
         (lambda store: store.runs(since=FIRST), "since: a date and time that UTC has is required"),
+        *((lambda store, head=head: store.verify(head), HEAD) for head in HEADS),
     ],
 )
 def test_what_is_asked_wrongly_of_a_store_is_refused(url, use, message):

@@ -246,27 +246,17 @@ def shipped(name, seed, by, policy, budget):
     return lambda **made: PATTERNS[name].create_agent(policy=policy, budget=budget, **proposers, **made)
 
 
-@settings(max_examples=36 * TIMES)
-@given(
-    then=RAG,
-    now=RAG,
-    context=CONTEXTS,
-    seed=SEEDS,
-    by=BY,
-    question=st.sampled_from(["What is the P1 target?", "Why?", 7]),
-)
-def test_what_is_known_of_a_rag_run_is_what_a_live_run_gives(then, now, context, seed, by, question):
-    """Sources switched off, thresholds, sizes, times, asks and visits: same and changed are what would have been."""
-    agents = (shipped("rag", seed, by, *settings) for settings in (then, now))
-    check_exact(*agents, {"question": question}, context, seed)
+SHIPPED = {"rag": RAG, "research": RESEARCH, "self_critique": SELF_CRITIQUE}
+QUESTIONS = st.sampled_from(["What is the P1 target?", "Why?", 7])
 
 
-@settings(max_examples=24 * TIMES)
-@given(then=RESEARCH, now=RESEARCH, context=CONTEXTS, seed=SEEDS, by=BY)
-def test_what_is_known_of_a_research_run_is_what_a_live_run_gives(then, now, context, seed, by):
-    """Hosts switched off, checks, pages read side by side and times: same and changed are what would have been."""
-    agents = (shipped("research", seed, by, *settings) for settings in (then, now))
-    check_exact(*agents, PATTERNS["research"].demo(), context, seed)
+@settings(max_examples=84 * TIMES)
+@given(data=st.data(), name=st.sampled_from([*SHIPPED]), context=CONTEXTS, seed=SEEDS, by=BY)
+def test_what_is_known_of_a_shipped_run_is_what_a_live_run_gives(data, name, context, seed, by):
+    """Names switched off, checks, thresholds, sizes, times, asks and visits: known is what would have been."""
+    given = {"question": data.draw(QUESTIONS)} if name == "rag" else PATTERNS[name].demo()
+    agents = (shipped(name, seed, by, *data.draw(SHIPPED[name])) for _ in range(2))
+    check_exact(*agents, given, context, seed)
 
 
 @given(seed=st.just(1))
@@ -277,14 +267,6 @@ def test_a_call_that_a_what_if_cuts_off_used_up_what_it_would_live(seed):
         for budget in (SelfCritiqueBudget(), SelfCritiqueBudget(max_seconds=8.0))
     ]
     check_exact(*agents, PATTERNS["self_critique"].demo(), None, seed)
-
-
-@settings(max_examples=24 * TIMES)
-@given(then=SELF_CRITIQUE, now=SELF_CRITIQUE, context=CONTEXTS, seed=SEEDS, by=BY)
-def test_what_is_known_of_a_self_critique_run_is_what_a_live_run_gives(then, now, context, seed, by):
-    """Decisions, checks, sizes and times: same and changed are what would have been."""
-    agents = (shipped("self_critique", seed, by, *settings) for settings in (then, now))
-    check_exact(*agents, PATTERNS["self_critique"].demo(), context, seed)
 
 
 RULES = st.fixed_dictionaries(

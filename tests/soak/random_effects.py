@@ -17,7 +17,7 @@ from typing import Any, NotRequired
 from effect_runs import Moments, dying_saver, run_in_process
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
-from payment_pattern import FileRecorder
+from payment_pattern import FileRecorder, Journal
 from typing_extensions import TypedDict
 
 import guardgraph.grammar as gg
@@ -86,20 +86,12 @@ def draw_plan(chance: random.Random) -> Plan:
     }
 
 
-class Tools:
-    """The tools of a run: each call that reaches one is a line of a file.
-
-    Args:
-        file: where it is written down.
-        moment: is called before and after a line.
-    """
-
-    def __init__(self, file: Path, moment: Any) -> None:
-        self.file, self.moment = file, moment
+class Tools(Journal):
+    """The tools of a run: each call that reaches one is a line."""
 
     def look(self, request: Any) -> str:
         """Read something."""
-        self._write_down("read", request, None)
+        self.add({"kind": "read", "request": request, "key": None})
         return f"saw {request['number']}"
 
     def move(self, like: str, request: Any, idempotency_key: str) -> str:
@@ -107,7 +99,7 @@ class Tools:
         if like == "refused":
             raise ConnectionError("refused before anything was done")
         if like != "idempotent" or not self.made(idempotency_key):
-            self._write_down("write", request, idempotency_key)
+            self.add({"kind": "write", "request": request, "key": idempotency_key})
         if like == "lost":
             raise ConnectionError("the answer was lost")
         return f"moved {request['number']}"
@@ -118,16 +110,6 @@ class Tools:
 
     def made(self, key: str) -> list[Any]:
         return [line for line in self.lines if line["key"] == key]
-
-    @property
-    def lines(self) -> list[Any]:
-        return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
-
-    def _write_down(self, kind: str, request: Any, key: str | None) -> None:
-        self.moment()
-        with open(self.file, "a", encoding="utf-8") as lines:
-            lines.write(json.dumps({"kind": kind, "request": request, "key": key}) + "\n")
-        self.moment()
 
 
 def build_acting_pattern(plan: Plan, tools: Tools) -> Any:

@@ -56,12 +56,6 @@ def refused(done, code=2):
     return done.stderr.removeprefix("guardgraph: ").rstrip("\n")
 
 
-def comparable(result):
-    if isinstance(result, dict):
-        return {key: comparable(value) for key, value in result.items() if key not in ("run_id", "elapsed_ms")}
-    return [comparable(item) for item in result] if isinstance(result, list) else result
-
-
 def files_of_a_user(here, monkeypatch):
     """Files that a user may get wrong."""
     (here / "empty").mkdir()

@@ -39,23 +39,34 @@ class Out(gg.Result):
     payments: NotRequired[list[Any]]
 
 
-class Bank:
-    """A tool that pays, and knows what it paid.
+class Journal:
+    """What outlives a process: lines of JSON in a file.
 
     Args:
-        file: where it writes down whom it paid.
-        moment: is called before and after a payment.
+        file: where they stand.
+        moment: is called before and after each.
     """
 
     def __init__(self, file: Path, moment: Any = lambda: None) -> None:
         self.file, self.moment = file, moment
 
-    def pay(self, request: Any, idempotency_key: str) -> str:
-        """Pay, however often it is asked."""
+    def add(self, line: Any) -> None:
         self.moment()
         with open(self.file, "a", encoding="utf-8") as lines:
-            lines.write(json.dumps({"amount": request["amount"], "key": idempotency_key}) + "\n")
+            lines.write(json.dumps(line) + "\n")
         self.moment()
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
+
+
+class Bank(Journal):
+    """A tool that pays, and knows what it paid."""
+
+    def pay(self, request: Any, idempotency_key: str) -> str:
+        """Pay, however often it is asked."""
+        self.add({"amount": request["amount"], "key": idempotency_key})
         return f"paid {request['amount']}"
 
     def pay_once(self, request: Any, idempotency_key: str) -> str:
@@ -67,10 +78,6 @@ class Bank:
     def reconcile(self, key: str) -> gg.Outcome | None:
         made = [line for line in self.lines if line["key"] == key]
         return gg.Outcome("value", f"paid {made[0]['amount']}") if made else None
-
-    @property
-    def lines(self) -> list[Any]:
-        return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
 
     @property
     def amounts(self) -> list[int]:
@@ -132,30 +139,20 @@ def payments(tool: Any, *, checkpointer: Any = None, recorder: Any = None, world
     return pattern(tool, **given).compile(checkpointer=checkpointer, recorder=recorder, world=world)
 
 
-class FileRecorder:
-    """A recorder that keeps runs from their beginning on, a line for each thing that it is told, in a file."""
-
-    def __init__(self, file: Path, moment: Any = lambda: None) -> None:
-        self.file, self.moment = file, moment
-
-    def _keep(self, kind: str, content: Any) -> None:
-        self.moment()
-        with open(self.file, "a", encoding="utf-8") as lines:
-            lines.write(json.dumps([kind, content]) + "\n")
-        self.moment()
+class FileRecorder(Journal):
+    """A recorder that keeps runs from their beginning on."""
 
     def begin(self, run: Any) -> None:
-        self._keep("begin", run)
+        self.add(["begin", run])
 
     def note(self, note: Any) -> None:
-        self._keep("note", note)
+        self.add(["note", note])
 
     def record(self, run: Any) -> None:
-        self._keep("record", run)
+        self.add(["record", run])
 
     def notes(self, request: str) -> list[Any]:
         return [note for note in self.told("note") if note["request"] == request]
 
     def told(self, kind: str) -> list[Any]:
-        lines = self.file.read_text().splitlines() if self.file.exists() else []
-        return [content for told, content in map(json.loads, lines) if told == kind]
+        return [content for told, content in self.lines if told == kind]

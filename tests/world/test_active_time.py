@@ -6,14 +6,12 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command, interrupt
-from runs import check_result, run
+from runs import THREAD, check_result, run
 from tables import each_row
 from ticket_pattern import REASONS, TICKET, triage
 
 from guardgraph import LiveWorld
 from guardgraph.testing import ScriptedClock
-
-THREAD = {"configurable": {"thread_id": "1"}}
 
 
 class SlowSaver(InMemorySaver):

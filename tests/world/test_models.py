@@ -32,7 +32,14 @@ from guardgraph.testing import ScriptedChatModel
 from guardgraph.world.chat_models import get_model_name, is_strict_schema
 from guardgraph.world.failures import read_model_text
 from guardgraph.world.named_models import chat_model
-from guardgraph.world.prompts import Prompt, list_prompt_names, load_prompt, read_own_prompts, write_prompts
+from guardgraph.world.prompts import (
+    Prompt,
+    list_prompt_names,
+    load_prompt,
+    read_own_prompts,
+    write_prompts,
+    write_refusal,
+)
 from guardgraph.world.proposers import ModelProposer
 
 KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
@@ -103,6 +110,17 @@ def test_a_view_is_written_with_numbers_and_the_question_last() -> None:
         {"task": "Pay.", "tools": [], "results": []}
     )
     assert later.content == "Task: Pay."
+
+
+def test_a_model_that_is_asked_again_is_told_what_the_sources_say() -> None:
+    """What stands in the place of its words, where they stand, and the sentence nearest to the question."""
+    shown = {"question": "How many seats?", "context_chunks": [{"text": "The Starter plan has 3 seats."}]}
+    evidence = {"unsupported": ["5 seats", "3", "red"], "findings": [{"text": "5 seats", "told": "3 seats"}]}
+    said = write_refusal("$why", {"reason": "invalid_answer:unsupported_number", "evidence": evidence}, shown)
+    assert 'It is not "5 seats": the source says "3 seats".' in said
+    assert '"3" stands in [1]: cite it there.' in said
+    assert 'Nearest to the question, a source says: "The Starter plan has 3 seats."' in said
+    assert "Nearest" not in write_refusal("$why", {"reason": "llm_invalid_json"}, shown)
 
 
 def test_prompt_hash_tells_versions_apart() -> None:

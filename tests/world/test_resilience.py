@@ -219,7 +219,7 @@ def test_a_probe_that_tells_nothing_closes_no_circuit(how, tmp_path, circuit_clo
 
 
 def test_the_circuit_of_a_page_is_that_of_its_host():
-    """One host that is down says nothing of another, though one tool reads both."""
+    """One host that is down says nothing of another, though one tool reads both; what reads no page has its tool's."""
 
     def read(request):
         if "down" in request["url"]:
@@ -234,6 +234,12 @@ def test_the_circuit_of_a_page_is_that_of_its_host():
     assert reading("https://down.example/a")["reason"] == "tool_error"
     assert reading("https://down.example/b")["details"]["circuit"] == "host down.example"
     assert reading("https://up.example/") == "page"
+
+    def pay(request):
+        raise ConnectionError("refused")
+
+    told = [world.perform([ask(pay, tool="pay")], 5)[0].outcome.content for _ in range(2)]
+    assert (told[0]["reason"], told[1]["details"]["circuit"]) == ("tool_error", "tool pay")
 
 
 def test_a_failing_tool_is_called_again_and_its_open_circuit_stops_the_run():

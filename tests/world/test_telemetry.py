@@ -100,6 +100,7 @@ def test_a_run_has_spans_and_metrics_by_the_conventions_names():
     assert ended.value == 1
     tokens = watched.points("gen_ai.client.token.usage")
     assert {point.attributes["gen_ai.token.type"]: point.sum for point in tokens} == {"input": 22, "output": 14}
+    assert all("error.type" not in point.attributes for point in watched.points("gen_ai.client.operation.duration"))
     [cost] = watched.points("guardgraph.cost")
     assert cost.value == pytest.approx((22 * 1 + 14 * 2) / 1e6)
 
@@ -122,13 +123,18 @@ def test_spans_of_a_tool_are_inside_the_span_of_its_call(mode):
 
     tools = [reading("first"), reading("second")]
     calls = [{"tool": tool.__name__, "args": {"id": "b7"}} for tool in tools]
-    agent = tool_agent(tools, [{"calls": calls}, {"done": True, "answer": "Nothing to pay."}], watched.world())
+    agent = tool_agent(
+        tools, [{"calls": calls}, {"done": True, "answer": "Nothing to pay."}], watched.world(content=True)
+    )
     task = {"task": "Read the bill b7."}
     result = agent.invoke(task) if mode == "invoke" else asyncio.run(agent.ainvoke(task))
     parents = watched.parent_names()
     assert parents["inside first"] == "execute_tool read_first", result
     assert parents["inside second"] == "execute_tool read_second"
     assert parents["execute_tool read_first"].startswith("act ")
+    [call] = watched.named("execute_tool read_first")
+    assert call.attributes["gen_ai.tool.call.result"] == "the bill b7"
+    assert not any("guardgraph.effect" in span.attributes for span in watched.spans)  # of a read
 
 
 def tool_agent(tools, proposals, world):
@@ -214,6 +220,8 @@ def test_a_failed_call_and_its_attempts_are_told():
             create_rag_agent(model, world=world).invoke(QUESTION)
     [call] = around.named("chat test-model")
     assert (call.attributes["error.type"], call.status.is_ok) == ("llm_unavailable", False)
+    [took] = around.points("gen_ai.client.operation.duration")
+    assert took.attributes["error.type"] == "llm_unavailable"
     assert [event.attributes["guardgraph.attempt.reason"] for event in call.events] == ["llm_unavailable"] * 2
     assert len(inside.named("chat test-model")) == 2
     assert inside.parent_names()["chat test-model"] == "propose plan"

@@ -12,6 +12,7 @@ from ticket_pattern import TICKET, triage
 from guardgraph import LiveWorld, NotRecorded, replay
 from guardgraph.grammar import Budget, Call
 from guardgraph.testing import ScriptedClock
+from guardgraph.world.reviews import read_question
 
 MODES_OF_CALLS = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
@@ -132,3 +133,19 @@ def test_a_world_that_does_not_know_an_outcome_ends_in_an_error(mode):
     """No run is decided on what was not recorded: the error comes out of it, sync and async, and no body sees it."""
     with pytest.raises(NotRecorded, match=r"^not recorded: label: nobody recorded it"):
         run(triage(world=Raising(LiveWorld(), NotRecorded("label", "nobody recorded it"))), TICKET, mode)
+
+
+def test_calls_that_were_made_at_once_are_none_that_are_made_alone():
+    """The clock tells how long all of them took, so nobody knows how long one would take."""
+    kept, target = Kept(), lambda request: "Ada"
+    triage(bodies={"lookup": several(target, target)}, recorder=kept).invoke(TICKET)
+    with pytest.raises(NotRecorded, match="it was made at once with 1 more, and is made alone"):
+        replay(triage(bodies={"lookup": several(target)}), kept.only)
+
+
+def test_a_question_is_known_by_its_node():
+    """And is whole: what it shows and its hash are there."""
+    question = {"node": "approve", "shown": {"amount": 30}, "hash": "ab"}
+    assert read_question({**question, "more": 1}, "approve") == {**question, "more": 1}
+    for other in (None, "approve", {**question, "node": "pay"}, {"node": "approve", "hash": "ab"}):
+        assert read_question(other, "approve") is None
