@@ -29,6 +29,7 @@ from guardgraph.plain.json import (
     JsonValue,
     Room,
     TooLarge,
+    is_plain_json,
     make_legible_text,
     measure_json,
 )
@@ -59,8 +60,8 @@ class Unreturnable(ValueError):
 
 def convert_to_plain_json(value: object, most: int = REPLY_BYTES, left_out: list[list[str]] | None = None) -> JsonValue:
     """Return a value as plain JSON that every store can keep."""
-    size, plain = measure_json(value, most)
-    if plain:
+    size = measure_json(value, most)
+    if is_plain_json(value):
         return value
     room = _Conversion(most, left_out)
     try:

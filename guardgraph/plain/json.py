@@ -232,36 +232,29 @@ def is_plain_json(value: Any, levels: int = MAX_DEPTH) -> bool:
     return True
 
 
-def measure_json(value: Any, most: float) -> tuple[int, bool]:
-    """Walk once through a value: how large it is at least, and whether it is plain."""
-    size, plain = 0, True
+def measure_json(value: Any, most: float) -> int:
+    """Return how large a value is at least; one of more than `most` bytes is not walked to its end."""
+    size = 0
     waiting: list[tuple[Any, int]] = [([value], MAX_DEPTH)]
     while waiting:
         holder, left = waiting.pop()
-        is_object = type(holder) is dict
-        for key in holder if is_object else ():
-            if type(key) is str:
-                size += len(key) + 2
-                plain = plain and ((key.isascii() and "\0" not in key) or _is_storable_text(key))
-            else:
-                size, plain = size + 1, False
-        for item in holder.values() if is_object else holder:
+        if type(holder) is dict:
+            size += sum(len(key) + 2 if type(key) is str else 1 for key in holder)
+            holder = holder.values()
+        for item in holder:
             kind = type(item)
             if kind is str:
                 size += len(item) + 2
-                plain = plain and ((item.isascii() and "\0" not in item) or _is_storable_text(item))
             elif kind is dict or kind is list:
                 if left == 0:  # lists that hold themselves end here, too
-                    return size, False
+                    return size
                 size += len(item) * (2 if kind is dict else 1) + 1
                 waiting.append((item, left - 1))
             else:
                 size += 1
-                is_number = (kind is int and -INT_LIMIT <= item < INT_LIMIT) or (kind is float and math.isfinite(item))
-                plain = plain and (item is None or kind is bool or is_number)
             if size > most:
                 raise TooLarge("a value is larger than allowed")
-    return size, plain
+    return size
 
 
 def find_unnamed_numbers(value: JsonValue, above: tuple[str | int, ...] = ()) -> list[list[str | int]]:
@@ -354,7 +347,7 @@ class Room:
 def is_larger_json(value: JsonValue, most: int) -> bool:
     """Say whether plain JSON takes more than `most` bytes."""
     try:
-        least, _ = measure_json(value, most)
+        least = measure_json(value, most)
     except TooLarge:
         return True
     return least * _LONGEST > most and count_json_bytes(value) > most

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from guardgraph.plain.conversion import Unreturnable, convert_to_plain_json
-from guardgraph.plain.json import JsonObject, JsonValue, measure_json
+from guardgraph.plain.json import JsonObject, JsonValue, is_plain_json, measure_json
 from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
 
@@ -23,8 +23,10 @@ def read_found_values(returned: object, most: int, *, query: str) -> object:
     if not isinstance(rows, list | tuple) or hasattr(rows, "_asdict"):
         return returned
     are_named = all(type(item) is dict and type(item.get("doc_id")) is str for item in rows)
-    if type(rows) is list and are_named and measure_json(rows, most)[1]:
-        return add_missing_scores([*rows], query)
+    if type(rows) is list and are_named:
+        measure_json(rows, most)
+        if is_plain_json(rows):
+            return add_missing_scores([*rows], query)
     return add_missing_scores([_read_candidate(item, at, most) for at, item in enumerate(rows)], query)
 
 

@@ -412,10 +412,10 @@ _LIMIT = "max_input_bytes"
 def mark_refused_input(value: object, most: int) -> JsonObject | None:
     """Return the mark of a field that no state can hold, None for one that can."""
     try:
-        _, plain = measure_json(value, most)
+        measure_json(value, most)
     except TooLarge:
         return {REFUSED: f"more than {most} bytes ({_LIMIT})"}
-    problem = None if plain else find_json_problem(value)
+    problem = find_json_problem(value)
     return None if problem is None else {REFUSED: problem}
 
 
