@@ -23,7 +23,7 @@ from langgraph.types import Command, interrupt
 from payment_pattern import BATCHES, Bank, FileRecorder, In, payments
 from psycopg.rows import dict_row
 from runs import THREAD, on_thread, run
-from tool_pattern import READ, STOLEN, TASK, Desk, approving, check_review, desk_graph, planning
+from tool_pattern import READ, STOLEN, TASK, Desk, Killed, approving, check_review, desk_graph, planning
 
 import guardgraph.grammar as gg
 from guardgraph import InputError, replay, sql_store
@@ -39,10 +39,6 @@ nobody_hangs_on = pytest.fixture(autouse=True)(released)
 def bank(tmp_path):
     """A bank that has paid nothing yet."""
     return Bank(tmp_path / "bank.txt")
-
-
-class Killed(KeyboardInterrupt):
-    """Ends a run where a kill would, with everything that was kept until then."""
 
 
 @pytest.mark.process
@@ -363,20 +359,6 @@ def test_one_approval_pays_once_however_many_resume_at_once(kind, server, tmp_pa
         assert (reasons["success"] > 0) <= (desk.made.count(STOLEN) == 1)
 
 
-class DyingDesk(Desk):
-    """Tools of which one ends the process behind what it did."""
-
-    def __init__(self, made):
-        self.made = made
-
-    def tool(self, name):
-        def use(args):
-            self.made.append({"tool": name, "args": args})
-            raise Killed(name)
-
-        return use
-
-
 @pytest.mark.unreplayable
 @pytest.mark.parametrize("died", [False, True])
 def test_whoever_resumed_earlier_and_comes_later_pays_nothing(died):
@@ -394,7 +376,8 @@ def test_whoever_resumed_earlier_and_comes_later_pays_nothing(died):
         second = pool.submit(late.invoke, answer, config)
         assert checked.wait(60)
         with suppress(Killed):
-            desk_graph(planning(), DyingDesk(desk.made) if died else desk, checkpointer=saver).invoke(answer, config)
+            other = Desk(made=desk.made, dies_at=2 if died else None)
+            desk_graph(planning(), other, checkpointer=saver).invoke(answer, config)
         paid.set()
         reason = second.result(60)["stop_reason"]
     assert (desk.made.count(STOLEN), reason) == (1, "effect_unknown:send_money" if died else "success")

@@ -10,6 +10,7 @@ from refund_pattern import ORDER, answering
 from runs import SAVERS, THREAD, halt_before, on_thread, run
 from ticket_pattern import TICKET
 from ticket_pattern import pattern as tickets
+from tool_pattern import Killed
 
 from guardgraph import InputError, check_document, create_rag_agent, export_run, replay, sql_store
 from guardgraph.testing import InMemoryRecorder
@@ -82,9 +83,6 @@ def test_nothing_is_paid_twice_under_one_run_id(bank):
 
 def test_what_a_run_kept_behind_the_checkpoint_is_not_the_forks(bank):
     """A run that was killed in a write does not know what came of it; a fork from before makes the write as its own."""
-
-    class Killed(KeyboardInterrupt):
-        pass
 
     def dying(request, idempotency_key):
         bank.pay(request, idempotency_key)

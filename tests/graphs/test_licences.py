@@ -17,6 +17,7 @@ from tool_pattern import (
     THREAD,
     TOOLS,
     Desk,
+    Killed,
     approving,
     desk_graph,
     pattern,
@@ -276,29 +277,9 @@ def test_a_tool_is_no_proposer():
     assert [finding.nodes for finding in verify(p.builder().compile())] == [("plan",)]
 
 
-class Killed(KeyboardInterrupt):
-    """Ends a run as the end of its process does."""
-
-
-class Dying(Desk):
-    """A desk that dies while it does something for the second time."""
-
-    def tool(self, name):
-        """Return a tool of the table."""
-        use = super().tool(name)
-
-        def die_at_second(args):
-            done = use(args)
-            if len(self.made) == 2:
-                raise Killed
-            return done
-
-        return die_at_second
-
-
 def test_a_licensed_write_is_made_once_whatever_ends_the_process():
     """A resume gives the receipt of the first back, and does not make the second again of which nobody knows."""
-    desk, recorder = Dying(), InMemoryRecorder()
+    desk, recorder = Desk(dies_at=2), InMemoryRecorder()
     five = {"tool": "send_money", "args": {"to": "Ada", "amount": 5}}
     saver = InMemorySaver()
     graph = desk_graph(planning([PAY, five]), desk, checkpointer=saver, recorder=recorder, bodies=TRUSTING)
@@ -311,7 +292,7 @@ def test_a_licensed_write_is_made_once_whatever_ends_the_process():
 
 def test_what_was_approved_and_made_before_a_kill_is_used_up():
     """The approval is on record with the write that used it, whether it is asked for again or not."""
-    desk, recorder = Dying(), InMemoryRecorder()
+    desk, recorder = Desk(dies_at=2), InMemoryRecorder()
     graph = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=InMemorySaver(), recorder=recorder)
     waiting = graph.invoke(TASK, THREAD)
     with pytest.raises(Killed):

@@ -30,16 +30,6 @@ def small(guard, **compiled):
     return p.compile(name="small", **compiled)
 
 
-def is_stray(result, given, path):
-    """Assert that a result is that of a run which could not go on."""
-    check_result(REASONS, result)
-    assert (result["stop_reason"], result["phase"]) == ("guard_error:door", "label")
-    message = f"the run's next node is {given}, which is not of this graph"
-    assert content(result) == {"details": {"type": "StrayRun", "message": message, "given": given}}
-    assert result["path"] == [*path, "stop_guard_error"]
-    return result
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", BOTH)
 @pytest.mark.parametrize("given", [None, Command(resume="x")], ids=["None", "an answer"])
@@ -49,8 +39,11 @@ def test_a_run_whose_next_node_was_renamed_is_stopped(mode, given):
     before, after = small("judge", checkpointer=saver), small("judge_label", checkpointer=saver)
     before.invoke(TICKET, THREAD, interrupt_before=["judge"])
     began = before.get_state(THREAD).values["run"]
-    result = is_stray(run(after, given, mode, config=THREAD), "judge", ["request_guard", "ask"])
-    assert result["run_id"] == began
+    result = check_result(REASONS, run(after, given, mode, config=THREAD))
+    assert (result["stop_reason"], result["phase"], result["run_id"]) == ("guard_error:door", "label", began)
+    message = "the run's next node is judge, which is not of this graph"
+    assert content(result) == {"details": {"type": "StrayRun", "message": message, "given": "judge"}}
+    assert result["path"] == ["request_guard", "ask", "stop_guard_error"]
     assert result["timeline"][1]["proposal"] == {"label": "bug"}
     assert "guard_error:door" in report(result).html
     assert after.invoke(None, THREAD) == result

@@ -61,15 +61,22 @@ class Out(gg.Result):
     unsupported: NotRequired[list[Any]]
 
 
-class Desk:
-    """Tools that count what they were called with."""
+class Killed(KeyboardInterrupt):
+    """Ends a run where a kill would, with everything that was kept until then."""
 
-    def __init__(self) -> None:
-        self.made: list[dict[str, Any]] = []
+
+class Desk:
+    """Tools that count what they were called with; the process may die behind what is done as number so and so."""
+
+    def __init__(self, *, dies_at: int | None = None, made: list[dict[str, Any]] | None = None) -> None:
+        self.made = [] if made is None else made
+        self.dies_at = dies_at
 
     def tool(self, name: str) -> Any:
         def use(args: Any) -> Any:
             self.made.append({"tool": name, "args": args})
+            if len(self.made) == self.dies_at:
+                raise Killed
             return BILL if name == "read_bill" else f"done {len(self.made)}"
 
         return use

@@ -1,0 +1,82 @@
+"""Briefs in sections, whose outline is guarded, and briefs whose sentences cite the notes that they rest on."""
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from outlined_briefs import FIRST, NODE, PARTS, REFUNDS, RIGHT, SECTIONS, THREE, TITLES, answer_of
+from reported_runs import page, with_class
+from research_cases import asked, research
+from runs import THREAD, check_result
+
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent
+from guardgraph.state.research import RESEARCH_REASONS
+from guardgraph.testing import scripted_tool
+
+
+def texts_of(result):
+    return {item["title"]: result["answer"][item["start"] : item["end"]] for item in result["sections"]}
+
+
+def test_a_brief_in_sections():
+    """The outline is guarded, then the answer is written in it; the result says where each section stands."""
+    outline = scripted_tool({"sections": ["Course of  the outage", TITLES[1]]}, loop=True)
+    writer = scripted_tool(answer_of(*SECTIONS), loop=True)
+    result = check_result(RESEARCH_REASONS, research(budget=THREE, outline=outline, writer=writer, **PARTS))
+    assert texts_of(result) == {TITLES[0]: f"{FIRST} {NODE}", TITLES[1]: f"{RIGHT} {REFUNDS}"}
+    assert result["answer"] == f"{FIRST} {NODE}\n\n{RIGHT} {REFUNDS}"
+    assert result["path"][-5:] == ["outline", "outline_guard", "synthesize", "answer_guard", "answered"]
+    spans = {item["id"]: len(item["answer_spans"]) for item in result["citation_details"]}
+    assert (result["citations"], spans) == (["n3", "n1", "n2"], {"n1": 2, "n2": 2, "n3": 0})
+    assert [step["sections"] for step in result["trace"] if step["phase"] == "outline"] == [2]
+    assert [step["sections"] for step in result["history"] if "sections" in step] == [TITLES]
+    view = outline.calls[0]
+    assert (view.keys(), view["max_sections"]) == ({"goal", "question", "notes", "max_sections"}, 3)
+    assert [*view["notes"][0]] == ["id", "claim", "title"]
+    assert (writer.calls[0]["sections"], writer.calls[0]["sentence_citations"]) == (TITLES, True)
+
+
+def test_the_offline_report():
+    """The demo's pages are its sections; each sentence cites its note."""
+    result = check_result(RESEARCH_REASONS, research(budget=THREE))
+    assert [item["title"] for item in result["sections"]] == ["Payments Incident Update", "Enterprise SLA"]
+    assert all(item["answer_spans"] for item in result["citation_details"])
+    one = check_result(RESEARCH_REASONS, research(budget=ResearchBudget(max_sections=1)))
+    assert [item["title"] for item in one["sections"]] == ["Payments Incident Update"]
+
+
+MUST = ResearchPolicy(require_sentence_citations=True)
+
+
+def test_marks_say_what_a_sentence_rests_on():
+    """Marks are taken out of the answer, and each citation says which sentences rest on it."""
+    writer = scripted_tool({"answer": f"{FIRST[:-1]} [n1]. {RIGHT[:-1]} [n2, n1].", "citations": ["n2"]})
+    result = check_result(RESEARCH_REASONS, research(writer=writer, policy=MUST, **PARTS))
+    assert result["answer"] == f"{FIRST} {RIGHT}"
+    assert (result["citations"], result["outcome"]) == (["n2", "n1"], "grounded_research_answer")
+    cited = {
+        item["id"]: [result["answer"][start:end] for start, end in item["answer_spans"]]
+        for item in result["citation_details"]
+    }
+    assert cited == {"n1": [FIRST, RIGHT], "n2": [RIGHT]}
+    assert {item["spans_by"] for item in result["citation_details"]} == {"cited"}
+    assert "sentences" not in result
+    assert len(with_class(page(result), "numbered")) == 1
+
+
+@pytest.mark.parametrize("edited", [f"{FIRST} [n1]", f"{FIRST[:-1]} [n1]."])
+def test_a_person_marks_what_they_write(edited):
+    """Their brief is guarded like any: a sentence without a mark does not count, and the run goes on waiting."""
+    agent = create_research_agent(
+        writer=lambda view: {"answer": f"{FIRST} [n1] {NODE}", "citations": ["n2"]},
+        policy=MUST.model_copy(update={"high_risk_terms": ("outage",)}),
+        checkpointer=InMemorySaver(),
+        **PARTS,
+    )
+    agent.invoke(asked(), THREAD)
+    [question] = agent.get_state(THREAD).interrupts
+    edit = {"hash": question.value["hash"], "decision": "edit"}
+    unmarked, marked = {"answer": f"{FIRST} {NODE}", "citations": ["n1", "n2"]}, {"answer": edited, "citations": []}
+    assert agent.invoke(Command(resume={**edit, "edited": unmarked}), THREAD)["status"] == "waiting"
+    result = agent.invoke(Command(resume={**edit, "edited": marked}), THREAD)
+    assert (result["status"], result["answer"], result["citations"]) == ("ok", FIRST, ["n1"])
+    assert result["path"].count("ask_reviewer") == 1
