@@ -43,13 +43,14 @@ def test_a_file_without_a_byte_is_no_new_base(tmp_path, monkeypatch):
 
 
 def test_what_is_not_ours_keeps_its_rights(tmp_path):
-    """A database of another application, as base, store and cache; and what is no file at all is refused at once."""
-    other, pipe = tmp_path / "other", tmp_path / "pipe"
+    """A database of another application, as base, store and cache; a short text, and what is no file at all."""
+    other, pipe, text = tmp_path / "other", tmp_path / "pipe", tmp_path / "notes.txt"
+    text.write_text("to do")
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE responses (x)")
     connection.close()
     os.mkfifo(pipe)
-    for file in (other, pipe):
+    for file in (other, pipe, text):
         file.chmod(0o664)
         for use in (lambda file=file: KnowledgeBase(file), lambda file=file: web_reader(cache=file)):
             with pytest.raises(ConfigurationError) as error:
@@ -60,6 +61,9 @@ def test_what_is_not_ours_keeps_its_rights(tmp_path):
         )
         assert result["audit"]["status"] == "unavailable"
         assert file.stat().st_mode & 0o777 == 0o664
+    with pytest.raises(ConfigurationError, match="it is no database"):
+        KnowledgeBase(text)
+    assert text.read_text() == "to do"
 
 
 def test_the_file_is_its_owners_alone(base):

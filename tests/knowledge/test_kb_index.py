@@ -104,6 +104,16 @@ def test_a_query_may_have_a_hundred_thousand_characters(base):
     assert found == expected
 
 
+def test_words_of_any_length_are_told_apart(base):
+    """What is too long for a key of the index is found by it all the same, as the retriever finds it."""
+    documents = [document(ending, f"{'vq' * 2_000}{ending} wing") for ending in ("zek", "zok")]
+    base.add(documents, readers=["public"])
+    expected, found = both(LexicalRetriever(documents), base, f"{'vq' * 2_000}zok")
+    assert found == expected
+    assert found[0]["doc_id"] == "zok"
+    assert found[0]["score"] > found[-1]["score"]
+
+
 def test_a_public_document_of_another_tenant_does_not_take_an_id(index):
     """Where a caller may read two documents of one id, the other tenant's is shown with its tenant."""
     index.put(stored("a", "wing flow", normalize_document_access("acme", ["tenant"])))
