@@ -52,14 +52,12 @@ def _follow_question(before: str, question: str) -> str:
     return whole if refers or set(words["asking"].split()).isdisjoint(said) else question
 
 
-_MOST_CHARS: Final = 1200  # characters after which a passage takes in no more, except code that it leads to
-_ENOUGH_CHARS, _NEAR_CHARS = 400, 300
-"""Up to which a passage takes in more, however long that is, and begins where its section does."""
+_MOST_CHARS: Final = 1500  # characters after which a passage takes in no more, except code that it leads to
 _MOST_PASSAGES, _MOST_ROWS = 2, 4
 _SHORT_CHARS: Final = 320  # a chunk of prose up to which, in a context of such, the sentences that answer stand alone
 _LEAST_COVER, _ON_TOPIC = 0.5, 0.5
 """What a chunk with its headings has of the question's terms at least, words of code half; and what headings have of
-a question whose answer begins where the section does."""
+one that a block answers which has nothing of it."""
 _LEAST_GAIN: Final = 0.2
 """What a further sentence has of the question that none before it has, as a share of its weight."""
 _RANKED: Final = 20  # from which a chunk's rank is taken: what was found first is preferred a little
@@ -189,25 +187,21 @@ class _Section:
         self.rate = rate and (rate + weighed) * preferred
 
     def take_passage(self) -> str:
-        """Return the blocks that are shown: from the best one, what leads to it, or where the section begins."""
-        blocks, forms = self.blocks, self.forms
-        best = max(range(len(blocks)), key=self.rates.__getitem__)
-        is_near = sum(map(len, blocks[:best])) <= _NEAR_CHARS
-        if is_near or self._asked.weigh(self.headed) >= _ON_TOPIC:
-            best = 0
-        while best and (
-            forms[best] in ("code", "list")
-            or blocks[best - 1].endswith(":")
-            or sum(map(len, blocks[best:])) < _ENOUGH_CHARS
-        ):
-            best -= 1
-        taken, chars, has_code = list[str](), 0, False
-        for block, form in zip(blocks[best:], forms[best:], strict=True):
-            is_led = bool(taken) and (taken[-1].endswith(":") or (form == "code" and not has_code))
-            if chars > _ENOUGH_CHARS and not is_led and chars + len(block) > _MOST_CHARS:
+        """Return the blocks that are shown: from the first one, or from what leads to the best one, if that is far."""
+        forms = self.forms
+        blocks = [*map(self._cut_block, self.blocks, forms)]
+        begin = max(range(len(blocks)), key=self.rates.__getitem__)
+        if sum(map(len, blocks[: begin + 1])) <= _MOST_CHARS:
+            begin = 0
+        while begin and (forms[begin] in ("code", "list") or blocks[begin - 1].endswith(":")):
+            begin -= 1
+        taken, has_code = list[str](), False
+        for block, form in zip(blocks[begin:], forms[begin:], strict=True):
+            is_led = not taken or taken[-1].endswith(":") or (form == "code" and not has_code)
+            if not is_led and sum(map(len, taken)) + len(block) > _MOST_CHARS:
                 break
-            taken.append(self._cut_block(block, form))
-            chars, has_code = chars + len(taken[-1]), has_code or form == "code"
+            taken.append(block)
+            has_code |= form == "code"
         while taken and taken[-1].endswith(":"):
             taken.pop()
         return "\n\n".join(taken)
