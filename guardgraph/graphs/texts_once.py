@@ -51,67 +51,36 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
 
     @property
     def config_specs(self) -> list[Any]:
-        """What the other checkpointer is configured by."""
         return self._saver.config_specs
 
     def get_next_version(self, current: Any, channel: None) -> Any:
-        """Return a version as the other checkpointer counts."""
         return self._saver.get_next_version(current, channel)
 
     def with_allowlist(self, *given: Any, **named: Any) -> BaseCheckpointSaver[Any]:
-        """Return one whose other checkpointer may load more classes."""
         return _TextsOnce(self._saver.with_allowlist(*given, **named))
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return a checkpoint with its texts."""
         found = self._saver.get_tuple(config)
-        if found is None:
-            return None
-        places = self._locate_texts(found)
-        return self._restore(found, {name: self._saver.get_tuple(place) for name, place in places.items()})
+        return None if found is None else self._read_texts(found)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return a checkpoint with its texts."""
         found = await self._saver.aget_tuple(config)
-        if found is None:
-            return None
-        places = self._locate_texts(found)
-        return self._restore(found, {name: await self._saver.aget_tuple(place) for name, place in places.items()})
+        return None if found is None else await self._aread_texts(found)
 
-    def list(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, Any] | None = None,
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> Iterator[CheckpointTuple]:
-        """Yield checkpoints with their texts."""
+    def list(self, config: RunnableConfig | None, **given: Any) -> Iterator[CheckpointTuple]:
         # All at once: a checkpointer may hold a lock while it yields, which reading a text wants too.
-        for found in [*self._saver.list(config, filter=filter, before=before, limit=limit)]:
+        for found in [*self._saver.list(config, **given)]:
             if _get_place(found.config).get("checkpoint_ns") != _PLACE:
-                places = self._locate_texts(found)
-                yield self._restore(found, {name: self._saver.get_tuple(place) for name, place in places.items()})
+                yield self._read_texts(found)
 
-    async def alist(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, Any] | None = None,
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> AsyncIterator[CheckpointTuple]:
-        """Yield checkpoints with their texts."""
-        for found in [each async for each in self._saver.alist(config, filter=filter, before=before, limit=limit)]:
+    async def alist(self, config: RunnableConfig | None, **given: Any) -> AsyncIterator[CheckpointTuple]:
+        for found in [each async for each in self._saver.alist(config, **given)]:
             if _get_place(found.config).get("checkpoint_ns") != _PLACE:
-                places = self._locate_texts(found)
-                kept = {name: await self._saver.aget_tuple(place) for name, place in places.items()}
-                yield self._restore(found, kept)
+                yield await self._aread_texts(found)
 
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: Any
     ) -> RunnableConfig:
-        """Keep a checkpoint, after its texts."""
         texts: dict[str, str] = {}
         short: Any = {**checkpoint, "channel_values": _take_texts(checkpoint["channel_values"], texts)}
         for given in self._make_text_checkpoints(config, texts):
@@ -121,7 +90,6 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
     async def aput(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: Any
     ) -> RunnableConfig:
-        """Keep a checkpoint, after its texts."""
         texts: dict[str, str] = {}
         short: Any = {**checkpoint, "channel_values": _take_texts(checkpoint["channel_values"], texts)}
         for given in self._make_text_checkpoints(config, texts):
@@ -131,7 +99,6 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Keep what nodes wrote, after its texts."""
         texts: dict[str, str] = {}
         short = [(channel, _take_texts(value, texts)) for channel, value in writes]
         for given in self._make_text_checkpoints(config, texts):
@@ -141,7 +108,6 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Keep what nodes wrote, after its texts."""
         texts: dict[str, str] = {}
         short = [(channel, _take_texts(value, texts)) for channel, value in writes]
         for given in self._make_text_checkpoints(config, texts):
@@ -149,14 +115,20 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
         await self._saver.aput_writes(config, short, task_id, task_path)
 
     def delete_thread(self, thread_id: str) -> None:
-        """Delete a thread, its texts with it."""
         self._known.clear()
         self._saver.delete_thread(thread_id)
 
     async def adelete_thread(self, thread_id: str) -> None:
-        """Delete a thread, its texts with it."""
         self._known.clear()
         await self._saver.adelete_thread(thread_id)
+
+    def _read_texts(self, found: CheckpointTuple) -> CheckpointTuple:
+        kept = {name: self._saver.get_tuple(place) for name, place in self._locate_texts(found).items()}
+        return _restore_texts(found, kept)
+
+    async def _aread_texts(self, found: CheckpointTuple) -> CheckpointTuple:
+        kept = {name: await self._saver.aget_tuple(place) for name, place in self._locate_texts(found).items()}
+        return _restore_texts(found, kept)
 
     def _make_text_checkpoints(self, config: RunnableConfig, texts: Mapping[str, str]) -> Iterator[tuple[Any, ...]]:
         """Yield what is given to `put` for each text that the thread does not have yet; it is known once it is kept."""
@@ -199,16 +171,13 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
             for name in names
         }
 
-    @staticmethod
-    def _restore(found: CheckpointTuple, kept: Mapping[str, CheckpointTuple | None]) -> CheckpointTuple:
-        """Return a checkpoint with its texts in their places."""
-        texts = {name: _unpack_text(name, each) for name, each in kept.items()}
-        values: Any = _put_back(found.checkpoint["channel_values"], texts)
-        checkpoint: Any = {**found.checkpoint, "channel_values": values}
-        pending = found.pending_writes
-        if pending is not None:
-            pending = [(task, channel, _put_back(value, texts)) for task, channel, value in pending]
-        return found._replace(checkpoint=checkpoint, pending_writes=pending)
+
+def _restore_texts(found: CheckpointTuple, kept: Mapping[str, CheckpointTuple | None]) -> CheckpointTuple:
+    texts = {name: _unpack_text(name, each) for name, each in kept.items()}
+    checkpoint: Any = {**found.checkpoint, "channel_values": _put_back(found.checkpoint["channel_values"], texts)}
+    if (pending := found.pending_writes) is not None:
+        pending = [(task, channel, _put_back(value, texts)) for task, channel, value in pending]
+    return found._replace(checkpoint=checkpoint, pending_writes=pending)
 
 
 def _unpack_text(name: str, kept: CheckpointTuple | None) -> str:

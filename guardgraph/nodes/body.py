@@ -21,11 +21,11 @@ from langchain_core.runnables import Runnable
 
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.errors import GrammarError
-from guardgraph.plain.json import JsonObject
+from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.context import Caller
 from guardgraph.state.run import LiveReading
 from guardgraph.state.settings import BudgetT, PolicyT
-from guardgraph.world.call import Call
+from guardgraph.world.call import Call, ask_person
 from guardgraph.world.proposers import Proposer
 
 Rounds: TypeAlias = int | Literal["any"]  # how often a visit may yield calls: a number from 1 on, or any
@@ -199,6 +199,19 @@ def make_asking_node(
         return {writes: outcome.packed()}
 
     return run_asking_node
+
+
+def ask_for_edit(shown: JsonObject, edits: Sequence[str], check: Callable[[JsonValue], object]) -> Call:
+    """Return the call of a person who may edit a value of what is shown; an edit that `check` stops does not count."""
+
+    def refuse_edit(edited: JsonValue) -> JsonObject | None:
+        try:
+            check(edited)
+        except Stop as stop:
+            return {"reason": stop.reason, **stop.evidence}
+        return None
+
+    return ask_person(shown, edits=edits, refuse_edit=refuse_edit)
 
 
 def check_declared_names(where: str, given: Sequence[str] | None) -> tuple[str, ...] | None:

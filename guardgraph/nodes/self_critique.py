@@ -17,7 +17,7 @@ from guardgraph.guards.self_critique import revision as revision_guards
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.spending import check_severity_budget
 from guardgraph.guards.stop import Stop, evidence
-from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares, make_asking_node
+from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, ask_for_edit, declares, make_asking_node
 from guardgraph.nodes.own_guards import HELD_STEPS, GuardedAnswer, release_steps
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
@@ -31,7 +31,7 @@ from guardgraph.state.self_critique import (
     SelfCritiquePolicy,
     SelfCritiqueState,
 )
-from guardgraph.world.call import Call, ask_person
+from guardgraph.world.call import Call
 from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import OFFLINE, Proposer
 from guardgraph.world.reviews import EDIT, EDITED
@@ -221,15 +221,7 @@ def run_escalate_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Steps:
     critique = state["accepted_critique"]
     told = {key: critique[key] for key in ("severity", "risks", "required_changes", "reason")}
     shown = {"goal": state["task"]["goal"], "draft": state["accepted_draft"], "critique": told}
-
-    def refuse_edit(edited: JsonValue) -> JsonObject | None:
-        try:
-            _check_edited_draft(edited, state, run)
-        except Stop as stop:
-            return {"reason": stop.reason, **stop.evidence}
-        return None
-
-    outcome = yield ask_person(shown, edits=["draft"], refuse_edit=refuse_edit)
+    outcome = yield ask_for_edit(shown, ["draft"], lambda edited: _check_edited_draft(edited, state, run))
     return {"raw_review": outcome.packed()}
 
 

@@ -13,7 +13,7 @@ from guardgraph.guards.support import Claim
 from guardgraph.guards.tools import actions, claims, values
 from guardgraph.guards.tools import answer as answer_guards
 from guardgraph.guards.tools import licence as licence_guards
-from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, declares, make_asking_node
+from guardgraph.nodes.body import Body, Pass, Run, Step, Steps, ask_for_edit, declares, make_asking_node
 from guardgraph.nodes.own_guards import GuardedAnswer
 from guardgraph.plain.json import JsonObject, JsonValue, format_json_text, parse_json
 from guardgraph.state.outcome import Outcome
@@ -159,36 +159,26 @@ def make_approve_node(cards: Mapping[str, ToolCard]) -> Body:
         writes=["raw_review"],
     )
     def run_approve_node(state: ToolState, run: ToolRun) -> Steps:
-        def refuse_edit(edited: JsonValue) -> JsonObject | None:
-            [call] = state["accepted_step"]["now"]
+        def check_edit(edited: JsonValue) -> None:
             made, given = state.get("accepted_calls") or [], read_given(state, run)
             asked = {"tool": call["tool"], "args": edited}
-            try:
-                licence = licence_guards.judge_call(
-                    asked, cards=cards, policy=run.policy, budget=run.budget, given=given, made=made
-                )
-            except Stop as stop:
-                return {"reason": stop.reason, **stop.evidence}
+            licence = licence_guards.judge_call(
+                asked, cards=cards, policy=run.policy, budget=run.budget, given=given, made=made
+            )
             if licence.hash != hash_licence(call["tool"], edited):  # true is no 1
-                return {
-                    "reason": f"argument_denied:{call['tool']}",
-                    "details": {"allowed": licence.args, "given": edited},
-                }
-            return None
+                raise Stop(f"argument_denied:{call['tool']}", details={"allowed": licence.args, "given": edited})
 
-        is_one = len(state["accepted_step"]["now"]) == 1  # of several calls a person edits none
-        edits, refuse = (EDITED_ARGUMENTS, refuse_edit) if is_one else ((), None)
-        calls = state["accepted_step"]["now"]
+        call, *others = state["accepted_step"]["now"]
         shown: JsonObject = {"task": state["accepted_task"]}
-        if len(calls) == 1:
-            [call] = calls
+        if not others:
             shown |= {"call": {"tool": call["tool"], "args": call["args"]}, "effect": call["effect"]}
             shown |= {"unsupported": call["unsupported"], "supported_by": call["supported_by"]}
         else:
-            shown["calls"] = [{**call} for call in calls]
+            shown["calls"] = [{**each} for each in (call, *others)]
         if (offer := state["accepted_step"].get("offer")) is not None:
             shown["delegation"] = offer
-        outcome = yield ask_person(shown, edits=edits, refuse_edit=refuse)
+        # of several calls a person edits none
+        outcome = yield ask_person(shown) if others else ask_for_edit(shown, EDITED_ARGUMENTS, check_edit)
         return {"raw_review": outcome.packed()}
 
     return run_approve_node

@@ -120,6 +120,7 @@ def test_a_resumed_run_obeys_a_context_that_was_tightened_meanwhile(saver, tmp_p
 KILLED = """
 import os, sys
 from langgraph.checkpoint.sqlite import SqliteSaver
+from runs import THREAD
 from ticket_pattern import TICKET, triage
 
 def tool(request):

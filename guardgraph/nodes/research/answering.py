@@ -17,7 +17,7 @@ from guardgraph.guards.research import sources as source_guards
 from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.support import Claim, list_brief_claims
-from guardgraph.nodes.body import Body, Pass, Step, Steps, declare_like, declares, make_asking_node
+from guardgraph.nodes.body import Body, Pass, Step, Steps, ask_for_edit, declare_like, declares, make_asking_node
 from guardgraph.nodes.own_guards import GuardedAnswer, refuse_judged_answer
 from guardgraph.nodes.research.notes import describe_note_sources
 from guardgraph.nodes.research.scope import (
@@ -32,7 +32,6 @@ from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import BriefReview, Note, ResearchAnswer, ResearchState
-from guardgraph.world.call import ask_person
 from guardgraph.world.prompts import list_prompt_texts
 from guardgraph.world.proposers import Proposer
 from guardgraph.world.reviews import EDIT, EDITED
@@ -332,14 +331,10 @@ def make_ask_reviewer_node(check_brief: Callable[[JsonObject, ResearchState, Res
         writes=["raw_brief_review"],
     )
     def run_ask_reviewer_node(state: ResearchState, run: ResearchRun) -> Steps:
-        def refuse_edit(edited: JsonValue) -> JsonObject | None:
-            try:
-                check_brief(risk.parse_edited_brief(edited), state, run)
-            except Stop as refused:
-                return {"reason": refused.reason, **refused.evidence}
-            return None
+        def check_edit(edited: JsonValue) -> None:
+            check_brief(risk.parse_edited_brief(edited), state, run)
 
-        outcome = yield ask_person(_make_brief_question(state, run), edits=["brief"], refuse_edit=refuse_edit)
+        outcome = yield ask_for_edit(_make_brief_question(state, run), ["brief"], check_edit)
         return {"raw_brief_review": outcome.packed()}
 
     return run_ask_reviewer_node
