@@ -173,12 +173,9 @@ Ways: TypeAlias = str | Sequence[str]  # the nodes that can follow
 class NodeChannels(TypedDict, total=False):
     """The phase and the channels of a node of any kind, where its body does not say them."""
 
-    phase: str | None
-    """The step of the run that it belongs to."""
-    reads: Names
-    """The channels that it is shown."""
-    writes: Names
-    """The channels that it may write."""
+    phase: str | None  # the step of the run that it belongs to
+    reads: Names  # the channels that it is shown
+    writes: Names  # the channels that it may write
 
 
 class PatternGraph(StateGraph[Any, Any, Any, Any]):
@@ -198,10 +195,8 @@ class PatternGraph(StateGraph[Any, Any, Any, Any]):
 class Deployment(TypedDict, total=False):
     """What `Pattern.compile` and the factories of agents are given beside a name and a checkpointer."""
 
-    world: World | None
-    """What the graph reaches outside through; the live one when None."""
-    recorder: Recorder | None
-    """Who is given the recording of every run that ends."""
+    world: World | None  # what the graph reaches outside through; the live one when None
+    recorder: Recorder | None  # who is given the recording of every run that ends
     reviewers: Reviewers | None
     """A function that is given a person's whole answer and the `Caller` who resumes the run, and returns an `Identity`,
     or its name; the answer of whom it returns None for, or raises, does not count. Without it the record says that who
@@ -212,8 +207,7 @@ class Deployment(TypedDict, total=False):
     forks: bool
     """Whether a client may go on from an earlier checkpoint of a thread, as a run of its own; see `docs/effects.md`.
     Without it that is an `InputError`."""
-    live: LivePolicy | None
-    """An overlay that tightens the policy while runs go on; `live_policy` makes one."""
+    live: LivePolicy | None  # an overlay that tightens the policy while runs go on; `live_policy` makes one
 
 
 def refuse_unknown_keywords(given: Mapping[str, Any], allowed: type) -> None:
@@ -297,15 +291,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         """
         reads, stops = tuple(self._input), ("invalid_request",)
         first = self.catalogue.phases[0]
-        self._add_node(
-            "guard",
-            name,
-            body,
-            to=to,
-            entry=True,
-            stops=stops,
-            said=NodeChannels(phase=first, reads=reads, writes=writes),
-        )
+        said = NodeChannels(phase=first, reads=reads, writes=writes)
+        self._add_node("guard", name, body, to=to, entry=True, stops=stops, said=said)
 
     def propose(
         self, name: str, body: Body, *, to: str, calls: Sequence[Any] | None = None, **said: Unpack[NodeChannels]
@@ -464,10 +451,8 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         raw = {channel for item in calling if declaring.KINDS[item.kind].writes_raw for channel in item.writes}
         records = tuple(declaring.name_record_channel(item.name) for item in calling)
         kept = {**declaring.RECORD, **dict.fromkeys(records, declaring.CALLED)}
-        channels = {
-            **kept,
-            **{k: declaring.make_ephemeral_channel(v) if k in raw else v for k, v in self._state.items()},
-        }
+        own = {k: declaring.make_ephemeral_channel(v) if k in raw else v for k, v in self._state.items()}
+        channels = {**kept, **own}
         context: Any = Context.__class_getitem__((type(self.policy), type(self.budget)))
         frame = Frame(
             name=self.catalogue.pattern if name is None else str(name),
@@ -558,7 +543,6 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._bodies[name] = body
 
     def _check_table(self, table: ToolTable) -> None:
-        """Refuse a table without what its calls are licensed by."""
         if not isinstance(table, ToolTable):
             raise GrammarError(f"tools: a ToolTable is required; given: {type(table).__name__}")
         for slot, given, required in (("policy", self.policy, ToolPolicy), ("budget", self.budget, ToolBudget)):

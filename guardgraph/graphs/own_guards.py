@@ -62,9 +62,8 @@ def declare_answer_guard(
     _check_guard_names(p, chain, {name, *to, *ends, *judged})
     behind = [*chain, *judged[:1]]
     ways = dict.fromkeys(ends, behind[0]) if behind else {}
-    p.guard(
-        name, own_guards.lead_guard(body, ways), to=list(dict.fromkeys(ways.get(way, way) for way in to)), again=again
-    )
+    led = dict.fromkeys(ways.get(way, way) for way in to)
+    p.guard(name, own_guards.lead_guard(body, ways), to=[*led], again=again)
     for at, guard in enumerate(guards, 1):
         asked = answer.proposer if any(reason.again for reason in guard.reasons) else ()
         judge = own_guards.make_own_guard_node(guard, answer, is_last=not behind[at:])

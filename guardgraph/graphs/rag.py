@@ -187,9 +187,8 @@ def create_rag_agent(
         guards=guards,
         verifier=choose_verifier(verifier),
     )
-    held: dict[str, str | tuple[str, ...]] = {
-        key: f"accepted_answer.{key}" for key in ("answer", "citations", "citation_details")
-    }
+    of_answer = ("answer", "citations", "citation_details")
+    held: dict[str, str | tuple[str, ...]] = {key: f"accepted_answer.{key}" for key in of_answer}
     outcomes = ("grounded_answer", "grounded_partial")
     p.terminal("answered", nodes.run_answered_node, held={**held, "outcome": outcomes})
     asked: dict[str, str | tuple[str, ...]] = {"answer": "accepted_clarification.answer", "outcome": ("clarify",)}
@@ -198,8 +197,6 @@ def create_rag_agent(
 
 
 class _ChosenRetriever(NamedTuple):
-    """A retriever, and what is known of its sources."""
-
     retriever: Outside
     listed: tuple[str, ...] | None = None  # those that lists hold which are left out; None where nobody knows
     there_are: tuple[str, ...] | None = None  # all of them; None where nobody knows, or they come and go

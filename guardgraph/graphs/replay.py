@@ -85,9 +85,8 @@ class RecordedVisits:
         visit, session = self._visits[at], self._sessions[at]
         begins = "opening" in visit and session == self._session + 1
         if not begins and session != self._session and not self._is_session_alike(session):
-            raise self._make_not_recorded_error(
-                item, "the recorded run was resumed elsewhere, and who gives what is unknown"
-            )
+            problem = "the recorded run was resumed elsewhere, and who gives what is unknown"
+            raise self._make_not_recorded_error(item, problem)
         self._at, self._session = at, session
         if begins or "opening" not in visit:
             return visit
@@ -253,8 +252,6 @@ class _Scratchpad:
 
 
 class _Channels:
-    """The channels of a run, as LangGraph would keep them."""
-
     def __init__(self, frame: Frame, given: JsonObject) -> None:
         self._handed, self._kept = frame.node_channels, frame.lasting_channels
         self._lists: dict[str, list[Any]] = {name: [] for name in ("log", *frame.records)}

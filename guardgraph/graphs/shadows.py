@@ -159,7 +159,6 @@ def _get_business_result(result: Mapping[str, Any]) -> JsonObject:
 
 
 def _find_deciding_guard(old: JsonObject, new: JsonObject) -> tuple[str | None, JsonObject]:
-    """Return the guard that makes the difference, and the evidence of the stop that is new or gone."""
     then, now = _find_parting(old, new)
     guard = now.get("node") if now.get("kind") == "guard" else None
     for result in (new, old):

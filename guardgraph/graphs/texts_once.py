@@ -42,8 +42,6 @@ def keep_texts_once(saver: BaseCheckpointSaver[Any]) -> BaseCheckpointSaver[Any]
 
 
 class _TextsOnce(BaseCheckpointSaver[Any]):
-    """See `keep_texts_once`."""
-
     def __init__(self, saver: BaseCheckpointSaver[Any]) -> None:
         super().__init__(serde=saver.serde)
         self._saver = saver
@@ -166,10 +164,8 @@ class _TextsOnce(BaseCheckpointSaver[Any]):
         thread = str(_get_place(found.config)["thread_id"])
         for name in names:
             self._remember(thread, name)
-        return {
-            name: {"configurable": {"thread_id": thread, "checkpoint_ns": _PLACE, "checkpoint_id": name}}
-            for name in names
-        }
+        place = {"thread_id": thread, "checkpoint_ns": _PLACE}
+        return {name: {"configurable": {**place, "checkpoint_id": name}} for name in names}
 
 
 def _restore_texts(found: CheckpointTuple, kept: Mapping[str, CheckpointTuple | None]) -> CheckpointTuple:

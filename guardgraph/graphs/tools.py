@@ -193,7 +193,6 @@ def check_tool_policy(policy: ToolPolicy, cards: Mapping[str, ToolCard]) -> None
 
 
 def _check_rule_values(tool: str, rule: ToolRule, schema: JsonObject) -> None:
-    """Check that a call can keep what a rule says."""
     at = f"policy.rules.{tool:.80}"
     if rule.pin is not None and re.fullmatch("[0-9a-f]{64}", rule.pin) is None:
         raise ConfigurationError(
@@ -203,9 +202,8 @@ def _check_rule_values(tool: str, rule: ToolRule, schema: JsonObject) -> None:
         if limits.min is not None and limits.max is not None and limits.min > limits.max:
             given = f"min {limits.min}, max {limits.max}"
             raise ConfigurationError(f"{at}.arguments.{name:.80}: a min up to its max is required; given: {given}")
-    of_one: JsonObject = {
-        key: schema[key] for key in ("$schema", "$defs", "definitions", "properties") if key in schema
-    }
+    kept = ("$schema", "$defs", "definitions", "properties")
+    of_one: JsonObject = {key: schema[key] for key in kept if key in schema}
     if find_reference_problem(of_one) is not None:  # it leads to a part that holds for several arguments at once
         return
     for name, value in rule.forced.items():

@@ -36,11 +36,9 @@ class Proposal(NamedTuple):
     """A proposal that arrived: a value nobody has validated, and where it came from."""
 
     value: JsonValue
-    text: str | None
-    """The model's own text; None when a Runnable returned the value."""
+    text: str | None  # the model's own text; None when a Runnable returned the value
     about: JsonObject
-    problem: str = ""
-    """What makes the text no JSON, "" where it is JSON or there is none."""
+    problem: str = ""  # what makes the text no JSON, "" where it is JSON or there is none
 
     @property
     def unreadable(self) -> bool:

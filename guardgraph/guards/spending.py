@@ -32,9 +32,8 @@ def check_severity_budget(outcome: Outcome, limit: int) -> None:
     """Check that a critique of high severity is one of those that a tenant may have in a day."""
     if outcome.form == "failure":
         details = outcome.content["details"]
-        raise Stop(
-            "max_seconds" if outcome.content["reason"] == "max_seconds" else TENANT_BUDGET_UNAVAILABLE, details=details
-        )
+        is_late = outcome.content["reason"] == "max_seconds"
+        raise Stop("max_seconds" if is_late else TENANT_BUDGET_UNAVAILABLE, details=details)
     before = outcome.content.get("before") if isinstance(outcome.content, dict) else None
     if not isinstance(before, int):
         raise Stop(TENANT_BUDGET_UNAVAILABLE, details={"given": excerpt_value(outcome.content), "allowed": "{before}"})

@@ -135,10 +135,8 @@ def list_brief_claims(
     claims, sentences = list[Claim](), _list_unmarked_sentences(cited, marked)
     for claim, places in find_claim_sentences(answer, [(start, end) for start, end, _ in sentences]):
         notes = {note["id"]: note for at in places for note in sentences[at][2]}.values()
-        evidence = _join_evidence_texts(
-            *(_join_evidence_texts(note["claim"], _show_note_source(note)) for note in notes)
-        )
-        claims.append(Claim(claim=claim, evidence=evidence))
+        shown = (_join_evidence_texts(note["claim"], _show_note_source(note)) for note in notes)
+        claims.append(Claim(claim=claim, evidence=_join_evidence_texts(*shown)))
     return claims
 
 

@@ -119,10 +119,8 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         if (record := find_record(state)) is None:  # a middleware in front ended it as it began
             return {"guardgraph": {"run": find_run(messages), "begins": True, **ending}}
         run = record["run"]
-        update: dict[str, Any] = {
-            "guardgraph_record": {"run": run, "foreign": _list_foreign(record, messages), "ended": True}
-        }
-        update["guardgraph_begun"] = run
+        ended = {"run": run, "foreign": _list_foreign(record, messages), "ended": True}
+        update: dict[str, Any] = {"guardgraph_record": ended, "guardgraph_begun": run}
         if "status" not in (state.get("guardgraph") or {}):
             update["guardgraph"] = {"run": run, **ending}
         return update
@@ -251,11 +249,8 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
             return licence, licensed, None
         approval = licence.hash if licence.needs_approval else None
         rule = self.policy.rule_of(licence.tool)
-        return (
-            licence,
-            licensed,
-            Write(place, record.get("began_at"), licence, record["run"], licensed, rule.idempotent, approval),
-        )
+        write = Write(place, record.get("began_at"), licence, record["run"], licensed, rule.idempotent, approval)
+        return licence, licensed, write
 
     def _license_call(self, request: ToolCallRequest, record: JsonObject) -> Licence:
         """Return the licence of a call; calls of the same step that stand before it count as made."""
@@ -375,19 +370,15 @@ def _refuse_request(request: ToolCallRequest, stop: Stop) -> Command[Any]:
 
 
 def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> ToolMessage | Command[Any]:
-    """Return what a call brought, with the record of it."""
     parts = list_parts(brought)
     call_id = request.tool_call["id"]
-    made: JsonObject = {
-        **guards.note_call([], licence.tool, licence.args, licence.effect),
-        **read_brought(parts, call_id),
-        "call_id": call_id,
-    }
+    noted = guards.note_call([], licence.tool, licence.args, licence.effect)
+    made: JsonObject = {**noted, **read_brought(parts, call_id), "call_id": call_id}
     if licence.needs_approval:
         made["approved_by"] = licence.hash
     run = _read_record(request.state)["run"]
-    noted = {"run": run, "calls": [made], "foreign": _name_foreign_messages(parts)}
-    noticed: ToolMessage | Command[Any] = add_update(brought, {"guardgraph_record": noted, "guardgraph_begun": run})
+    record = {"run": run, "calls": [made], "foreign": _name_foreign_messages(parts)}
+    noticed: ToolMessage | Command[Any] = add_update(brought, {"guardgraph_record": record, "guardgraph_begun": run})
     return noticed
 
 
@@ -395,9 +386,8 @@ def _check_ids(ids: Sequence[object]) -> None:
     """Refuse calls of one message without an id of their own: an approval is of one call."""
     for call_id in ids:
         if not isinstance(call_id, str) or not call_id or ids.count(call_id) > 1:
-            raise Stop(
-                "invalid_action:schema", details={"at": "id", "given": repr(call_id)[:200], "allowed": "its own"}
-            )
+            details = {"at": "id", "given": repr(call_id)[:200], "allowed": "its own"}
+            raise Stop("invalid_action:schema", details=details)
 
 
 def _name_foreign_messages(parts: Sequence[Any]) -> list[str]:
@@ -525,13 +515,8 @@ def _end_run(
     ending = describe_stop(run, stop)
     messages = [*refusals, make_stop_message(stop, told)]
     record = {"run": run, "waiting": [], "answers": [*answers]}
-    return {
-        "messages": messages,
-        "jump_to": "end",
-        "guardgraph": ending,
-        "guardgraph_record": record,
-        "guardgraph_begun": run,
-    }
+    kept = {"guardgraph": ending, "guardgraph_record": record, "guardgraph_begun": run}
+    return {"messages": messages, "jump_to": "end", **kept}
 
 
 def _list_foreign(record: JsonObject, messages: Sequence[AnyMessage]) -> list[str]:

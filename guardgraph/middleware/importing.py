@@ -135,7 +135,6 @@ def tell(message: AnyMessage, **told: Any) -> AnyMessage:
 
 
 def _write_trail(run: ExportedRun, form: str) -> list[JsonObject]:
-    """Return what came from outside during a run, as its recording needs it."""
     said = "\n".join(each.text for each in run.before if is_written_by_user(each))
     sources = [*list_result_sources(run.before), *run.documents]
     cards = run.tools if run.tools is not None else _list_seen_cards(run.then)

@@ -134,9 +134,8 @@ def _read_span(span: JsonObject) -> _Span:
         if name == "gen_ai.choice" or (name.startswith("gen_ai.") and name.endswith(".message")):
             what = "output" if name == "gen_ai.choice" else "input"
             role = "assistant" if what == "output" else name.split(".")[1]
-            body = _read_json_text(
-                more.get("gen_ai.event.content", more.get("message", more.get("gen_ai.completion", more)))
-            )
+            said = more.get("gen_ai.event.content", more.get("message", more.get("gen_ai.completion", more)))
+            body = _read_json_text(said)
             body = body if isinstance(body, dict) else {**more, "content": body}
             messages.setdefault(_NAMES[what].split()[0], []).append({"role": role, **body})
         elif name.startswith("gen_ai."):
@@ -285,7 +284,6 @@ def _gather_loops(spans: Iterable[_Span]) -> list[_Loop]:
 
 
 def _find_agent(span: _Span, by_id: Mapping[str, _Span]) -> str:
-    """Return the id of the span of the agent that a span is a part of."""
     at: _Span | None = span
     for _ in by_id:
         at = by_id.get(at.parent) if at is not None else None

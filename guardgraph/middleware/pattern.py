@@ -46,22 +46,10 @@ REASONS = Catalogue(
     PHASES,
     [
         *(replace(item, phases=PHASES) for item in TOOL_REASONS),
-        StopReason(
-            "invalid_answer:<why>",
-            "invalid_answer",
-            PHASES,
-            "The sources do not bear out the answer.",
-            "Look at findings and unsupported.",
-        ),
-        StopReason(
-            ENDING_UNKNOWN,
-            ENDING_UNKNOWN,
-            PHASES,
-            "The export that was imported ends before the run does.",
-            "Import it again when the run has ended.",
-        ),
+        StopReason("invalid_answer:<why>", "invalid_answer", PHASES, "The sources do not bear out the answer.", "Look at findings and unsupported."),
+        StopReason(ENDING_UNKNOWN, ENDING_UNKNOWN, PHASES, "The export that was imported ends before the run does.", "Import it again when the run has ended."),
     ],
-)
+)  # fmt: skip
 """Why a recorded agent can stop."""
 
 
@@ -287,7 +275,6 @@ def _need(reply: JsonObject, state: Any, *parts: str) -> None:
 
 
 def _license_reply(reply: JsonObject, state: Any, policy: AgentPolicy, tried: JsonObject) -> JsonObject:
-    """License the calls of a reply; see `LicensedTools`."""
     if policy.licences is None or not (reply["calls"] or reply.get("lacks")):
         return {}
     _need(reply, state, "calls", "arguments", "messages", "result", "made")
@@ -331,7 +318,6 @@ def _list_made_calls(state: Any) -> list[Any]:
 
 
 def _judge_answer(reply: JsonObject, state: Any, policy: AgentPolicy, tried: JsonObject) -> JsonObject:
-    """Hold the answer of a reply against its sources; see `GroundedAnswer`."""
     if not reply["answers"]:
         return {}
     _need(reply, state, "calls", "text", "messages", "result")
@@ -388,18 +374,13 @@ def _read_person(state: Any, run: Any) -> Pass:
         decided = read_decisions(answer.get("answer"), state["accepted_waiting"], state["accepted_input"]["tools"])
     except InputError as error:  # these calls are others than were shown
         raise Stop("review_rejected", details={"reason": str(error)}) from None
-    calls = [
-        {**call, "args": decided[call["id"]]["args"], "approved_by": _hash(call, decided)}
-        if call["id"] in decided
-        else call
-        for call in state["accepted_step"]
-    ]
+    calls = [{**call} for call in state["accepted_step"]]
+    for call in calls:
+        if call["id"] in decided:
+            call["args"] = decided[call["id"]]["args"]
+            call["approved_by"] = hash_licence(call["tool"], call["args"])
     told = {"action": "approve_calls", "calls": [{"tool": call["tool"], "args": call["args"]} for call in calls]}
     return Pass({"accepted_step": calls}, steps=(Step({"phase": "agent"}, told),))
-
-
-def _hash(call: JsonObject, decided: Mapping[str, Any]) -> str:
-    return hash_licence(call["tool"], decided[call["id"]]["args"])
 
 
 @declares(phase="agent", reads=["accepted_step"], writes=["found_results"])

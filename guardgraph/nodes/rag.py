@@ -230,9 +230,8 @@ def pass_to_clarified_node(
     about: JsonObject | None = None,
 ) -> Pass:
     """Return a guard's way to the request for clarification."""
-    step = Step(
-        {"phase": "fallback", "reason": TRACED[reason]}, {"action": "fallback", "answer": text, **(about or {})}
-    )
+    told: JsonObject = {"action": "fallback", "answer": text, **(about or {})}
+    step = Step({"phase": "fallback", "reason": TRACED[reason]}, told)
     accepted = Clarification(answer=text, clarify_reason=reason, best_score=best_score)
     return Pass({"accepted_clarification": accepted}, "clarified", (*before, step))
 
@@ -488,11 +487,8 @@ def _accept_answer(
         "citation_details": details,
         "passages": [Passage(doc_id=chunk["doc_id"], text=chunk["text"]) for chunk in read.used],
     }
-    history: JsonObject = {
-        "action": "compose_grounded_answer",
-        "answer": excerpt_value(read.text, HISTORY_CHARS),
-        "citations": citations,
-    }
+    shown = excerpt_value(read.text, HISTORY_CHARS)
+    history: JsonObject = {"action": "compose_grounded_answer", "answer": shown, "citations": citations}
     trace: JsonObject = {"phase": "generate", "citation_count": len(citations)}
     if judged.unverified:
         accepted["unverified"] = judged.unverified

@@ -412,15 +412,14 @@ def _check_patch(
 
 def _measure_patch(patch: Patch, required: Sequence[str], run: SelfCritiqueRun) -> JsonObject:
     markers = run.policy.markers
+    read = [critique_guards.parse_required_change(item, markers) for item in required]
     return {
         "phase": "revise",
         "patch_similarity": patch["patch_similarity"],
         "length_increase_pct": patch["length_increase_pct"],
         "required_changes_total": len(required),
         "required_changes_enforced": len(critique_guards.list_enforceable_changes(required, markers)),
-        "required_changes_unenforced": sum(
-            critique_guards.parse_required_change(item, markers) is None for item in required
-        ),
+        "required_changes_unenforced": read.count(None),
         "attempts_used": run.asks,
         "retried": run.asks > 1,
         "revised_hash": hash_normalised_text(patch["revised_answer"]),
@@ -502,12 +501,8 @@ def run_final_guard_node(state: SelfCritiqueState, run: SelfCritiqueRun) -> Pass
     )
     risks, changed = len(accepted["risks"]), len(accepted["required_changes"])
     audit = audit_draft_change(before, answer, risks_count=risks, required_changes_count=changed)
-    trace = {
-        "phase": "audit_finalize",
-        "final_hash": audit["after_hash"],
-        "changed": audit["changed"],
-        "diff_lines": len(audit["diff_excerpt"]),
-    }
+    trace: JsonObject = {"phase": "audit_finalize", "final_hash": audit["after_hash"]}
+    trace |= {"changed": audit["changed"], "diff_lines": len(audit["diff_excerpt"])}
     history = {"action": "audit_finalize", "status": "final", "changed": audit["changed"]}
     writes = {"accepted_answer": answer, "accepted_audit": audit}
     return Pass(writes, ending, (Step(trace, history),))

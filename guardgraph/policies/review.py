@@ -29,8 +29,6 @@ Change: TypeAlias = Literal["newly_allowed", "newly_refused", "newly_asked", "ot
 
 
 class _Way(NamedTuple):
-    """How two policies part."""
-
     change: Change
     old: str
     new: str

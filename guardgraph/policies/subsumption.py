@@ -318,7 +318,6 @@ def _is_listed_tool(tool: str, policy: ToolPolicy) -> bool:
 
 
 def _imagine_cards(old: ToolPolicy, new: ToolPolicy) -> dict[str, ToolCard]:
-    """Return cards of the tools that two policies name, with the arguments that they name."""
     sides, cards = (old, new), dict[str, ToolCard]()
     for name in (each for side in sides for each in (*side.tools_policy, *side.tools_execution, *side.rules)):
         rules = [side.rule_of(name) for side in sides]

@@ -104,13 +104,7 @@ class Spending:
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON, as the log keeps it."""
-        return {
-            "llm_calls": self.llm_calls,
-            "tool_calls": self.tool_calls,
-            "tokens": self.tokens,
-            "cost": self.cost,
-            "estimated": self.estimated,
-        }
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @classmethod
     def from_plain(cls, said: Mapping[str, Any]) -> Spending:

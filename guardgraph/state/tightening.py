@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -112,7 +113,7 @@ class Tightens:
 
         What both lists name holds.
         """
-        return cls(f"among{names!r}", _intersect_settings, _validate_setting_names, **cls._list_names(names))
+        return _make_list_kind(f"among{names!r}", _intersect_settings, names=names)
 
     @classmethod
     def denied_among(cls, *names: str) -> Tightens:
@@ -120,12 +121,7 @@ class Tightens:
 
         What either list names holds.
         """
-        return cls(f"denied_among{names!r}", _unite_settings, _validate_setting_names, **cls._list_names(names))
-
-    @staticmethod
-    def _list_names(names: Sequence[str]) -> dict[str, Any]:
-        """Return what the kinds of lists out of a closed list have in common."""
-        return {"is_set": True, "problem": lambda name: explain_unknown_name(name, names), "values": names}
+        return _make_list_kind(f"denied_among{names!r}", _unite_settings, names=names)
 
     def compared(self, ours: Any, theirs: Any) -> Compared:
         """Say what another value is beside ours: the tighter of two is the one that both together come to."""
@@ -238,20 +234,22 @@ def _unite_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any
     return tuple(dict.fromkeys([*ours, *theirs]))
 
 
+def _make_list_kind(
+    name: str, how: Callable[[Any, Any], Any], problem: Problem | None = None, names: Sequence[str] | None = None
+) -> Tightens:
+    if names is not None:  # a closed list
+        problem = partial(explain_unknown_name, names=names)
+    return Tightens(name, how, _validate_setting_names, is_set=True, problem=problem, values=names or ())
+
+
 Tightens.smallest = Tightens("smallest", _tighten_limit(min), _validate_limit_number)
 Tightens.largest = Tightens("largest", _tighten_limit(max), _validate_limit_number)
-Tightens.intersection = Tightens("intersection", _intersect_settings, _validate_setting_names, is_set=True)
-Tightens.hosts = Tightens(
-    "hosts", _intersect_by(normalise_host), _validate_setting_names, is_set=True, problem=find_host_problem
-)
-Tightens.scopes = Tightens("scopes", meet_scopes, _validate_setting_names, is_set=True, problem=find_scope_problem)
-Tightens.links = Tightens(
-    "links", _intersect_by(normalise_link), _validate_setting_names, is_set=True, problem=find_link_problem
-)
-Tightens.union = Tightens("union", _unite_settings, _validate_setting_names, is_set=True)
-Tightens.denied_scopes = Tightens(
-    "denied_scopes", unite_scopes, _validate_setting_names, is_set=True, problem=find_scope_problem
-)
+Tightens.intersection = _make_list_kind("intersection", _intersect_settings)
+Tightens.hosts = _make_list_kind("hosts", _intersect_by(normalise_host), find_host_problem)
+Tightens.scopes = _make_list_kind("scopes", meet_scopes, find_scope_problem)
+Tightens.links = _make_list_kind("links", _intersect_by(normalise_link), find_link_problem)
+Tightens.union = _make_list_kind("union", _unite_settings)
+Tightens.denied_scopes = _make_list_kind("denied_scopes", unite_scopes, find_scope_problem)
 Tightens.either = Tightens("either", lambda ours, theirs: ours or theirs, _validate_setting_flag)
 Tightens.both = Tightens("both", lambda ours, theirs: ours and theirs, _validate_setting_flag)
 Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _validate_plain_setting, is_fixed=True)
@@ -259,4 +257,4 @@ Tightens.fixed = Tightens("fixed", lambda ours, theirs: ours, _validate_plain_se
 
 def union_of(problem: Problem) -> Tightens:
     """Return the kind of a list of which both hold, and whose items are of a form."""
-    return Tightens("union", _unite_settings, _validate_setting_names, is_set=True, problem=problem)
+    return _make_list_kind("union", _unite_settings, problem)

@@ -11,19 +11,8 @@ from guardgraph.grounding.words import detect_language, list_content_words
 from guardgraph.plain.errors import ConfigurationError, format_given_value
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.rag import Candidate
+from guardgraph.tools import relevance
 from guardgraph.tools.knowledge_base import Document
-from guardgraph.tools.relevance import (
-    WordCounts,
-    find_asked_terms,
-    find_main_language,
-    join_searched_text,
-    list_unmeasured_languages,
-    measure_length_damping,
-    measure_term_share,
-    rank_relevant_passages,
-    read_words_three_ways,
-    weigh_asked_terms,
-)
 from guardgraph.world.call import mark_as_instant
 
 _ANY_LANGUAGE: Final = ""
@@ -36,7 +25,7 @@ class _Index(NamedTuple):
     """One reading of the words of a base."""
 
     postings: dict[str, _Postings]  # by language, in which a reading may differ
-    known: WordCounts
+    known: relevance.WordCounts
 
 
 @mark_as_instant
@@ -108,8 +97,8 @@ class LexicalRetriever:
         self.documents = tuple(documents)
         self.sources = tuple(sorted({document["source"] for document in documents}))
         told = [detect_language(document["text"]) for document in documents]
-        self._language = find_main_language(Counter(told))
-        self.unmeasured = list_unmeasured_languages(Counter(told))
+        self._language = relevance.find_main_language(Counter(told))
+        self.unmeasured = relevance.list_unmeasured_languages(Counter(told))
         languages = [language or self._language for language in told]
         counts = [_count_document_words(*pair) for pair in zip(documents, languages, strict=True)]
         everywhere = [_ANY_LANGUAGE] * len(counts)
@@ -124,7 +113,7 @@ class LexicalRetriever:
         query, allowed, top_k = SearchRequest.of(request)
         whole, covered = self._measure_coverage(query)
         found = [at for at, weight in enumerate(covered) if weight > 0 and self.documents[at]["source"] in allowed]
-        ranked = rank_relevant_passages([covered[at] for at in found], whole, self._indexes[0].known, top_k)
+        ranked = relevance.rank_relevant_passages([covered[at] for at in found], whole, self._indexes[0].known, top_k)
         hits = ((self.documents[found[place]], score) for place, score in ranked)
         return [_make_lexical_candidate(document, score, self.unmeasured) for document, score in hits]
 
@@ -133,8 +122,8 @@ class LexicalRetriever:
         whole, covered = 0.0, [0.0] * len(self.documents)
         if not covered:
             return whole, covered
-        asked = find_asked_terms(query, self._language, tuple(self._indexes[0].postings))
-        for reading, term, times in weigh_asked_terms(asked):
+        asked = relevance.find_asked_terms(query, self._language, tuple(self._indexes[0].postings))
+        for reading, term, times in relevance.weigh_asked_terms(asked):
             postings, known = self._indexes[reading]
             found = [held[form] for held, form in zip(postings.values(), term, strict=True) if form in held]
             weight = known.weight(times, sum(map(len, found)))
@@ -145,8 +134,8 @@ class LexicalRetriever:
 
 
 def _count_document_words(document: Document, language: str) -> tuple[Counter[str], ...]:
-    text = join_searched_text(document["title"], document["section"], document["text"])
-    return tuple(map(Counter, read_words_three_ways(list_content_words(text, language), language)))
+    text = relevance.join_searched_text(document["title"], document["section"], document["text"])
+    return tuple(map(Counter, relevance.read_words_three_ways(list_content_words(text, language), language)))
 
 
 def _index_documents(counts: Sequence[Counter[str]], languages: Sequence[str]) -> _Index:
@@ -154,12 +143,12 @@ def _index_documents(counts: Sequence[Counter[str]], languages: Sequence[str]) -
     for count in counts:
         totals.update(count)
     once = sum(1 for total in totals.values() if total == 1)
-    known = WordCounts(len(counts), totals.total(), once)
+    known = relevance.WordCounts(len(counts), totals.total(), once)
     postings: dict[str, _Postings] = {language: defaultdict(list) for language in sorted(set(languages))}
     for index, (count, language) in enumerate(zip(counts, languages, strict=True)):
-        damped = measure_length_damping(count.total(), known.average)
+        damped = relevance.measure_length_damping(count.total(), known.average)
         for term, times in count.items():
-            postings[language][term].append((index, measure_term_share(times, damped)))
+            postings[language][term].append((index, relevance.measure_term_share(times, damped)))
     return _Index(postings, known)
 
 

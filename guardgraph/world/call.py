@@ -194,8 +194,7 @@ class Performed(NamedTuple):
     key: str | None = None  # of a write: the key by which its tool knows it again
     askable: bool | None = None
     """Whether the proposer could be asked again, as it was recorded; None where its target says it."""
-    at_once: int | None = None
-    """How many calls were made at once, as it was recorded; None where `Asked` says it."""
+    at_once: int | None = None  # how many calls were made at once, as it was recorded; None where `Asked` says it
     attempts: tuple[RecordedAttempt, ...] = ()
     """Of a call that was made more than once, or would have been, had there been time: every attempt."""
 

@@ -274,8 +274,6 @@ def count_abandoned_work(by: Hashable = None) -> tuple[int, int]:
 
 
 class _Worker(Thread):
-    """A thread that does one task after the other."""
-
     def __init__(self, task: ThreadTask) -> None:
         super().__init__(name="guardgraph-call", daemon=True)
         self._task: ThreadTask | None = task

@@ -119,11 +119,8 @@ def classify_model_error(error: BaseException, *, is_tool: bool = False) -> Fail
     kind, body = ("", b"") if is_tool else _read_reply(error)
     refused = _find_reply_refusal(error) or (refuse_page(kind, body) if status == 200 else None)
     if refused is not None:
-        return "llm_bad_response", {
-            "type": type(refused).__name__,
-            "message": _mask_error_message(refused),
-            **refused.details,
-        }
+        unread: JsonObject = {"type": type(refused).__name__, "message": _mask_error_message(refused)}
+        return "llm_bad_response", unread | refused.details
     told = None
     if not is_tool and status in (None, 200):
         # A client raises an error that stands in a reply, or in an event, as it stands there, or trips over the reply.
@@ -352,7 +349,6 @@ def _keep_token_counts(counts: dict[str, Any]) -> dict[str, int] | None:
 
 
 def _mask_error_message(error: Exception, said: str | None = None) -> str:
-    """Return what is shown of an error's message, or of what is said in its place."""
     secrets = list(_list_request_secrets(error))
     return _collapse_error_blanks(
         format_error_message(

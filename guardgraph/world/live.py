@@ -35,29 +35,8 @@ from guardgraph.plain.log import locate_failure, log_failure
 from guardgraph.plain.secrets import cut_and_mask_text, format_error_message
 from guardgraph.state.catalogue import EFFECT_UNKNOWN
 from guardgraph.state.outcome import Outcome
+from guardgraph.world import deadline, failures
 from guardgraph.world.call import WORLD_METHODS, Asked, Call, Observer, Performed, World, is_instant_target
-from guardgraph.world.deadline import (
-    Connections,
-    Handover,
-    ReplyMeter,
-    abandon_work,
-    await_in_task,
-    await_in_thread,
-    count_abandoned_work,
-    get_reply_meter,
-    note_read_bytes,
-    run_in_call_thread,
-    start_thread_work,
-    within,
-)
-from guardgraph.world.failures import (
-    classify_model_error,
-    classify_model_message,
-    is_unclassified_model_error,
-    read_model_name,
-    read_model_text,
-    read_token_usage,
-)
 from guardgraph.world.reviews import ask_person_for_answer
 
 
@@ -109,13 +88,13 @@ def perform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome
         return build_late_outcome(call, seconds)
     if is_instant_target(call.target):
         return _perform_at_once(call, most)
-    done, connections = Handover(), Connections()
+    done, connections = deadline.Handover(), deadline.Connections()
     with connections, silence_callbacks(call):
-        start_thread_work(partial(_invoke_call_target, call), done)
+        deadline.start_thread_work(partial(_invoke_call_target, call), done)
     came = done.wait_for_result(min(seconds, TIMEOUT_MAX))
     if came is None:
         connections.close_connections()
-        abandon_work(done, identify_target(call.target))
+        deadline.abandon_work(done, identify_target(call.target))
         return build_late_outcome(call, seconds)
     returned, error = came
     return _read_returned_reply(call, returned, most) if error is None else _build_raised_outcome(call, error)
@@ -128,9 +107,9 @@ async def aperform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> 
     # a large base would hold up the event loop
     if is_instant_target(call.target) and isinstance(call.target, FunctionType):
         return _perform_at_once(call, most)
-    connections = Connections()  # of a function, which has a thread here too
+    connections = deadline.Connections()  # of a function, which has a thread here too
     with connections, silence_callbacks(call):
-        task = await await_in_task(_await_call_target(call), seconds, identify_target(call.target))
+        task = await deadline.await_in_task(_await_call_target(call), seconds, identify_target(call.target))
     if task is None:
         connections.close_connections()
         return build_late_outcome(call, seconds)
@@ -155,13 +134,13 @@ class Working:
 
     call: Call
     future: Future[Any]
-    connections: Connections  # what it opens
+    connections: deadline.Connections  # what it opens
 
     def abandon_call(self) -> None:
         """Leave it behind, unless it is over: its connections are closed, so that it ends soon, and it is counted."""
         if not self.future.done():
             self.connections.close_connections()
-            abandon_work(self.future, identify_target(self.call.target))
+            deadline.abandon_work(self.future, identify_target(self.call.target))
 
 
 async def _await_call_target(call: Call) -> Any:
@@ -172,7 +151,7 @@ async def _await_call_target(call: Call) -> Any:
         if inspect.iscoroutinefunction(target):
             return await target(copy_json(call.shown))
         work = partial(_call_function_target, call, copy_json(call.shown))
-        returned = await await_in_thread(work, identify_target(call.target))
+        returned = await deadline.await_in_thread(work, identify_target(call.target))
         return await returned if inspect.iscoroutine(returned) else returned
     except PASSING:
         raise
@@ -225,7 +204,7 @@ def _read_returned_value(call: Call, returned: Any, most: int) -> Outcome:
         named = [".".join(place)[:200] for place in left_out[:_NAMED]] if left_out else []
         return Outcome.holding(plain, {**call.about, LEFT_OUT: [*named]} if named else call.about)
     except Unreturnable as error:
-        note_read_bytes(error.size)
+        deadline.note_read_bytes(error.size)
         return _build_refused_outcome(call, error)
     except TooLarge:
         return build_too_large_outcome(call, call.about, most)
@@ -288,16 +267,16 @@ def _build_refused_outcome(call: Call, error: Unreturnable) -> Outcome:
 
 def _read_model_message(call: Call, message: BaseMessage) -> Outcome:
     about = call.about
-    if (name := get_reply_meter().model) is not None:
+    if (name := deadline.get_reply_meter().model) is not None:
         about = {**about, "proposer": name}
-    if (form := get_reply_meter().form) is not None:
+    if (form := deadline.get_reply_meter().form) is not None:
         about = {**about, "form": form}
-    if (model := read_model_name(message)) not in (None, about.get("proposer")):
+    if (model := failures.read_model_name(message)) not in (None, about.get("proposer")):
         about = {**about, "model": model}
-    if usage := read_token_usage(message):
+    if usage := failures.read_token_usage(message):
         about = {**about, "usage": usage}
-    failure = classify_model_message(message)
-    text = read_model_text(message)
+    failure = failures.classify_model_message(message)
+    text = failures.read_model_text(message)
     if failure is not None and failure[0] == "llm_truncated":
         if form == "text":
             sentences = _WHOLE_SENTENCES.match(text)
@@ -332,7 +311,7 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
         return _build_refused_outcome(call, error)
     at = {} if (place := locate_failure(error)) is None else {"at": place}
     unknown = {"type": type(error).__name__, "message": format_error_message(error)}
-    reason, details = classify_model_error(error, is_tool=call.kind == "tool") or (None, unknown)
+    reason, details = failures.classify_model_error(error, is_tool=call.kind == "tool") or (None, unknown)
     if call.kind == "tool":
         said = {key: details[key] for key in ("type", "message")}
         if expected := list_expected_details(error):
@@ -343,7 +322,7 @@ def _build_raised_outcome(call: Call, error: BaseException) -> Outcome:
         return _build_failure_outcome("tool_error", {**said, **known, **at}, call.about)
     # No server can cause a failed assertion or a full machine, nor an error of the deployment's own rule.
     is_rule = not isinstance(call.target, Runnable) or isinstance(call.target, RunnableLambda)
-    if reason is None or (is_rule and is_unclassified_model_error(error)):
+    if reason is None or (is_rule and failures.is_unclassified_model_error(error)):
         raise error
     limit = {"limit": "model"} if details.get("cause") == "timeout" else {}
     return _build_failure_outcome(reason, {**details, **limit, **(at if is_rule else {})}, call.about)
@@ -360,7 +339,7 @@ def refuse_call_when_busy(call: Call, most: int, most_each: int) -> Outcome | No
     """Return the outcome of a call that is not made, since too many abandoned ones are still at work; else None."""
     if is_instant_target(call.target):
         return None
-    of_all, of_target = count_abandoned_work(identify_target(call.target))
+    of_all, of_target = deadline.count_abandoned_work(identify_target(call.target))
     if of_all < most and of_target < most_each:
         return None
     reason = "tool_unavailable" if call.kind == "tool" else "llm_unavailable"
@@ -476,7 +455,7 @@ class LiveWorld:
         if (answered := self._answer_without_call(item)) is not None:
             return answered
         began = self.clock()
-        bounds = within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
+        bounds = deadline.within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
         with item.surroundings(), bounds as read:
             outcome = perform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
@@ -485,7 +464,7 @@ class LiveWorld:
         if (answered := self._answer_without_call(item)) is not None:
             return answered
         began = self.clock()
-        bounds = within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
+        bounds = deadline.within(seconds, self.clock, item.max_reply_bytes, item.max_output_tokens)
         with item.surroundings(), bounds as read:
             outcome = await aperform_call(item.call, seconds, item.max_reply_bytes)
         return Performed(outcome, self.clock() - began, reply_bytes=read.largest_reply_size)
@@ -493,13 +472,13 @@ class LiveWorld:
     def _collect_replies(self, asked: Sequence[Asked], seconds: float, working: list[Working]) -> list[Performed]:
         began, done = self.clock(), SimpleQueue[tuple[int, Arrived]]()
         ends, started = time.monotonic() + min(seconds, TIMEOUT_MAX / 2), 0
-        read = [ReplyMeter() for _ in asked]
+        read = [deadline.ReplyMeter() for _ in asked]
         brought: dict[int, Performed | GraphInterrupt] = {}
         while len(brought) < len(asked):
             left = ends - time.monotonic()
             while started < len(asked) and started - len(brought) < MAX_AT_ONCE and left > 0 and seconds > 0:
                 item = asked[started]
-                bounds = within(left, self.clock, item.max_reply_bytes, item.max_output_tokens)
+                bounds = deadline.within(left, self.clock, item.max_reply_bytes, item.max_output_tokens)
                 with item.surroundings(), bounds as read[started]:
                     working += self._start_one_call(item, done, started)
                 started += 1
@@ -522,9 +501,9 @@ class LiveWorld:
         if (refused := refuse_call_when_busy(item.call, self._max_abandoned, self._max_abandoned_each)) is not None:
             done.put((at, lambda: refused))
             return []
-        call, connections = item.call, Connections()
+        call, connections = item.call, deadline.Connections()
         with connections, silence_callbacks(call):
-            future = run_in_call_thread(partial(_invoke_call_target, call))
+            future = deadline.run_in_call_thread(partial(_invoke_call_target, call))
             context = copy_context()  # in it, what was read of the reply is counted for this call
 
         def read_arrived() -> Outcome:

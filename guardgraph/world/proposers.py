@@ -18,31 +18,9 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.log import log_notice
 from guardgraph.state.settings import Budget
+from guardgraph.world import chat_models, failures
 from guardgraph.world.call import Call, Outside, is_said_of_target
-from guardgraph.world.chat_models import (
-    CALLS,
-    FINAL_ANSWER,
-    ChatModel,
-    can_call_tools,
-    find_base_url,
-    get_model_name,
-    get_provider_name,
-    hold_model_to_calls,
-    hold_model_to_schema,
-    is_chat_model,
-    limit_model_output,
-    list_call_limits,
-)
 from guardgraph.world.deadline import deadline, get_reply_meter, output_tokens
-from guardgraph.world.failures import (
-    classify_model_message,
-    find_cut_off_message,
-    has_dropped_reply,
-    is_form_refused,
-    is_unclassified_model_error,
-    name_refused_setting,
-    read_model_text,
-)
 from guardgraph.world.named_models import FORMS, NamedModel, prepare_chat_model, read_structured_output_form
 from guardgraph.world.prompts import (
     Prompt,
@@ -74,16 +52,16 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
 
     def __init__(
         self,
-        model: ChatModel | NamedModel,
+        model: chat_models.ChatModel | NamedModel,
         prompt: Prompt,
         *,
         show: Callable[[JsonObject], JsonObject] = lambda view: view,
     ) -> None:
-        self.name = get_model_name(model)
+        self.name = chat_models.get_model_name(model)
         self.prompt, self._show, self._named = prompt, show, model
-        self._model: ChatModel | None = None
+        self._model: chat_models.ChatModel | None = None
 
-    def open(self) -> ChatModel:
+    def open(self) -> chat_models.ChatModel:
         """Return the model that is asked."""
         if self._model is None:
             self._model = self._named.open() if isinstance(self._named, NamedModel) else self._named
@@ -92,14 +70,14 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     @property
     def provider(self) -> str:
         """Whose model it asks, as OpenTelemetry's conventions name providers."""
-        return get_provider_name(self._named if self._model is None else self._model)
+        return chat_models.get_provider_name(self._named if self._model is None else self._model)
 
     def list_sent_texts(self, view: JsonObject) -> list[str]:
         """Return what the model is sent for a view: the texts of its messages, and the schema."""
         shown = self._show(view)
         return [*(text for _, text in self.prompt.write_turns(shown)), json.dumps(self.prompt.fit(shown))]
 
-    def on_model(self, model: ChatModel | NamedModel) -> ModelProposer:
+    def on_model(self, model: chat_models.ChatModel | NamedModel) -> ModelProposer:
         """Return what asks another model for the same, in the same words."""
         return ModelProposer(model, self.prompt, show=self._show)
 
@@ -113,7 +91,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             held, messages = next(asking)
             while True:
                 try:
-                    limits = list_call_limits(self.open(), deadline())
+                    limits = chat_models.list_call_limits(self.open(), deadline())
                     returned = held.invoke(messages, config, **limits, **kwargs)
                 except Exception as error:  # noqa: BLE001 - it goes on or is raised there
                     held, messages = asking.throw(error)
@@ -143,7 +121,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     def _asks(self) -> str:
         """Whom it asks, as far as that decides which forms there are."""
         model = self.open()
-        return f"{get_provider_name(model)} {self.name} {find_base_url(model)}"
+        return f"{chat_models.get_provider_name(model)} {self.name} {chat_models.find_base_url(model)}"
 
     def _list_forms(self, view: JsonObject) -> tuple[str, ...]:
         """Return the forms in which the model is asked, the next where it refuses one."""
@@ -155,7 +133,8 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         known = _known_forms.get(self._asks)
         forms = FORMS if known is None else (known,)
         may_call = self.prompt.as_calls is not None and _known_to_call.get(self._asks) is not False
-        return (CALLS, *forms) if may_call and can_call_tools(self.open(), view["tools"]) else forms
+        calls = may_call and chat_models.can_call_tools(self.open(), view["tools"])
+        return (chat_models.CALLS, *forms) if calls else forms
 
     def _ask_in_forms(self, view: JsonObject) -> Asking:
         """Yield in turn what is asked and with which messages, until a form brings a reply, which is returned."""
@@ -165,13 +144,13 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
             try:
                 returned = yield from self._ask_until_heard(*self._prepare_ask(view, form))
             except Exception as error:
-                if (returned := find_cut_off_message(error)) is None:
-                    if form == forms[-1] or not is_form_refused(error):
-                        name_refused_setting(error, form)
+                if (returned := failures.find_cut_off_message(error)) is None:
+                    if form == forms[-1] or not failures.is_form_refused(error):
+                        failures.name_refused_setting(error, form)
                         raise
                     continue
             message: BaseMessage = returned["raw"] if isinstance(returned, dict) else returned
-            if form == CALLS and _is_prose(message) and not _known_to_call.get(self._asks):
+            if form == chat_models.CALLS and _is_prose(message) and not _known_to_call.get(self._asks):
                 without_call = message  # it has no need of tools, or its template has dropped them
                 continue
             return self._take_reply(message, form, without_call)
@@ -182,31 +161,32 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         try:
             return (yield held, messages)
         except Exception as error:
-            if not has_dropped_reply(error):
+            if not failures.has_dropped_reply(error):
                 raise
             dropped = error
         try:
             return (yield held.bind(stream=False), messages)
         except TypeError as error:
-            if is_unclassified_model_error(error):
+            if failures.is_unclassified_model_error(error):
                 raise dropped from error  # the model's class knows no such argument
             raise
 
     def _prepare_ask(self, view: JsonObject, form: str) -> tuple[Runnable[Any, Any], list[BaseMessage]]:
         tokens = output_tokens()
         default = self.prompt.count_output_tokens(view) if tokens is None else None
-        model = limit_model_output(self.open(), tokens, default)
-        if form == CALLS and self.prompt.as_calls is not None:
+        model = chat_models.limit_model_output(self.open(), tokens, default)
+        if form == chat_models.CALLS and self.prompt.as_calls is not None:
             fitted = self.prompt.fit({**view, "tools": []})
-            return hold_model_to_calls(model, view["tools"], fitted), self.prompt.as_calls.write_messages(view)
+            messages = self.prompt.as_calls.write_messages(view)
+            return chat_models.hold_model_to_calls(model, view["tools"], fitted), messages
         told = self.prompt.as_text if form == "none" and self.prompt.as_text is not None else self.prompt
-        return hold_model_to_schema(model, self.prompt.fit(view), form), told.write_messages(view)
+        return chat_models.hold_model_to_schema(model, self.prompt.fit(view), form), told.write_messages(view)
 
     def _take_reply(self, message: BaseMessage, form: str, without_call: BaseMessage | None) -> BaseMessage:
-        if form == CALLS:
+        if form == chat_models.CALLS:
             if getattr(message, "tool_calls", None):
                 _known_to_call[self._asks] = True
-            get_reply_meter().form = CALLS
+            get_reply_meter().form = chat_models.CALLS
         elif form != "schema":
             if self._asks not in _known_forms:
                 log_notice(f"{self.name} is asked without a JSON schema (OPENAI_STRUCTURED_OUTPUT={form})")
@@ -226,24 +206,24 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
 def _is_prose(message: BaseMessage) -> bool:
     """Say whether a model that was given tools called none, and wrote no proposal in its text either."""
     calls = getattr(message, "tool_calls", None) or getattr(message, "invalid_tool_calls", None)
-    return not calls and "{" not in str(message.content) and classify_model_message(message) is None
+    return not calls and "{" not in str(message.content) and failures.classify_model_message(message) is None
 
 
 def _write_native_calls(message: BaseMessage, form: str) -> BaseMessage:
     """Return a message that calls tools by the provider's own form as one whose text proposes these calls."""
-    if not isinstance(message, AIMessage) or classify_model_message(message) is not None:
+    if not isinstance(message, AIMessage) or failures.classify_model_message(message) is not None:
         return message
     calls: list[tuple[str, Any]] = [(call["name"], call["args"]) for call in message.tool_calls]
     calls += [(call["name"] or "", call["args"]) for call in message.invalid_tool_calls]
-    text = read_model_text(message.model_copy(update={"tool_calls": [], "invalid_tool_calls": []}))
+    text = failures.read_model_text(message.model_copy(update={"tool_calls": [], "invalid_tool_calls": []}))
     step: JsonObject
     if any(isinstance(args, dict) and "calls" in args for _, args in calls):
         return message  # it is the whole proposal, as a tool call
-    if made := [{"tool": name, "args": args} for name, args in calls if name != FINAL_ANSWER]:
+    if made := [{"tool": name, "args": args} for name, args in calls if name != chat_models.FINAL_ANSWER]:
         step = {"calls": made, **({"plan": text} if text.strip() else {})}
     elif calls and isinstance(told := calls[0][1], dict):
         step = {"calls": [], **told}
-    elif form == CALLS and text.strip() and "{" not in text:
+    elif form == chat_models.CALLS and text.strip() and "{" not in text:
         step = {"calls": [], "answer": text}
     else:
         return message
@@ -277,7 +257,7 @@ def get_call_target(called: Proposer | Outside) -> Outside:
 
 def can_be_asked_again(target: Outside | str | None) -> bool:
     """Say whether somebody may propose something else when asked again: models may, rules say the same."""
-    is_model = isinstance(target, ModelProposer) or (isinstance(target, Runnable) and is_chat_model(target))
+    is_model = isinstance(target, ModelProposer) or (isinstance(target, Runnable) and chat_models.is_chat_model(target))
     return is_model or is_said_of_target(target, "asked_again")
 
 
@@ -291,7 +271,7 @@ def tell_call_refusal(call: Call, refused: JsonObject) -> Call:
 def choose_proposer(
     slot: str,
     own: Outside | str | None,
-    model: ChatModel | str | None,
+    model: chat_models.ChatModel | str | None,
     *,
     prompt: str | Prompt,
     offline: Callable[[JsonObject], JsonObject],

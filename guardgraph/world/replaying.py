@@ -19,16 +19,9 @@ from guardgraph.plain.json import JsonObject, NotJson
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedCall, Recording
 from guardgraph.state.spending import LIMITS
+from guardgraph.world import live
 from guardgraph.world.call import Asked, Performed
 from guardgraph.world.failures import RAISED, restore_raised_exception
-from guardgraph.world.live import (
-    MAX_AT_ONCE,
-    build_late_outcome,
-    build_too_large_outcome,
-    is_cut_off_outcome,
-    is_refused_outcome,
-    read_refused_reply_limit,
-)
 from guardgraph.world.spending import read_told_usage, refuse_attempt, reserve_call
 
 
@@ -146,7 +139,7 @@ class ReplayingWorld:
         raise _make_call_not_recorded(asked, "; ".join(said) or request)
 
     def _check_reply_size(self, asked: Asked, found: Performed) -> Performed:
-        most, refused = asked.max_reply_bytes, read_refused_reply_limit(found.outcome)
+        most, refused = asked.max_reply_bytes, live.read_refused_reply_limit(found.outcome)
         if most == self._spell.reply:
             return found
         if refused is not None and most > refused:
@@ -162,7 +155,7 @@ class ReplayingWorld:
         if refused is None:
             return found
         # Nobody but the run itself looked at the size, and it refuses the same reply in the same words.
-        return found._replace(outcome=build_too_large_outcome(asked.call, found.outcome.about, most), packed=None)
+        return found._replace(outcome=live.build_too_large_outcome(asked.call, found.outcome.about, most), packed=None)
 
     def _check_call_seconds(self, asked: Sequence[Asked], found: list[Performed], seconds: float) -> list[Performed]:
         """Hold what calls brought against the seconds that they share; a person has as long as it takes."""
@@ -176,7 +169,7 @@ class ReplayingWorld:
         for item, performed in zip(asked, found, strict=True):
             if any(attempt.get("no_time") for attempt in performed.attempts):
                 raise _make_call_not_recorded(item, "it was not tried again for want of time, and now it has more")
-            if is_cut_off_outcome(performed.outcome):
+            if live.is_cut_off_outcome(performed.outcome):
                 why = f"it was cut off after {max(had, 0.0):.3f} s, and has {seconds:.3f} s"
                 raise _make_call_not_recorded(item, why)
         return found
@@ -187,10 +180,10 @@ class ReplayingWorld:
         in_turn = self._spell.in_turn
         began, ended = _compute_call_times(found, taken, in_turn=in_turn)
         late_ends = [seconds <= 0 or end > seconds for end in ended]
-        is_late = [ends or is_cut_off_outcome(it.outcome) for it, ends in zip(found, late_ends, strict=True)]
+        is_late = [ends or live.is_cut_off_outcome(it.outcome) for it, ends in zip(found, late_ends, strict=True)]
         if not any(is_late) and taken <= seconds:
             return found
-        is_each_told = (in_turn or len(found) <= MAX_AT_ONCE) and not any(map(_is_raised_call, found))
+        is_each_told = (in_turn or len(found) <= live.MAX_AT_ONCE) and not any(map(_is_raised_call, found))
         is_end_known = len(found) == 1 or is_each_told
         if not any(is_late) or (seconds > 0 and not is_end_known):
             raise _make_call_not_recorded(asked[0], f"whether it is over in {seconds:.3f} s is not known")
@@ -200,7 +193,9 @@ class ReplayingWorld:
         self._saved += max(0.0, max(ended) - max(seconds, 0.0))
         late_or_not = zip(asked, found, is_late, began, strict=True)
         return [
-            Performed(build_late_outcome(item.call, seconds - start), max(seconds - start, 0.0)) if late else performed
+            Performed(live.build_late_outcome(item.call, seconds - start), max(seconds - start, 0.0))
+            if late
+            else performed
             for item, performed, late, start in late_or_not
         ]
 
@@ -226,7 +221,7 @@ def _check_attempts_room(asked: Asked, found: Performed) -> Performed:
 def _explain_other_outcome(recorded: RecordedCall, performed: Performed, asked: Asked, *, alike: bool) -> str | None:
     """Say why what came back need not have come back under the scope and the settings of now, None where it would."""
     is_same, holds = recorded.get("scope") == asked.scope, asked.call.holds
-    is_lost = not alike and is_refused_outcome(asked.call, performed.outcome)
+    is_lost = not alike and live.is_refused_outcome(asked.call, performed.outcome)
     if (why := _explain_other_bound(recorded, performed.outcome, asked)) is not None:
         return why
     if holds is not None:

@@ -134,8 +134,6 @@ _KEPT = ("status", "cause")  # of the details of a failed attempt, what its reco
 
 
 class _AnotherAttempt(Exception):
-    """Some calls of a round are worth another attempt."""
-
     def __init__(self, what: str, wait: float | None) -> None:
         super().__init__(what)
         self.wait = wait
@@ -143,8 +141,6 @@ class _AnotherAttempt(Exception):
 
 @dataclass
 class _Task:
-    """One call with all of its attempts."""
-
     asked: Asked
     candidates: list[tuple[str | None, Call]]  # whom it asks in turn, each with its name where there are several
     attempts: list[RecordedAttempt] = field(default_factory=list)
@@ -374,9 +370,8 @@ class ResilientWorld(AroundWorld):
 
 def _is_left_alone(asked: Sequence[Asked]) -> bool:
     """Say whether calls are made as they are: of a person, by turns with answers, or of what waits for nobody."""
-    return any(item.call.kind == "person" or item.in_turn for item in asked) or all(
-        is_instant_target(item.call.target) for item in asked
-    )
+    is_apart = any(item.call.kind == "person" or item.in_turn for item in asked)
+    return is_apart or all(is_instant_target(item.call.target) for item in asked)
 
 
 def _list_open_tasks(tasks: list[_Task]) -> list[_Task]:
@@ -412,9 +407,8 @@ def is_passing_failure(outcome: Outcome) -> bool:
     if (expected := parse_expected_failure(outcome.content)) is not None:  # of a page that could not be read
         why, known = expected
         return why in _PASSING_CAUSES or (why == "http_status" and known.get("status") in PASSING_STATUSES)
-    return reason == "tool_error" and (
-        details.get("status") in PASSING_STATUSES or details.get("cause") in _PASSING_CAUSES
-    )
+    is_passing = details.get("status") in PASSING_STATUSES or details.get("cause") in _PASSING_CAUSES
+    return is_passing and reason == "tool_error"
 
 
 def _get_details(outcome: Outcome) -> JsonObject:

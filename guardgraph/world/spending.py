@@ -158,8 +158,6 @@ def settle_call(asked: Asked, performed: Performed) -> CallUsage | None:
 
 
 class _Used(NamedTuple):
-    """What one attempt used up."""
-
     shown: int
     written: int
     cost: float | None

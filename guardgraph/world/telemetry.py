@@ -358,11 +358,8 @@ def _describe_call(asked: Asked) -> tuple[str, dict[str, Any]]:
     attributes: dict[str, Any] = {"guardgraph.call": asked.number}
     if call.kind == "tool":
         name = call.tool or (target if isinstance(target, str) else name_call_target(target))  # type: ignore[arg-type]
-        attributes |= {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": name,
-            "gen_ai.tool.type": "function",
-        }
+        attributes |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
+        attributes["gen_ai.tool.type"] = "function"
         return f"execute_tool {name}", attributes | ({"guardgraph.effect": "write"} if call.effect == "write" else {})
     name = str(call.about.get("proposer", ""))
     if not is_model_call(call):
@@ -390,7 +387,6 @@ def _describe_reply(asked: Asked, done: Performed) -> dict[str, Any]:
 
 
 def _describe_request(asked: Asked) -> dict[str, Any]:
-    """Return what is asked, for those who asked for content."""
     call = asked.call
     if call.kind == "tool":
         return {"gen_ai.tool.call.arguments": _write_text(call.shown)}

@@ -225,10 +225,8 @@ class TenantBudget(Settings):
 class Account:
     """What one sum is kept of."""
 
-    tenant: str
-    """The tenant, in its composed form; empty for callers without one."""
-    period: str
-    """The day (``2026-11-23``) or the month (``2026-11``), in UTC."""
+    tenant: str  # the tenant, in its composed form; empty for callers without one
+    period: str  # the day (``2026-11-23``) or the month (``2026-11``), in UTC
     unit: str
     """What is counted: ``llm_calls``, ``tool_calls``, ``tokens``, ``cost`` (in billionths), or a name of your own."""
 
@@ -239,8 +237,7 @@ class Charge:
 
     account: Account
     amount: int
-    limit: int
-    """What the account may come to, all that is spent and reserved together."""
+    limit: int  # what the account may come to, all that is spent and reserved together
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +246,8 @@ class Balance:
 
     account: Account
     spent: int
-    reserved: int
-    """For calls that are not over."""
-    lapsed: int = 0
-    """What was reserved by processes that died, and counts no more; nobody knows what of it was used up."""
+    reserved: int  # for calls that are not over
+    lapsed: int = 0  # what was reserved by processes that died, and counts no more; nobody knows what of it was used up
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +256,7 @@ class Reserved:
 
     id: str
     charges: tuple[Charge, ...]
-    before: tuple[int, ...] = ()
-    """What was spent and reserved in the account of each charge before."""
+    before: tuple[int, ...] = ()  # what was spent and reserved in the account of each charge before
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,11 +152,7 @@ class Topology:
 
     def find_strange_triggers(self) -> Iterator[tuple[str, str]]:
         """Yield nodes of the compiled graph and the channels that start them without being an edge's alone."""
-        written = {
-            *self.builder.channels,
-            *self.builder.managed,
-            *(key for keys in self.builder.schemas.values() for key in keys),
-        }
+        written = {*self.builder.channels, *self.builder.managed}.union(*self.builder.schemas.values())
         joins = {(end, f"join:{'+'.join(starts)}:{end}") for starts, end in self.builder.waiting_edges}
         drawn = {(START, START), *((name, f"branch:to:{name}") for name in self.nodes), *joins}
         for name, node in sorted(self.graph.nodes.items()):

@@ -230,9 +230,8 @@ def _prove_declared_ways(shape: Topology) -> Iterator[Finding]:
         for way in sorted(declared - drawn):
             yield Finding("drawn", f"{name} declares a way to {way}, which is not drawn", _sort_node_names(name, way))
         for way in sorted(drawn - declared):
-            yield Finding(
-                "drawn", f"{name} can go to {way}, which it does not declare", _sort_node_names(name, way), (name, way)
-            )
+            message = f"{name} can go to {way}, which it does not declare"
+            yield Finding("drawn", message, _sort_node_names(name, way), (name, way))
 
 
 def _prove_asked_again(shape: Topology) -> Iterator[Finding]:

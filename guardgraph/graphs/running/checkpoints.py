@@ -156,11 +156,8 @@ def close_stray_run(
     written = [name for name in stored.checkpoint["channel_values"] if name.startswith(TRIGGER)]
     strange = [name for name in written if name not in graph.channels and name in versions]
     following = max(strange, key=versions.__getitem__).removeprefix(TRIGGER) if strange else None
-    details = {
-        "type": "StrayRun",
-        "message": f"the run's next node is {following or 'unknown'}, which is not of this graph",
-        "given": following,
-    }
+    message = f"the run's next node is {following or 'unknown'}, which is not of this graph"
+    details = {"type": "StrayRun", "message": message, "given": following}
     verdict = {
         "reason": "guard_error:door",
         "phase": phase if phase is not None and phase in phases.values() else phases[entry],

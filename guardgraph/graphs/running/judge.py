@@ -183,7 +183,6 @@ def _is_no_proposal(part: Part, state: JsonObject, stop: Stop) -> bool:
 
 
 def _refuse_odd_input(part: Part, state: JsonObject) -> None:
-    """Refuse an input that no state can hold."""
     for channel in part.declaration.reads:
         value = state.get(channel)
         if isinstance(value, dict) and REFUSED in value:

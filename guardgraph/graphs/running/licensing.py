@@ -112,7 +112,6 @@ def check_context_tools(policy: ToolPolicy | None, table: ToolTable) -> None:
 
 
 def _read_named_call(part: Part, call: Call) -> ToolCall:
-    """Return the tool that a call names, and its arguments."""
     declared = part.declaration.tools
     if not isinstance(call.target, str):
         raise GrammarBreach("yielded a Call that holds a function; where tools have names, a body calls them by name")
@@ -140,7 +139,6 @@ def _resolve_call(call: Call, licence: Licence, table: ToolTable, policy: ToolPo
 
 
 def _list_recorded_calls(state: JsonObject) -> list[RecordedCall]:
-    """Return what the nodes of a run called before, in the order of their visits."""
     visits = [record for name, kept in state.items() if name.startswith(RECORD_PREFIX) for record in kept or ()]
     return [call for record in sorted(visits, key=lambda record: record["at"]) for call in record["calls"]]
 

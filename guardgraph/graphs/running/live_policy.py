@@ -120,7 +120,6 @@ class LivePolicy:
         return (None, TimeoutError(f"not read within {self.timeout:g} seconds")) if came is None else came
 
     def _load_policy_source(self) -> JsonObject:
-        """Return what the source says now."""
         if isinstance(self._source, Path):
             from guardgraph.formats.yaml import parse_yaml, read_settings_text  # for files alone
 

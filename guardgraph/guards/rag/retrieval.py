@@ -132,9 +132,8 @@ def parse_candidates(raw: JsonValue, *, allowed_sources: Collection[str], top_k:
             name = item.get("doc_id") if isinstance(item, dict) else None
             left_out.append({"doc_id": excerpt_value(name) if isinstance(name, str) else "", **error.details})
     if left_out and not candidates:
-        raise Stop(
-            "tool_invalid_output:retrieve", details={key: left_out[0][key] for key in left_out[0] if key != "doc_id"}
-        )
+        details = {key: item for key, item in left_out[0].items() if key != "doc_id"}
+        raise Stop("tool_invalid_output:retrieve", details=details)
     _check_candidate_ids(candidates)
     once: dict[tuple[str, ...], Candidate] = {}
     for item in candidates:

@@ -150,9 +150,8 @@ class Independence:
         if url not in self._shingles:
             words = list_word_keys(self._sources[url].body)[:MOST_SHINGLES]
             size = min(SHINGLE_WORDS, len(words))
-            self._shingles[url] = frozenset(
-                tuple(words[at : at + size]) for at in range(len(words) - size + 1 if size else 0)
-            )
+            places = range(len(words) - size + 1 if size else 0)
+            self._shingles[url] = frozenset(tuple(words[at : at + size]) for at in places)
         return self._shingles[url]
 
 

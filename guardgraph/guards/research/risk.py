@@ -52,9 +52,8 @@ def show_brief_claims(notes: Iterable[Note], agreement: Iterable[NoteAgreement])
 
 def parse_edited_brief(edited: JsonValue) -> JsonObject:
     """Read a brief in a person's own words."""
-    workings: JsonObject = (
-        {"workings": edited["workings"]} if isinstance(edited, dict) and edited.get("workings") else {}
-    )
+    given = edited.get("workings") if isinstance(edited, dict) else None
+    workings: JsonObject = {"workings": given} if given else {}
     match edited:
         case {"answer": str(answer), "citations": [*citations]} if all(isinstance(each, str) for each in citations):
             return {"answer": answer, "citations": citations, **workings}

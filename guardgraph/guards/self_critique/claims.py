@@ -39,8 +39,6 @@ Pack: TypeAlias = str | ClaimPack  # the name of a shipped pack, or a pack
 
 
 class _Pack(NamedTuple):
-    """A pack that is ready to be looked for."""
-
     name: str
     phrases: re.Pattern[str]
     exceptions: re.Pattern[str]

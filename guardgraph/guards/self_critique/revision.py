@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.values import find_unsupported_values
@@ -21,12 +22,8 @@ from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.state.self_critique import LabelKind, Patch, SelfCritiqueBudget, SelfCritiquePolicy
 
-_LABEL_STOPS: dict[LabelKind, str] = {
-    "incident_id": "new_incident_id",
-    "severity_label": "new_severity_label",
-    "region": "new_region",
-}
-"""The kinds of labels and the stop for each, in the order of the checks, behind ``no_new_facts``."""
+_LABELS: Final[tuple[LabelKind, ...]] = ("incident_id", "severity_label", "region")
+"""The kinds of labels in the order of the checks, behind ``no_new_facts``; the stop for each is ``new_<kind>``."""
 
 _SHOWN_ITEMS = 10
 _DOTTED = re.compile(r"\b([A-Z])\.([A-Z])\.(?:([A-Z])\.)?")
@@ -137,22 +134,16 @@ def _measure_small_edit(draft: str, text: str, rest: str, least: float, limit: f
 def _check_patch_similarity(draft: str, text: str, rest: str, least: float) -> float:
     similarity = measure_patch_similarity(draft, text)
     if similarity < least and measure_patch_similarity(draft, rest) < least:
-        raise Stop(
-            "patch_violation:too_large_edit",
-            patch_similarity=round(similarity, 3),
-            details={"allowed": f"at least {least}"},
-        )
+        details = {"allowed": f"at least {least}"}
+        raise Stop("patch_violation:too_large_edit", patch_similarity=round(similarity, 3), details=details)
     return similarity
 
 
 def _check_patch_growth(draft: str, text: str, rest: str, limit: float) -> float:
     growth = measure_patch_growth(draft, text)
     if measure_patch_growth(draft, rest) > limit:
-        raise Stop(
-            "patch_violation:length_increase_limit",
-            length_increase_pct=round(growth, 2),
-            details={"allowed": f"at most {limit} %"},
-        )
+        details = {"allowed": f"at most {limit} %"}
+        raise Stop("patch_violation:length_increase_limit", length_increase_pct=round(growth, 2), details=details)
     return growth
 
 
@@ -166,20 +157,19 @@ def _check_support(text: str, context: JsonObject, draft: str, family: str, poli
     known = [_read_labels(each, policy)[1] for each in told]
     if values := find_unsupported_values(unlabelled, told):
         raise Stop(f"{family}:no_new_facts", unsupported=[excerpt_value(item) for item in values[:_SHOWN_ITEMS]])
-    for kind, reason in _LABEL_STOPS.items():
+    for kind in _LABELS:
         foreign = [label for key, label in said[kind].items() if not any(key in each[kind] for each in known)]
         if foreign:
-            raise Stop(f"{family}:{reason}", unsupported=[excerpt_value(item) for item in foreign[:_SHOWN_ITEMS]])
+            raise Stop(f"{family}:new_{kind}", unsupported=[excerpt_value(item) for item in foreign[:_SHOWN_ITEMS]])
 
 
 def _read_labels(text: str, policy: SelfCritiquePolicy) -> tuple[str, dict[LabelKind, dict[str, str]]]:
     """Return a text without its labels, and these by kind and by what is compared of them, as they are written."""
     text = _DOTTED.sub(lambda match: "".join(filter(None, match.groups())), text)
-    found: dict[LabelKind, dict[str, str]] = {kind: {} for kind in _LABEL_STOPS}
-    for kind in _LABEL_STOPS:
-        patterns = [
-            re.compile(said, 0 if kind == "region" else re.IGNORECASE) for said in policy.label_patterns.get(kind, ())
-        ]
+    found: dict[LabelKind, dict[str, str]] = {kind: {} for kind in _LABELS}
+    for kind in _LABELS:
+        flags = 0 if kind == "region" else re.IGNORECASE
+        patterns = [re.compile(said, flags) for said in policy.label_patterns.get(kind, ())]
         if kind == "region" and policy.known_regions:
             patterns.append(re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, policy.known_regions))})(?!\w)"))
         for number, pattern in enumerate(patterns):

@@ -48,9 +48,8 @@ def parse_step(raw: JsonValue) -> ProposedStep:
     if calls not in (None, []) or not isinstance(answer, str):
         allowed = 'an object with "calls", a list of {"tool", "args"}, or with "answer", a text'
         raise Stop("invalid_action:not_object", details={"given": excerpt_value(raw), "allowed": allowed})
-    workings = (
-        [item for item in told if isinstance(item, str)] if isinstance(told := given.get("workings"), list) else []
-    )
+    told = given.get("workings")
+    workings = [item for item in told if isinstance(item, str)] if isinstance(told, list) else []
     return ProposedStep([], ToolAnswer(answer=answer, declined=given.get("declined") is True, workings=workings), plan)
 
 

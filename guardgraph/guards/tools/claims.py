@@ -86,7 +86,6 @@ def _stem_verb(word: str) -> str:
 
 @cache
 def _load_irregular() -> Mapping[str, str]:
-    """Return the past forms of irregular verbs, each with the stem of its verb."""
     said: Mapping[str, str] = load_word_lists("tools")["irregular"]
     return {form: find_verb_stem(stem(verb)) for verb, forms in said.items() for form in forms.split()}
 

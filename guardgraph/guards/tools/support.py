@@ -13,6 +13,7 @@ from guardgraph.grounding.links import LinkSupport, read_known_links, read_link_
 from guardgraph.grounding.links.finding import Link, find_links, list_licensed_links
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.grounding.values import Value, scan_values
+from guardgraph.guards.tools import values
 from guardgraph.guards.tools.amounts import (
     is_code,
     is_id_name,
@@ -23,33 +24,6 @@ from guardgraph.guards.tools.amounts import (
 )
 from guardgraph.guards.tools.reading import is_denied, is_named_place, read_values
 from guardgraph.guards.tools.schemas import is_same_json, list_default_paths
-from guardgraph.guards.tools.values import (
-    ISO_MOMENT,
-    FoldedText,
-    Leaf,
-    compose_letters,
-    find_accounts,
-    fold_text,
-    has_seconds,
-    is_container,
-    is_iban,
-    is_moment,
-    is_single_value,
-    is_trusted_key,
-    is_trusted_leaf,
-    list_empty,
-    list_keys,
-    list_leading_parts,
-    list_leaves,
-    list_own_keys,
-    list_property_names,
-    list_written_urls,
-    read_result,
-    read_whole_link,
-    split_name_parts,
-    squeeze_account,
-    write_leaf,
-)
 from guardgraph.guards.word_lists import load_word_lists
 from guardgraph.plain.json import JsonObject, JsonValue, excerpt_value
 from guardgraph.plain.memory import remember_by_text
@@ -73,49 +47,47 @@ class Source:
         is_read = isinstance(value, str)
         self.words = value if is_read and is_text else ""
         """The text whose words license; "" where it has none."""
-        self.leading = value if is_read and (is_text or is_single_value(value)) else ""
+        self.leading = value if is_read and (is_text or values.is_single_value(value)) else ""
         """The text whose links and accounts license."""
 
     @cached_property
-    def folded(self) -> FoldedText:
+    def folded(self) -> values.FoldedText:
         """The words as they are looked for."""
-        return fold_text(self.words)
+        return values.fold_text(self.words)
 
     @cached_property
     def wholes(self) -> frozenset[str]:
         """What stands in it as a whole: itself, and what its writer put in quotation marks."""
         if not isinstance(self.value, str):
             return frozenset()
-        text = compose_letters(self.value).strip()
-        words = compose_letters(self.words)
+        text = values.compose_letters(self.value).strip()
+        words = values.compose_letters(self.words)
         quoted, denied = set[str](), set[str]()
         for match in _QUOTED.finditer(words):
             said = denied if is_denied(words, match.start()) else quoted
             said.update(part.strip() for part in match.groups() if part)
         return frozenset({text, *(quoted - denied)})
 
-    def has_words(self, wanted: FoldedText) -> bool:
+    def has_words(self, wanted: values.FoldedText) -> bool:
         """Say whether it has words one after another, whole, and denies them nowhere: "Write to Ada. No, not Ada"."""
         return bool(self._find_undenied_words(wanted))
 
-    def _find_undenied_words(self, wanted: FoldedText) -> list[int]:
+    def _find_undenied_words(self, wanted: values.FoldedText) -> list[int]:
         places = [*self.folded.find_words(wanted)]
         return [] if any(is_denied(self.folded.written, at) for at in places) else places
 
     def has_iban(self, iban: str) -> bool:
         """Say whether it has an IBAN, however it is grouped, and denies it nowhere."""
-        spelled = {each for each in find_accounts(self.leading) if squeeze_account(each) == squeeze_account(iban)}
-        return bool(spelled) and (not self.words or all(self.has_words(fold_text(each)) for each in spelled))
+        wanted = values.squeeze_account(iban)
+        spelled = {each for each in values.find_accounts(self.leading) if values.squeeze_account(each) == wanted}
+        return bool(spelled) and (not self.words or all(self.has_words(values.fold_text(each)) for each in spelled))
 
-    def has_code(self, code: FoldedText, key: str) -> bool:
+    def has_code(self, code: values.FoldedText, key: str) -> bool:
         """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
         if any(is_named_place(self.folded.written, at, key) for at in self._find_undenied_words(code)):
             return True
-        return (
-            not is_id_name(key)
-            and len(code.written) >= _CODE_DIGITS
-            and any(is_code(each, code.written) for each in self.values)
-        )
+        may_be_code = len(code.written) >= _CODE_DIGITS and not is_id_name(key)
+        return may_be_code and any(is_code(each, code.written) for each in self.values)
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
@@ -139,12 +111,12 @@ class Source:
         """The URLs as they are written."""
         readings = list_readings(self.leading) if self.leading else ()
         links = (link for reading in readings for link in list_licensed_links(reading))
-        return frozenset(url for link in links for url in list_written_urls(link))
+        return frozenset(url for link in links for url in values.list_written_urls(link))
 
     @cached_property
     def accounts(self) -> frozenset[str]:
         """The account numbers, without what they are grouped by."""
-        return frozenset(map(squeeze_account, find_accounts(self.leading))) if self.leading else frozenset()
+        return frozenset(map(values.squeeze_account, values.find_accounts(self.leading)))
 
 
 @remember_by_text(texts=256, chars=50_000)
@@ -163,7 +135,7 @@ def list_given_sources(given: Given) -> Iterator[Source]:
     """Yield what was given: the task, the user's turns, and what is known of the caller."""
     yield read_source("task", given["task"], True)
     yield from (read_source("history", turn["content"], True) for turn in given["history"] if turn["role"] == "user")
-    yield from (read_source("caller", leaf.value, False, leaf.keys) for leaf in list_leaves(given.get("caller")))
+    yield from (read_source("caller", leaf.value, False, leaf.keys) for leaf in values.list_leaves(given.get("caller")))
 
 
 # A value that decides what a call does has to come from somebody who may decide: from whoever gave the task, from the
@@ -197,13 +169,11 @@ def _may_license(call: MadeCall, policy: ToolPolicy) -> bool:
     return bool(policy.rule_of(call["tool"]).trusted) and not call.get("failed")
 
 
-def _list_result_leaves(call: MadeCall) -> Iterator[Leaf]:
-    return list_leaves(read_result(call["value"]))
+def _list_result_leaves(call: MadeCall) -> Iterator[values.Leaf]:
+    return values.list_leaves(values.read_result(call["value"]))
 
 
 class _Judged(NamedTuple):
-    """What became of the values of a call, by their places."""
-
     supported: dict[str, str]
     missing: list[UnsupportedValue]
 
@@ -228,11 +198,8 @@ class Support:
                 self._follow_chain(call, cards)
 
     def _follow_chain(self, call: MadeCall, cards: Mapping[str, ToolCard]) -> None:
-        """Let the trusted fields of a call license, if the call was supported."""
-        rule, schema = (
-            self._policy.rule_of(call["tool"]),
-            cards[call["tool"]]["schema"] if call["tool"] in cards else {},
-        )
+        rule = self._policy.rule_of(call["tool"])
+        schema = cards[call["tool"]]["schema"] if call["tool"] in cards else {}
         supported, missing = self.judge_arguments(call["args"], rule, schema)
         if missing and "approved_by" not in call:
             before = {other["id"] for other in self._made[: self._made.index(call)]}
@@ -243,9 +210,9 @@ class Support:
         came_from = ["approval"] if missing else links
         chain = f" ← {', '.join(came_from)}"[:CHAIN_CHARS] if came_from else ""
         for leaf in _list_result_leaves(call):
-            if is_trusted_leaf(leaf, rule.trusted) and _says_something(leaf.value):
+            if values.is_trusted_leaf(leaf, rule.trusted) and _says_something(leaf.value):
                 name = f"{call['id']} {leaf.path}".rstrip() + chain
-                self._sources.append(read_source(name, leaf.value, is_single_value(leaf.value), leaf.keys))
+                self._sources.append(read_source(name, leaf.value, values.is_single_value(leaf.value), leaf.keys))
 
     @property
     def texts(self) -> list[str]:
@@ -272,22 +239,25 @@ class Support:
         return any(map(self._has_words_of_others, self._made))
 
     def _has_words_of_others(self, call: MadeCall) -> bool:
-        result = read_result(call["value"])
+        result = values.read_result(call["value"])
         is_open = _may_license(call, self._policy) and call["id"] not in self._asked_for
         trusted = self._policy.rule_of(call["tool"]).trusted if is_open else ()
-        return any(key.value and not is_trusted_key(key.keys, trusted) for key in list_keys(result)) or any(
-            _says_something(leaf.value) and not (is_trusted_leaf(leaf, trusted) and is_single_value(leaf.value))
-            for leaf in list_leaves(result)
+        return any(
+            key.value and not values.is_trusted_key(key.keys, trusted) for key in values.list_keys(result)
+        ) or any(
+            _says_something(leaf.value)
+            and not (values.is_trusted_leaf(leaf, trusted) and values.is_single_value(leaf.value))
+            for leaf in values.list_leaves(result)
         )
 
     def judge_arguments(self, args: JsonObject, rule: ToolRule, schema: JsonObject) -> _Judged:
         """Return what supports each value of a call's arguments, by its place, and the values without support."""
         judged = _Judged({}, [])
-        properties, named = schema.get("properties"), list_property_names(schema)
+        properties, named = schema.get("properties"), values.list_property_names(schema)
         for name, value in args.items():
             own = properties.get(name) if isinstance(properties, dict) else None
             if name not in named and name not in rule.forced and name not in rule.arguments:
-                key = [Leaf(f"{name} (key)", (), name)]
+                key = [values.Leaf(f"{name} (key)", (), name)]
                 if schema.get("patternProperties") or schema.get("additionalProperties"):
                     self._judge_deciding(key, None, judged)
                 else:  # names of a schema that says nothing of them are the description's
@@ -301,20 +271,20 @@ class Support:
             self._judge_text(leaves.texts, judged)
         return judged
 
-    def _judge_deciding(self, leaves: Iterable[Leaf], listed: Collection[str] | None, judged: _Judged) -> None:
+    def _judge_deciding(self, leaves: Iterable[values.Leaf], listed: Collection[str] | None, judged: _Judged) -> None:
         for leaf in leaves:
-            if listed is not None and not is_container(leaf.value) and write_leaf(leaf.value) in listed:
+            if listed is not None and not values.is_container(leaf.value) and values.write_leaf(leaf.value) in listed:
                 judged.supported[leaf.path] = "rule"
             elif (source := self.find_source(leaf.value, leaf.keys)) is not None:
                 judged.supported[leaf.path] = source
             else:
                 self._add_unsupported(leaf.path, leaf.value, leaf.keys, judged)
 
-    def _judge_text(self, leaves: Iterable[Leaf], judged: _Judged) -> None:
+    def _judge_text(self, leaves: Iterable[values.Leaf], judged: _Judged) -> None:
         """Judge what leads somewhere in a free text: links, addresses, account numbers."""
         for leaf in leaves:
-            text = write_leaf(leaf.value) if is_number(leaf.value) else leaf.value
-            for part in list_leading_parts(text) if isinstance(text, str) else ():
+            text = values.write_leaf(leaf.value) if is_number(leaf.value) else leaf.value
+            for part in values.list_leading_parts(text) if isinstance(text, str) else ():
                 if (source := self._find_leading_part(part)) is None:
                     self._add_unsupported(leaf.path, part, (), judged)
                 else:
@@ -329,28 +299,28 @@ class Support:
     def _find_text(self, value: str, key: str = "") -> str | None:
         if not value:
             return None
-        if (name := self._find_whole(compose_letters(value))) is not None:
+        if (name := self._find_whole(values.compose_letters(value))) is not None:
             return name
-        if (link := read_whole_link(value)) is not None:
+        if (link := values.read_whole_link(value)) is not None:
             if link.kind == "host":  # that of a mail address is not named by it
                 return self._find(lambda source: link.host in source.hosts)
             return self._find_written_url(link) if link.kind == "url" else self._find_link(link)
-        if is_moment(value):
-            if not has_seconds(value):
+        if values.is_moment(value):
+            if not values.has_seconds(value):
                 return self._find(lambda source: licenses_moment(source.values, value, key))
         elif not any(letter.isalpha() for letter in value) and sum(map(str.isdecimal, value)) < _FEWEST_DIGITS:
-            code = fold_text(value)
+            code = values.fold_text(value)
             return self._find(lambda source: source.has_code(code, key))
         if not value.isprintable():  # a line break or a sign that nobody sees can do something; it counts as it is
-            exact = FoldedText(value, value)
+            exact = values.FoldedText(value, value)
             return self._find(
-                lambda source: any(True for _ in FoldedText(source.words, source.words).find_words(exact))
+                lambda source: any(True for _ in values.FoldedText(source.words, source.words).find_words(exact))
             )
-        if is_iban(value):
+        if values.is_iban(value):
             return self._find(lambda source: source.has_iban(value))
         if _list_plain_words().issuperset(value.casefold().split()):
             return None
-        wanted = fold_text(value)
+        wanted = values.fold_text(value)
         return self._find(lambda source: source.has_words(wanted))
 
     def _find(self, licenses: Callable[[Source], bool]) -> str | None:
@@ -361,7 +331,7 @@ class Support:
 
     def _find_leading_part(self, part: str) -> str | None:
         """Return what licenses a part of a free text: there a link may be known, and counts by where it leads."""
-        link = read_whole_link(part)
+        link = values.read_whole_link(part)
         if link is not None and self._known.names_link(link):
             return "known_links"
         in_text = None if link is None else self._find_link(link)
@@ -369,7 +339,7 @@ class Support:
 
     def _find_written_url(self, link: Link) -> str | None:
         """Return what has a URL as it is written: a parameter or a fragment more can carry something out."""
-        written = list_written_urls(link)
+        written = values.list_written_urls(link)
         return self._find(lambda source: not source.urls.isdisjoint(written))
 
     def _find_link(self, link: Link) -> str | None:
@@ -380,12 +350,12 @@ class Support:
         own = next((each for each in numbers if is_number_of(each.keys, each.value, value, key)), None)
         if own is not None:
             return own.name
-        if is_id_name(key) and (name := self._find_whole(write_leaf(value))) is not None:
+        if is_id_name(key) and (name := self._find_whole(values.write_leaf(value))) is not None:
             return name
         return self._find(lambda source: licenses_number(source.values, value, key))
 
     def _find_account(self, part: str) -> str | None:
-        squeezed = squeeze_account(part)
+        squeezed = values.squeeze_account(part)
         return self._find(lambda source: squeezed in source.accounts)
 
     @cached_property
@@ -427,12 +397,12 @@ class Support:
             return
         if not isinstance(value, str):
             return
-        if (link := read_whole_link(value)) is not None:
+        if (link := values.read_whole_link(value)) is not None:
             yield from (each.shown for text in texts for each in find_links(text) if each.kind == link.kind)
-        elif find_accounts(value):
-            yield from (each for text in texts for each in find_accounts(text))
-        elif is_moment(value):
-            yield from (match[0] for text in texts for match in ISO_MOMENT.finditer(text))
+        elif values.find_accounts(value):
+            yield from (each for text in texts for each in values.find_accounts(text))
+        elif values.is_moment(value):
+            yield from (match[0] for text in texts for match in values.ISO_MOMENT.finditer(text))
         else:
             wanted = _list_name_parts(keys[-1])[-1:] if keys else []
             named = (source for source in self._sources if source.keys and isinstance(source.value, str))
@@ -440,26 +410,24 @@ class Support:
 
 
 class _Leaves(NamedTuple):
-    """The leaves of an argument, by how they are judged."""
-
     defaults: list[str]  # places of values that are plain defaults
-    deciding: list[Leaf]
-    texts: list[Leaf]
+    deciding: list[values.Leaf]
+    texts: list[values.Leaf]
 
 
 def _sort_leaves(name: str, value: JsonValue, own: JsonObject, rule: ToolRule, schema: JsonObject) -> _Leaves:
     """Return the leaves of an argument whose own schema is given, and the keys in it that a model wrote."""
     defaults = [*list_default_paths({name: value}, {"properties": {name: own}}, schema)]
     is_text = not is_deciding_argument(name, rule)
-    value = read_result(value) if is_text else value
+    value = values.read_result(value) if is_text else value
     covered = tuple(f"{path}{sign}" for path in defaults for sign in ("\0", ".", "["))
-    leaves = [leaf for leaf in list_leaves(value, name) if not f"{leaf.path}\0".startswith(covered)]
+    leaves = [leaf for leaf in values.list_leaves(value, name) if not f"{leaf.path}\0".startswith(covered)]
     if is_text:
         texts = [leaf for leaf in leaves if _is_free_leaf(leaf, rule)]
         deciding = [leaf for leaf in leaves if leaf not in texts]
-        return _Leaves(defaults, deciding, [*texts, *list_own_keys(value, name, frozenset())])
-    empty = [leaf for leaf in list_empty(value, name) if not f"{leaf.path}\0".startswith(covered)]
-    keys = list_own_keys(value, name, list_property_names(schema))
+        return _Leaves(defaults, deciding, [*texts, *values.list_own_keys(value, name, frozenset())])
+    empty = [leaf for leaf in values.list_empty(value, name) if not f"{leaf.path}\0".startswith(covered)]
+    keys = values.list_own_keys(value, name, values.list_property_names(schema))
     return _Leaves(defaults, [*leaves, *empty, *keys], [])
 
 
@@ -475,7 +443,7 @@ def is_deciding_argument(name: str, rule: ToolRule) -> bool:
     return DECIDING in rule.authority and not is_free_text(name)
 
 
-def _is_free_leaf(leaf: Leaf, rule: ToolRule) -> bool:
+def _is_free_leaf(leaf: values.Leaf, rule: ToolRule) -> bool:
     """Say whether a leaf under the name of a free text is one: a text, and below an object under such a name itself."""
     # Recipients, amounts and flags below an object decide, whatever the object is called.
     if leaf.value is None or DECIDING not in rule.authority:
@@ -495,7 +463,7 @@ def is_free_text(name: str) -> bool:
 
 
 def _list_name_parts(name: str) -> list[str]:
-    return [part.lower() for part in split_name_parts(name)]
+    return [part.lower() for part in values.split_name_parts(name)]
 
 
 def is_number(value: JsonValue) -> bool:
@@ -511,5 +479,5 @@ def read_amounts(leaf: JsonValue) -> frozenset[float]:
 
 def _has_value(leaf: JsonValue, amounts: frozenset[float], value: JsonValue) -> bool:
     if isinstance(leaf, str):
-        return write_leaf(value) in leaf or (is_number(value) and value in amounts)
+        return values.write_leaf(value) in leaf or (is_number(value) and value in amounts)
     return is_same_json(leaf, value)

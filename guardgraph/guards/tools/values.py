@@ -290,9 +290,8 @@ def _is_block(item: JsonValue) -> bool:
 
 def _describe_block(block: JsonObject) -> str:
     block = {key: item for key, item in block.items() if key != "id"}  # which adapters draw, each time another
-    kind = next(
-        (leaf.value for leaf in list_leaves(block) if leaf.keys[-1] in ("mime_type", "mimeType", "format")), None
-    )
+    kinds = (leaf.value for leaf in list_leaves(block) if leaf.keys[-1] in ("mime_type", "mimeType", "format"))
+    kind = next(kinds, None)
     size = sum(len(leaf.value) for leaf in list_leaves(block) if isinstance(leaf.value, str))
     shown = f"{block['type']} {kind}" if isinstance(kind, str) and kind.isprintable() else block["type"]
     return f"[{shown:.80}, {size} characters of data, sha256 {digest(block)[:12]}]"

@@ -101,7 +101,6 @@ def _join_items(items: list[str]) -> str:
 
 
 def _describe_amount(value: JsonValue, factor: int = 1) -> str:
-    """Return a number as it is read, blank for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e7:
         return ""
     said = f"{Decimal(str(value)) * factor:f}"
@@ -238,8 +237,6 @@ def revise_offline_draft(view: JsonObject) -> JsonObject:
 
 
 class _Finding(NamedTuple):
-    """Something wrong with a draft."""
-
     note: str
     change: str  # what mends it; blank where nothing that can be enforced does
     risk: str = ""  # the type of risk, where it is one

@@ -151,11 +151,8 @@ def run_answer_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     echoes = [state["task"]["question"], *(note[key] for note in notes for key in ("id", "url"))]
     check_text_is_said(answer["answer"], "invalid_answer:empty", echoes=echoes, told=list_prompt_texts())
     judged = _judge_answer(answer, notes, state, run)
-    trace: JsonObject = {
-        "phase": "synthesize",
-        "answer_chars": len(answer["answer"]),
-        "citations": len(answer["citations"]),
-    }
+    trace: JsonObject = {"phase": "synthesize", "answer_chars": len(answer["answer"])}
+    trace["citations"] = len(answer["citations"])
     history: JsonObject = {"action": "synthesize_answer", "citations": answer["citations"]}
     if marked := judged.unverified:
         answer = ResearchAnswer(**answer, unverified=marked)

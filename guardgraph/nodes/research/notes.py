@@ -157,7 +157,6 @@ def _drop_failed_notes(
     *,
     is_last: bool = True,
 ) -> PartialRefusal:
-    """Return the refusal of notes with what the run goes on with, if that is anything."""
     before = searching.list_notes_before(state)
     kept, dropped = note_guards.drop_unverified_notes(notes, refused.evidence["verification"])
     if not kept and not before:
@@ -174,7 +173,6 @@ def _drop_failed_notes(
 def _tell_verification(
     verification: NotesVerification, dropped: list[DroppedNote], about: JsonObject | None = None
 ) -> Step:
-    """Tell what a verification found, and of a verifier who it is."""
     checked = {"checked_notes": verification["checked_notes"]}
     told = {"dropped_notes": [{"id": note["id"], "reason": note["reason"]} for note in dropped]} if dropped else {}
     issues = len(verification["issues"])
@@ -265,10 +263,8 @@ def run_agreement_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
         if run.policy.on_unsupported != "mark" or not kept or refused.reason == "conflicting_sources":
             raise
         few = [note for note in notes if note not in kept]
-        dropped = [
-            *(state.get("unverified_notes") or []),
-            *(note_guards.drop_note(note, refused.reason) for note in few),
-        ]
+        before = state.get("unverified_notes") or []
+        dropped = [*before, *(note_guards.drop_note(note, refused.reason) for note in few)]
         writes = {"accepted_agreement": agreement, "unverified_notes": dropped}
         writes |= {"accepted_notes": kept, "verified_notes": kept}
         return Pass(writes, way, steps=(_tell_agreement(agreement, few),))

@@ -46,10 +46,8 @@ def read_task_limit(name: str, task: ResearchTask, run: ResearchRun) -> int:
 
 def make_reader_scope(task: ResearchTask, run: ResearchRun) -> JsonObject:
     """Return where a reader may go at this moment: the hosts on both lists, and the caps of a page."""
-    return {
-        **make_host_scope(**narrow_domain_lists(task, run)),
-        "limits": {name: getattr(run.budget, name) for name in PAGE_LIMITS},
-    }
+    limits = {name: getattr(run.budget, name) for name in PAGE_LIMITS}
+    return {**make_host_scope(**narrow_domain_lists(task, run)), "limits": limits}
 
 
 def list_usable_urls(

@@ -19,15 +19,7 @@ from guardgraph.plain.json import JsonObject
 from guardgraph.state.context import Access, Caller, is_access_allowed, normalize_document_access
 from guardgraph.state.rag import Candidate
 from guardgraph.tools.candidates import add_missing_scores, format_number_name, make_unusable_candidate
-from guardgraph.tools.langchain.asking import (
-    Asker,
-    AsksStore,
-    is_langchain_retriever,
-    is_langchain_tool,
-    is_vector_store,
-    make_langchain_asker,
-    unwrap_runnable,
-)
+from guardgraph.tools.langchain import asking
 from guardgraph.tools.langchain.documents import (
     Metadata,
     MetadataKeys,
@@ -64,8 +56,6 @@ SHOWN_SOURCES: Final = 3  # how many names of sources that nobody named a messag
 
 
 class _Looked(NamedTuple):
-    """What one search brought."""
-
     candidates: list[Candidate]  # the documents of the sources that were asked for
     sources: list[str]  # of all documents that say one
     unusable: list[Candidate]  # what stands in the place of the others
@@ -126,7 +116,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             self.sources = self._known
         self._keys = MetadataKeys("metadata", _USUAL, metadata)
         self._asker, self._relevance = self._choose_retriever_asker(relevance)
-        takes_arguments = is_vector_store(given) or is_langchain_retriever(unwrap_runnable(given))
+        takes_arguments = asking.is_vector_store(given) or asking.is_langchain_retriever(asking.unwrap_runnable(given))
         if search_kwargs is not None and not (callable(search_kwargs) and takes_arguments):
             allowed = "a function of the sources, for a vector store or a retriever,"
             raise ConfigurationError(f"search_kwargs: {allowed} is required; given: {search_kwargs!r:.80}")
@@ -136,7 +126,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         self._search_kwargs = search_kwargs
 
     def __repr__(self) -> str:
-        name = type(unwrap_runnable(self._given)).__name__
+        name = type(asking.unwrap_runnable(self._given)).__name__
         return f"LangChainRetriever({name}, sources={list(self._known or ()) or None})"
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> list[Candidate]:
@@ -168,14 +158,14 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
 
     def _choose_retriever_asker(
         self, relevance: Callable[[float], float] | None
-    ) -> tuple[Asker, Callable[[Any], float] | None]:
+    ) -> tuple[asking.Asker, Callable[[Any], float] | None]:
         given = self._given
-        if is_vector_store(given):
+        if asking.is_vector_store(given):
             return make_relevance_asker("retriever", given, relevance)
         if relevance is not None:
             kind = type(given).__name__
             raise ConfigurationError(f"relevance: it makes one of the score of a vector store; given with a {kind}")
-        return make_langchain_asker("retriever", given, ("query", "sources", "top_k")), None
+        return asking.make_langchain_asker("retriever", given, ("query", "sources", "top_k")), None
 
     def _widen_search_counts(self, top_k: int, *, is_filtered: bool) -> Iterator[int]:
         """Yield how many to ask for in turn; of a store that filters, all at once where it found too few."""
@@ -303,13 +293,13 @@ class StoreAccess:
     # Its errors say nothing of a document: it is not known yet whether the caller may read it.
 
     def __init__(self, given: object, keys: MetadataKeys, access: AccessFilter | None) -> None:
-        takes_arguments = is_vector_store(given) or is_langchain_retriever(unwrap_runnable(given))
+        takes_arguments = asking.is_vector_store(given) or asking.is_langchain_retriever(asking.unwrap_runnable(given))
         allowed = "a function of a caller and of sources that returns the arguments of a search"
         if access is not None and not (callable(access) and takes_arguments):
             of = "for a vector store or a retriever,"
             raise ConfigurationError(f"access: {allowed}, {of} is required; given: {access!r:.80}")
         told = [field for field in _FIELDS if keys.has_own_key(field)]
-        if access is None and told and (takes_arguments or is_langchain_tool(unwrap_runnable(given))):
+        if access is None and told and (takes_arguments or asking.is_langchain_tool(asking.unwrap_runnable(given))):
             where = f"where metadata= says what the {' and the '.join(told)} of a document are"
             raise ConfigurationError(f"access: {allowed} is required {where}; given: None")
         self._keys = keys
@@ -382,18 +372,18 @@ _ITS_OWN = (_RELEVANT, f"_{_RELEVANT}", "_select_relevance_score_fn")
 
 def make_relevance_asker(
     slot: str, store: VectorStore, relevance: Callable[[float], float] | None
-) -> tuple[AsksStore, Callable[[Any], float] | None]:
+) -> tuple[asking.AsksStore, Callable[[Any], float] | None]:
     """Return who asks a store for scores, and what makes a relevance of one; None where the store does it."""
     is_in_memory = is_of_langchain_class(store, "vectorstores", "InMemoryVectorStore")
     if relevance is None and is_in_memory and not _has_own_relevance(store):
         relevance = _convert_cosine_to_relevance
     if relevance is not None:
-        return AsksStore(store, _SCORED), relevance
+        return asking.AsksStore(store, _SCORED), relevance
     if not _has_own_relevance(store):
         allowed = "LangChainRetriever(store, relevance=...), which makes a relevance from 0 to 1 of a score,"
         given = f"{type(store).__name__}, which has no {_RELEVANT}"
         raise ConfigurationError(f"{slot}: {allowed} is required; given: {given}")
-    return AsksStore(store, _RELEVANT), None
+    return asking.AsksStore(store, _RELEVANT), None
 
 
 def _has_own_relevance(store: VectorStore) -> bool:

@@ -10,14 +10,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.json import JsonObject
 from guardgraph.plain.scopes import parse_scope
-from guardgraph.tools.langchain.asking import (
-    Asker,
-    AsksStore,
-    is_vector_store,
-    list_tool_arguments,
-    make_langchain_asker,
-    unwrap_runnable,
-)
+from guardgraph.tools.langchain import asking
 from guardgraph.tools.langchain.documents import Metadata, MetadataKeys, read_found_documents, read_page_documents
 from guardgraph.world.call import is_said_of_target
 
@@ -55,19 +48,19 @@ class LangChainSearch(Runnable[JsonObject, list[JsonObject]]):
     ) -> None:
         self._given = given
         self._keys = MetadataKeys("metadata", _HIT, metadata)
-        taken = list_tool_arguments(unwrap_runnable(given)) or ()
+        taken = asking.list_tool_arguments(asking.unwrap_runnable(given)) or ()
         if hosts is not None and hosts not in taken:
             allowed = f"an argument of the search's tool is required ({', '.join(taken) or 'it has none'})"
             raise ConfigurationError(f"hosts: {allowed}; given: {hosts!r:.80}")
         self._hosts = hosts or _HOSTS
         self.takes_hosts = self._hosts in taken or is_said_of_target(given, "takes_hosts")
         """Whether it is told which hosts both lists allow."""
-        self._asker: Asker
-        if is_vector_store(given):
-            self._asker = AsksStore(given, "similarity_search")
+        self._asker: asking.Asker
+        if asking.is_vector_store(given):
+            self._asker = asking.AsksStore(given, "similarity_search")
         else:
             names = ("query", "max_results", *((self._hosts,) if self._hosts in taken else ()))
-            self._asker = make_langchain_asker("search", given, names)
+            self._asker = asking.make_langchain_asker("search", given, names)
 
     def __repr__(self) -> str:
         return f"LangChainSearch({type(self._given).__name__})"
@@ -118,7 +111,7 @@ class LangChainReader(Runnable[JsonObject, JsonObject]):
     def __init__(self, tool: Runnable[Any, Any] | Callable[[JsonObject], Any]) -> None:
         self._tool = tool
         self._keys = MetadataKeys("metadata", _PAGE, None)
-        self._asker = make_langchain_asker("reader", tool, ("url",))
+        self._asker = asking.make_langchain_asker("reader", tool, ("url",))
 
     def __repr__(self) -> str:
         return f"LangChainReader({type(self._tool).__name__})"
