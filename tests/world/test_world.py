@@ -12,7 +12,8 @@ from ticket_pattern import TICKET, triage
 from guardgraph import LiveWorld, NotRecorded, replay
 from guardgraph.grammar import Budget, Call
 from guardgraph.testing import ScriptedClock
-from guardgraph.world.reviews import read_question
+from guardgraph.world.call import Outcome
+from guardgraph.world.reviews import build_unavailable_review, is_answer_of_session, is_review_unanswered, read_question
 
 MODES_OF_CALLS = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
@@ -143,9 +144,13 @@ def test_calls_that_were_made_at_once_are_none_that_are_made_alone():
         replay(triage(bodies={"lookup": several(target)}), kept.only)
 
 
-def test_a_question_is_known_by_its_node():
-    """And is whole: what it shows and its hash are there."""
+def test_a_question_is_known_by_its_node_and_an_answer_by_its_value():
+    """A question is whole: what it shows and its hash are there. Only a rejection is an answer that is a failure."""
     question = {"node": "approve", "shown": {"amount": 30}, "hash": "ab"}
     assert read_question({**question, "more": 1}, "approve") == {**question, "more": 1}
     for other in (None, "approve", {**question, "node": "pay"}, {"node": "approve", "hash": "ab"}):
         assert read_question(other, "approve") is None
+    assert [is_answer_of_session(answer, [1, "yes"]) for answer in (1, "yes", True, "no")] == [True, True, False, False]
+    assert is_review_unanswered(build_unavailable_review())
+    assert not is_review_unanswered(Outcome("failure", {"reason": "review_rejected", "details": {}}))
+    assert not is_review_unanswered(Outcome("value", {"decision": "approve"}))
