@@ -64,7 +64,7 @@ class ChainPlace(TypedDict):
     content: Sha256  #: SHA-256 of the bytes of the salt and the recording as canonical JSON
     also: list[OtherEntry]
     """All other entries of the run, in order of the chain: its beginning, notes, a close, other records of
-    the same id. Their contents are not in the document."""
+    the same id. Their contents are not in the document, and that none is left out only the chain shows."""
 
 
 def hash_recording_content(salt: str, recording: JsonObject) -> str:
