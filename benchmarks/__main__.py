@@ -38,9 +38,10 @@ record of the run, no proof. `create_agent` makes each call that it is asked for
 rules, budgets and support, twice, and keeps an intent and a receipt of the transfer. A bare insert puts the same bytes
 into a table of one column. FTS5 and bm25s know no callers.
 
-Why goals are missed: every step keeps what an audit and a replay need, and each call is held against its licence
-before and after it is proposed; a run by hand keeps nothing. A stored run writes a chain of hashes, a beginning and an
-ending.
+Why goals are missed: of the tool agent's run LangGraph's own code takes 36 %, with a step for each proposal and each
+judgement: 0.8 of a whole run of `create_agent`. What is kept and validated for the record takes 11 %, grounding 9 %,
+licences, held twice, 3 %. A run by hand keeps nothing. A stored run commits twice, as its beginning is on disk before
+anything is called: two of the three bare inserts.
 
 The hooks of the middlewares, empty, cost 1.30, LangChain's own limits with its human in the loop 1.57: only there can
 the user's words be kept, and a person be asked before any call of a message is made. Beside a model that takes 200 ms a
