@@ -122,6 +122,9 @@ def test_the_query_is_judged_before_the_sources():
     assert execute({**INTENT, "query": "q" * 240}) == sorted(SOURCES)
     stop = stop_of(execute, {**INTENT, "query": "q" * 241, "sources": ["wiki"]})
     assert stop.reason == "invalid_intent:query_too_long"
+    lists = {"policy": SOURCES, "execution": SOURCES, "denied": SOURCES[:1], "max_query_chars": 240}
+    stop = stop_of(intent_guards.check_intent_execution, {**INTENT, "sources": SOURCES}, **lists)
+    assert stop.reason == f"source_denied_listed:{SOURCES[0]}"
 
 
 CANDIDATE = {"doc_id": "a", "source": "support_policy", "text": "Uptime is 99.95 %.", "score": 0.5}

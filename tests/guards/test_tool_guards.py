@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tables import each_row
 
 from guardgraph.grounding.links.finding import find_links
-from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools.actions import cut_step, parse_call, parse_step, parse_task_history
+from guardgraph.guards.stop import LONGEST_QUESTION, Stop
+from guardgraph.guards.tools.actions import MOST_TURNS, cut_step, parse_call, parse_step, parse_task_history
 from guardgraph.guards.tools.answer import check_answer_values, is_declining, settle_answer_links, show_results
 from guardgraph.guards.tools.schemas import check_arguments, find_schema_problem
 from guardgraph.guards.tools.values import read_outcome
@@ -93,6 +93,15 @@ def test_a_step_is_calls_or_an_answer():
     assert (step.calls, step.answer) == ([], {"answer": "Yes.", "declined": False, "workings": ["1 + 1"]})
     assert len(step.plan) == len(parse_step({"calls": [{}], "plan": "x" * 9998}).plan) < 9998
     assert parse_step({"answer": "No.", "declined": True}).answer["declined"]
+
+
+def test_a_history_has_so_many_turns_of_so_many_characters():
+    """The limits themselves are allowed, and one more is refused with its place."""
+    for count, field in ((MOST_TURNS, None), (MOST_TURNS + 1, "history")):
+        turns = [{"role": "user", "content": "x"}] * count
+        assert outcome(parse_task_history, turns).get("stop") == (field and f"invalid_request:{field}")
+    turns = [{"role": "user", "content": "x" * (LONGEST_QUESTION + more)} for more in (0, 1)]
+    assert outcome(parse_task_history, turns)["stop"] == "invalid_request:history.1.content"
 
 
 @given(JSON)
