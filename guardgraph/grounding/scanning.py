@@ -12,7 +12,7 @@ from string import ascii_letters
 from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.languages import LANGUAGES, list_hand_words, load_hand_table, load_made_table, load_names
-from guardgraph.grounding.values import YEAR, Value
+from guardgraph.grounding.values import SIGNED_UNIT, YEAR, Value
 from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, load_joining_words, stem
 from guardgraph.plain.letters import is_unspaced_letter
 from guardgraph.plain.memory import remember_by_text
@@ -143,6 +143,9 @@ class _Scanner:
         self.no_labels = {stem(word, language) for word in self.joining | list_hand_words(language, "frame_words")}
         self.denying = list_hand_words(language, "negating") - list_hand_words(language, "conditions")
         hand = load_hand_table(language)
+        words = "|".join(map(re.escape, hand.get("minus", "").split())) or "(?!)"
+        self.minus = re.compile(rf"(?:(?<![^\s(\[])(?<!\d\s)-|\b(?:{words}) ?)\Z", re.IGNORECASE)
+        self.below_zero: tuple[str, ...] = tuple(hand.get("below_zero", ()))
         self.behind: Mapping[str, str] = hand.get("bounds_behind", {})
         self.parts: dict[str, float] = {**hand.get("mixed", {}), **_MIXED_SIGNS}
         self._compile_words()
@@ -484,6 +487,8 @@ class _Scanner:
                 return self._finish_value("ordinal", number, start, end)
             if ordinal:
                 kind, unit, factor, offset = "ordinal", "", 1.0, 0.0
+            if unit == SIGNED_UNIT and (below := self._find_minus(start, end)):
+                amount, (begin, end) = -amount, below
             amount, step = amount * factor + offset, step * factor
         per = ("", 1.0)
         match = self.per.match(text, end) if kind in ("money", "quantity", "percent") else None
@@ -576,6 +581,13 @@ class _Scanner:
             return None
         return "percent" if what[0] == "%" else "quantity", what[0], what[1], what[2] if len(what) > 2 else 0.0, to
 
+    def _find_minus(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return where an amount that is below zero begins and ends, with what says so."""
+        if before := self.minus.search(self.text, max(0, start - _LOOKBACK), start):
+            return before.start(), end
+        behind = (f" {phrase}" for phrase in self.below_zero if self.text.startswith(f" {phrase}", end))
+        return next(((start, end + len(phrase)) for phrase in behind), None)
+
     def _find_scale(self, value: Value) -> float:
         """Return what the digits of a value are multiplied by: a thousand of "3 thousand"."""
         match = _DIGITS.search(self.text, value.start, value.end)
@@ -595,10 +607,13 @@ class _Scanner:
             times = 1.0 if self._find_scale(one) > 1 else self._find_scale(two)  # "$5bn and 3 thousand" are two numbers
             is_open = one.kind == "number" or (one.kind == "money" and one.unit == two.unit and times > 1)
             if is_open and (two.kind != "number" or times > 1):
-                offset = two.amounts[0] - two.said[0] * two.factor if two.said else 0.0
+                is_signed, is_below = two.unit == SIGNED_UNIT, two.text.endswith(self.below_zero)
+                sign = -1 if is_signed and (is_below or not two.text[0].isdecimal()) else 1
+                offset = two.amounts[0] - sign * two.said[0] * two.factor if two.said else 0.0
                 said = one.said[0] if one.said else one.amounts[0]
                 plain = said if one.kind == "number" else one.amounts[0]
-                amounts = (said * times * two.factor + offset, plain)
+                sign = -1 if is_signed and (is_below or self._find_minus(one.start, one.end)) else 1
+                amounts = (sign * said * times * two.factor + offset, plain)
                 values[n] = one._replace(
                     kind=two.kind,
                     unit=two.unit,

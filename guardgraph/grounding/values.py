@@ -14,6 +14,8 @@ from typing import Final, NamedTuple
 
 YEAR: Final = r"(?:1\d|20)\d\d"
 _YEAR: Final = re.compile(YEAR)
+SIGNED_UNIT: Final = "[temperature]"
+"""The dimension of which a minus is read: of others a text says in a word what is less, "it fell by 5 %" of -5 %."""
 SMALL: Final = 12  # whole numbers up to this say what a writer counts: texts have them without having read them
 _FRACTION_STEP: Final = 1.5
 _FRACTION_OFF: Final = 1.7  # per cent: "half" and "a third" are said of what is near them
@@ -145,7 +147,7 @@ def _is_near(value: Value, said: float, source: Value, told: float, steps: tuple
     if value.kind == "percent" and _FRACTION_STEP in steps:
         return off <= _FRACTION_OFF
     if value.kind == source.kind == "quantity" and value.factor != source.factor:
-        if value.unit == "[temperature]":
+        if value.unit == SIGNED_UNIT:
             return off <= _DEGREES_OFF * min(1.0, max(steps))
         return off <= step and off <= _CONVERTED_OFF * told
     if value.mark in ("more", "less"):
@@ -239,7 +241,7 @@ def find_unsupported_values(text: str, texts: Sequence[str]) -> list[str]:
 
 
 _LONGEST: Final = 200  # characters of a value that is looked for as it is written
-_BEFORE_WORD, _BEFORE_NUMBER = re.compile(r"(?<![^\W_])"), re.compile(r"(?<!\d)(?<![.,])(?<!\d[-/:])")
+_BEFORE_WORD, _BEFORE_NUMBER = re.compile(r"(?<![^\W_])"), re.compile(r"(?<!\d)(?<![.,])(?<!\d[-/:])(?<!\s[-–−])")
 _BEHIND_WORD, _BEHIND_SIGN = re.compile(r"(?!\w)(?![.,/:-]\d)"), re.compile(r"(?![.,/:-]\d)")
 
 

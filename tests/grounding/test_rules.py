@@ -89,6 +89,13 @@ def test_a_text_is_read_value_by_value(text, readings):
         ("120 km per day", "5 km per minute", False),
         ("18 °C", "67 °F", False),
         ("28 %", "27 out of 100", False),
+        ("minus 20 °C", "−20°C", True),
+        ("20 °C below zero", "-4 °F", True),
+        ("-20 to -10 °C", "between -20 °C and -10 °C", True),
+        ("20-25 °C", "20 °C to 25 °C", True),
+        ("20 °C", "-20 °C", False),
+        ("-20 °C", "20 °C", False),
+        ("down by 5 %", "-5 %", True),
     ],
 )
 def test_the_same_value_in_other_words(said, source, holds):
