@@ -1,5 +1,6 @@
 """Runs whose beginning is on record: what a recorder is told before anything is called, and who does not begin."""
 
+import itertools
 import json
 import threading
 from contextlib import closing
@@ -175,3 +176,18 @@ def test_a_request_key_is_a_short_text(given):
     with pytest.raises(InputError, match=r"^config\.configurable\.request_key: a text of 1 to 200 characters"):
         triage(recorder=kept).invoke(TICKET, {"configurable": {"request_key": given}})
     assert kept.begun == []
+
+
+def test_a_run_whose_checkpointer_fails_is_open():
+    kept, saver = Telling(), InMemorySaver()
+    put, times = saver.put, itertools.count()
+
+    def put_twice(*args, **kwargs):
+        if next(times) == 2:
+            raise OSError("gone")
+        return put(*args, **kwargs)
+
+    saver.put = put_twice
+    with pytest.raises(OSError, match="gone"):
+        triage(recorder=kept, checkpointer=saver).invoke(TICKET, THREAD)
+    assert (len(kept.open), kept.runs) == (1, [])

@@ -243,3 +243,16 @@ def test_every_value_comes_back_as_it_was(value):
     texts_once._list_marks(short, names)
     assert {*names} == {*texts}
     assert texts_once._put_back(short, texts) == value
+
+
+@SAVERS
+def test_no_proposal_outlives_its_guard(saver, tmp_path):
+    """After a run its state holds what guards let through and the record, but no raw channel, verdict or route."""
+    with saver(tmp_path) as checkpointer:
+        graph = triage(checkpointer=checkpointer)
+        graph.invoke(TICKET, THREAD)
+        kept = graph.get_state(THREAD).values.keys() - graph.get_output_jsonschema()["properties"].keys()
+        assert kept == {"run", "given", "log", "calls:label", "calls:lookup", "task", "accepted_label", "accepted_duty"}
+        histories = [set(snapshot.values) for snapshot in graph.get_state_history(THREAD)]
+        assert sum("proposed_label" in names for names in histories) == 1
+        assert sum("found_duty" in names for names in histories) == 1

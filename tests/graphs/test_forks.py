@@ -200,3 +200,16 @@ def test_a_fork_of_before_its_run_was_erased_is_a_finding_too(tmp_path):
     assert all(f"run {first['run_id']}, which entry {erasure.seq} erased" in finding.text for finding in findings)
     store.erase(fork["run_id"], by="the data officer")
     assert store.verify().ok
+
+
+def test_a_fork_of_a_run_that_was_erased_is_a_finding(tmp_path):
+    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    agent = create_rag_agent(checkpointer=InMemorySaver(), recorder=store, forks=True)
+    first = agent.invoke(QUESTION, THREAD)
+    erasure = store.erase(first["run_id"], by="the data officer")
+    fork = agent.invoke(None, at(before(agent, "generate")))
+    findings = store.verify().findings
+    assert {finding.kind for finding in findings} == {"returned"}
+    assert f"run {first['run_id']}, which entry {erasure.seq} erased" in findings[0].text
+    store.erase(fork["run_id"], by="the data officer")
+    assert store.verify().ok

@@ -360,3 +360,15 @@ def test_a_graph_in_a_file_is_proved_from_a_shell(tmp_path, monkeypatch):
     found = run("verify", "agents/written.py:passed_by", *behind)
     assert found.exit_code == 3
     assert "generate -> apologise -> __end__" in " ".join(found.stdout.split())
+
+
+def test_what_the_user_named_in_an_earlier_turn_licenses_a_call() -> None:
+    guard = tool_guard([send, read], ok="tools", refused=END, policy=ToolPolicy(rules={"read": {"effect": "read"}}))
+    said = [
+        HumanMessage(f"My account is {IBAN}."),
+        HumanMessage("Read the bill, then send me 76 EUR."),
+        AIMessage("", tool_calls=[{"name": "read", "args": {"name": "may"}, "id": "1"}]),
+        ToolMessage("A bill.", tool_call_id="1"),
+        AIMessage("", tool_calls=[{"name": "send", "args": {"to": IBAN, "amount": 76.0}, "id": "2"}]),
+    ]
+    assert guard({"messages": said}).goto == "tools"

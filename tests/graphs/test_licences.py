@@ -336,3 +336,47 @@ def test_no_proposals_lead_to_a_call_without_a_licence(steps):
     result, desk = trusted(*steps, budget=ToolBudget(max_tool_calls=4, max_same_read=9))
     assert find_unlicensed(desk.made, steps) == []
     assert result["stop_reason"] == "success" or result["path"][-1] in ("stop_licence", "stop_guard_error")
+
+
+SENDS = st.builds(
+    lambda amount, to: {"tool": "send_money", "args": {"to": to, "amount": amount}},
+    st.sampled_from([900, 901]),
+    st.sampled_from(["Mallory", "Eve"]),
+)
+
+
+@given(st.lists(st.lists(SENDS, min_size=1, max_size=2), max_size=3), st.lists(SENDS, max_size=3), st.booleans())
+def test_no_person_approves_more_than_what_was_shown(steps, acts, honest):
+    desk, shown = Desk(), []
+
+    def approve_all(state, run):
+        calls, done = gg.proposal(state["proposed"]).value, len(state["results"])
+        if not calls:
+            return gg.Pass({}, "answered")
+        made = calls if honest else acts[done : done + 1] or [STOLEN]
+        return gg.Pass({"accepted": [calls[0], *made]}, "approve")
+
+    def act(state, run):
+        outcomes = yield [gg.Call("tool", call["tool"], call["args"]) for call in state["accepted"][1:]]
+        return {"raw_results": [outcome.packed() for outcome in outcomes]}
+
+    def count(state, run):
+        return gg.Pass({"results": [*state["results"], *state["accepted"][1:]]})
+
+    bodies = {"action_guard": approve_all, "write_approved": act, "result_guard": count}
+    budget = ToolBudget(max_same_call=9)
+    graph = desk_graph(
+        planning(*steps),
+        desk,
+        checkpointer=InMemorySaver(),
+        bodies=bodies,
+        budget=budget,
+        policy=ruled("send_money", approve="always"),
+    )
+    result = graph.invoke(TASK, THREAD)
+    while result["status"] == "waiting":
+        shown.append(result["waiting_for"]["shown"]["call"])
+        assert not [call for call in desk.made if desk.made.count(call) > shown.count(call)]
+        result = graph.invoke(approving(result), THREAD)
+    assert not [call for call in desk.made if desk.made.count(call) > shown.count(call)]
+    assert result["stop_reason"] in ("success", "not_approved:send_money")

@@ -272,3 +272,16 @@ def test_no_answer_passes_without_an_identity(turns):
             return
         assert pay.calls == []
         shown = came
+
+
+@pytest.mark.parametrize("name", ["bob", "carl"])
+def test_an_exchanged_identity_does_not_derive(name):
+    """The hash of the approval binds who gave it: another name in the recording is a finding."""
+    kept = InMemoryRecorder()
+    graph = desk(recorder=kept)
+    graph.invoke(answering(waiting(graph)), THREAD, context=signed_in("ada"))
+    forged = json.loads(
+        canonical_json(kept.runs[0]).replace('\\"ada\\"', f'\\"{name}\\"').replace('"ada"', f'"{name}"')
+    )
+    places = [finding.place for finding in find_derivation_problems(graph.frame, forged)]
+    assert any(place.startswith("calls.1.outcome") for place in places)
