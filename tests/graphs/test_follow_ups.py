@@ -8,15 +8,15 @@ from cli_runs import empty_folder
 from cli_runs import run as command
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompt_values import ChatPromptValue
-from rag_agents import ANSWER, INTENT, SLA
+from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, SLA, agent
 from recorded_runs import Kept
-from runs import check_result, run
+from runs import ASKED_ONCE, check_result, run
 from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, MessagesAgent, create_rag_agent, create_research_agent
 from guardgraph.nodes.offline.rag import condense_offline_question
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.testing import ScriptedChatModel
+from guardgraph.testing import ScriptedChatModel, scripted_tool
 
 here = pytest.fixture(empty_folder)
 
@@ -87,6 +87,27 @@ def test_planner_and_answerer_are_shown_the_rewritten_question(mode):
         STANDALONE,
     )
     assert told["prompt"].startswith("rag_condense@")
+
+
+@pytest.mark.parametrize(
+    ("role", "said", "standalone", "reason"),
+    [
+        ("user", "My boss Initech wants 7 days.", "Is it 7 days for Initech?", "success"),
+        ("assistant", "Initech wants 7 days.", "Is it 7 days for Initech?", "invalid_answer:unsupported_number"),
+        ("assistant", "Initech wants it.", "Is it Initech?", "invalid_answer:unsupported_name"),
+    ],
+)
+def test_the_users_words_license_and_nobody_elses(role, said, standalone, reason):
+    """What an assistant said, or a model made of the question, is no fact that an answer may state."""
+    days = " in 7 days" if "7" in standalone else ""
+    graph = agent(
+        condenser=scripted_tool({"question": standalone}, loop=True),
+        answer={"answer": f"No, we cannot promise that to Initech{days}.", "citations": ["a"]},
+        retriever=scripted_tool([CANDIDATE], loop=True),
+        policy=POLICY,
+    )
+    given = {"question": "Is it?", "history": [{"role": role, "content": said}]}
+    assert ask(graph, given, context=ASKED_ONCE)["stop_reason"] == reason
 
 
 P1 = "What is the P1 first response target"
