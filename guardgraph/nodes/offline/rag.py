@@ -190,10 +190,12 @@ class _Section:
         """Return the blocks that are shown: from the first one, or from what leads to the best one, if that is far."""
         forms = self.forms
         blocks = [*map(self._cut_block, self.blocks, forms)]
-        begin = max(range(len(blocks)), key=self.rates.__getitem__)
-        if sum(map(len, blocks[: begin + 1])) <= _MOST_CHARS:
-            begin = 0
-        while begin and (forms[begin] in ("code", "list") or blocks[begin - 1].endswith(":")):
+        begin = best = max(range(len(blocks)), key=self.rates.__getitem__)
+        while begin and (
+            sum(map(len, blocks[begin - 1 : best + 1])) <= _MOST_CHARS
+            or forms[begin] in ("code", "list")
+            or blocks[begin - 1].endswith(":")
+        ):
             begin -= 1
         taken, has_code = list[str](), False
         for block, form in zip(blocks[begin:], forms[begin:], strict=True):
