@@ -164,7 +164,9 @@ def name_unwritten_file(option: str, file: str) -> Iterator[None]:
         yield
     except ConfigurationError:
         raise
-    except (OSError, ValueError) as error:  # a name may hold what no file system knows
+    except OSError as error:
+        raise ConfigurationError(f"{option} {file!r:.200}: cannot be written: {error.strerror}") from error
+    except ValueError as error:  # a name may hold what no file system knows
         raise ConfigurationError(f"{option} {file!r:.200}: cannot be written: {error}") from error
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
 from guardgraph.plain.errors import InputError, explain_unread_file
 from guardgraph.plain.json import (
@@ -18,6 +20,7 @@ from guardgraph.plain.json import (
     parse_json,
 )
 
+LONGEST_LINE: Final = 64 * 2**20  # characters of a file with an object a line
 MOST_BYTES = 64 * 2**20  # bytes of a document: sixteen replies of the size that a budget allows by default
 
 
@@ -49,7 +52,9 @@ def read_json_lines(what: str, file: str | os.PathLike[str]) -> Iterator[tuple[s
     try:
         is_pipe = file == "-"
         with open(0 if is_pipe else file, encoding="utf-8-sig", closefd=not is_pipe) as lines:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE), ""), 1):
+                if len(line) == LONGEST_LINE:
+                    raise InputError(f"{shown}, line {number}: it has more than {LONGEST_LINE:,} characters")
                 if line.strip():
                     try:
                         value = parse_json(line, RESULT_DEPTH, keys_once=True)

@@ -40,8 +40,6 @@ class KnowledgeDatabase(ABC):
 
     shown: str  #: how messages call it
 
-    # What is not abstract is as a file has it, whose connections see all rows, and where one writes at a time.
-
     @abstractmethod
     def reading_all(self) -> AbstractContextManager[Connection]:
         """Yield a connection that sees all rows as a writer; what is for everybody as a reader."""
@@ -50,24 +48,25 @@ class KnowledgeDatabase(ABC):
     def rebuilding(self) -> AbstractContextManager[Connection]:
         """Yield a connection that sees all rows, in a transaction in which nobody else writes, as a writer."""
 
+    @abstractmethod
     def reading(self, caller: Caller | None) -> AbstractContextManager[Connection]:
         """Yield a connection that sees one state of what a caller may read; a file shows it of everybody."""
-        return self.reading_all()
 
+    @abstractmethod
     def reading_tenant(self, tenant: str | None) -> AbstractContextManager[Connection]:
         """Yield a connection that sees all that a tenant has, for any reader; as a writer only."""
-        return self.reading_all()
 
+    @abstractmethod
     def writing(self, tenant: str | None) -> AbstractContextManager[Connection]:
         """Yield a connection whose changes of a tenant are committed together where the block ends, or not at all."""
-        return self.rebuilding()
 
-    def write_for(self, connection: Connection, key: str) -> None:  # noqa: B027
+    @abstractmethod
+    def write_for(self, connection: Connection, key: str) -> None:
         """Let a connection that rebuilds change the rows of a tenant, by its key."""
 
+    @abstractmethod
     def is_writer(self, connection: Connection) -> bool:
         """Say whether all rows of a tenant may be shown, and changed."""
-        return True
 
     def require_writer(self, connection: Connection) -> None:
         """Refuse a role to which the rows that it asks for would not be shown."""

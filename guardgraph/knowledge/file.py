@@ -7,7 +7,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, NamedTuple
@@ -16,6 +16,7 @@ from guardgraph.knowledge import database
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.sqlite import SQLITE, LogWatch, identify_file, keep_file_private, make_private_file
 from guardgraph.plain.version import BEFORE_FORMATS, FORMAT, find_format_problem, read_package_version
+from guardgraph.state.context import Caller
 
 TIMEOUT: Final = 60.0  # seconds for which whoever writes waits for his turn
 _CACHE_KIB: Final = 8192  # pages that a connection keeps in memory
@@ -106,6 +107,27 @@ class File(database.KnowledgeDatabase):
                 if connection.in_transaction:
                     connection.rollback()
 
+    # Connections of a file see all rows, and one writes at a time.
+
+    def reading(self, caller: Caller | None) -> AbstractContextManager[FileConnection]:
+        """As `KnowledgeDatabase.reading`."""
+        return self.reading_all()
+
+    def reading_tenant(self, tenant: str | None) -> AbstractContextManager[FileConnection]:
+        """As `KnowledgeDatabase.reading_tenant`."""
+        return self.reading_all()
+
+    def writing(self, tenant: str | None) -> AbstractContextManager[FileConnection]:
+        """As `KnowledgeDatabase.writing`."""
+        return self.rebuilding()
+
+    def is_writer(self, connection: database.Connection) -> bool:
+        """As `KnowledgeDatabase.is_writer`."""
+        return True
+
+    def write_for(self, connection: database.Connection, key: str) -> None:
+        """As `KnowledgeDatabase.write_for`."""
+
     def find_damage(self, connection: database.Connection) -> list[str]:
         """As `KnowledgeDatabase.find_damage`."""
         rows = connection.execute("PRAGMA integrity_check").fetchall()
@@ -130,7 +152,10 @@ class File(database.KnowledgeDatabase):
     def _lend_file_connection(self) -> Iterator[sqlite3.Connection]:
         SQLITE.enter()
         try:
-            self._watch.check_log(self.path, self.close)
+            try:
+                self._watch.check_log(self.path, self.close)
+            except NotADirectoryError as error:
+                raise self._make_unreadable_error(error) from error
             opened = self._take_idle_connection() or self._open_file_connection()
             try:
                 yield opened.connection
@@ -161,6 +186,9 @@ class File(database.KnowledgeDatabase):
         finally:
             SQLITE.leave()
 
+    def _make_unreadable_error(self, error: OSError) -> ConfigurationError:
+        return ConfigurationError(f"{self.shown}: cannot be made or read: {error.strerror}")
+
     def _make_no_database_error(self) -> ConfigurationError:
         return ConfigurationError(f"{self.shown}: a knowledge base is required; it is no database")
 
@@ -185,7 +213,7 @@ class File(database.KnowledgeDatabase):
         try:
             make_private_file(self.path)
         except OSError as error:
-            raise ConfigurationError(f"{self.shown}: cannot be made or read: {error.strerror}") from error
+            raise self._make_unreadable_error(error) from error
         if was_there and self._is_left_empty():  # by a full disk or a failed copy: no new base
             raise ConfigurationError(f"{self.shown}: a knowledge base is required; it is empty: remove it to make one")
         if 0 < self.path.stat().st_size < _LEAST_BYTES:

@@ -53,7 +53,7 @@ class _SeenFile(NamedTuple):
 def _look_at_file(file: str | Path) -> _SeenFile | None:
     try:
         found = os.stat(file)
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return None
     return _SeenFile((found.st_dev, found.st_ino), (found.st_mtime_ns, found.st_size))
 

@@ -77,7 +77,10 @@ def test_a_table_counts_what_is_let_through_and_what_labels_say_of_it(here):
         ("right.txt --source HTTP://[", "no address of a page"),
         ("right.txt --source nowhere", "--source 'nowhere': a file or a folder is required"),
         ("right.txt --source docs/handbook.md --html a.pdf", "--html: a name that ends in .html is required"),
-        ("right.txt --source docs/handbook.md --html none/a.html", "--html 'none/a.html': cannot be written"),
+        (
+            "right.txt --source docs/handbook.md --html none/a.html",
+            "--html 'none/a.html': cannot be written: No such file or directory",
+        ),
     ],
 )
 def test_wrong_words_are_told_in_one_line(words, said):
