@@ -13,10 +13,8 @@ from typing import Annotated, Any, NotRequired
 from langchain.agents.middleware.types import AgentState, OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.channels import UntrackedValue
-from langgraph.config import get_config
 
 from guardgraph.graphs.guard_nodes import is_written_by_user, read_given_messages
-from guardgraph.graphs.running.langgraph import RESUMING
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.run import Turn
@@ -57,29 +55,25 @@ class GuardedState(AgentState[Any]):
     guardgraph_record: NotRequired[Annotated[JsonObject, PrivateStateAttr, merge_record]]
     """What licences are judged by: ``{run, given, reads, calls, approved, waiting, answers, foreign, ended}``."""
     guardgraph_recording: NotRequired[Annotated[JsonObject, PrivateStateAttr, lambda old, new: new]]
-    """``{run, id, began_at}``: of the run that `RecordedRun` records."""
-    guardgraph_begun: NotRequired[Annotated[str, UntrackedValue(str, guard=False), PrivateStateAttr]]
-    """The run that is under way: no checkpoint hands this on to the next one."""
+    """``{id, began_at}``: of the run that `RecordedRun` records."""
+    guardgraph_closed: NotRequired[Annotated[bool, UntrackedValue, PrivateStateAttr]]
+    """Whether it was this run that ended the record: no checkpoint hands this on to the next one."""
 
 
 given_around: ContextVar[Given | None] = ContextVar("given_around", default=None)
 """What was given to the agent whose tool runs this code: a sub-agent's own task is a model's text."""
 
 
-def is_this_run(state: Mapping[str, Any], run: str, foreign: Iterable[str] = ()) -> bool:
-    """Say whether a run is under way: it began here, goes on, or only `foreign` messages came since."""
-    if state.get("guardgraph_begun") == run or get_config().get("configurable", {}).get(RESUMING):
-        return True
-    unknown = set(foreign)
-    return find_run([message for message in state["messages"] if message.id not in unknown]) == run
+def is_left_waiting(state: Mapping[str, Any]) -> bool:
+    """Say whether the record is of a run that waits for a person, behind which the user asked for something else."""
+    record = state.get("guardgraph_record") or {}
+    return bool(record.get("waiting")) and find_run(state["messages"]) != record["run"]
 
 
 def find_record(state: Mapping[str, Any]) -> JsonObject | None:
     """Return the record of this run; None where a middleware in front ended it, or sent it on, before one began."""
     record: JsonObject | None = state.get("guardgraph_record")
-    if not record or ("ended" in record and state.get("guardgraph_begun") != record["run"]):
-        return None
-    return record if is_this_run(state, record["run"], record.get("foreign", ())) else None
+    return None if not record or ("ended" in record and not state.get("guardgraph_closed")) else record
 
 
 def find_run(messages: Sequence[AnyMessage]) -> str:

@@ -27,6 +27,7 @@ from guardgraph.middleware.agent_state import (
     describe_stop,
     find_record,
     find_run,
+    is_left_waiting,
     is_stop_message,
     make_stop_message,
 )
@@ -71,7 +72,8 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
 
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Say how the run ended, where no answer did: a tool returned directly, or another middleware ended it."""
-        ended, run = state.get("guardgraph") or {}, _find_run(state)
+        ended = state.get("guardgraph") or {}
+        run = find_run(state["messages"]) if is_left_waiting(state) else _find_run(state)
         ending = {"status": "ok", "stop_reason": "success"}
         if ended.get("run") == run and "status" in ended:  # said once more: who reads updates of a stream meets no None
             ending = {key: ended[key] for key in ending}

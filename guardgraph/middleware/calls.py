@@ -36,6 +36,7 @@ from guardgraph.middleware.agent_state import (
     find_record,
     find_run,
     given_around,
+    is_left_waiting,
     make_stop_message,
     read_given,
 )
@@ -111,18 +112,20 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         record = {"run": run, "given": dict(given), "foreign": foreign, "reads": reads}
         if place is not None:
             record["began_at"] = place.checkpoint
-        return {"guardgraph": {"run": run}, "guardgraph_record": record, "guardgraph_begun": run}
+        return {"guardgraph": {"run": run}, "guardgraph_record": record}
 
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Say how the run ended, where nobody did, and note messages that were written in a user's name meanwhile."""
         messages, ending = state["messages"], {"status": "ok", "stop_reason": "success"}
-        if (record := find_record(state)) is None:  # a middleware in front ended it as it began
+        record = find_record(state)
+        if record is None or is_left_waiting(state):  # a middleware in front ended it as it began
             return {"guardgraph": {"run": find_run(messages), "begins": True, **ending}}
-        run = record["run"]
-        ended = {"run": run, "foreign": _list_foreign(record, messages), "ended": True}
-        update: dict[str, Any] = {"guardgraph_record": ended, "guardgraph_begun": run}
+        begun = next((at for at, each in enumerate(messages) if str(each.id) == record["run"]), 0)
+        foreign = [str(each.id) for each in messages[begun + 1 :] if is_written_by_user(each)]
+        closed = {"run": record["run"], "foreign": foreign, "ended": True}
+        update: dict[str, Any] = {"guardgraph_record": closed, "guardgraph_closed": True}
         if "status" not in (state.get("guardgraph") or {}):
-            update["guardgraph"] = {"run": run, **ending}
+            update["guardgraph"] = {"run": record["run"], **ending}
         return update
 
     def _read_tools(self, tools: Sequence[Any]) -> tuple[dict[str, ToolCard], ToolPolicy]:
@@ -186,15 +189,14 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
     @hook_config(can_jump_to=["end"])
     def after_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Show a person the calls that need one, and wait."""
-        record = state["guardgraph_record"]  # of this run: `wrap_model_call` saw to that
+        record = _read_record(state)
         run, waiting, message = record["run"], record.get("waiting") or [], state["messages"][-1]
-        known = {"run": run, "waiting": [], "foreign": _list_foreign(record, state["messages"])}
         if (
             not waiting
             or not isinstance(message, AIMessage)
             or {each["id"] for each in waiting} - {c["id"] for c in message.tool_calls}
         ):
-            return {"guardgraph_record": known, "guardgraph_begun": run}
+            return {"guardgraph_record": {"run": run, "waiting": []}}
         if get_config().get("configurable", {}).get(CHECKPOINTER) is None:
             return _end_run(run, message, Stop("review_unavailable", waiting=waiting), told=_tell_waiting(waiting))
         problem = ""
@@ -210,8 +212,8 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         calls = [{**call, "args": decided.get(str(call["id"]), {**call})["args"]} for call in message.tool_calls]
         approved = {call_id: hash_licence(call["name"], call["args"]) for call_id, call in decided.items()}
         kept = message.model_copy(update={"tool_calls": calls})
-        record = {**known, "approved": approved, "answers": [make_storable_json(answer)]}
-        return {"messages": [kept], "guardgraph_record": record, "guardgraph_begun": run}
+        record = {"run": run, "waiting": [], "approved": approved, "answers": [make_storable_json(answer)]}
+        return {"messages": [kept], "guardgraph_record": record}
 
     # Where a call is made
 
@@ -378,7 +380,7 @@ def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> T
         made["approved_by"] = licence.hash
     run = _read_record(request.state)["run"]
     record = {"run": run, "calls": [made], "foreign": _name_foreign_messages(parts)}
-    noticed: ToolMessage | Command[Any] = add_update(brought, {"guardgraph_record": record, "guardgraph_begun": run})
+    noticed: ToolMessage | Command[Any] = add_update(brought, {"guardgraph_record": record})
     return noticed
 
 
@@ -515,14 +517,7 @@ def _end_run(
     ending = describe_stop(run, stop)
     messages = [*refusals, make_stop_message(stop, told)]
     record = {"run": run, "waiting": [], "answers": [*answers]}
-    kept = {"guardgraph": ending, "guardgraph_record": record, "guardgraph_begun": run}
-    return {"messages": messages, "jump_to": "end", **kept}
-
-
-def _list_foreign(record: JsonObject, messages: Sequence[AnyMessage]) -> list[str]:
-    """Return the ids of messages that were written in a user's name since the run began."""
-    begun = next((at for at, each in enumerate(messages) if str(each.id) == record["run"]), 0)
-    return [str(each.id) for each in messages[begun + 1 :] if is_written_by_user(each)]
+    return {"messages": messages, "jump_to": "end", "guardgraph": ending, "guardgraph_record": record}
 
 
 def _refuse_call(call: Mapping[str, Any], text: str) -> ToolMessage:

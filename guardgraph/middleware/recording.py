@@ -27,7 +27,7 @@ from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.graphs.running.recorder import Telling, tell_beginning
 from guardgraph.graphs.running.session import Session, choose_request, find_run_thread
-from guardgraph.middleware.agent_state import GuardedState, find_run, is_this_run, read_given
+from guardgraph.middleware.agent_state import GuardedState, find_run, is_left_waiting, read_given
 from guardgraph.middleware.answers import list_result_sources, list_sources, read_answer_text
 from guardgraph.middleware.asking import asked_by, is_recorded
 from guardgraph.middleware.calls import list_cards, list_proposed_calls
@@ -129,9 +129,9 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         begin["sources"] = [{"id": each.id, "text": each.text, "about": [*each.about]} for each in sources]
         while len(self._open) >= _MOST_OPEN:  # of runs that were left, and that no checkpointer keeps
             del self._open[next(iter(self._open))]
-        known = {"run": run, "id": begin["id"], "began_at": None if place is None else place.checkpoint}
+        known = {"id": begin["id"], "began_at": None if place is None else place.checkpoint}
         yield from self._note({"guardgraph_recording": known}, {"begin": make_storable_json(begin)})
-        return {"guardgraph_recording": known, "guardgraph_begun": run}
+        return {"guardgraph_recording": known}
 
     def _note(self, state: Mapping[str, Any], item: JsonObject) -> Doing:
         """Note what came from outside, also so that another process finds it."""
@@ -215,8 +215,9 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         return await aperform_driven_node(self._finish(cast(Mapping[str, Any], state)), _NOBODY)
 
     def _finish(self, state: Mapping[str, Any]) -> Doing:
-        known = state.get("guardgraph_recording")
-        if not known or not is_this_run(state, known["run"]):  # a middleware in front ended it before this one began
+        if not state.get("guardgraph_recording") or is_left_waiting(
+            state
+        ):  # a middleware in front ended the run before this one began
             return {}
         trail = yield from self._read_trail(state)
         return (yield _Apart(partial(self._record, state, trail)))
@@ -234,12 +235,11 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         return [unique[number] for number in sorted(unique)]
 
     def _record(self, state: Mapping[str, Any], trail: list[JsonObject]) -> dict[str, Any]:
-        known = state["guardgraph_recording"]
-        self._open.pop(known["id"], None)
+        self._open.pop(state["guardgraph_recording"]["id"], None)
         if not any("settings" in item for item in trail):
             return {"guardgraph_recording": {}}
         ended, record = state.get("guardgraph") or {}, state.get("guardgraph_record") or {}
-        run = known["run"]
+        run = find_run(state["messages"])
         told = {"status": ended.get("status", "ok"), "stop_reason": ended.get("stop_reason", "success")}
         told["text"] = state["messages"][-1].text
         answers = record.get("answers", []) if record.get("run") == run else []

@@ -407,8 +407,9 @@ def is_passing_failure(outcome: Outcome) -> bool:
     if (expected := parse_expected_failure(outcome.content)) is not None:  # of a page that could not be read
         why, known = expected
         return why in _PASSING_CAUSES or (why == "http_status" and known.get("status") in PASSING_STATUSES)
-    is_passing = details.get("status") in PASSING_STATUSES or details.get("cause") in _PASSING_CAUSES
-    return is_passing and reason == "tool_error"
+    if reason != "tool_error":
+        return False
+    return details.get("status") in PASSING_STATUSES or details.get("cause") in _PASSING_CAUSES
 
 
 def _get_details(outcome: Outcome) -> JsonObject:

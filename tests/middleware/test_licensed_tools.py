@@ -1,7 +1,6 @@
 """`LicensedTools` in agents of LangChain's `create_agent`."""
 
 import asyncio
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -361,29 +360,22 @@ def test_a_run_that_a_guardrail_in_front_ends_has_an_ending_of_its_own(questions
     assert len(kept.runs) == len(questions) - 1
 
 
-@pytest.mark.parametrize("pays", [True, False])
-def test_a_run_that_waits_or_failed_is_not_told_the_ending_of_one_that_a_guardrail_ends(pays: bool) -> None:
-    """It stays open, in the state and in the recorder; sent past its beginning, the next one has none of its words."""
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_run_that_waits_is_not_told_the_ending_of_one_that_a_guardrail_ends(order: int) -> None:
+    """It stays open, in the state and in the recorder."""
     office, kept = Office(), InMemoryRecorder()
-    guards: list[Any] = [LicensedTools(ToolPolicy(rules=RULES)), GroundedAnswer(), RecordedRun(kept)]
-    for jump_to in ("end", "model"):
-        script = [*STEAL[:2]] if pays else [propose("read_bill", name="may"), RuntimeError("down")]
-        agent = create_agent(
-            ScriptedChatModel(*script, AIMessage("Not read.")),
-            office.tools,
-            middleware=[block(jump_to), *guards],
-            checkpointer=InMemorySaver(),
-        )
-        with nullcontext() if pays else pytest.raises(RuntimeError):
-            assert agent.invoke(ask("Read the bill of May."), THREAD)["__interrupt__"]
-        if jump_to == "model":
-            with pytest.raises(ConfigurationError, match="entered past its beginning"):
-                agent.invoke(ask("hack"), THREAD)
-            continue
-        result = agent.invoke(ask("hack"), THREAD)
-        asked = [message.id for message in result["messages"] if message.type == "human"]
-        assert result["guardgraph"] == {"run": asked[-1], "status": "ok", "stop_reason": "success"}
-        assert kept.runs == []
+    guards: list[Any] = [LicensedTools(ToolPolicy(rules=RULES)), GroundedAnswer()]
+    agent = create_agent(
+        ScriptedChatModel(*STEAL[:2]),
+        office.tools,
+        middleware=[block("end"), *guards[::order], RecordedRun(kept)],
+        checkpointer=InMemorySaver(),
+    )
+    assert agent.invoke(ask("Read the bill of May."), THREAD)["__interrupt__"]
+    result = agent.invoke(ask("hack"), THREAD)
+    asked = [message.id for message in result["messages"] if message.type == "human"]
+    assert result["guardgraph"] == {"run": asked[-1], "status": "ok", "stop_reason": "success"}
+    assert kept.runs == []
 
 
 @pytest.mark.parametrize("questions", [["hack"], ["Read the bill of May.", "hack"]])
@@ -402,8 +394,13 @@ def test_a_run_that_is_sent_past_its_beginning_has_no_licences(questions: list[s
         agent.invoke(ask(questions[-1]), THREAD)
 
 
-def test_a_run_that_others_write_into_in_a_users_name_goes_on_after_a_failure_and_a_wait() -> None:
+@pytest.mark.parametrize("with_licences", [True, False])
+def test_a_run_that_others_write_into_in_a_users_name_goes_on_after_a_failure_and_a_wait(with_licences: bool) -> None:
     office, kept = Office(), InMemoryRecorder()
+
+    @before_agent
+    def greet(state: Any, runtime: Any) -> dict[str, Any]:
+        return {"messages": [HumanMessage("Be brief.")]}
 
     @before_model
     def nudge(state: Any, runtime: Any) -> dict[str, Any]:
@@ -412,12 +409,14 @@ def test_a_run_that_others_write_into_in_a_users_name_goes_on_after_a_failure_an
     agent = create_agent(
         ScriptedChatModel(STEAL[0], RuntimeError("down"), *STEAL[1:]),
         office.tools,
-        middleware=[nudge, LicensedTools(ToolPolicy(rules=RULES)), RecordedRun(kept)],
+        middleware=[*[LicensedTools(ToolPolicy(rules=RULES))][: int(with_licences)], greet, nudge, RecordedRun(kept)],
         checkpointer=InMemorySaver(),
     )
     with pytest.raises(RuntimeError):
         agent.invoke(ask("Read the bill of May."), THREAD)
-    assert agent.invoke(None, THREAD)["__interrupt__"]
-    result = agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
-    assert result["guardgraph"]["stop_reason"] == "success"
+    result = agent.invoke(None, THREAD)
+    if with_licences:
+        assert result["__interrupt__"]
+        result = agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+        assert result["guardgraph"]["stop_reason"] == "success"
     assert len(office.sent) == len(kept.runs) == 1

@@ -87,10 +87,10 @@ class Source:
         if any(is_named_place(self.folded.written, at, key) for at in self._find_undenied_words(code)):
             return True
         may_be_code = len(code.written) >= _CODE_DIGITS and not is_id_name(key)
-        return may_be_code and any(is_code(each, code.written) for each in self.values)
+        return may_be_code and any(is_code(each, code.written) for each in self.typed_values)
 
     @cached_property
-    def values(self) -> tuple[Value, ...]:
+    def typed_values(self) -> tuple[Value, ...]:
         """The typed values of the words."""
         return read_values(self.words) if self.words else ()
 
@@ -307,7 +307,7 @@ class Support:
             return self._find_written_url(link) if link.kind == "url" else self._find_link(link)
         if values.is_moment(value):
             if not values.has_seconds(value):
-                return self._find(lambda source: licenses_moment(source.values, value, key))
+                return self._find(lambda source: licenses_moment(source.typed_values, value, key))
         elif not any(letter.isalpha() for letter in value) and sum(map(str.isdecimal, value)) < _FEWEST_DIGITS:
             code = values.fold_text(value)
             return self._find(lambda source: source.has_code(code, key))
@@ -352,7 +352,7 @@ class Support:
             return own.name
         if is_id_name(key) and (name := self._find_whole(values.write_leaf(value))) is not None:
             return name
-        return self._find(lambda source: licenses_number(source.values, value, key))
+        return self._find(lambda source: licenses_number(source.typed_values, value, key))
 
     def _find_account(self, part: str) -> str | None:
         squeezed = values.squeeze_account(part)
@@ -393,7 +393,7 @@ class Support:
         """Yield licensed values of the kind of one that is not: what else may have been meant."""
         texts = [source.words for source in self._sources if source.words]
         if is_number(value):
-            yield from list_amounts(source.values for source in self._sources)
+            yield from list_amounts(source.typed_values for source in self._sources)
             return
         if not isinstance(value, str):
             return

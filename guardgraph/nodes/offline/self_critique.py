@@ -129,8 +129,9 @@ class _Update:
         self.required = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
         given: JsonValue = next(filter(None, map(self.fields.get, _WORDS["updates"])), [])
         updates = [*given.values()] if isinstance(given, dict) else given if isinstance(given, list) else [given]
-        # In the order of their times; those without one stand first.
-        self.updates = sorted(updates, key=lambda update: _list_shorts(update, *_WORDS["time"]))
+        times = [_list_shorts(update, *_WORDS["time"]) for update in updates]
+        order = sorted(range(len(updates)), key=times.__getitem__) if all(times) else range(len(updates))
+        self.updates = [updates[at] for at in order]  # as they stand where one has no time
         status = _list_shorts(self.fields, *_WORDS["status"]) or _list_shorts([None, *self.updates][-1], "status")
         self.status = "".join(status[:1]).replace("_", " ")
         over: JsonObject = {"incident": {"status": self.status}}
