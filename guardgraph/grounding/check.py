@@ -261,7 +261,7 @@ class _Held:
         if self.checks.names and self.is_same_language:
             findings += self._judge_names(start, end, values)
         if self.checks.opposites and is_statement:
-            findings += self._judge_opposites(start, end, stems, near)
+            findings += self._judge_opposites(start, end, near)
         if self.checks.cover and cover < self.checks.min_cover and not sentence.rstrip("*_ ").endswith("?"):
             findings.append(Finding("cover", "doubtful", self.text[start:end], start, end, told=f"{cover:.2f}"))
         verdict = min((finding.verdict for finding in findings), key=VERDICTS.index, default="supported")
@@ -372,16 +372,12 @@ class _Held:
                 alike = find_spelled_alike(name.text, self.names)
                 yield Finding("name", "doubtful" if alike else "unsupported", name.text, first, last, told=alike)
 
-    def _judge_opposites(
-        self, start: int, end: int, stems: frozenset[str], near: Sequence[tuple[float, int]]
-    ) -> Iterator[Finding]:
+    def _judge_opposites(self, start: int, end: int, near: Sequence[tuple[float, int]]) -> Iterator[Finding]:
         if self.language != "en":
             return
         sentence, compared = self.read.text[start:end], list[tuple[tuple[int, int, int], bool]]()
         for _, at in near:
             source, first, last = self.sources.find_place(at)
-            if 2 * len(stems & self.sources.stems[at]) < len(stems):  # they are not nearly the same
-                continue
             other = self.sources.read[source].text[first:last]
             opposite = None if other.endswith("?") else is_opposite(sentence, other)
             if opposite is not None:

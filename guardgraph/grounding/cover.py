@@ -115,15 +115,10 @@ class Sources:
         return [0, *accumulate(len(each.spans) for each in self.read)]
 
     @cached_property
-    def stems(self) -> list[frozenset[str]]:
-        """The stems of all sentences."""
-        return [stems for each in self.read for stems in each.stems]
-
-    @cached_property
     def _places(self) -> dict[str, list[int]]:
         """The sentences that have a stem, by their numbers."""
         places: defaultdict[str, list[int]] = defaultdict(list)
-        for at, stems in enumerate(self.stems):
+        for at, stems in enumerate(stems for each in self.read for stems in each.stems):
             for word in stems:
                 if len(places[word]) < _MOST_PLACES:
                     places[word].append(at)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -108,14 +109,34 @@ def _list_cuts(word: str) -> set[str]:
     return cuts if len(word) < _LONG else {cut[:at] + cut[at + 1 :] for cut in cuts for at in range(len(cut) + 1)}
 
 
+def _mark_letters(word: str) -> int:
+    """Return a bit for each letter that a word has; some letters share one."""
+    return sum(1 << letter for letter in {ord(letter) % 32 for letter in word})
+
+
+@lru_cache(maxsize=16)
+def _group_words(words: frozenset[str]) -> Mapping[int, Mapping[int, list[str]]]:
+    """Return words of the lengths that are compared, by their length and their letters."""
+    found = defaultdict[int, dict[int, list[str]]](dict)
+    for word in words:
+        if _SHORT <= len(word) <= _LONGEST:
+            found[len(word)].setdefault(_mark_letters(word), []).append(word)
+    return found
+
+
 def find_spelled_alike(word: str, known: Names) -> str:
     """Return a word of texts that a name differs from in a letter or two, as two spellings of one do; "" for none."""
     plain = fold_name(word)
     if not _SHORT <= len(plain) <= _LONGEST:
         return ""
-    cuts, letters = _list_cuts(plain), {*plain}
-    near = [word for word in known.words if _SHORT <= len(word) <= _LONGEST and abs(len(word) - len(plain)) <= 2]
-    alike = [word for word in near if len(letters ^ {*word}) <= _MOST_OTHER and not cuts.isdisjoint(_list_cuts(word))]
+    cuts, letters, groups = _list_cuts(plain), _mark_letters(plain), _group_words(known.words)
+    near = [
+        words
+        for length in range(len(plain) - 2, len(plain) + 3)
+        for marks, words in groups.get(length, {}).items()
+        if (letters ^ marks).bit_count() <= _MOST_OTHER
+    ]
+    alike = [word for words in near for word in words if not cuts.isdisjoint(_list_cuts(word))]
     return min(alike, key=lambda word: (min(cuts & _list_cuts(word)), word), default="")
 
 

@@ -79,6 +79,8 @@ _NEAR_NEGATION: Final = 2
 _BEFORE_LETTER: Final = re.compile(rf"\d(?<!\b{YEAR})")
 """The last digit before a letter that may be a unit; behind a year it begins a name."""
 _NOUN_WINDOW: Final = 60
+_NAME_END: Final = r"(?:\b|(?!\w))"
+"""Behind a letter, or behind a mark that belongs to one, as vowels of Thai and Hindi do."""
 _QUARTERS: Final = 20  # what stands before the number of a quarter where a date has its month
 
 
@@ -93,6 +95,8 @@ class _SameLength(dict[int, str | int]):
             read = "'"
         elif letter.isspace() and letter not in "\n\r":
             read = " "
+        elif letter == "İ":  # a capital that no pattern takes for i
+            read = "I"
         elif letter == "µ":  # a sign of its own for micro, in older fonts
             read = "μ"
         elif letter.isdecimal() or "₀" <= letter <= "₉":
@@ -119,6 +123,11 @@ class _Number(NamedTuple):
 
 def _list_first_words(names: Iterable[str]) -> frozenset[str]:
     return frozenset(match[0].lower() for match in map(_WORD.match, names) if match)
+
+
+def _list_lowered_forms(name: str) -> set[str]:
+    """Return what a name, and a name in capitals, becomes in small letters: the capital of ı is that of i."""
+    return {name, name.upper().lower()}
 
 
 class _Scanner:
@@ -185,19 +194,23 @@ class _Scanner:
         )
 
     def _compile_dates(self) -> None:
-        months = self.months = {name: number for name, number in load_names(self.language, "months").items() if name}
-        self.month_words = _list_first_words(months)
+        months = {name: number for name, number in load_names(self.language, "months").items() if name}
+        self.months = {form: number for name, number in months.items() for form in _list_lowered_forms(name)}
+        self.month_words = _list_first_words(self.months)
         self.day_words = {
-            name.replace(" ", "[- ]"): int(n) for name, n in load_names(self.language, "ordinals").items() if n <= 31
+            form.replace(" ", "[- ]"): int(n)
+            for name, n in load_names(self.language, "ordinals").items()
+            if n <= 31
+            for form in _list_lowered_forms(name)
         }
         self.day_beginnings = _list_first_words(self.day_words)
-        names = "|".join(sorted(map(re.escape, months), key=len, reverse=True)) or "(?!)"
+        names = "|".join(sorted(map(re.escape, self.months), key=len, reverse=True)) or "(?!)"
         days = "|".join(sorted(self.day_words, key=len, reverse=True)) or "(?!)"
         joins, of = ("|".join(sorted(list_hand_words(self.language, key))) or "(?!)" for key in ("joins", "name_joins"))
         endings = "|".join(map(re.escape, sorted(list_hand_words(self.language, "ordinal_endings")))) or "(?!)"
         ending = rf"(?:{endings}|\.|º)?"
         day = rf"(?P<d>\d\d?(?!\d)|{days}){ending}(?:(?: ?- ?| (?:{joins}) )(?P<d2>\d\d?){ending}(?!\d))?"
-        month, year = rf"(?P<m>{names})\b\.?", rf"(?P<y>{YEAR})(?!\d)"
+        month, year = rf"(?P<m>{names}){_NAME_END}\.?", rf"(?P<y>{YEAR})(?!\d)"
         self.dates = [
             re.compile(pattern, re.IGNORECASE)
             for pattern in (
@@ -207,10 +220,11 @@ class _Scanner:
             )
         ]
         also_words = list_hand_words(self.language, "month_words")
-        alone = [name for name in months if len(name) > 3 and name not in also_words]
-        behind = "|".join(name.capitalize() for name in months if name in also_words) or "(?!)"
+        long = [name for name in months if len(name) > 3 and name not in also_words]
+        alone = "|".join(re.escape(form) for name in long for form in sorted(_list_lowered_forms(name))) or "(?!)"
+        behind = "|".join(re.escape(name.capitalize()) for name in months if name in also_words) or "(?!)"
         leads = "|".join(rf"(?<=\b(?i:{lead}) )" for lead in list_hand_words(self.language, "month_leads")) or "(?!)"
-        self.month = re.compile(rf"\b(?P<m>(?i:{'|'.join(alone) or '(?!)'}))\b|(?:{leads})(?P<m2>{behind})\b")
+        self.month = re.compile(rf"\b(?P<m>(?i:{alone})){_NAME_END}|(?:{leads})(?P<m2>{behind})\b")
         out_of = load_hand_table(self.language).get("out_of", "(?!)")
         self.share = re.compile(rf"(?<![\w.,])(\d+(?:,\d{{3}})*) (?:{out_of}) (\d+(?:,\d{{3}})*)(?![\w%]|[.,]\d)")
 
@@ -218,12 +232,9 @@ class _Scanner:
         """Return the values of a text, in their order."""
         self.text = self.rest = text.translate(_SAME_LENGTH)
         self.source = text
-        self.digits_at = [match.start() for match in _DIGIT.finditer(self.text)]
-        self._take_out(self._find_masked())
-        parts = _WORDS.split(self.rest)
-        ends = [*accumulate(map(len, parts))]
-        self.words_at = [*zip(ends[::2], ends[1::2], map(str.lower, parts[1::2]), strict=False)]
-        self.said = {word for _, _, word in self.words_at}
+        self._find_digits()
+        self._take_out_masked()
+        self._find_words()
         found: list[Value] = []
         for read in (self._read_dates, self._read_times, self._read_scores, self._read_labels):
             read_values = list(read())
@@ -235,16 +246,26 @@ class _Scanner:
                 complete.append(self._complete_number(number))
         return sorted([*found, *self._share_units(complete)], key=lambda value: value.start)
 
-    def _find_masked(self) -> Iterator[tuple[int, int]]:
-        """Yield where addresses, marks and the numbers of items stand."""
+    def _find_digits(self) -> None:
+        self.digits_at = [match.start() for match in _DIGIT.finditer(self.rest)]
+
+    def _find_words(self) -> None:
+        parts = _WORDS.split(self.rest)
+        ends = [*accumulate(map(len, parts))]
+        self.words_at = [*zip(ends[::2], ends[1::2], map(str.lower, parts[1::2]), strict=False)]
+        self.said = {word for _, _, word in self.words_at}
+
+    def _take_out_masked(self) -> None:
+        """Leave out addresses, marks and the numbers of items; each kind by itself, for a mail may be in an address."""
         for sign, pattern in _MASKED.items():
             if sign in self.text:
-                yield from (match.span() for match in pattern.finditer(self.text))
-        line = 0
+                self._take_out(match.span() for match in pattern.finditer(self.text))
+        items, line = list[tuple[int, int]](), 0
         while self.digits_at and line <= self.digits_at[-1]:
             if match := _ITEM.match(self.text, line):
-                yield match.span()
+                items.append(match.span())
             line = self.text.find("\n", line) + 1 or len(self.text)
+        self._take_out(items)
 
     def _match_at(self, places: Iterable[int], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
         """Yield the matches of a pattern that begins at one of some places; at every letter it would take long."""
@@ -253,6 +274,9 @@ class _Scanner:
             if at >= end and (match := pattern.match(self.rest, at)):
                 end = match.end()
                 yield match
+
+    def _list_word_places(self, beginnings: frozenset[str]) -> list[int]:
+        return [start for start, _, word in self.words_at if word in beginnings]
 
     def _list_digit_places(self, lead: str) -> Iterator[int]:
         """Yield where digits stand, with a sign before them and without it."""
@@ -281,6 +305,9 @@ class _Scanner:
                 parts += [self.rest[at:start], " " * (end - start)]
                 at = end
         self.rest = "".join([*parts, self.rest[at:]])
+        if any(self.rest[end : end + 1].isalnum() for _, end in spans):  # what was read was the beginning of a word
+            self._find_digits()
+            self._find_words()
 
     def _make_value(
         self, kind: str, match: re.Match[str], amounts: tuple[float, ...], unit: str = "", **more: Any
@@ -297,15 +324,17 @@ class _Scanner:
         found = [*self._read_numeric_dates()]
         yield from found
         self._take_out((value.start, value.end) for value in found)
-        months = [start for start, _, word in self.words_at if word in self.month_words]
-        if months:
-            ordinals = [start for start, _, word in self.words_at if word in self.day_beginnings]
-            for pattern, places in zip(self.dates, (sorted(self.digits_at + ordinals), months, months), strict=True):
+        if not self.month_words.isdisjoint(self.said):
+            for pattern in self.dates:
+                places = self._list_word_places(self.month_words)
+                if pattern is self.dates[0]:
+                    places = sorted([*self.digits_at, *self._list_word_places(self.day_beginnings)])
                 found = [each for match in self._match_at(places, pattern) for each in self._read_named_date(match)]
                 yield from found
                 self._take_out((value.start, value.end) for value in found)
-            for match in self._match_at(months, self.month):
-                yield self._make_date(match, (0, 0, self.months[(match["m"] or match["m2"]).lower()], 0))
+            for match in self._match_at(self._list_word_places(self.month_words), self.month):
+                if month := self.months.get((match["m"] or match["m2"]).lower()):
+                    yield self._make_date(match, (0, 0, month, 0))
         yield from self._read_years()
 
     def _read_numeric_dates(self) -> Iterator[Value]:
@@ -321,12 +350,13 @@ class _Scanner:
 
     def _read_named_date(self, match: re.Match[str]) -> Iterator[Value]:
         parts = match.groupdict()
-        month, year = self.months[parts["m"].lower()], int(parts.get("y") or 0)
+        month, year = self.months.get(parts["m"].lower()), int(parts.get("y") or 0)
         days = [day for day in (parts.get("d"), parts.get("d2")) if day]
         for day in days or ["0"]:
             said = re.sub(r"[- ]", "[- ]", day.lower())
-            number = int(day) if day.isdecimal() else self.day_words[said]
-            yield self._make_date(match, (year, year, month, number))
+            number = int(day) if day.isdecimal() else self.day_words.get(said)
+            if month and number is not None:
+                yield self._make_date(match, (year, year, month, number))
 
     def _read_years(self) -> Iterator[Value]:
         """Yield quarters, fiscal years, decades and spans of years."""
@@ -407,9 +437,9 @@ class _Scanner:
         return total + digit
 
     def _read_words(self) -> Iterator[_Number]:
-        words, following = self.words_at, 0
+        words, following = [word for word in self.words_at if self.rest[word[0]] != " "], 0
         for at, (start, _, word) in enumerate(words):
-            if at < following or word not in self.first or self.rest[start] == " ":
+            if at < following or word not in self.first:
                 continue
             if word in self.articles and (number := self._read_article(words[at])):
                 yield number
@@ -495,16 +525,14 @@ class _Scanner:
         if match and (hit := self._match_unit(match.end(1))) and hit[0] == "quantity":
             per, end = (hit[1], hit[2]), hit[4]
         mark = "implied" if implied else self._find_mark(begin, end)
-        nouns = self._find_nouns(begin, end)
-        if number.end < end:  # with the words of a unit, so that a bare number of the same noun is known for the same
-            nouns |= {stem(word.lower(), self.language) for word in _WORD.findall(text[number.end : end])}
+        nouns = self._find_nouns(begin, end, number.end)
         said_as = self.source[begin:end]
         return Value(kind, (amount,), unit, step, begin, end, said_as, mark, (), nouns, (said,), factor, per)
 
     def _finish_value(
         self, kind: str, number: _Number, start: int, end: int, *, unit: str = "", mark: str = ""
     ) -> Value:
-        nouns, text = self._find_nouns(start, end), self.source[start:end]
+        nouns, text = self._find_nouns(start, end, number.end), self.source[start:end]
         return Value(kind, (number.amount,), unit, number.step, start, end, text, mark, nouns=nouns)
 
     def _find_currency(self, start: int) -> tuple[str, int] | None:
@@ -647,8 +675,17 @@ class _Scanner:
             return _TURNED[kind] if denied < _NEAR_NEGATION else ""
         return ""
 
-    def _find_nouns(self, start: int, end: int) -> frozenset[str]:
-        """Return the stems of what a number counts: of the three words behind it."""
+    def _find_nouns(self, start: int, end: int, unit: int) -> frozenset[str]:
+        """Return the stems of what a number counts: of the three words behind it, and of its unit.
+
+        So a bare number of the same noun is known for the same.
+        """
+        nouns = self._find_counted(start, end)
+        if unit == end:
+            return nouns
+        return nouns | {stem(word.lower(), self.language) for word in _WORD.findall(self.text[unit:end])}
+
+    def _find_counted(self, start: int, end: int) -> frozenset[str]:
         words = list[str]()
         for match in _NOUN.finditer(self.text, end, end + _NOUN_WINDOW):
             if not match[1] or match[1].lower() in self.joining or len(words) == 3:

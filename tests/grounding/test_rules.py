@@ -14,6 +14,7 @@ from guardgraph.grounding.check import VERDICTS, WORST_FIRST, Source, check_text
 from guardgraph.grounding.json_texts import write_json_text
 from guardgraph.grounding.names import find_unsupported_names
 from guardgraph.grounding.quotes import find_quotes
+from guardgraph.grounding.scanning import scan_text
 from guardgraph.grounding.values import find_unsupported_values, is_same_value, scan_values
 from guardgraph.grounding.workings import evaluate_workings
 
@@ -230,6 +231,41 @@ def test_names_are_not_looked_for_across_languages():
         "Gustave"
     ]
     assert find_unsupported_names("The mayor of Munich spoke.", ["Der Bürgermeister von München hat gesprochen."]) == []
+
+
+@each_row(
+    ("said", "source"),
+    [
+        ("There are 77.", "See https://shop.example/@shop.example/2023/77 for more."),
+        ("It is 51.5 m high.", "See https://maps.example.com/@51.5,-0.1278,15z for more."),
+        ("There are 77.", "See:https://shop.example/@shop.example/77 for more."),
+    ],
+)
+def test_numbers_of_an_address_license_nothing(said, source):
+    """Digits of an address are no fact, wherever it has an @ and points as a mail has."""
+    assert check_text(said, [Source("s", source)]).verdict == "unsupported"
+
+
+def test_pairs_of_opposites_count_as_shared():
+    """Two sentences that share a word and turn three pairs of opposites are nearly the same."""
+    checked = check_text("Weak demand cut high prices.", [Source("s", "Strong demand raised low prices.")])
+    assert [finding.rule for finding in checked.findings] == ["opposite"]
+
+
+def test_a_month_in_capitals_is_another_one():
+    source = "Ofis 6 Mayıs 2020 tarihinde Ankara'da açıldı."
+    said = "Ofis 5 MAYIS 2020 tarihinde Ankara'da açıldı."
+    assert check_text(said, [Source("s", source)]).verdict == "contradicted"
+    assert check_text(said.replace("5", "6", 1), [Source("s", source)]).verdict == "supported"
+
+
+@pytest.mark.parametrize("language", languages.LANGUAGES)
+def test_every_month_is_read_in_any_letters(language):
+    """The names of months in small letters, in capitals, and in Turkish ones."""
+    for name, number in languages.load_names(language, "months").items():
+        for said in {name, name.upper(), name.lower(), name.title(), name.replace("i", "İ").upper()}:
+            for text, day in ((f"5 {said} 2020", 5), (f"{said} 5, 2020", 5), (f"{said} 2020.", 0)):
+                assert [value.dates for value in scan_text(text, language)] == [((2020, 2020, number, day),)], text
 
 
 TEXTS = st.lists(
