@@ -25,11 +25,7 @@ def main(memory: int) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)  # whatever a library prints is no answer
-    with suppress(ValueError):  # macOS refuses a limit of memory
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    for kind, most in ((resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
-        resource.setrlimit(kind, (most, most))
-    sys.addaudithook(_deny_audit_event)
+    confine_process(memory)
     warnings.simplefilter("ignore")
     try:
         answer_all(asks, answers)
@@ -37,6 +33,15 @@ def main(memory: int) -> None:
         os._exit(OUT_OF_MEMORY)
     except BrokenPipeError:
         return  # nobody waits for the answer any more
+
+
+def confine_process(memory: int) -> None:
+    """Bound what this process may take, and deny it what no parser has to do."""
+    with suppress(ValueError):  # macOS refuses a limit of memory
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    for kind, most in ((resource.RLIMIT_NOFILE, _OPEN_FILES), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
+        resource.setrlimit(kind, (most, most))
+    sys.addaudithook(_deny_audit_event)
 
 
 def answer_all(asks: int, answers: int) -> None:

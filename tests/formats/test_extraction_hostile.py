@@ -213,7 +213,7 @@ class TestChildren:
     def test_a_child_may_not_reach_outside(self):
         code = (
             "import resource, sys\n"
-            "from guardgraph.formats.worker import _limit; _limit(1 << 30)\n"
+            "from guardgraph.formats.worker import confine_process; confine_process(1 << 30)\n"
             "import socket, subprocess\n"
             "for act in (lambda: socket.create_connection(('127.0.0.1', 9)), lambda: subprocess.run(['true']),\n"
             "            lambda: open(sys.argv[1], 'w').write('x' * 9999)):\n"

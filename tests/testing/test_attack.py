@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import attacked_agents
+import office_agents
 import pytest
 from cli_runs import empty_folder, refused, run
 
@@ -139,7 +140,7 @@ def test_a_stolen_sum_waits():
 @pytest.mark.process
 def test_mutants_say_what_the_own_tests_notice(here):
     """A test of the list notices the list; one that looks at the status alone does not notice the review."""
-    (here / "test_own.py").write_text(SUITE.format(support=str(SUPPORT)))
+    (here / "test_own.py").write_text(SUITE.format(support=str(Path(office_agents.__file__).parent)))
     tests = f"{sys.executable} -m pytest -q -p no:cacheprovider test_own.py"
     assert try_mutants(tests, ["lists", "review", "argument"]) == {
         "lists": "noticed",
