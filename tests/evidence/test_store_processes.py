@@ -1,15 +1,17 @@
 """Many processes write into one store, and processes that are killed: what was acknowledged is there."""
 
+import gc
 import os
 import re
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from threading import Event, Thread
+from threading import Barrier, Event, Thread
 from time import monotonic, sleep
 
 import pytest
@@ -118,3 +120,27 @@ def test_whoever_may_only_read_verifies(tmp_path, state, said):
     finally:
         folder.chmod(0o755)
         rmtree(folder)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are listed in /proc")
+def test_threads_that_open_a_store_at_once_leave_no_connection_that_a_fork_would_hand_on(tmp_path):
+    """A child that inherits one believes that it holds a lock; its records were written into a log that was gone."""
+    store, template, begin = sql_store(f"sqlite:///{tmp_path}/runs.db"), recording(), Barrier(8)
+
+    def write(number):
+        for turn in range(5):
+            begin.wait(30)
+            if number == 0:
+                store.close()
+            begin.wait(30)
+            store.record(numbered(template, 10 * turn + number))
+
+    gc.disable()  # which would close what nobody knows any more
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(write, range(8)))
+        store.close()
+        files = [os.path.realpath(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")]
+        assert [file for file in files if file.startswith(str(tmp_path))] == []
+    finally:
+        gc.enable()

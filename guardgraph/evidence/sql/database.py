@@ -47,6 +47,8 @@ class StoreDatabase:
         self.address = address
         self.timeout = timeout
         self._engines: Engines = {}
+        # Of two engines made at once one would be disposed of with a connection in use, which no fork closes.
+        self._opening = Lock()
         self.watch = LogWatch()
         self.checked: WeakSet[Engine] = WeakSet()  # engines of databases that are known to be stores
         finalize(self, _dispose_engines, self._engines)
@@ -104,11 +106,12 @@ class StoreDatabase:
         """Return the engine of this process for the database that is there now."""
         # A connection is never taken into another process, nor kept where another file took the place of its own.
         file = self.address.file
-        found = None if file is None else self.watch.check_log(file, self.close_engines)
-        way = "" if file is None or makes or found is None else choose_sqlite_way(file)
-        known = self._engines.get((os.getpid(), found, way))
-        if known is None:
-            return self._open_database_engine(makes=makes)
+        with self._opening:
+            found = None if file is None else self.watch.check_log(file, self.close_engines)
+            way = "" if file is None or makes or found is None else choose_sqlite_way(file)
+            known = self._engines.get((os.getpid(), found, way))
+            if known is None:
+                return self._open_database_engine(makes=makes)
         if makes:
             self.keep_database_private(known)
         return known
@@ -129,7 +132,8 @@ class StoreDatabase:
                 url = url.set(database=f"file:{quote(str(file))}", query=query)
         _dispose_engines(self._engines)
         try:
-            return self._engines.setdefault((os.getpid(), found, way), create_store_engine(url, self.timeout))
+            engine = self._engines[os.getpid(), found, way] = create_store_engine(url, self.timeout)
+            return engine
         except ImportError as error:
             raise ConfigurationError(f"url: {explain_extra('postgres')} ({error})") from error
 
