@@ -203,11 +203,12 @@ class _Scanner:
             if n <= 31
             for form in _list_lowered_forms(name)
         }
-        self.day_beginnings = _list_first_words(self.day_words)
         names = "|".join(sorted(map(re.escape, self.months), key=len, reverse=True)) or "(?!)"
         days = "|".join(sorted(self.day_words, key=len, reverse=True)) or "(?!)"
         joins, of = ("|".join(sorted(list_hand_words(self.language, key))) or "(?!)" for key in ("joins", "name_joins"))
-        endings = "|".join(map(re.escape, sorted(list_hand_words(self.language, "ordinal_endings")))) or "(?!)"
+        ordinal_endings = sorted(list_hand_words(self.language, "ordinal_endings"))
+        self.day_beginnings = _list_first_words(f"{day}{end}" for day in self.day_words for end in ("", *ordinal_endings))
+        endings = "|".join(map(re.escape, ordinal_endings)) or "(?!)"
         ending = rf"(?:{endings}|\.|º)?"
         day = rf"(?P<d>\d\d?(?!\d)|{days}){ending}(?:(?: ?- ?| (?:{joins}) )(?P<d2>\d\d?){ending}(?!\d))?"
         month, year = rf"(?P<m>{names}){_NAME_END}\.?", rf"(?P<y>{YEAR})(?!\d)"
