@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.languages import LANGUAGES, list_hand_words, load_hand_table, load_made_table
@@ -39,6 +39,7 @@ _SHORT: Final = 5
 _LONG: Final = 9  # letters of a name that one other letter, and two, may leave the same name: "Wellesey" of "Wellesley"
 _LONGEST: Final = 16
 _MOST_OTHER: Final = 4  # letters that one of two spellings has and the other has not: two of each
+_MANY: Final = 256  # names after which the cuts of all words have been worth it
 _MOST_HEADING_WORDS: Final = 11
 _LOOKBACK: Final = 12
 _LONGEST_RUN: Final = 12
@@ -114,30 +115,49 @@ def _mark_letters(word: str) -> int:
     return sum(1 << letter for letter in {ord(letter) % 32 for letter in word})
 
 
-@lru_cache(maxsize=16)
-def _group_words(words: frozenset[str]) -> Mapping[int, Mapping[int, list[str]]]:
-    """Return words of the lengths that are compared, by their length and their letters."""
-    found = defaultdict[int, dict[int, list[str]]](dict)
-    for word in words:
-        if _SHORT <= len(word) <= _LONGEST:
+class _Spellings:
+    """Words that names may be other spellings of."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = sorted((word for word in words if _SHORT <= len(word) <= _LONGEST), reverse=True)
+        self.asked = 0
+
+    @cached_property
+    def _by_letters(self) -> Mapping[int, Mapping[int, list[str]]]:
+        found = defaultdict[int, dict[int, list[str]]](dict)
+        for word in self.words:
             found[len(word)].setdefault(_mark_letters(word), []).append(word)
-    return found
+        return found
+
+    @cached_property
+    def _by_cut(self) -> Mapping[str, str]:
+        return {cut: word for word in self.words for cut in _list_cuts(word)}
+
+    def find(self, name: str) -> str:
+        """Return the word that shares the first cut with a name: of a few, it costs less to look for than to index."""
+        self.asked += 1
+        cuts, letters = _list_cuts(name), _mark_letters(name)
+        if self.asked > _MANY:
+            return next((self._by_cut[cut] for cut in sorted(cuts) if cut in self._by_cut), "")
+        near = [
+            words
+            for length in range(len(name) - 2, len(name) + 3)
+            for marks, words in self._by_letters.get(length, {}).items()
+            if (letters ^ marks).bit_count() <= _MOST_OTHER
+        ]
+        alike = [word for words in near for word in words if not cuts.isdisjoint(_list_cuts(word))]
+        return min(alike, key=lambda word: (min(cuts & _list_cuts(word)), word), default="")
+
+
+@lru_cache(maxsize=16)
+def _read_spellings(words: frozenset[str]) -> _Spellings:
+    return _Spellings(words)
 
 
 def find_spelled_alike(word: str, known: Names) -> str:
     """Return a word of texts that a name differs from in a letter or two, as two spellings of one do; "" for none."""
     plain = fold_name(word)
-    if not _SHORT <= len(plain) <= _LONGEST:
-        return ""
-    cuts, letters, groups = _list_cuts(plain), _mark_letters(plain), _group_words(known.words)
-    near = [
-        words
-        for length in range(len(plain) - 2, len(plain) + 3)
-        for marks, words in groups.get(length, {}).items()
-        if (letters ^ marks).bit_count() <= _MOST_OTHER
-    ]
-    alike = [word for words in near for word in words if not cuts.isdisjoint(_list_cuts(word))]
-    return min(alike, key=lambda word: (min(cuts & _list_cuts(word)), word), default="")
+    return _read_spellings(known.words).find(plain) if _SHORT <= len(plain) <= _LONGEST else ""
 
 
 def join_names(read: Iterable[Names]) -> Names:

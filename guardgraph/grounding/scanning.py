@@ -207,7 +207,9 @@ class _Scanner:
         days = "|".join(sorted(self.day_words, key=len, reverse=True)) or "(?!)"
         joins, of = ("|".join(sorted(list_hand_words(self.language, key))) or "(?!)" for key in ("joins", "name_joins"))
         ordinal_endings = sorted(list_hand_words(self.language, "ordinal_endings"))
-        self.day_beginnings = _list_first_words(f"{day}{end}" for day in self.day_words for end in ("", *ordinal_endings))
+        self.day_beginnings = _list_first_words(
+            f"{day}{end}" for day in self.day_words for end in ("", *ordinal_endings)
+        )
         endings = "|".join(map(re.escape, ordinal_endings)) or "(?!)"
         ending = rf"(?:{endings}|\.|º)?"
         day = rf"(?P<d>\d\d?(?!\d)|{days}){ending}(?:(?: ?- ?| (?:{joins}) )(?P<d2>\d\d?){ending}(?!\d))?"

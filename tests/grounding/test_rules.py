@@ -1,6 +1,7 @@
 """Each rule of the checker: ten sentences that it is for and ten that it is not, and what holds for any text."""
 
 import json
+from itertools import islice, permutations
 from pathlib import Path
 
 import pytest
@@ -306,3 +307,14 @@ def test_hostile_texts_take_linear_time(piece):
         list(find_quotes(text))
 
     assert_linear(read, 5_000, 20_000, spare=0.1)
+
+
+def test_many_unknown_names_take_linear_time():
+    """As many names that no source has as there are words to hold them against."""
+
+    def read(count):
+        words = ["".join(letters) for letters in islice(permutations("acdeilmnorst", 7), 0, 900 * 2 * count, 900)]
+        said = " ".join(f"It is {word.capitalize()} now." for word in words[::2])
+        check_text(said, [Source("s", " ".join(words[1::2]))])
+
+    assert_linear(read, 500, 2_000, spare=0.1)
