@@ -235,7 +235,7 @@ def test_what_the_task_says_is_licensed(task, args):
         ("Move it to 2024-05-20T13:00Z. No, not 13:00", {"when": "2024-05-20 13:00Z"}),
     ],
 )
-def test_another_thing_is_not_licensed(task, args):
+def test_what_a_task_denies_bounds_or_says_of_another_thing_is_not_licensed(task, args):
     """What only looks like something of the task is not licensed, and a person has to say yes."""
     licence = judge("send_money", args, task)
     assert licence.unsupported

@@ -91,7 +91,7 @@ def awaiting(inner):
 
 
 @pytest.mark.parametrize("name", CARELESS)
-def test_nobody_who_follows_a_run_hears_what_is_not_judged(name):
+def test_callbacks_and_tracers_do_not_hear_what_a_retriever_found_before_it_is_judged(name):
     """Callbacks, events and traces of a retriever would tell what it found before anybody has looked at it."""
     held = {"id": "a", "source": "kb", "score": 0.5, "tenant": "other", "readers": ["tenant"]}
     agent = create_rag_agent(
