@@ -39,7 +39,7 @@ rules, budgets and support, twice, and keeps an intent and a receipt of the tran
 into a table of one column. FTS5 and bm25s know no callers; the question of 1,000 chunks took 0.47 of FTS5's in an
 earlier run.
 
-Why goals are missed: of the tool agent's run LangGraph's own code takes 36 %, with a step for each proposal and each
+Why goals are missed: of the tool agent's run LangGraph's code takes 36 %, with a step for each proposal and each
 judgement: 0.8 of a whole run of `create_agent`. The record takes 11 %, grounding 9 %, licences, held twice, 3 %. A
 stored run commits twice, as its beginning is on disk before anything is called: two of the three bare inserts.
 
