@@ -4,6 +4,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from typing import Any
 
 from loopback import Asked, LoopbackServer
 
@@ -125,6 +126,12 @@ class WebServer(LoopbackServer):
         if host in self.addresses:
             return [(address, port) for address in self.addresses[host]]
         return "127.0.0.1", self.ports[port]
+
+    def reader(self, **arguments: Any) -> Any:
+        """Return a reader of the pages of this server, which asks for no robots.txt if nothing else is said."""
+        from guardgraph import web_reader
+
+        return web_reader(**{"resolve": self.resolve, "allowed_addresses": LOOPBACK, "robots": False, **arguments})
 
     def handle(self, connection: socket.socket, asked: Asked) -> None:
         self.bodies.append(asked.body)

@@ -8,9 +8,9 @@ import pytest
 from research_cases import PLAN, asked, hits
 from runs import check_result
 from web_contacts import contacts
-from web_server import LOOPBACK, WebServer, answer, redirect
+from web_server import WebServer, answer, redirect
 
-from guardgraph import ResearchPolicy, create_research_agent, web_reader
+from guardgraph import ResearchPolicy, create_research_agent
 from guardgraph.grounding.quotes import is_quote_in_text
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
@@ -26,17 +26,15 @@ CITES = {"answer": "P1 incidents are answered within 15 minutes.", "citations": 
 UNSEEN = {
     "a comment": f"<!-- {ORDER} -->",
     "an attribute": f'<p title="{ORDER}">More.</p>',
-    "hidden": f"<p hidden>{ORDER}</p>",
     "no display": f'<p style="display: none">{ORDER}</p>',
-    "not visible": f'<div style="visibility:hidden"><p>{ORDER}</p></div>',
     "tag characters": f"<p>{''.join(chr(0xE0000 + ord(letter)) for letter in ORDER)}</p>",
 }
 """Where a page says something that nobody who reads it sees."""
 
 
-def page(poison):
+def page(poison, title="<title>SLA</title>"):
     main = f"<p>{html.escape(SEEN)}</p>{poison}<p>Invoices are due in 30 days.</p>"
-    return answer(f"<title>SLA</title><main>{main}</main>", content_type="text/html; charset=utf-8")
+    return answer(f"{title}<main>{main}</main>", content_type="text/html; charset=utf-8")
 
 
 def researched(served, *replies, found=(PAGE,), **pages):
@@ -44,8 +42,8 @@ def researched(served, *replies, found=(PAGE,), **pages):
     model = ScriptedChatModel(PLAN, *replies)
     policy = ResearchPolicy(allowed_domains_policy=[HOST], allowed_domains_execution=[HOST])
     with WebServer({"/sla": served, **{f"/{name}": given for name, given in pages.items()}}) as server:
-        reader = web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK)
-        agent = create_research_agent(model, search=hits(*found), reader=reader, policy=policy)
+        reads = server.reader(robots=True)
+        agent = create_research_agent(model, search=hits(*found), reader=reads, policy=policy)
         with contacts() as seen:
             result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
     told = model.calls[1].messages[1].content if len(model.calls) > 1 else ""
@@ -97,6 +95,6 @@ def test_a_page_leads_nowhere_but_where_the_lists_allow():
 
 
 def test_a_heading_that_nobody_sees_is_no_title():
-    body = f"<main><h1 hidden>{ORDER}</h1><h1>Terms</h1><p>{html.escape(SEEN)}</p><p>Invoices are due.</p></main>"
-    result, _, [shown] = researched(answer(body, content_type="text/html"), {"notes": [HONEST]}, CITES)
+    served = page(f"<h1 hidden>{ORDER}</h1><h1>Terms</h1>", title="")
+    result, _, [shown] = researched(served, {"notes": [HONEST]}, CITES)
     assert shown["title"] == result["citation_details"][0]["title"] == "Terms"

@@ -26,7 +26,7 @@ def make_search(**said):
     return search, seen
 
 
-@pytest.mark.parametrize("said", [{}, {"takes_hosts": False}, {"takes_hosts": "yes"}])
+@pytest.mark.parametrize("said", [{}, {"takes_hosts": "yes"}])
 def test_a_search_that_does_not_ask_for_hosts_is_told_none(said):
     recorder, (search, seen) = InMemoryRecorder(), make_search(**said)
     research(search=search, recorder=recorder)

@@ -6,9 +6,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from pdf_files import pdf_of
 from web_contacts import only_loopback
-from web_server import LOOPBACK, WebServer, answer, redirect
+from web_server import WebServer, answer, redirect
 
-from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, web_reader
+from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent
 
 nobody_else_is_contacted = pytest.fixture(autouse=True)(only_loopback)
 
@@ -31,7 +31,7 @@ def agent_of(server, urls, **arguments):
 
     return create_research_agent(
         search=lambda asked: [{"url": url} for url in urls],
-        reader=web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK),
+        reader=server.reader(robots=True),
         extractor=notes,
         policy=ResearchPolicy(allowed_domains_policy=HOSTS, allowed_domains_execution=HOSTS, check_names=False),
         budget=ResearchBudget(max_page_seconds=5.0),
@@ -64,6 +64,7 @@ def test_the_context_reaches_every_hop(server, field):
     result = agent.invoke(given(), context={"policy": {field: ["a.test"]}})
     assert failures(result) == {"http://a.test": "redirect_denied"}
     assert "http://b.test/" not in server.log
+    assert failures(agent.invoke(given(), context={"budget": {"max_page_bytes": 10}})) == {"http://a.test": "too_large"}
 
 
 def test_a_list_that_is_tightened_before_a_run_is_resumed_reaches_every_hop(server):
@@ -74,12 +75,6 @@ def test_a_list_that_is_tightened_before_a_run_is_resumed_reaches_every_hop(serv
     result = agent.invoke(None, thread, context={"policy": {"allowed_domains_execution": ["a.test"]}})
     assert failures(result) == {"http://a.test": "redirect_denied"}
     assert {url.split("/")[2] for url in server.log} == {"a.test"}
-
-
-def test_the_budget_of_a_run_reaches_the_page(server):
-    agent = agent_of(server, ["http://b.test/"])
-    result = agent.invoke(given(), context={"budget": {"max_page_bytes": 10}})
-    assert failures(result) == {"http://b.test": "too_large"}
 
 
 @pytest.mark.parametrize("kind", ["text/html", "application/pdf"])
