@@ -29,7 +29,7 @@ HOST = (
     "a host, domain:NAME or suffix:NAME is required, without scheme, user, port, path or wildcard; "
     "given: 'https://vendor.example.com'; did you mean 'vendor.example.com'?"
 )
-NAMED_SOURCES = "there are billing_policy, operations_notes, security_policy, support_policy; given: "
+SOURCES_THERE = "there are billing_policy, operations_notes, security_policy, support_policy; given: 'suport_policy'"
 
 
 @each_row(
@@ -37,12 +37,7 @@ NAMED_SOURCES = "there are billing_policy, operations_notes, security_policy, su
     [
         (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_execution=["revise", "aprove"]), DECISIONS),
         (create_research_agent, ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
-        (
-            create_rag_agent,
-            RagPolicy(allowed_sources_policy=["suport_policy"]),
-            NAMED_SOURCES + "'suport_policy'; did you",
-        ),
-        (create_rag_agent, RagPolicy(allowed_sources_execution=["Docs"]), NAMED_SOURCES + "'Docs'"),
+        (create_rag_agent, RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES_THERE),
         (create_self_critique_agent, SelfCritiquePolicy(denied_decisions=["aprove"]), DECISIONS),
         (create_research_agent, ResearchPolicy(denied_domains=["https://vendor.example.com"]), HOST),
     ],

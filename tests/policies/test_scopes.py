@@ -7,7 +7,7 @@ from research_cases import denied, hits, lists, quotes, read_urls, reads, resear
 from runs import check_result
 from tables import each_row
 
-from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent, load_policy
+from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent
 from guardgraph.grammar import Tightens
 from guardgraph.guards.urls import explain_url_denial, list_allowed_hosts, make_host_scope
 from guardgraph.plain.scopes import find_scope_problem, make_scope_set, meet_scopes
@@ -62,16 +62,6 @@ def test_an_entry_that_means_nothing_is_refused(entry, said):
     assert said in find_scope_problem(entry)
     with pytest.raises(ConfigurationError, match=r"^policy\.allowed_domains_policy: "):
         create_research_agent(policy=ResearchPolicy(allowed_domains_policy=[entry]))
-
-
-def test_a_policy_file_has_entries_and_names_those_that_are_wrong(tmp_path):
-    file = tmp_path / "policy.yaml"
-    text = "pattern: research\npolicy:\n  allowed_domains_policy: [domain:example.com, 'suffix:gov']\n"
-    file.write_text(text, encoding="utf-8")
-    assert load_policy(file).policy.allowed_domains_policy == ("domain:example.com", "suffix:gov")
-    file.write_text(text.replace("suffix:gov", "suffix:example.com"), encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=r"policy.yaml:3: policy.allowed_domains_policy: a public suffix"):
-        load_policy(file)
 
 
 ENTRIES = (

@@ -3,8 +3,6 @@
 import math
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import ValidationError
 from recorded_runs import Kept
 from tables import each_row
@@ -49,24 +47,6 @@ def test_settings_take_no_other_types(field, value):
     """Nothing is coerced: a wrong type or an unknown field is an error, never a default."""
     with pytest.raises(ValidationError):
         Limits(**{field: value})
-
-
-@given(
-    st.dictionaries(
-        st.text(max_size=5) | st.sampled_from([*Limits.model_fields]), st.none() | st.booleans() | st.text()
-    )
-)
-@settings(max_examples=50)
-def test_settings_from_anything_are_settings_or_an_error(fields):
-    """Whatever is given, there are settings of the right types, or a ValidationError that can be told."""
-    assert told(fields) is None or told(fields).startswith("limits.")
-
-
-def told(fields):
-    try:
-        Limits(**fields)
-    except ValidationError as error:
-        return str(make_configuration_error("limits", error))
 
 
 def test_a_misspelt_setting_is_told_with_those_that_there_are():

@@ -68,10 +68,7 @@ def test_a_diff_says_which_calls_would_newly_be_allowed(file):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            OLD.replace("send_money: {max", "send_mony: {max"),
-            "policy.rules: no such tool; there are list_files, read_file, send_money",
-        ),
+        (OLD.replace("send_money: {max", "send_mony: {max"), "policy.rules: no such tool; there are list_files, "),
         (OLD.replace("amount:", "sum:"), "tenants.acme.policy.rules.send_money.arguments: there are to, amount"),
         (OLD.replace("[list_files]", "[rm]"), "policy.denied_tools: there are list_files, read_file, send_money"),
         (OLD.replace("approve: never", "approve: perhaps"), "tools.yaml:9: policy.rules.send_money.approve: Input"),
