@@ -4,10 +4,12 @@ import json
 
 import pytest
 from drawn_graphs import elements, shown_nodes, words
+from recorded_runs import recorded
 from refund_pattern import begun
 from tables import each_row
+from ticket_pattern import Policy, triage
 
-from guardgraph import InputError, RagBudget, create_rag_agent, create_self_critique_agent, draw
+from guardgraph import InputError, RagBudget, create_rag_agent, create_self_critique_agent, draw, what_if
 from guardgraph.tools.demo import CRITIQUE_GOAL, load_demo_incident
 
 QUESTION = {"question": "What is the P1 first response target?"}
@@ -111,3 +113,31 @@ def test_what_is_no_finished_run_of_the_graph_is_refused(change, message):
         draw(agent, change(agent.invoke(QUESTION)))
     assert str(refused.value).startswith("run: ")
     assert message in str(refused.value)
+
+
+def test_a_picture_shows_two_ways_and_where_they_part():
+    """What both took is as in every picture of a run; what one took alone has a class, and a node says `parts`."""
+    candidate = create_rag_agent(budget=RagBudget(min_chunk_score=0.9))
+    [row] = what_if(candidate, [recorded(create_rag_agent, QUESTION)]).rows
+    then, now = row.ways
+    picture = draw(candidate, now.run, earlier=then.run)
+    classes = shown_nodes(picture)
+    assert {name for name, kinds in classes.items() if "earlier" in kinds} == {"generate", "answer_guard", "answered"}
+    assert {name for name, kinds in classes.items() if "newer" in kinds} == {"clarified"}
+    assert picture.diagram.parting == "context_guard"
+    [badge] = elements(picture, "badge")[:1]
+    assert words(badge) == ["parts"]
+    assert repr(picture).endswith("a run that ended with success, beside an earlier one that ended with success>")
+    assert "earlier" in picture.mermaid
+
+
+def test_both_reasons_stand_at_a_guard_that_stopped_one_of_two_runs():
+    """A stop of the earlier run is a chip of its own, with its reason."""
+    recording = recorded(lambda **made: triage(lambda view: {"label": "spam"}, policy=Policy(labels=()), **made))
+    [row] = what_if(triage(), [recording]).rows
+    then, now = row.ways
+    picture = draw(triage(), now.run, earlier=then.run)
+    [chip] = [item for item in elements(picture, "chip") if "earlier" in item.get("class")]
+    assert words(chip) == ["invalid_label"]
+    turned = draw(triage(), then.run, earlier=now.run)
+    assert {name for name, kinds in shown_nodes(turned).items() if "earlier" in kinds} == {"spam"}

@@ -136,3 +136,11 @@ def test_a_run_that_raises_costs_one_row():
     rows = evaluate(create_rag_agent(), [SLA, MOONS], context={"budget": {"max_seconds": "soon"}}).rows
     assert {row.ended for row in rows} == {"failed"}
     assert all("max_seconds" in row.why for row in rows)
+
+
+def test_a_dataset_may_be_a_frame_and_rows_become_one():
+    import pandas
+
+    rows = {"question": [SLA["question"], "Who cooked lunch?"], "ending": ["ok:grounded_answer", "ok:clarify"]}
+    evaluation = evaluate(create_rag_agent(), pandas.DataFrame(rows))
+    assert [*pandas.DataFrame(evaluation.rows)["ending"]] == [True, True]

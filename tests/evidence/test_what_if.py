@@ -27,6 +27,7 @@ from guardgraph.testing import InMemoryRecorder
 
 RAG = "guardgraph:create_rag_agent"
 STRICT = RagBudget(min_chunk_score=0.9)
+REFUSED = "stopped:invalid_intent:kind"
 
 
 @cache
@@ -41,7 +42,7 @@ def _runs():
 
 def runs():
     kept = json.loads(_runs())
-    return [*kept, {**kept[0], "redacted": [["input", "question"]]}, {"format": 1}]
+    return [*kept, {**kept[0], "redacted": [["input", "question"]]}, {"format": 1}, {**kept[0], "format": 2}]
 
 
 @cache
@@ -52,18 +53,12 @@ def judged_strictly():
 def test_every_run_falls_in_one_class_and_is_counted_once():
     """The rows come in the order of the runs; the counts are of all of them."""
     judged = judged_strictly()
-    assert [row.kind for row in judged.rows] == [
-        "changed",
-        "same",
-        "unknown",
-        "other_pattern",
-        "unreplayable",
-        "unreplayable",
-    ]
-    assert judged.counts == {"same": 1, "changed": 1, "unknown": 1, "unreplayable": 2, "other_pattern": 1}
-    assert judged.reasons("unreplayable") == {"redacted": 1, "damaged": 1}
+    kinds = ["changed", "same", "unknown", "other_pattern", *["unreplayable"] * 3]
+    assert [row.kind for row in judged.rows] == kinds
+    assert judged.counts == {"same": 1, "changed": 1, "unknown": 1, "unreplayable": 3, "other_pattern": 1}
+    assert judged.reasons("unreplayable") == {"redacted": 1, "damaged": 1, "version": 1}
     assert judged.rows[2].call.node == "plan"
-    assert repr(judged) == "<WhatIf of rag: 1 same, 1 changed, 1 unknown, 2 unreplayable, 1 other_pattern>"
+    assert repr(judged) == "<WhatIf of rag: 1 same, 1 changed, 1 unknown, 3 unreplayable, 1 other_pattern>"
 
 
 def test_the_table_says_old_and_new_endings_and_what_nobody_knows():
@@ -77,7 +72,7 @@ def test_the_table_says_old_and_new_endings_and_what_nobody_knows():
         "same                1\n"
         "changed             1\n"
         "unknown             1  plan 1\n"
-        "unreplayable        2  redacted 1, damaged 1\n"
+        "unreplayable        3  redacted 1, damaged 1, version 1\n"
         "other_pattern       1  research 1"
     )
     assert "<td>ok:grounded_answer</td>" in judged._repr_html_()
@@ -91,25 +86,47 @@ def test_rows_are_plain_json_and_flat_records():
     assert told["rows"][0]["run_id"] == records[0]["run_id"] == judged.rows[0].run_id
     assert told["rows"][0]["ways"] == [list(way.path) for way in judged.rows[0].ways]
     assert (records[0]["old"], records[0]["new"]) == ("ok:grounded_answer", "ok:clarify")
-    assert (records[2]["old"], records[2]["node"]) == ("stopped:invalid_intent:kind", "plan")
+    assert (records[0]["parted_at"], records[2]["old"], records[2]["node"]) == ("context_guard", REFUSED, "plan")
     assert len({tuple(row) for row in records}) == 1
+    assert all(value is None or isinstance(value, str | int) for row in records for value in row.values())
 
 
 @each_row(
-    ("limit", "is_exceeded"),
+    ("limit", "found", "exceeded"),
     [
-        ("changed:0", True),
-        ("changed:20%", False),
-        ("ok>ok:clarify:0", True),
-        ("ok>stopped:0", False),
-        ("unreplayable:1", True),
-        ("unreplayable:redacted:0", True),
-        ("unreplayable:erased:0", False),
-        ("other_pattern:1", False),
+        ("ok>ok:0", 1, True),
+        ("ok:grounded_answer>ok:clarify:0", 1, True),
+        ("stopped>ok:0", 0, False),
+        ("ok>stopped:invalid_answer:0", 0, False),
+        ("changed:0", 1, True),
+        ("unknown:14%", 1, True),
+        ("unknown:15%", 1, False),
+        ("unreplayable:version:0", 1, True),
+        ("unreplayable:redacted:1", 1, False),
+        ("unreplayable:erased:0%", 0, False),
+        ("other_pattern:1", 1, False),
     ],
 )
-def test_a_limit_counts_the_runs_that_it_is_about(limit, is_exceeded):
-    assert parse_fail_on(limit, RAG_REASONS).is_exceeded(judged_strictly()) == is_exceeded
+def test_a_limit_counts_changes_or_a_class(limit, found, exceeded):
+    """Endings by status, by outcome, by the beginning of a reason; a number, or a percentage of all runs."""
+    parsed = parse_fail_on(limit, RAG_REASONS)
+    assert (parsed.count_what_if_runs(judged_strictly()), parsed.is_exceeded(judged_strictly())) == (found, exceeded)
+
+
+@each_row(
+    ("limit", "message"),
+    [
+        ("stopped>ok", "a whole number or a percentage behind the last colon; given: 'stopped>ok'"),
+        ("stoped>ok:0", "endings called ok, stopped, refused, .*; given: 'stoped'"),
+        ("ok:ground>ok:0", "an outcome of rag: grounded_answer, grounded_partial, clarify; given: 'ground'"),
+        ("ok>stopped:no_such:0", "a stop reason of rag; given: 'no_such'"),
+        ("chnged:0", "OLD>NEW:MOST, CLASS:MOST or .*, with a class of same, .*; given: 'chnged'"),
+    ],
+)
+def test_a_limit_that_is_none_is_refused(limit, message):
+    """A name that is mistyped would never be exceeded, so it is an error."""
+    with pytest.raises(ConfigurationError, match=f"^--fail-on {limit!r}: required: {message}$"):
+        parse_fail_on(limit, RAG_REASONS)
 
 
 def test_other_declarations_are_named():
@@ -154,12 +171,7 @@ def test_a_run_that_was_changed_costs_no_other_one(change, tmp_path):
     with opened(tmp_path / "runs.db") as connection:
         connection.execute(f"{CHANGES[change]} WHERE seq IN (1, 4)")
     judged = what_if(create_rag_agent(), store.runs())
-    assert [(row.seq, row.kind) for row in judged.rows] == [
-        (1, "unreplayable"),
-        (2, "same"),
-        (3, "same"),
-        (4, "unreplayable"),
-    ]
+    assert [row.kind for row in judged.rows] == ["unreplayable", "same", "same", "unreplayable"]
     changed = "content" if "contents" in CHANGES[change] else "entry"
     assert [row.why for row in judged.rows[::3]] == [f"changed: its {changed} is not what was recorded"] * 2
     assert "unreplayable        2  changed 2" in judged.table()

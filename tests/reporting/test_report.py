@@ -8,11 +8,12 @@ from copy import deepcopy
 from functools import cache
 
 import pytest
-from rag_agents import CANDIDATE, QUESTION, agent_with
+from rag_agents import CANDIDATE, QUESTION, agent, agent_with
+from recorded_runs import recorded
 from reported_runs import page, result_of, said, with_class
 from tables import each_row
 
-from guardgraph import ConfigurationError, InputError, create_rag_agent, report
+from guardgraph import ConfigurationError, InputError, RagBudget, create_rag_agent, report, what_if
 from guardgraph.testing import ScriptedChatModel
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -216,3 +217,14 @@ def test_a_page_is_saved_as_html_alone(tmp_path):
 def test_what_is_no_run_is_refused(run, message):
     with pytest.raises(InputError, match=re.escape(message)):
         report(run)
+
+
+def test_the_page_of_a_what_if_has_bars_both_ways_and_what_is_unknown():
+    """How many went from where to where, a picture for each kind of change, and the calls that nobody recorded."""
+    runs = [recorded(make, QUESTION) for make in (create_rag_agent, lambda recorder: agent({}, recorder=recorder))]
+    made = report(what_if(create_rag_agent(budget=RagBudget(min_chunk_score=0.9)), runs))
+    assert repr(made) == "<Page: What if, rag: 1 of 2 runs changed>"
+    for part in ("From ending to ending", "Where the ways part", "here they part", "Unknown", 'class="bar"'):
+        assert part in made.html
+    assert "<script" not in made.html
+    assert "http://" not in made.html.replace("http://www.w3.org/2000/svg", "")
