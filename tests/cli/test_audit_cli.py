@@ -6,6 +6,7 @@ import re
 import pytest
 from cli_runs import empty_folder, refused, run
 from stored_runs import asked, opened, recording
+from test_open_runs import beginning, note
 
 from guardgraph import InputError, report, sql_store
 from guardgraph.graphs.patterns import PATTERNS
@@ -23,6 +24,16 @@ def store(here, monkeypatch):
     made.record(recording(2))
     made.record({**recording(3), "redacted": [["input", "question"]]})
     return made
+
+
+@pytest.fixture
+def working(store):
+    """The store, in which a run acted and another one waits: neither has ended."""
+    store.begin(beginning(11))
+    store.note(note(11))
+    store.begin(beginning(12, thread="7"))
+    store.note(note(12, kind="waiting", phase="approve"))
+    return store
 
 
 def printed(*arguments, code=0):
@@ -103,6 +114,50 @@ def test_runs_are_erased(store):
     assert "cron" in verified
     assert "erased" in printed("show", run_id)
     assert all(row["erased"] for row in json.loads(printed("list", "--json")))
+
+
+def test_what_is_open_is_listed(working):
+    """Behind the runs that have ended, or alone; with whether it waits, and whether it acted."""
+    for given, seqs in (
+        ((), [1, 2, 3, 4, 6]),
+        (("--open",), [4, 6]),
+        (("--waiting",), [6]),
+        (("--open", "--tenant", "globex"), []),
+        (("--open", "--pattern", "rag"), []),
+        (("--open", "--since", "2999-01-01"), []),
+        (("--open", "--tenant", "acme", "--pattern", "triage"), [4, 6]),
+    ):
+        assert [row["seq"] for row in json.loads(printed("list", *given, "--json"))] == seqs
+    text = " ".join(printed("list").split())
+    assert "triage: open, 1 act noted, of which the outcome of 1 is unknown" in text
+    assert "triage: waiting for a person, no act noted" in text
+
+
+def test_a_verification_asks_the_checkpointer(working, here):
+    """Named by its module; what it does not have is a finding, and what is no checkpointer is one clear line."""
+    (here / "kept_threads.py").write_text("from langgraph.checkpoint.memory import InMemorySaver as make\nnone = 7\n")
+    asked = ("verify", "--checkpointer", "kept_threads:make")
+    text = " ".join(printed(*asked, code=3).split())
+    assert f"entry 6: run {beginning(12)['run_id']} is open, and its thread has no checkpoint" in text
+    found = json.loads(printed(*asked, "--json", code=3))["open"]
+    assert [(item["thread"], item["seq"]) for item in found if item["lost"]] == [("7", 6)]
+    said = refused(run("audit", "verify", "--checkpointer", "kept_threads:none"))
+    assert "a LangGraph checkpointer is required; given: int" in said
+    assert "module:factory is required" in refused(run("audit", "verify", "--checkpointer", "x"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nobody", "--by", "me", "--why", "x"), "run_id: a run of the store is required; given: 'nobody'"),
+        ((recording(1)["run_id"], "--by", "me", "--why", "x"), "a run that is open is required; it has ended"),
+        ((beginning(11)["run_id"], "--by", " ", "--why", "x"), "by: who closes, a text of at most 200 characters"),
+        ((beginning(11)["run_id"], "--by", "me", "--why", "a\nb"), "why: why it is closed, a text of at most 200"),
+    ],
+)
+def test_what_cannot_be_closed_is_one_clear_line(arguments, message, working):
+    assert message in refused(run("audit", "close", *arguments))
+    assert len(working.open_runs()) == 2
 
 
 @pytest.mark.parametrize(

@@ -96,3 +96,15 @@ def test_what_cannot_be_drawn_is_one_line(arguments, message, user_files):
     (user_files / "other").write_text(json.dumps({"path": ["x\x1b[31m"], "stop_reason": "no"}), encoding="utf-8")
     assert message in refused(run("draw", *arguments)).replace("\\x1b", "")
     assert not list(user_files.glob("*.svg"))
+
+
+def test_report_writes_a_brief_of_a_kept_run(here):
+    """A file that ends in .md gets the brief; a stopped run and a graph beside it are refused."""
+    _write(result_of("research"))
+    _write(result_of("research stopped"), "stopped.json")
+    assert run("report", "run.json", "-o", "run.md", "--asked", "What?").exit_code == 0
+    brief = guardgraph.format_brief(result_of("research"), asked="What?")
+    assert (here / "run.md").read_text(encoding="utf-8") == brief
+    assert "ended well is required; given: invalid_" in refused(run("report", "stopped.json", "-o", "stopped.md"))
+    assert "--graph: for a page" in refused(run("report", "run.json", "-o", "run.md", "--graph", "research"))
+    assert not (here / "stopped.md").exists()

@@ -6,7 +6,10 @@ import sys
 
 import pytest
 from cli_runs import empty_folder, refused, run
+from research_cases import REQUEST, research
 from web_server import WebServer, answer, redirect
+
+from guardgraph import format_brief
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
@@ -108,3 +111,21 @@ def test_a_report_searches_several_times(web):
     result = json.loads(done.stdout)
     assert (len(result["queries"]), result["stopped_because"]) == (2, "enough")
     assert "Still open" in researched("--report").stdout
+
+
+def test_a_terminal_shows_the_steps_and_stderr_says_why_there_is_no_brief(here, monkeypatch):
+    (here / "policy.yaml").write_text(
+        "pattern: research\npolicy:\n  allowed_domains_execution: [regulator.example.org]\n"
+    )
+    done = run("research", "--markdown", "--policy", "policy.yaml")
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert "there is no brief: the run was stopped, no_reliable_sources in read_extract" in done.stderr
+    told = []
+    monkeypatch.setattr("guardgraph.cli.making.print_on_stderr", told.append)
+    assert run("research", "--markdown").exit_code == 0
+    assert told == []
+    monkeypatch.setattr("guardgraph.cli.making.is_stderr_watched", lambda: True)
+    printed = run("research", "--markdown").stdout
+    assert printed == format_brief(research(), asked=REQUEST["request"]["question"])
+    assert told[0].startswith("request_guard: ")
+    assert told[-1] == "answered: grounded_research_answer"

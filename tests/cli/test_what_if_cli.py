@@ -105,3 +105,30 @@ def test_wrong_options_are_one_line_and_code_2(folder, arguments, message):
     (folder / "text.jsonl").write_text("text\n")
     (folder / "twice.jsonl").write_text('{"a": {"a": 1}, "b": [{"a": 1, "a": 1}]}\n')
     assert refused(command(*arguments)).startswith(message)
+
+
+def test_a_store_of_another_pattern_judges_nothing_and_says_so(folder):
+    """The command ends as one that is used wrongly, and names what there is."""
+    told = refused(run("what-if", "guardgraph:create_tool_agent", "--store", "runs.jsonl"))
+    assert "runs of tools, which the candidate judges, are required; given: rag" in told
+
+
+def test_evaluate_prints_the_rates_of_a_file_and_what_is_missing(folder):
+    """The command writes the page too, and ends with 3 below a limit."""
+    full = {"question": "What is the P1 first response target?", "facts": ["15  MINUTES"]}
+    moons = {"id": "moons", "question": "Which planet has the most moons?", "facts": "Saturn"}
+    (folder / "rows.jsonl").write_text(f"{json.dumps(full)}\n{json.dumps(moons)}\n")
+    command = ("evaluate", "guardgraph:create_rag_agent", "rows.jsonl")
+    done = run(*command, "--fail-under", "facts=0.5", "-o", "page.html")
+    assert done.exit_code == 0, done.stderr
+    assert "facts       50.0%" in done.stdout
+    assert "moons  ok:clarify  lacks 'Saturn'" in done.stdout
+    assert "lacks" in (folder / "page.html").read_text()
+    done = run(*command, "--fail-under", "facts=0.9", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["low"]) == (3, {"facts": 0.5})
+    for wrong, said in (
+        (("--fail-under", "facts"), "--fail-under: answered, ending, facts, citations, passed with a share"),
+        (("--recordings", "none.jsonl"), "--recordings 'none.jsonl': cannot be read"),
+        (("--policy", "none.yaml"), "none.yaml"),
+    ):
+        assert said in refused(run(*command, *wrong))

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from cli_runs import run
 from tables import each_row
 
 from guardgraph import ConfigurationError, InputError, RagBudget, create_rag_agent, evaluate, report
@@ -86,31 +85,6 @@ def test_a_page_and_a_notebook_show_it_without_markup_of_others():
         assert "<b>x" not in html
         assert "<script>alert" not in html
         assert "alert(1)" in html
-
-
-def test_the_command_evaluates_a_file(tmp_path, monkeypatch):
-    """The command prints the rates and what is missing, writes the page, and ends with 3 below a limit."""
-    monkeypatch.chdir(tmp_path)
-    rows = [FULL, {**MOONS, "facts": "Saturn"}]
-    (tmp_path / "data.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    command = ("evaluate", "guardgraph:create_rag_agent", "data.jsonl")
-    done = run(*command, "--fail-under", "facts=0.5", "-o", "page.html")
-    assert done.exit_code == 0, done.stderr
-    assert "facts       50.0%" in done.stdout
-    assert "moons  ok:clarify  lacks 'Saturn'" in done.stdout
-    assert "lacks" in (tmp_path / "page.html").read_text()
-    done = run(*command, "--fail-under", "facts=0.9", "--json")
-    assert done.exit_code == 3
-    assert json.loads(done.stdout)["low"] == {"facts": 0.5}
-    for wrong, said in (
-        (("--fail-under", "facts"), "--fail-under: answered, ending, facts, citations, passed with a share"),
-        (("--recordings", "none.jsonl"), "--recordings 'none.jsonl': cannot be read"),
-        (("--policy", "none.yaml"), "none.yaml"),
-    ):
-        done = run(*command, *wrong)
-        assert (done.exit_code, done.stdout) == (2, "")
-        assert said in done.stderr
-        assert "Traceback" not in done.stderr
 
 
 def test_recorded_runs_are_tests(tmp_path):

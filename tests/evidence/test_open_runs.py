@@ -7,7 +7,6 @@ from functools import cache
 
 import psycopg
 import pytest
-from cli_runs import empty_folder, refused, run
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from exported_runs import private_pem
 from langgraph.checkpoint.memory import InMemorySaver
@@ -298,82 +297,6 @@ def test_a_note_that_was_changed_is_not_given_back(url):
     executed(url, "UPDATE guardgraph_contents SET content = replace(content, 'invoice', 'bill') WHERE seq = 1")
     [left] = store.open_runs()
     assert (left.begun, left.changed) == (None, "its content is not what was written")
-
-
-# The command line
-
-URL = "sqlite:///runs.db"
-
-
-@pytest.fixture
-def store(tmp_path, monkeypatch):
-    """A store with a run that has ended, one that acted, one that waits; the environment names it."""
-    empty_folder(tmp_path, monkeypatch)
-    monkeypatch.setenv("GUARDGRAPH_AUDIT", URL)
-    made = sql_store(URL)
-    made.record(recording(9))
-    made.begin(beginning(1))
-    made.note(note(1))
-    made.begin(beginning(2, thread="7"))
-    made.note(note(2, kind="waiting", phase="approve"))
-    return made
-
-
-def printed(*arguments, code=0):
-    done = run("audit", *arguments)
-    assert done.exit_code == code, done.output
-    return done.stdout
-
-
-ACTED = "open, 1 act noted, of which the outcome of 1 is unknown"
-
-
-def test_what_is_open_is_listed(store):
-    """Behind the runs that have ended, or alone; with whether it waits, and whether it acted."""
-    rows = json.loads(printed("list", "--json"))
-    assert [(row["seq"], row["status"]) for row in rows] == [(1, "ok"), (2, "open"), (4, "waiting")]
-    assert [row["seq"] for row in json.loads(printed("list", "--open", "--json"))] == [2, 4]
-    assert [row["seq"] for row in json.loads(printed("list", "--waiting", "--json"))] == [4]
-    assert json.loads(printed("list", "--open", "--tenant", "globex", "--json")) == []
-    assert json.loads(printed("list", "--open", "--pattern", "rag", "--json")) == []
-    assert json.loads(printed("list", "--open", "--since", "2999-01-01", "--json")) == []
-    assert len(json.loads(printed("list", "--open", "--tenant", "acme", "--pattern", "triage", "--json"))) == 2
-    text = " ".join(printed("list").split())
-    assert f"triage: {ACTED}" in text
-    assert "triage: waiting for a person, no act noted" in text
-
-
-def test_a_verification_asks_the_checkpointer(store, tmp_path):
-    """Named by its module; what it does not have is a finding, and what is no checkpointer is one clear line."""
-    (tmp_path / "kept_threads.py").write_text(
-        "from langgraph.checkpoint.memory import InMemorySaver\nmake = InMemorySaver\nnone = 7\n"
-    )
-    text = " ".join(printed("verify", "--checkpointer", "kept_threads:make", code=3).split())
-    assert f"entry 4: run {beginning(2)['run_id']} is open, and its thread has no checkpoint" in text
-    [lost] = [
-        item
-        for item in json.loads(printed("verify", "--checkpointer", "kept_threads:make", "--json", code=3))["open"]
-        if item["lost"]
-    ]
-    assert (lost["thread"], lost["seq"]) == ("7", 4)
-    assert "a LangGraph checkpointer is required; given: int" in refused(
-        run("audit", "verify", "--checkpointer", "kept_threads:none")
-    )
-    assert "module:factory is required" in refused(run("audit", "verify", "--checkpointer", "x"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("nobody", "--by", "me", "--why", "x"), "run_id: a run of the store is required; given: 'nobody'"),
-        ((recording(9)["run_id"], "--by", "me", "--why", "x"), "a run that is open is required; it has ended"),
-        ((beginning(1)["run_id"], "--by", " ", "--why", "x"), "by: who closes, a text of at most 200 characters"),
-        ((beginning(1)["run_id"], "--by", "me", "--why", "a\nb"), "why: why it is closed, a text of at most 200"),
-    ],
-)
-def test_what_cannot_be_closed_is_one_clear_line(arguments, message, store):
-    assert message in refused(run("audit", "close", *arguments))
-    assert len(store.open_runs()) == 2
 
 
 # Documents

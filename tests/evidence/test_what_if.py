@@ -4,7 +4,6 @@ import json
 from functools import cache
 
 import pytest
-from cli_runs import run
 from rag_agents import QUESTION
 from recorded_runs import recorded
 from stored_runs import opened, recording
@@ -198,14 +197,3 @@ def test_what_is_no_run_is_refused():
         what_if(triage(), [recorded(triage), "run"])
     with pytest.raises(InputError, match=r"^runs: stored runs, as of store\.runs\(\), or recordings; given: SqlStore$"):
         what_if(triage(), sql_store("sqlite:///none.db"))
-
-
-def test_a_store_of_another_pattern_judges_nothing_and_says_so(tmp_path):
-    """The command ends as one that is used wrongly, and names what there is."""
-    kept = InMemoryRecorder()
-    create_rag_agent(recorder=kept).invoke({"question": "What is the P1 first response target?"})
-    file = tmp_path / "runs.jsonl"
-    file.write_text(json.dumps(kept.runs[0]) + "\n")
-    done = run("what-if", "guardgraph:create_tool_agent", "--store", str(file))
-    assert done.exit_code == 2
-    assert "runs of tools, which the candidate judges, are required; given: rag" in done.stderr

@@ -1,11 +1,8 @@
 """Briefs as Markdown: numbers behind sentences, a table of sources, and nothing of models or pages but text."""
 
-import json
 import re
-from pathlib import Path
 
 import pytest
-from cli_runs import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -123,48 +120,9 @@ def test_any_text(parts):
     assert [token.tag for token in tokens(said) if token.type == "heading_open"] == ["h1", "h2"]
 
 
-@pytest.mark.parametrize("given", ["stopped", "waiting", "rag", "nothing", "no details", "text"])
-def test_what_has_no_brief(given):
-    results = {
-        "stopped": lambda: research(writer=lambda view: {}),
-        "waiting": lambda: {"status": "waiting", "__interrupt__": [object()]},
-        "rag": lambda: create_rag_agent().invoke({"question": DEMO_QUESTION}),
-        "nothing": dict,
-        "no details": lambda: {**made(), "citation_details": [5]},
-        "text": lambda: "ok",
-    }
-    with pytest.raises(InputError, match="run: a run of the Research agent that ended well is required; given: "):
-        format_brief(results[given]())
-
-
-def test_the_command_says_on_stderr_why_there_is_none(tmp_path):
-    policy = tmp_path / "policy.yaml"
-    policy.write_text("pattern: research\npolicy:\n  allowed_domains_execution: [regulator.example.org]\n")
-    done = run("research", "--markdown", "--policy", str(policy))
-    assert (done.exit_code, done.stdout) == (3, "")
-    assert "there is no brief: the run was stopped, no_reliable_sources in read_extract" in done.stderr
-
-
-def test_a_terminal_shows_the_steps(monkeypatch):
-    told = []
-    monkeypatch.setattr("guardgraph.cli.making.print_on_stderr", told.append)
-    assert run("research", "--markdown").exit_code == 0
-    assert told == []
-    monkeypatch.setattr("guardgraph.cli.making.is_stderr_watched", lambda: True)
-    assert run("research", "--markdown").stdout == format_brief(research(), asked=QUESTION)
-    assert told[0].startswith("request_guard: ")
-    assert told[-1] == "answered: grounded_research_answer"
-
-
-def test_report_writes_a_brief_of_a_kept_run(tmp_path, monkeypatch):
-    """A file that ends in .md gets the brief; a stopped run and a graph beside it are refused."""
-    monkeypatch.chdir(tmp_path)
-    result = research()
-    Path("run.json").write_text(json.dumps(result), encoding="utf-8")
-    Path("stopped.json").write_text(json.dumps(research(writer=lambda view: {})), encoding="utf-8")
-    assert run("report", "run.json", "-o", "run.md", "--asked", QUESTION).exit_code == 0
-    assert Path("run.md").read_text(encoding="utf-8") == format_brief(result, asked=QUESTION)
-    stopped = run("report", "stopped.json", "-o", "stopped.md")
-    assert (stopped.exit_code, Path("stopped.md").exists()) == (2, False)
-    assert "ended well is required; given: invalid_answer:empty" in stopped.stderr
-    assert "--graph: for a page" in run("report", "run.json", "-o", "run.md", "--graph", "research").stderr
+def test_what_has_no_brief():
+    waiting = {"status": "waiting", "__interrupt__": [object()]}
+    of_rag = create_rag_agent().invoke({"question": DEMO_QUESTION})
+    for run in (research(writer=lambda view: {}), waiting, of_rag, {}, {**made(), "citation_details": [5]}, "ok"):
+        with pytest.raises(InputError, match="run: a run of the Research agent that ended well is required; given: "):
+            format_brief(run)
