@@ -71,7 +71,7 @@ def find_claim_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tu
 
 
 def _strip_marks(said: str, is_numbered: bool) -> str:
-    said = _MARKED.sub("", _NUMBERED.sub("", said, count=1) if is_numbered else said)
+    said = _MARKED.sub("", _NUMBERED.sub("", said) if is_numbered else said)
     bold = _BOLD.fullmatch(said)
     said = f"{bold[2]}{bold[3]}" if bold else said
     return said.strip("| \t") if said.startswith("|") else said.strip()

@@ -29,6 +29,7 @@ OPEN = (
     *("the issue may be resolved by noon", "we will post updates until it is resolved", "it might happen again"),
     *("we cannot guarantee a refund", "we do not promise a refund", "the queue has an ordering guarantee"),
     *("we will update again in 15 minutes", "we concluded that a switch had failed", "the issue is back"),
+    *("it will soon be resolved if the patch works", "it will be fixed unless the test fails"),
     *("the new alert should help prevent similar issues", "we will be back with more details", "it ended up full"),
     *("we test to ensure that no data is lost", "we hope to fix it tonight", "we expect it to be resolved by noon"),
     *("the host name resolved to 10.0.0.1", "we will tell you once it is fixed and the service is back to normal"),

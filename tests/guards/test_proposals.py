@@ -10,6 +10,7 @@ from tables import each_row
 from test_plain import JSON, VALUES, same
 
 from guardgraph.grammar import Outcome, Stop, evidence, found, proposal, proposed_object, proposed_text
+from guardgraph.guards.proposals import read_text_reply
 from guardgraph.plain.json import NotJson, parse_json
 
 ABOUT = {"proposer": "p", "usage": {"input_tokens": 1}}
@@ -187,6 +188,42 @@ def test_evidence_is_added_to_whatever_stop_is_raised():
     assert repr(raised.value) == "Stop('invalid', raw, details)"
     with evidence(raw=1):
         pass
+
+
+def replied(content, form):
+    return proposal(Outcome("text", content, {"prompt": "p", "form": form}).packed())
+
+
+@each_row(
+    ("said", "read"),
+    [
+        ("It is up. It is up. It is fast.", "It is up. It is fast."),
+        ("It is up.\nIt is up.\nQuestion: Is it?\n[1] It is fast.", "It is up.\n1. It is fast."),
+        ("<think>Hm.</think>\n```\nIt is up.\n```", "It is up."),
+        ("Question: it is up.", "it is up."),
+    ],
+)
+def test_a_text_says_everything_once(said, read):
+    """Sentences that come again are left out, and so are thinking, fences and questions that the model asks itself."""
+    assert read_text_reply(replied(said, "text")) == read
+    assert read_text_reply(replied(said, "json")) is None
+
+
+@each_row(
+    ("said", "read"),
+    [
+        ('{"a": 1} is it, no: {"a": "x\ny"}, I hope.', {"a": "x\ny"}),
+        ('{"a": 1} is it.', {"a": 1}),
+        ('A {{"a": 1} or {.', {"a": 1}),
+        ('<think>{"a": 1}</think> none', None),
+        ('It is {"a": 1e999}.', None),
+        ("It is none.", None),
+    ],
+)
+def test_a_model_without_a_schema_may_talk_around_its_object(said, read):
+    """The last object of its text counts, with line ends in its strings; held to a schema, it says the object alone."""
+    assert replied(said, "json").value == read
+    assert replied(said, None).unreadable
 
 
 def test_a_reply_that_was_asked_for_as_a_text_is_read_as_one():

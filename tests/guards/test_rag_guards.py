@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.guards.answers import judge_answer
+from guardgraph.guards.answers import is_partial, judge_answer
 from guardgraph.guards.rag import answer as answer_guards
 from guardgraph.guards.rag import intent as intent_guards
 from guardgraph.guards.rag import retrieval as retrieval_guards
@@ -35,16 +35,13 @@ def test_a_question_that_is_none(question):
 
 
 def test_the_newest_turns_stand_beside_a_question():
-    """As many as there may be; what is left out is counted, and without a number of turns there are none."""
-    turns = [{"role": "user", "content": word} for word in ("old", "new")]
-    task = intent_guards.parse_rag_request("q", turns, max_turns=1, max_chars=9)
-    assert task == {"question": "q", "history": [turns[1]], "turns_left_out": 1}
-    assert "history" not in intent_guards.parse_rag_request("q", turns, max_turns=1, max_chars=2)
-    assert intent_guards.parse_rag_request("q", turns) == {"question": "q"}
-
-
-def test_what_the_user_said_are_the_question_and_the_user_s_turns():
+    """As many, of as many characters, as there may be; what is left out is counted. Only the user's words license."""
     turns = [{"role": "user", "content": "old"}, {"role": "assistant", "content": "new"}]
+    for most, chars in ((1, 9), (2, 3)):
+        task = intent_guards.parse_rag_request("q", turns, max_turns=most, max_chars=chars)
+        assert task == {"question": "q", "history": [turns[1]], "turns_left_out": 1}
+    assert "history" not in intent_guards.parse_rag_request("q", turns, max_turns=2, max_chars=2)
+    assert intent_guards.parse_rag_request("q", turns) == {"question": "q"}
     assert intent_guards.read_user_words({"question": "q", "history": turns}) == "old\nq"
 
 
@@ -88,33 +85,30 @@ def test_reference_intents():
 # The execution list
 
 
-def execute(intent, policy=SOURCES, execution=SOURCES, max_query_chars=240):
-    return intent_guards.check_intent_execution(
-        intent, policy=policy, execution=execution, max_query_chars=max_query_chars
-    )
+def execute(intent, **lists):
+    given_ = {"policy": SOURCES, "execution": SOURCES, "max_query_chars": 240, **lists}
+    return intent_guards.check_intent_execution(intent, **given_)
 
 
 def test_no_sources_named_are_those_on_both_lists():
     assert execute(INTENT) == sorted(SOURCES)
     assert execute(INTENT, execution=["wiki", "security_policy"]) == ["security_policy"]
     assert execute(INTENT, policy=()) == execute(INTENT, execution=()) == []
-    assert execute({**INTENT, "sources": ["security_policy", "billing_policy"]}) == [
-        "billing_policy",
-        "security_policy",
-    ]
+    assert execute({**INTENT, "sources": ["security_policy", "billing_policy"]}) == sorted(SOURCES)[:2]
 
 
 @each_row(
     ("lists", "first"),
     [
-        ({"execution": ["billing_policy"]}, "security_policy"),
-        ({"policy": ["billing_policy"]}, "security_policy"),
-        ({"execution": []}, "billing_policy"),
+        ({"execution": ["billing_policy"]}, ":security_policy"),
+        ({"policy": ["billing_policy"]}, ":security_policy"),
+        ({"execution": []}, ":billing_policy"),
+        ({"denied": ["support_policy"]}, "_listed:support_policy"),
     ],
 )
 def test_a_source_that_is_switched_off(lists, first):
-    """A requested source must be on both lists; the first in sorted order that is not gives the reason."""
-    assert stop_of(execute, {**INTENT, "sources": list(SOURCES)}, **lists).reason == f"source_denied:{first}"
+    """A requested source must be on both lists, and on none that denies; the first in sorted order gives the reason."""
+    assert stop_of(execute, {**INTENT, "sources": list(SOURCES)}, **lists).reason == f"source_denied{first}"
 
 
 def test_the_query_is_judged_before_the_sources():
@@ -122,9 +116,6 @@ def test_the_query_is_judged_before_the_sources():
     assert execute({**INTENT, "query": "q" * 240}) == sorted(SOURCES)
     stop = stop_of(execute, {**INTENT, "query": "q" * 241, "sources": ["wiki"]})
     assert stop.reason == "invalid_intent:query_too_long"
-    lists = {"policy": SOURCES, "execution": SOURCES, "denied": SOURCES[:1], "max_query_chars": 240}
-    stop = stop_of(intent_guards.check_intent_execution, {**INTENT, "sources": SOURCES}, **lists)
-    assert stop.reason == f"source_denied_listed:{SOURCES[0]}"
 
 
 CANDIDATE = {"doc_id": "a", "source": "support_policy", "text": "Uptime is 99.95 %.", "score": 0.5}
@@ -189,9 +180,8 @@ def test_rank_is_the_order_of_the_list():
     raw = [{**CANDIDATE, "doc_id": str(place), "score": score} for place, score in enumerate(scores)]
     assert [item["doc_id"] for item in parse_found(raw, top_k=3)] == ["1", "2", "4"]
     assert parse_found(raw, top_k=0) == []
-    assert (
-        stop_of(parse_found, [*raw, {**CANDIDATE, "source": "wiki"}], top_k=1).reason == "tool_invalid_output:retrieve"
-    )
+    stop = stop_of(parse_found, [*raw, {**CANDIDATE, "source": "wiki"}], top_k=1)
+    assert stop.reason == "tool_invalid_output:retrieve"
 
 
 # The context
@@ -220,13 +210,6 @@ def test_reference_citations():
             assert decided == ({"value": details} if valid else {"stop": "invalid_answer:missing_citations"})
 
 
-def test_citations_out_of_context():
-    """An unknown id stops the run, with what is unknown and what was there, both sorted, each once."""
-    stop = stop_of(answer_guards.check_citations, ["z", "a", "y ", "z", "A"], [chunk("b"), chunk("a"), chunk("a")])
-    assert stop.reason == "invalid_answer:citations_out_of_context"
-    assert stop.evidence == {"invalid_citations": ["A", "y", "z"], "context_doc_ids": ["a", "b"]}
-
-
 @each_row(
     ("raw", "given"),
     [
@@ -246,7 +229,7 @@ def test_what_is_no_ranking_names_what_was_given(raw, given):
     assert [item["doc_id"] for item in ranked] == ["b", "a"]
 
 
-@each_row(("codes", "is_kept"), [(["de", "x" * 8], True), (["de", ""], False), (["x" * 99], False), ("de", False)])
+@each_row(("codes", "is_kept"), [(["d", "x" * 8], True), (["de", ""], False), (["x" * 99], False), ("de", False)])
 def test_languages_of_a_candidate_are_a_list_of_codes(codes, is_kept):
     """What a base says of languages without a measured threshold is kept; anything else is a candidate left out."""
     item = {**CANDIDATE, "unmeasured": codes}
@@ -269,12 +252,36 @@ def test_marks_of_an_answer_are_citations_of_their_sentences():
     assert stop.evidence == {"invalid_citations": ["z"], "context_doc_ids": ["a", "b"]}
 
 
+@each_row(
+    ("answer", "refused"),
+    [
+        ("Ada: “All is well, says Bob.” [a]", None),
+        ("Ada: “All is well, says Bob” [b]", "All is well, says Bob"),
+        ("It is up. [a] Ada: “All is bad, says Bob” [a] [b]", "All is bad, says Bob"),
+    ],
+)
+def test_a_quote_stands_in_what_its_sentence_cites(answer, refused):
+    """Where each sentence has to cite, word for word; of another source it is refused, with its sentence."""
+    chunks = [chunk("a", "Ada: “All is well, says Bob.” It is up."), chunk("b", "Ada: all.")]
+    read = answer_guards.read_answer(answer, [], chunks, must_cite=True)
+    rules = {"task": {"question": "q"}, "workings": [], "policy": RagPolicy(require_sentence_citations=True)}
+    if refused is None:
+        assert answer_guards.check_answer_sentences(read, **rules).verdict == "supported"
+    else:
+        stop = stop_of(answer_guards.check_answer_sentences, read, **rules)
+        shown = {"unsupported": [refused], "sentence": f"Ada: “{refused}”"}
+        assert (stop.reason, stop.evidence) == ("invalid_answer:quote_not_in_source", shown)
+
+
+def test_a_marked_answer_is_partial_where_it_is_more_than_doubtful():
+    assert not is_partial([{"verdict": "doubtful"}])
+    assert is_partial([{"verdict": "doubtful"}, {"verdict": "unsupported"}])
+
+
 @each_row("span", [[0, True], [5, 5], [-1, 3], [0], "x", [0.0, 5]])
 def test_a_span_is_two_places_of_the_document(span):
-    found = [{**CANDIDATE, "span": each} for each in (span, [0, 5])]
-    parsed = retrieval_guards.parse_candidates(
-        [found[0], {**found[1], "doc_id": "b"}], allowed_sources=SOURCES, top_k=4
-    )
+    found = [{**CANDIDATE, "span": span}, {**CANDIDATE, "doc_id": "b", "span": [0, 5]}]
+    parsed = retrieval_guards.parse_candidates(found, allowed_sources=SOURCES, top_k=4)
     assert [item["span"] for item in parsed.candidates] == [[0, 5]]
     assert parsed.left_out[0]["allowed"].startswith("span: [start, end)")
 

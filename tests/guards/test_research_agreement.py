@@ -119,3 +119,6 @@ def test_pages_that_are_one_source(one, other, why):
     assert judged.explain_dependence(one.url, other.url) == why
     assert judged.explain_dependence(other.url, one.url) == why
     assert judged.count_sources([one.url, other.url]) == (2 if why is None else 1)
+    notes = [{"id": each.url, "claim": BASE, "quote": BASE, "url": each.url} for each in (one, other)]
+    [first, _] = compare_notes(notes, {one.url: one, other.url: other})
+    assert first["standing"] == ("agreed" if why is None else "single_source")

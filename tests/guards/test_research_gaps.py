@@ -94,7 +94,7 @@ def test_what_is_missing_is_read():
     assert gaps({"queries": ["OLD", "a  b", "A B", "c" * 400]}) == ([], ["a b", "c" * 400])
     assert gaps({"queries": ["x"] * 20}).queries == ["x"]
     assert stop_of(gaps, {"queries": ["the FALCON plan"]}).reason == "query_denied"
-    assert gaps({"queries": ["the falconry plan"]}).queries == ["the falconry plan"]
+    assert gaps({"queries": ["my xfalcony plan"]}).queries == ["my xfalcony plan"]
     assert gaps({"queries": ["the falcon plan"]}, known=["What of Falcon?"]).queries == ["the falcon plan"]
 
 

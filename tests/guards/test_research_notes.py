@@ -14,12 +14,17 @@ from guardgraph.guards.research.answer import check_answer_sentences, describe_c
 from guardgraph.guards.research.notes import number_notes, parse_notes, read_text_notes, verify_notes
 from guardgraph.guards.research.pages import (
     MOST_LINKED_HOSTS,
+    SHOWN_CHARS,
+    SHOWN_DETAILS,
+    describe_failed_page,
     explain_page_difference,
     is_usable_page,
     parse_source_page,
     show_source_page,
 )
+from guardgraph.guards.research.sources import sort_read_pages
 from guardgraph.guards.stop import Stop
+from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import ResearchPolicy
 
 DEMO = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
@@ -70,10 +75,37 @@ def test_under_other_hosts_or_limits_a_page_might_have_been_another(said, why):
     """A page that was read is read with more room too; a failure under another limit might have been none."""
     given_ = {"hosts": ["a.io"], "limits": {"max_page_bytes": 9}}
     assert (why or "None") in str(explain_page_difference(said, **given_))
-    failed = {"type": "ReadFailure", "expected": {"reason": "too_large", "details": said}}
     expected = "its max_page_bytes was 5, and is 9" if why is None else why
     if "reason" not in said:
-        assert expected in str(explain_page_difference({"reason": "tool_error", "details": failed}, **given_))
+        assert expected in str(explain_page_difference(failed_page("too_large", said), **given_))
+    assert "robots.txt denied it" in explain_page_difference(failed_page("robots_denied", said), **given_)
+
+
+def failed_page(reason, details):
+    said = {"type": "ReadFailure", "expected": {"reason": reason, "details": details}}
+    return {"reason": "tool_error", "details": said}
+
+
+def test_a_failed_page_says_why_and_where_it_led():
+    """Cut to what may be shown, without the limits that a replay needs; what is no failure of a page is read_failed."""
+    hops = [{"url": f"https://a.io/{at}", "denied": None} for at in range(SHOWN_DETAILS + 1)]
+    details = {"status": 404, "why": "x" * 999, "hops": ["odd", *hops], "limits": {"max_page_bytes": 5}}
+    shown = describe_failed_page("u", Outcome("failure", failed_page("http_status", details), {}))
+    assert (shown["url"], shown["reason"], shown["hops"]) == ("u", "http_status", hops[:-1])
+    assert (shown["details"]["status"], len(shown["details"]["why"])) == (404, SHOWN_CHARS)
+    odd = describe_failed_page("u", Outcome("failure", failed_page("odd", {}), {}))
+    assert (odd["reason"], odd["details"]["type"]) == ("read_failed", "ReadFailure")
+
+
+def test_what_a_reader_brought_is_sorted_into_pages_and_failures():
+    """Of the pages that may be used; one without a text, or of an unsure one where the policy says so, has failed."""
+    came = {"a": {"body": "x"}, "b": {"body": " "}, "c": {"body": "x", "extraction": "unsure"}, "d": {"body": "x"}}
+    brought = json.dumps([[url, Outcome("value", page, {}).packed()] for url, page in came.items()])
+    before = {"urls": [*came], "denied_sources": [], "failed_sources": []}
+    for unsure, reasons in (("allow", ["empty_page"]), ("refuse", ["empty_page", "unsure_text"])):
+        pages, read = sort_read_pages(brought, before, usable=[*"abc"], unsure_text=unsure)
+        assert [*pages] == (["a", "c"] if unsure == "allow" else ["a"])
+        assert [item["reason"] for item in read["failed_sources"]] == reasons
 
 
 def test_what_a_reader_says_of_a_page_is_kept_where_it_can_be_read():
@@ -108,6 +140,7 @@ def test_notes_of_the_reference():
         ({"quote": "Failed" + " " * 20 + "payment"}, ["quote_too_short", "number_not_in_quote"]),
         ({"claim": "—…"}, ["claim_missing"]),
         ({"url": "https://evil.example/"}, ["url_not_read"]),
+        ({"url": "https://evil.example/", "claim": "ETA 46 minutes"}, ["url_not_read", "number_not_in_quote"]),
         ({"quote": NOTES[0]["quote"].lower(), "claim": "ok"}, ["quote_not_in_source"]),
         ({"claim": "The failed payment rate is 3.5%."}, ["number_not_in_quote"]),
         (

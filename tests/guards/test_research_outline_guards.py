@@ -31,6 +31,15 @@ def test_an_answer_has_the_sections_of_its_outline(name):
     assert result["details"]["expected"] == TITLES
 
 
+def test_a_brief_has_no_more_sections_than_it_may():
+    """A limit that was tightened meanwhile holds; where sentences need not cite, none is told of a note."""
+    limits = {"must_cite": False, "notes": NOTES, "max_answer_chars": 900}
+    done = outcome(guards.parse_brief, answer_of(*SECTIONS), outline=TITLES, max_sections=1, **limits)
+    assert done == {"stop": "invalid_answer:sections", "details": {"sections": 2, "limit": 1}}
+    plain = guards.parse_brief({"answer": FIRST, "citations": ["n1"]}, outline=[], max_sections=0, **limits)
+    assert guards.describe_cited_spans(NOTES[0], plain) == {}
+
+
 # Any outline
 
 NOTES = [

@@ -243,6 +243,8 @@ def test_hints_of_a_wrong_type_are_refused(hints: Any, field: str) -> None:
     stop = stop_of(parse_self_critique_request, "goal", {"policy_hints": hints})
     assert stop.reason == f"invalid_request:incident_context.policy_hints{field}"
     assert set(stop.evidence["details"]) == {"field", "given", "allowed"}
+    context = {"rows": [0], "policy_hints": {"max_length_increase_pct": 0}}
+    assert parse_self_critique_request("goal", context)["max_length_increase_pct"] == 0
 
 
 @given(JSON, JSON)

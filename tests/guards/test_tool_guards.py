@@ -106,12 +106,9 @@ def test_a_history_has_so_many_turns_of_so_many_characters():
 
 @given(JSON)
 def test_any_history_is_read_or_refused(raw):
-    try:
-        turns = parse_task_history(raw)
-    except Stop as stop:
-        assert stop.reason.startswith("invalid_request:history")  # noqa: PT017
-    else:
-        assert all(turn["role"].strip() == turn["role"] != "" for turn in turns)
+    decided = outcome(parse_task_history, raw)
+    assert decided.get("stop", "invalid_request:history").startswith("invalid_request:history")
+    assert all(turn["role"].strip() == turn["role"] != "" for turn in decided.get("value", ()))
 
 
 @each_row(
@@ -125,19 +122,11 @@ def test_any_history_is_read_or_refused(raw):
     ],
 )
 def test_arguments_are_held_against_their_schema(args, at):
-    """The first thing that does not fit is named; an argument that the schema does not have is none of the tool's."""
-    if at is None:
-        check_arguments("look", args, SCHEMA)
-        return
-    with pytest.raises(Stop) as stopped:
-        check_arguments("look", args, SCHEMA)
-    assert stopped.value.evidence["details"]["at"] == at
-
-
-def test_an_open_schema_takes_other_arguments():
-    """Only a schema that says so takes arguments that it does not name."""
-    check_arguments("look", {"any": 1}, {"type": "object", "properties": {}, "additionalProperties": True})
-    check_arguments("look", {"any": 1}, {"type": "object"})
+    """The first thing that does not fit is named; an argument that no schema has is none of the tool's, unless open."""
+    decided = outcome(check_arguments, "look", args, SCHEMA)
+    assert decided.get("details", {}).get("at") == at
+    for is_open in ({"properties": {}, "additionalProperties": True}, {}):
+        check_arguments("look", {"any": 1}, {"type": "object", **is_open})
 
 
 @given(
@@ -165,23 +154,14 @@ def test_results_are_shown_with_what_is_trusted():
     assert (cut["result"], cut["left_out_chars"]) == ("x" * 10, 20)
 
 
-PIECES = st.sampled_from(
-    [
-        *(
-            "See",
-            "https://evil.net/a?b=1",
-            "evil.net",
-            "m@evil.net",
-            "[the bank](https://evil.net/x)",
-            "<https://evil.net>",
-        ),
-        *("corp.org", "//evil.net/y", "ada@corp.org", "evil[.]net", "EVIL.net", "\n", ".", "(", ")"),
-    ]
-)
+PIECES = [
+    *("See", "https://evil.net/a?b=1", "evil.net", "m@evil.net", "[the bank](https://evil.net/x)", "\n", ".", "(", ")"),
+    *("<https://evil.net>", "corp.org", "//evil.net/y", "ada@corp.org", "evil[.]net", "EVIL.net"),
+]
 FOUND = "https://evil.net/a?b=1 evil.net m@evil.net https://evil.net/x https://evil.net //evil.net/y ada@corp.org"
 
 
-@given(st.lists(PIECES, max_size=6).map(" ".join))
+@given(st.lists(st.sampled_from(PIECES), max_size=6).map(" ".join))
 def test_no_link_of_a_result_can_be_followed_in_an_answer(answer):
     """Whatever an answer is made of, the links that a browser could open in it are those that were given."""
     calls = [made({"text": FOUND, "mail": "ada@corp.org"})]
@@ -197,21 +177,17 @@ def test_no_link_of_a_result_can_be_followed_in_an_answer(answer):
 
 def test_an_answer_rests_on_what_was_called_and_found():
     """Facts and names of arguments, keys and texts of results license an answer, and no others."""
-    calls = [
-        {**made({"total_eur": 98.7, "by": "Mallory Ltd", "text": "The bill was sent in May."}), "args": {"seats": 3}}
-    ]
-    check_answer_values("Mallory asks for 98.70 EUR for 3 seats, see page 7.", given=GIVEN, made=calls, policy=POLICY)
-    check_answer_values("The bill was sent by Mallory, and it is for Ada.", given=GIVEN, made=calls, policy=POLICY)
-    with pytest.raises(Stop, match="unsupported_number"):
-        check_answer_values("It comes to 89 EUR.", given=GIVEN, made=calls, policy=POLICY)
-    sum_of_two = {"given": GIVEN, "made": calls, "policy": POLICY}
-    check_answer_values("Two such bills come to 197.40 EUR.", **sum_of_two, workings=["98.70 + 98.70 = 197.40"])
-    with pytest.raises(Stop, match="unsupported_number"):
-        check_answer_values("Two such bills come to 197.40 EUR.", **sum_of_two)
+    brought = {"total_eur": 98.7, "by": "Mallory Ltd", "text": "The bill was sent in May."}
+    calls = [{**made(brought), "args": {"seats": 3}}]
+    told = {"given": GIVEN, "made": calls, "policy": POLICY}
+    check_answer_values("Mallory asks for 98.70 EUR for 3 seats, see page 7.", **told)
+    check_answer_values("The bill was sent by Mallory, and it is for Ada.", **told)
+    check_answer_values("Two such bills come to 197.40 EUR.", **told, workings=["98.70 + 98.70 = 197.40"])
+    for said in ("It comes to 89 EUR.", "Two such bills come to 197.40 EUR."):
+        with pytest.raises(Stop, match="unsupported_number"):
+            check_answer_values(said, **told)
     with pytest.raises(Stop, match="unsupported_name"):
-        check_answer_values(
-            "The bill was sent by Gertrude Stein, and it is for Ada.", given=GIVEN, made=calls, policy=POLICY
-        )
+        check_answer_values("The bill was sent by Gertrude Stein, and it is for Ada.", **told)
 
 
 @each_row(

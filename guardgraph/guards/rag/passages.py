@@ -70,23 +70,23 @@ def _find_best_sentences(found: Sequence[_Sentence], max_chars: int) -> tuple[in
     weights = {term: round(_PRECISION * math.log(1 + len(found) / held)) for term, held in holders.items()}
     inside: Counter[str] = Counter()
     covered = repeated = start = 0
-    best = (-1, -1, -1, 0)
-    window = (0, 0)
+    windows = list[tuple[int, int, int, int, int]]()
     for end, item in enumerate(found):
         for term in item.terms:
-            covered += 0 if inside[term] else weights[term]
+            if not inside[term]:
+                covered += weights[term]
             repeated += weights[term]
             inside[term] += 1
         while item.end - found[start].start > max_chars:
             for term in found[start].terms:
                 inside[term] -= 1
                 repeated -= weights[term]
-                covered -= 0 if inside[term] else weights[term]
+                if not inside[term]:
+                    covered -= weights[term]
             start += 1
-        worth = (covered, repeated, item.end - found[start].start, -start)
-        if worth > best:
-            best, window = worth, (start, end)
-    return window
+        windows.append((covered, repeated, item.end - found[start].start, -start, end))
+    *_, turned, end = max(windows)
+    return -turned, end
 
 
 def _split_long_sentence(text: str, start: int, end: int, max_chars: int) -> Iterator[tuple[int, int]]:
@@ -96,7 +96,7 @@ def _split_long_sentence(text: str, start: int, end: int, max_chars: int) -> Ite
     while end - start > max_chars:
         window = text[start : start + max_chars + 1]
         head = window.rsplit(maxsplit=1)[0] if not window[-1].isspace() else window.rstrip()
-        length = len(head) if 0 < len(head) <= max_chars else max_chars
+        length = min(len(head), max_chars)
         yield start, start + length
         start += length
         while start < end and text[start].isspace():

@@ -48,8 +48,7 @@ def parse_candidate_access(item: JsonObject) -> Access | None:
 def explain_access_refusal(raw: JsonValue, *, caller: Caller | None, required: bool) -> JsonObject | None:
     """Say why a run may not even keep what a retriever returned, None where it may."""
     for item in raw if isinstance(raw, list) else [[raw]]:
-        is_open = type(item) is dict and item.get("tenant") is None and "readers" not in item
-        details = UNCONTROLLED if is_open else _explain_candidate_refusal(item, caller)
+        details = _explain_candidate_refusal(item, caller)
         if details and (required or details is not UNCONTROLLED):
             return dict(details)
     return None
@@ -280,7 +279,7 @@ def _convert_date(value: Value) -> datetime:
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
-_RANKED_BELOW: Final = 60  # what is added to a rank before it is turned round (Cormack, Clarke and Buettcher, 2009)
+_RANKED_BELOW: Final = 61  # what is added to a place before it is turned round (Cormack, Clarke and Buettcher, 2009)
 
 
 def list_queries(query: str, question: str) -> list[str]:
@@ -292,10 +291,10 @@ def merge_found(found: Sequence[Sequence[JsonValue]], top_k: int) -> list[JsonVa
     """Return what several queries found as one list, by reciprocal ranks; scores stay."""
     ranks, first = dict[str, float](), dict[str, JsonValue]()
     for items in found:
-        for rank, item in enumerate(items, 1):
+        for place, item in enumerate(items):
             named = {key: value for key, value in item.items() if key != "score"} if isinstance(item, dict) else item
             key = json.dumps(named, sort_keys=True)
-            ranks[key] = ranks.get(key, 0.0) + 1 / (_RANKED_BELOW + rank)
+            ranks[key] = ranks.get(key, 0.0) + 1 / (_RANKED_BELOW + place)
             first[key] = _choose_better(first[key], item) if key in first else item
     return [first[key] for key in sorted(ranks, key=lambda key: -ranks[key])][:top_k]
 

@@ -77,8 +77,7 @@ def _is_unit_among(unit: object, denied: set[object]) -> bool:
 
 def _is_compared(value: Value, text: str) -> bool:
     """Say whether a value is a bound that may be reached: "not more than 900" denies no 900."""
-    before = _list_words(text[max(value.start - 20, 0) : value.start])
-    return value.mark in BOUNDS and not _COMPARING.isdisjoint(before[-1:])
+    return value.mark in BOUNDS and not _COMPARING.isdisjoint(_list_words_before(text, value.start)[-1:])
 
 
 def _read_bound(value: Value, text: str, last: Value | None, following: Value | None) -> Value:
@@ -89,8 +88,8 @@ def _read_bound(value: Value, text: str, last: Value | None, following: Value | 
         return value._replace(mark="less")
     if following is not None and _is_range(value, following, text):
         return value._replace(mark="more")
-    before = {word.casefold() for word in _WORD.findall(text[max(value.start - 40, 0) : value.start])[-2:]}
-    behind = "_".join(word.casefold() for word in _WORD.findall(text[value.end : value.end + 40])[:3])
+    before = {*_list_words_before(text, value.start)[-2:]}
+    behind = "_".join(_list_words(text[value.end : value.end + 40])[:3])
     for mark, said in BOUNDS.items():
         words = said["words"] | (said["moments"] if value.kind in ("date", "time") else frozenset())
         if not before.isdisjoint(words) or behind.startswith(tuple(said["behind"])):
@@ -101,7 +100,7 @@ def _read_bound(value: Value, text: str, last: Value | None, following: Value | 
 def _is_range(one: Value, other: Value, text: str) -> bool:
     """Say whether two values are the ends of a range: "100-900"; "from 100 to 900" is a change, or an exact span."""
     joint = text[one.end : other.start].strip().casefold()
-    before = "".join(_WORD.findall(text[max(one.start - 20, 0) : one.start])[-1:]).casefold()
+    before = "".join(_list_words_before(text, one.start)[-1:])
     if one.kind != other.kind:
         return False
     return (joint in _RANGING and before not in _STARTING) or (before in _BETWEEN and joint.isalpha())
@@ -158,6 +157,10 @@ def _list_clause_words(text: str) -> list[str]:
     while words and words[-1] in IDS:
         words.pop()
     return words
+
+
+def _list_words_before(text: str, at: int) -> list[str]:
+    return _list_words(text[max(at - _LOOKED_BACK, 0) : at])
 
 
 def _list_words(text: str) -> list[str]:
