@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from colorsys import hls_to_rgb
 from contextlib import suppress
-from functools import cache
-from importlib import resources
-from itertools import islice
-from math import cos, radians, sin
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from functools import lru_cache
+from operator import mul
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from tinycss2 import parse_blocks_contents, parse_component_value_list, parse_stylesheet, serialize  # type: ignore[import-untyped]
+from tinycss2.color4 import D50, D65, parse_color  # type: ignore[import-untyped]
 
 from guardgraph.formats.extraction import ExtractionFailed
 
@@ -19,18 +19,6 @@ if TYPE_CHECKING:
 
 Words: TypeAlias = tuple[str, ...]
 """A value's words, in lower case and without escapes; functions are the word before their arguments."""
-
-_TOKEN = re.compile(
-    r"""(?P<comment>/\*.*?(?:\*/|\Z)|<!--|-->)
-    |(?P<string>"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?)
-    |(?P<url>(?:u|\\0{0,4}[57]5\s?)(?:r|\\0{0,4}[57]2\s?)(?:l|\\0{0,4}[46]c\s?)\(\s*+(?!["'])(?:\\.|[^)\\])*+\)?)
-    |(?P<word>(?:\\[0-9a-f]{1,6}\s?|\\[^\n]|[-+.%#\w]|[^\x00-\x7f])++)
-    |(?P<blank>\s++)
-    |(?P<other>.)""",
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
-_LINE_END = re.compile(r"\r\n?|\f")
-_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|([^\n]))", re.IGNORECASE)
 
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]*)")
 DEGREES: Final = {"deg": 1, "turn": 360, "rad": 57.29578, "grad": 0.9}  # of each unit of angles
@@ -45,119 +33,113 @@ def parse_number(word: str) -> tuple[float, str] | None:
 class CssDeclaration(NamedTuple):
     """A property and its value."""
 
-    name: str  # in lower case; that of a custom property as it is written
+    name: str  # in lower case
     words: Words
     is_important: bool
 
 
 class Rule(NamedTuple):
-    """Declarations for the elements that a selector matches."""
+    """Declarations for the elements that one of some selectors matches."""
 
-    selector: str
+    selectors: list[str]
     declarations: list[CssDeclaration]
 
 
 def parse_css_declarations(style: str) -> Iterator[CssDeclaration]:
-    """Yield the declarations of a style (CSS Syntax 3). What is no declaration has a name that no property has."""
-    words: list[str] = []
-    name, marked = "", False
-    for token in _TOKEN.finditer(_LINE_END.sub("\n", style)):
-        other = token["other"]
-        if other == ":" and not name:
-            name, words = (words[-1] if words else "-"), []
-        elif other and other in ";{}":
-            yield _make_css_declaration(name, words, marked)
-            name, words, marked = "", [], False
-        elif token["word"]:
-            words.append(_unescape_css(token["word"]).lower())
-        elif token["url"]:
-            words.append("url")
-        marked = marked or other == "!"
-    yield _make_css_declaration(name, words, marked)
+    """Yield the declarations of a style."""
+    for item in _parse_css_block(style):
+        if item.type == "declaration":
+            yield _read_css_declaration(item)
 
 
-def _make_css_declaration(name: str, words: list[str], marked: bool) -> CssDeclaration:
-    is_important = marked and words[-1:] == ["important"]
-    return CssDeclaration(name, tuple(words[:-1] if is_important else words), is_important)
+def _parse_css_block(content: Any) -> Any:
+    return parse_blocks_contents(content, skip_comments=True, skip_whitespace=True)
 
 
-def _unescape_css(word: str) -> str:
-    def decode(escape: re.Match[str]) -> str:
-        number = int(escape[1] or "0", 16)
-        is_letter = 0 < number <= 0x10FFFF and not 0xD800 <= number < 0xE000
-        return escape[2] or (chr(number) if is_letter else "\ufffd")
-
-    return _ESCAPE.sub(decode, word)
+def _read_css_declaration(item: Any) -> CssDeclaration:
+    return CssDeclaration(item.lower_name, tuple(_list_css_words(item.value)), item.important)
 
 
-class _RuleBlock:
-    """What stands between two braces, as it is read."""
-
-    def __init__(self, selector: str | None, applies: bool) -> None:
-        self.selector = selector  # of a style rule; None of a group of rules
-        self.applies = applies
-        self.pieces: list[str] = []  # of the declaration or the prelude that is being read
-        self.declared: list[str] = []
+_WORD_TOKENS: Final = ("ident", "hash", "number", "percentage", "dimension")
 
 
-_GROUPS: Final = ("@media", "@supports", "@layer")
+def _list_css_words(tokens: Any) -> Iterator[str]:
+    waiting = [*reversed(tokens)]
+    while waiting:
+        token = waiting.pop()
+        if token.type in _WORD_TOKENS or token in ("+", "-"):
+            yield token.serialize().lower()
+        elif token.type == "url":
+            yield "url"
+        elif token.type == "function":
+            yield token.lower_name
+            waiting.extend(reversed(token.arguments))
+        elif token.type.endswith("block"):
+            waiting.extend(reversed(token.content))
 
 
 def parse_css_rules(sheet: str) -> Iterator[Rule]:
     """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too."""
-    blocks = [_RuleBlock(None, applies=True)]
-    for token in _TOKEN.finditer(_LINE_END.sub("\n", sheet)):
-        block, other = blocks[-1], token["other"]
-        if other == "{":
-            if len(blocks) > _MOST_LEVELS:
-                raise ExtractionFailed("too_large", {"limit": "nested rules", "allowed": _MOST_LEVELS})
-            prelude = "".join(block.pieces).strip()
-            block.pieces = []
-            blocks.append(_open_css_block(prelude, block))
-        elif other == "}" and len(blocks) > 1:
-            yield from _close_css_block(blocks.pop())
-        elif other == ";":
-            block.declared.append("".join(block.pieces))
-            block.pieces = []
-        else:
-            block.pieces.append(" " if token["comment"] else token[0])
-    while len(blocks) > 1:
-        yield from _close_css_block(blocks.pop())
-
-
-def _open_css_block(prelude: str, around: _RuleBlock) -> _RuleBlock:
-    if not prelude.startswith("@"):
-        return _RuleBlock(_expand_nested_selector(prelude, around.selector), around.applies)
-    name, _, query = prelude.partition(" ") if " " in prelude else prelude.partition("(")
-    name = name.lower()
-    applies = around.applies and name.startswith(_GROUPS)
-    if name.startswith("@media"):
-        applies = applies and does_media_query_apply(prelude[len("@media") :])
-    elif name.startswith("@supports"):
-        applies = applies and not query.strip().lower().startswith("not")
-    return _RuleBlock(around.selector, applies)
+    return _list_css_rules(parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True), [], 0)
 
 
 _MOST_LEVELS: Final = 30  # of rules in each other
+
+
+def _list_css_rules(items: Any, around: list[str], level: int) -> Iterator[Rule]:
+    """Yield the rules of a block that stands in a rule with some selectors, none where it stands in no rule."""
+    if level > _MOST_LEVELS:
+        raise ExtractionFailed("too_large", {"limit": "nested rules", "allowed": _MOST_LEVELS})
+    declared = list[CssDeclaration]()
+    for item in items:
+        if item.type == "declaration":
+            declared.append(_read_css_declaration(item))
+        elif item.type == "qualified-rule":
+            selectors = _expand_nested_selectors(_split_selectors(item.prelude), around)
+            yield from _list_css_rules(_parse_css_block(item.content), selectors, level + 1)
+        elif item.type == "at-rule" and item.content is not None and _does_group_apply(item):
+            yield from _list_css_rules(_parse_css_block(item.content), around, level + 1)
+    if declared and around:
+        yield Rule(around, declared)
+
+
+def _does_group_apply(group: Any) -> bool:
+    query = _write_css(group.prelude)
+    if group.lower_at_keyword == "supports":
+        return not query.strip().lower().startswith("not")
+    return group.lower_at_keyword == "layer" or (group.lower_at_keyword == "media" and does_media_query_apply(query))
+
+
+def _write_css(tokens: Any) -> str:
+    try:
+        return str(serialize(tokens))
+    except RecursionError:
+        raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST}) from None
+
+
 _LONGEST: Final = 20_000  # letters of a selector with those around it written out
 
 
-def _expand_nested_selector(selector: str, around: str | None) -> str:
-    if around is None:
-        return selector
-    inside = [part if "&" in part else f"& {part}" for part in _split_selectors(selector)]
-    if sum(map(len, inside)) + sum(part.count("&") for part in inside) * len(around) > _LONGEST:
+def _split_selectors(prelude: Any) -> list[str]:
+    parts: list[list[Any]] = [[]]
+    for token in prelude:
+        if token == ",":
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return [_write_css(part).strip() for part in parts]
+
+
+def _expand_nested_selectors(selectors: list[str], around: list[str]) -> list[str]:
+    if not around:
+        return selectors
+    whole, inside = ",".join(around), [part if "&" in part else f"& {part}" for part in selectors]
+    if sum(map(len, inside)) + sum(part.count("&") for part in inside) * len(whole) > _LONGEST:
         raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST})
-    # Lexbor finds nothing below `:is(body)`; at the beginning, one selector means the same without it.
-    is_one = next(islice(_split_selectors(around), 1, None), None) is None
-    begun = (part.replace("&", around, 1) if is_one and part.startswith("& ") else part for part in inside)
-    return ",".join(part.replace("&", f":is({around})") for part in begun)
-
-
-def _close_css_block(block: _RuleBlock) -> Iterator[Rule]:
-    if block.selector is not None and block.applies:
-        text = ";".join((*block.declared, "".join(block.pieces)))
-        yield Rule(block.selector, list(parse_css_declarations(text)))
+    if len(around) == 1:
+        # Lexbor finds nothing below `:is(body)`; at the beginning, one selector means the same without it.
+        inside = [part.replace("&", whole, 1) if part.startswith("& ") else part for part in inside]
+    return [part.replace("&", f":is({whole})") for part in inside]
 
 
 _WIDTH: Final = 1280.0  # pixels of an ordinary screen
@@ -208,23 +190,15 @@ _OTHER = re.compile(
 )
 """What is not true of it, or of no element."""
 _NEGATED = re.compile(r":not\([^():]*:[a-z-]+\)|:not\([^()]*\)", re.IGNORECASE)
-_NAME = re.compile(r"([.#])((?:\\[0-9a-f]{1,6}\s?|\\[^\n]|[-\w]|[^\x00-\x7f])+)", re.IGNORECASE)
-_LISTED = re.compile(r":(?:not|is|where|has|matches|any)\(.*|\[[^\]]*+\]?|\"[^\"]*+\"?", re.DOTALL | re.IGNORECASE)
-_QUOTED_OR_NESTED = re.compile(r"\"[^\"]*\"|'[^']*'|[()\[\],]")
 
 
-def _split_selectors(selectors: str) -> Iterator[str]:
-    """Yield the selectors of a list."""
-    level, begin = 0, 0
-    for mark in _QUOTED_OR_NESTED.finditer(selectors):
-        if mark[0] in "([":
-            level += 1
-        elif mark[0] in ")]":
-            level -= 1
-        elif mark[0] == "," and level <= 0:
-            yield selectors[begin : mark.start()].strip()
-            begin = mark.end()
-    yield selectors[begin:].strip()
+def _list_needed_names(selector: str) -> Iterator[str]:
+    """Yield the classes and ids that an element, or one around or before it, has to have."""
+    before = None
+    for token in parse_component_value_list(selector):
+        if token.type == "hash" or (token.type == "ident" and before == "."):
+            yield f"{'#' if token.type == 'hash' else '.'}{token.value}"
+        before = token
 
 
 def _measure_specificity(selector: str) -> tuple[int, int, int]:
@@ -288,14 +262,13 @@ class Cascade:
             # Each value once, where it stands last: of many that say the same none takes time.
             whole = {key: tuple(reversed(dict.fromkeys(reversed(values)))) for key, values in said.items()}
             self._order += 1
-            for selector in _split_selectors(_STATES.sub("", rule.selector)):
-                needed = {mark + _unescape_css(name) for mark, name in _NAME.findall(_LISTED.sub("", selector))}
-                if _OTHER.search(_NEGATED.sub("", selector)) or not needed <= known:
-                    continue
+            for selector in (_STATES.sub("", each) for each in rule.selectors):
                 if selector not in matched:
                     matched[selector] = []
-                    with suppress(SelectolaxError, ValueError):  # one that Lexbor does not know, as a browser may not
-                        matched[selector] = root.css(selector or "*")
+                    is_other = _OTHER.search(_NEGATED.sub("", selector))
+                    if not is_other and known.issuperset(_list_needed_names(selector)):
+                        with suppress(SelectolaxError, ValueError):  # one that Lexbor, as a browser may, does not know
+                            matched[selector] = root.css(selector or "*")
                 narrow = _measure_specificity(selector)
                 for node in matched[selector]:
                     style = self._styles.setdefault(node.mem_id, {})
@@ -307,79 +280,60 @@ class Cascade:
 
 Colour: TypeAlias = tuple[float, float, float, float]  # red, green and blue from 0 to 255, and alpha from 0 to 1
 
+_SYSTEM_COLOURS: Final = {
+    "activetext": "#f00", "buttonborder": "#000", "buttonface": "#f0f0f0", "buttontext": "#000", "canvas": "#fff",
+    "canvastext": "#000", "field": "#fff", "fieldtext": "#000", "graytext": "#6d6d6d", "highlight": "#3367d1",
+    "highlighttext": "#fff", "linktext": "#00e", "mark": "#ff0", "marktext": "#000", "visitedtext": "#551a8b",
+    "window": "#fff", "windowtext": "#000",
+}  # fmt: skip
+"""What browsers take for them where nothing is dark (CSS Color 4, section 6.2)."""
+_COLOUR_FUNCTIONS: Final = ("rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color")
 
-@cache
-def _read_named_colours() -> dict[str, str]:
-    """Return the colours of CSS Color 4, sections 6.1 and 6.2: names, and what browsers take of a light system."""
-    text = (resources.files("guardgraph.formats") / "colours.txt").read_text(encoding="utf-8")
-    return {"transparent": "#0000"} | {name: f"#{digits}" for name, digits in map(str.split, text.splitlines())}
 
-
-_HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
-
-
+@lru_cache(1_000)
 def parse_colour(words: Words) -> Colour | None:
     """Return the colour that a value names (CSS Color 4); None where it names none that is known."""
-    named = _read_named_colours()
-    for at, word in enumerate([named.get(word, word) for word in words]):
-        if _HEX.fullmatch(word):
-            digits = word[1:] if len(word) > 5 else "".join(digit * 2 for digit in word[1:])
-            red, green, blue, alpha = (int(digits[place : place + 2] or "ff", 16) for place in range(0, 8, 2))
-            return red, green, blue, alpha / 255
-        if word in _CHANNELS:
+    for at, word in enumerate(words):
+        if word in _COLOUR_FUNCTIONS:
             return _parse_colour_function(word, words[at + 1 :])
+        colour = parse_color(_SYSTEM_COLOURS.get(word, word)) if word[0] == "#" or word.isalpha() else None
+        if colour not in (None, "currentcolor"):
+            return _convert_to_rgb(colour)
     return None
-
-
-_CHANNELS: Final = ("rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color")
 
 
 def _parse_colour_function(function: str, words: Words) -> Colour | None:
     if words[:1] == ("from",):
         # What is made of another colour is that one, as far as anybody knows.
         return parse_colour(words[1:])
-    given = ((0.0, "") if word == "none" else parse_number(word) for word in words)
+    given = [(0.0, "") if word == "none" else parse_number(word) for word in words]
     numbers = [number for number in given if number is not None]
     if len(numbers) < 3:
         return None
-    alpha = 1.0 if len(numbers) < 4 else numbers[3][0] * (0.01 if numbers[3][1] == "%" else 1)
-    (first, unit), (second, _), (third, _) = numbers[:3]
-    if function.startswith("rgb"):
-        red, green, blue = (number * (2.55 if unit == "%" else 1) for number, unit in numbers[:3])
-    elif function == "color":
-        red, green, blue = (number * (2.55 if unit == "%" else 255) for number, unit in numbers[:3])
-    elif function.startswith("hsl"):
-        red, green, blue = (part * 255 for part in hls_to_rgb(first % 360 / 360, third / 100, second / 100))
-    elif function == "hwb":
-        white, black = second / 100, third / 100
-        hue = hls_to_rgb(first % 360 / 360, 0.5, 1.0)
-        least = max(white + black, 1.0)
-        red, green, blue = (255 * (part * max(0.0, 1 - white - black) + white / least) for part in hue)
+    alpha = "".join(map(str, numbers[3])) if len(numbers) > 3 else "1"
+    if function.startswith("rgb"):  # browsers take numbers and shares beside each other, tinycss2 does not
+        written = [f"{number * (2.55 if unit == '%' else 1)}" for number, unit in numbers[:3]]
     else:
-        light = first / 100 if unit == "%" or not function.startswith("ok") else first
-        red, green, blue = (255 * part for part in _lab_to_rgb(function, light, numbers[1], numbers[2]))
-    return red, green, blue, alpha
+        written = [f"{number}{unit}" for number, unit in numbers[:3]]
+    if function.startswith("hsl"):
+        written[1:] = [f"{number}%" for number, _ in numbers[1:3]]
+    elif function == "color":
+        written.insert(0, words[0] if words[0].startswith("xyz") else "srgb")
+    colour = parse_color(f"{function}({' '.join(written)} / {alpha})")
+    return None if colour is None else _convert_to_rgb(colour)
 
 
-def _lab_to_rgb(function: str, light: float, one: tuple[float, str], two: tuple[float, str]) -> tuple[float, ...]:
-    """Return red, green and blue from 0 to 1 (CSS Color 4, section 10); the two Labs are taken for one."""
-    is_ok = function.startswith("ok")
-    share = (0.4 if is_ok else 125.0) / 100
-    a, b = (number * (share if unit == "%" else 1) for number, unit in (one, two))
-    if function.endswith("lch"):
-        hue = radians(two[0] * DEGREES.get(two[1], 1))
-        a, b = a * cos(hue), a * sin(hue)
-    if not is_ok:
-        grey = ((light * 100 + 16) / 116) ** 3 if light > 0.08 else light / 9.033
-        light, a, b = grey ** (1 / 3) if grey > 0 else 0.0, a / 300, b / 300
-    long, medium, short = (
-        (light + x * a + y * b) ** 3
-        for x, y in ((0.3963377774, 0.2158037573), (-0.1055613458, -0.0638541728), (-0.0894841775, -1.2914855480))
-    )
-    linear = (
-        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
-        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
-        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
-    )
+_XYZ_TO_RGB: Final = ((3.2406, -1.5372, -0.4986), (-0.9689, 1.8758, 0.0415), (0.0557, -0.2040, 1.0570))
+
+
+def _convert_to_rgb(colour: Any) -> Colour:
+    if colour.space in ("srgb", "hsl", "hwb"):
+        red, green, blue = colour.to("srgb").coordinates
+        return 255 * red, 255 * green, 255 * blue, colour.alpha
+    colour = colour.to("xyz-d50" if colour.space in ("lab", "lch", "xyz-d50") else "xyz-d65")
+    white = D50 if colour.space == "xyz-d50" else D65
+    xyz = [part * other / own for part, other, own in zip(colour.coordinates, D65, white, strict=True)]
+    linear = (sum(map(mul, row, xyz)) for row in _XYZ_TO_RGB)
     held = (min(max(part, 0.0), 1.0) for part in linear)
-    return tuple(12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055 for part in held)
+    red, green, blue = (12.92 * each if each <= 0.0031308 else 1.055 * each ** (1 / 2.4) - 0.055 for each in held)
+    return 255 * red, 255 * green, 255 * blue, colour.alpha
