@@ -10,7 +10,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from inspect import isclass
-from operator import add
 from types import MappingProxyType
 from typing import Annotated, Any, Final, NotRequired, Required, TypeVar, get_origin
 from unicodedata import category
@@ -75,19 +74,24 @@ _WRITABLE = "a name that is not blank and has no control characters"
 _UNWRITABLE = frozenset({"Cc", "Cs"})  # Unicode's categories of control characters and of half characters
 
 
+def add_entries(before: list[Any], entries: list[Any]) -> list[Any]:
+    """Return entries behind those before; of `operator.add` LangGraph parses a text to learn its parameters."""
+    return before + entries
+
+
 class RunRecord(TypedDict):
     """The grammar's own channels, in every pattern; beside them, each node that calls has one for what it called."""
 
     run: str
     given: dict[str, Any]
-    log: Annotated[list[LogEntry], add]
+    log: Annotated[list[LogEntry], add_entries]
     route: Annotated[str, EphemeralValue]
     verdict: Annotated[Verdict, EphemeralValue]
     refusal: Annotated[dict[str, Any], EphemeralValue]
 
 
 RECORD = get_type_hints(RunRecord, include_extras=True)  # the grammar's own channels
-CALLED = Annotated[list[VisitRecord], add]  # of a node that calls: what it called
+CALLED = Annotated[list[VisitRecord], add_entries]  # of a node that calls: what it called
 
 
 INPUT_FIELDS: Final = {f"given_{name}": name for name in RECORDED}

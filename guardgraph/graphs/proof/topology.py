@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from inspect import isclass, ismodule
-from types import CodeType, FunctionType, MethodType
+from re import Pattern
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeGuard
 
 from langchain_core.runnables import Runnable
@@ -295,6 +296,7 @@ def _reduce_compiled_value(value: Any) -> object:
 
 
 MOST_LOOKED_AT = 10_000  # objects around a body that are looked at, the nearest first
+_HOLDING_NOTHING = (str, bytes, int, float, Pattern, ModuleType, type(None))  # what holds no tool and is none
 
 
 def find_held_tools(body: object, tools: Mapping[str, object]) -> list[str]:
@@ -309,7 +311,7 @@ def find_held_tools(body: object, tools: Mapping[str, object]) -> list[str]:
         item = around.popleft()
         if id(item) not in seen:
             seen[id(item)] = item
-            around.extend(_list_held_objects(item))
+            around.extend(part for part in _list_held_objects(item) if not isinstance(part, _HOLDING_NOTHING))
     return sorted(name for name, tool in tools.items() if any(id(part) in seen for part in _list_tool_parts(tool)))
 
 
