@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501  a table
 
-from pathlib import Path
-
 INLINE = {
     "display": ["display:none", "display:none!important", "DISPLAY:\nNONE", "display:\\6eone"],
     "visibility": ["visibility:hidden", "visibility:collapse", "visibility: hidden ; color:red"],
@@ -155,11 +153,6 @@ OPEN = [
     "<p style='clip-path:url(#c)'>{x}</p><svg width=0 height=0><clipPath id=c></clipPath></svg>",
 ]
 """What stays open without a browser, as docs/web.md says."""
-
-
-def read_web_page() -> str:
-    """Return the page of the docs that says how many of these ways are found, in one line."""
-    return " ".join((Path(__file__).parents[2] / "docs" / "web.md").read_text(encoding="utf-8").split())
 
 
 def hidden_ways() -> dict[str, list[str]]:

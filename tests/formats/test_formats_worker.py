@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,9 @@ def asked(content: bytes, kind: str, **changed: object):
     head = {"kind": kind, "libraries": (), "charset": None, "url": "", "seconds": 1e6, "max_chars": 1000, **changed}
     asks, ours = os.pipe()
     theirs, answers = os.pipe()
-    threading.Thread(target=send_both, args=(ours, head, content)).start()
+    for part in (json.dumps(head).encode(), content):  # a pipe holds so much
+        send_all(ours, part)
+    os.close(ours)
     try:
         worker.answer_all(asks, answers)
     finally:
@@ -35,13 +36,6 @@ def asked(content: bytes, kind: str, **changed: object):
     os.close(theirs)
     assert answer is not None
     return read_child_answer(answer)
-
-
-def send_both(pipe: int, head: dict, content: bytes) -> None:
-    """Ask one question, and no more."""
-    send_all(pipe, json.dumps(head).encode())
-    send_all(pipe, content)
-    os.close(pipe)
 
 
 def test_what_cannot_be_read_is_answered(monkeypatch):
@@ -83,12 +77,6 @@ def test_a_child_loads_what_its_parent_loads(tmp_path):
     with (copy / "formats" / "text.py").open("a", encoding="utf-8") as file:
         file.write('\n\ndef clean_plain_text(text: str) -> str:\n    return "read by the copy"\n')
     ask = "from guardgraph.formats.pool import extract; print(extract(b'x', 'text', seconds=60, max_chars=99).text)"
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", ask],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    given = {"env": {**os.environ, "PYTHONPATH": str(tmp_path)}, "cwd": tmp_path}
+    done = subprocess.run([sys.executable, "-B", "-c", ask], **given, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "read by the copy"

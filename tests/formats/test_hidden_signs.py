@@ -9,14 +9,8 @@ from guardgraph.guards.links import check_links
 from guardgraph.guards.stop import Stop
 
 HIDING = (
-    "\U000e0049\U000e0067\U000e006e",
-    "\U0001f3f4\U000e0041",
-    "\u202eexe.txt",
-    "\u202dtxt",
-    "a\U000e0100\U000e0110",
-    "\u200b\u2060\u200b\u2060",
-    "\u2066set apart\u2069",
-    "\u202aset apart\u202c",
+    *("\U000e0049\U000e0067\U000e006e", "\U0001f3f4\U000e0041", "\u202eexe.txt", "\u202dtxt", "a\U000e0100\U000e0110"),
+    *("\u200b\u2060\u200b\u2060", "\u2066set apart\u2069", "\u202aset apart\u202c"),
 )
 SPELLING = (
     "naïve “words” — 8 °C",
@@ -29,17 +23,16 @@ SPELLING = (
 )
 
 
-@pytest.mark.paired
-@pytest.mark.parametrize("family", ["invalid_answer", "invalid_notes", "invalid_draft", "patch_violation"])
-@pytest.mark.parametrize("sign", HIDING)
-def test_a_text_with_signs_that_hide_is_refused_even_if_its_source_has_them(sign, family):
+@each_row("sign", HIDING)
+def test_a_text_with_signs_that_hide_is_refused_even_if_its_source_has_them(sign):
     """Every pattern refuses tags, overrides, stray selectors and bits without width; the stop shows their escapes."""
     text = f"The port is 8080{sign}."
-    with pytest.raises(Stop) as stop:
-        check_links([text], family, cited=[text], policy=RagPolicy())
-    assert stop.value.reason == f"{family}:active_markup"
-    assert stop.value.evidence["unsupported"]
-    assert "".join(stop.value.evidence["unsupported"]).isascii()
+    for family in ("invalid_answer", "invalid_notes", "invalid_draft", "patch_violation"):
+        with pytest.raises(Stop) as stop:
+            check_links([text], family, cited=[text], policy=RagPolicy())
+        assert stop.value.reason == f"{family}:active_markup"
+        assert stop.value.evidence["unsupported"]
+        assert "".join(stop.value.evidence["unsupported"]).isascii()
 
 
 @each_row("text", SPELLING)

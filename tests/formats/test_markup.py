@@ -59,10 +59,8 @@ def test_pages_of_the_web(page, expected):
     assert text_of(".html", page) == expected
 
 
-MARKS = [
-    *("<", ">", "</", "<p", "<li>", "</ul>", "<!--", "-->", "'", '"', "=", "&", "&#", "<script>", "<td>", "<h1>", " ")
-]
-MARKS += ["::", "..", ".. a::", "`", "``", ":x:", "\n", "====", "----", "   ", "\\", "|", "a", "7", "é"]
+MARKS = [*("<", ">", "</", "<p", "<li>", "</ul>", "<!--", "-->", "'", '"', "=", "&", "&#", "<script>", "<td>", "<h1>")]
+MARKS += [" ", "::", "..", ".. a::", "`", "``", ":x:", "\n", "====", "----", "   ", "\\", "|", "a", "7", "é"]
 
 
 @given(st.sampled_from([".rst", ".html"]), st.lists(st.sampled_from(MARKS), max_size=60).map("".join))
