@@ -238,6 +238,13 @@ def test_languages_of_a_candidate_are_a_list_of_codes(codes, is_kept):
     assert len(found.left_out) == (not is_kept)
 
 
+def test_a_citation_of_what_was_not_shown_is_refused():
+    """An unknown id stops the run, with what is unknown and what was there, both sorted, each once."""
+    stop = stop_of(answer_guards.check_citations, ["z", "a", "y ", "z", "A"], [chunk("b"), chunk("a"), chunk("a")])
+    assert stop.reason == "invalid_answer:citations_out_of_context"
+    assert stop.evidence == {"invalid_citations": ["A", "y", "z"], "context_doc_ids": ["a", "b"]}
+
+
 def test_marks_of_an_answer_are_citations_of_their_sentences():
     """They are taken out of the text; one of what is not in the context stops the run."""
     chunks = [chunk("a"), chunk("b")]
