@@ -89,15 +89,6 @@ def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
     assert masked(result) == masked(triage().invoke(TICKET))
 
 
-@each_row("mode", BOTH)
-def test_a_timeout_that_cannot_be_read_any_more_loses_no_result(mode):
-    """What became of the recorder since the graph was made is the recorder's failure."""
-    recorder = Receipts({"seq": 1})
-    graph = triage(recorder=recorder)
-    recorder.timeout = "soon"
-    assert run(graph, TICKET, mode)["audit"]["error"]["type"] == "TypeError"
-
-
 @each_row("timeout", [0, float("nan"), "5", True])
 def test_a_timeout_is_a_number_of_seconds(timeout):
     recorder = Kept()

@@ -23,10 +23,8 @@ DEAD = (dead("the proposer"), dead("the tool"))
 @each_row(
     ("given", "message"),
     [
-        (None, "recording: format 1 of guardgraph 0.16 or later is required; given: none"),
         ([], "recording: format 1 of guardgraph 0.16 or later is required; given: none"),
         ({"format": 2}, "recording: format 1 of guardgraph 0.16 or later is required; given: format 2"),
-        ({"format": "1"}, "recording: format 1 of guardgraph 0.16 or later is required; given: format '1'"),
         ({"format": 1}, "recording.guardgraph: Field required; given: {'format': 1}"),
     ],
 )
@@ -36,26 +34,20 @@ def test_what_is_no_recording_is_refused(given, message):
     assert str(raised.value).splitlines()[0] == message
 
 
-DAMAGED = {
-    "an outcome that is no JSON": (lambda r: r["calls"][0].update(outcome="{"), r"^recording\.calls\.0\.outcome: "),
-    "a failure without a reason": (
-        lambda r: r["calls"][1].update(outcome='["failure", {}, {}]'),
-        r"^recording\.calls\.1\.outcome: a failure has a reason and details$",
-    ),
-    "a clock without readings": (lambda r: r["visits"][2].update(clock=[]), r"^recording\.visits\.2\.clock: "),
-    "no opening": (lambda r: r["visits"][0].pop("opening"), r"^recording\.visits\.0\.opening: "),
-    "a place that is not there": (lambda r: r.update(nameless=[["ticket", 3]]), r"^recording\.nameless: "),
-    "a beginning that is no time": (
-        lambda r: r["visits"][0]["opening"].update(started_at="2026-01-01"),
-        r"^recording\.visits\.0\.opening\.started_at: ",
-    ),
-    "another field": (lambda r: r.update(more=1), r"^recording\.more: Extra inputs are not permitted; given: 1$"),
-}
+NO_REASON = '["failure", {}, {}]'
 
 
-@each_row("name", DAMAGED)
-def test_a_damaged_recording_is_refused_by_field(name):
-    damage, message = DAMAGED[name]
+@each_row(
+    ("message", "damage"),
+    [
+        (r"^recording\.calls\.0\.outcome: ", lambda r: r["calls"][0].update(outcome="{")),
+        (r"calls\.1\.outcome: a failure has a reason and details$", lambda r: r["calls"][1].update(outcome=NO_REASON)),
+        (r"^recording\.visits\.0\.opening: ", lambda r: r["visits"][0].pop("opening")),
+        (r"^recording\.nameless: ", lambda r: r.update(nameless=[["ticket", 3]])),
+        (r"^recording\.more: Extra inputs are not permitted; given: 1$", lambda r: r.update(more=1)),
+    ],
+)
+def test_a_damaged_recording_is_refused_by_field(message, damage):
     recording = recorded(triage)
     damage(recording)
     with pytest.raises(InputError, match=message):

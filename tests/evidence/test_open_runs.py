@@ -1,39 +1,25 @@
 """Runs that are open in a store: what is on record of them, who closes them, and what is found if somebody tampers."""
 
 import json
-from base64 import b64encode
 from contextlib import closing
 from functools import cache
 
 import psycopg
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from exported_runs import private_pem
 from langgraph.checkpoint.memory import InMemorySaver
 from refund_pattern import refund, waiting
 from runs import THREAD
-from store_writers import QUESTION, TIMEOUT, killed_at, resume
+from store_writers import TIMEOUT, killed_at, resume
 from stored_runs import everything_written, make_url, opened, recording
 from ticket_pattern import TICKET, triage
 
-from guardgraph import (
-    ConfigurationError,
-    Redaction,
-    StoreError,
-    check_document,
-    create_rag_agent,
-    export_run,
-    sign_document,
-    sql_store,
-)
-from guardgraph.evidence.chain import entry_hash, note_entry, read_chain_entry
+from guardgraph import ConfigurationError, Redaction, StoreError, sql_store
+from guardgraph.evidence.chain import read_chain_entry
 from guardgraph.evidence.sql import writing
-from guardgraph.evidence.strict_json import format_document_text
 from guardgraph.testing import InMemoryRecorder
 
 url = pytest.fixture(params=["sqlite", "postgres"])(make_url)
 NOW = "2026-01-01T00:00:00.000000+00:00"
-AGENT = "guardgraph:create_rag_agent"
 
 
 @cache
@@ -103,16 +89,8 @@ def test_a_new_run_on_a_thread_closes_the_one_that_was_broken_off(url):
 def test_a_thread_of_the_same_name_may_be_anothers(url):
     """Tenants close each other's runs no more than users without a tenant do; users of one tenant share its threads."""
     store = sql_store(url)
-    askers = [
-        ("acme", "ann"),
-        ("globex", "ann"),
-        (None, "ann"),
-        (None, "bob"),
-        (None, None),
-        ("acme", "bob"),
-        (None, "bob"),
-    ]
-    for number, (tenant, user) in enumerate(askers, 1):
+    tenants, users = ("acme", "globex", *[None] * 3, "acme", None), ("ann", "ann", "ann", "bob", None, "bob", "bob")
+    for number, (tenant, user) in enumerate(zip(tenants, users, strict=True), 1):
         begun = beginning(number, thread="1")
         context = {"caller": {"tenant": tenant, "user": user}} if user else None
         store.begin({**begun, "opening": {**begun["opening"], "context": context}})
@@ -186,10 +164,8 @@ def test_what_is_redacted_of_a_run_is_redacted_of_its_beginning_and_its_notes(ur
     receipt, waiting = store.notes("request 1")
     assert receipt["content"]["outcome"] == '["value", "sent to [redacted]", {}]'
     assert receipt["redacted"] == [["content", "outcome", 1]]
-    assert (waiting["content"], waiting["redacted"]) == (
-        {"waiting_for": {"shown": "[redacted]"}},
-        [["content", "waiting_for", "shown"]],
-    )
+    assert waiting["content"] == {"waiting_for": {"shown": "[redacted]"}}
+    assert waiting["redacted"] == [["content", "waiting_for", "shown"]]
     assert store.verify().ok
 
 
@@ -297,41 +273,3 @@ def test_a_note_that_was_changed_is_not_given_back(url):
     executed(url, "UPDATE guardgraph_contents SET content = replace(content, 'invoice', 'bill') WHERE seq = 1")
     [left] = store.open_runs()
     assert (left.begun, left.changed) == (None, "its content is not what was written")
-
-
-# Documents
-
-
-def other(document):
-    return note_entry(1, "0" * 64, NOW, run_id="x", note="intent", content="0" * 64)
-
-
-FORGED = {
-    "another run": lambda also, chain: [{"entry": other(chain), "hash": entry_hash(other(chain))}],
-    "twice": lambda also, chain: also * 2,
-    "another hash": lambda also, chain: [{**also[0], "hash": "0" * 64}],
-    "another time": lambda also, chain: [
-        {"entry": (text := also[0]["entry"].replace('"at":"2', '"at":"3')), "hash": entry_hash(text)}
-    ],
-}
-
-
-@pytest.mark.parametrize("how", FORGED)
-def test_what_a_document_says_of_other_entries_is_held_against_its_run(how, tmp_path):
-    """One that is of another run, is none, stands twice, or is not what the entry behind it follows, is a finding."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
-    chain = document["chain"]
-    forged = {**document, "chain": {**chain, "also": FORGED[how](chain["also"], chain)}}
-    assert {finding.place.rpartition(".")[0] for finding in check_document(forged, AGENT).findings} == {"chain.also"}
-
-
-@pytest.mark.parametrize("sig", [b"", b"\xff" * 64])
-def test_a_signature_that_no_key_could_have_made_is_a_finding(sig, tmp_path):
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    document = export_run(store, create_rag_agent(recorder=store).invoke(QUESTION)["run_id"])
-    envelope = json.loads(sign_document(document, private_pem(Ed25519PrivateKey.generate())))
-    assert check_document(format_document_text(envelope), AGENT).ok
-    envelope["signatures"][0]["sig"] = b64encode(sig).decode()
-    checked = check_document(format_document_text(envelope), AGENT)
-    assert (checked.signed, [finding.kind for finding in checked.findings]) == ("unchecked", ["signature"])

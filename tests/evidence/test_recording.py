@@ -144,7 +144,8 @@ def test_every_stopped_run_is_recorded_in_the_form_that_is_written_down():
     assert [entry for entry in stops() if not VALID.is_valid(json.loads(recorded_stop(entry)))] == []
 
 
-def ok_runs():
+def test_every_kind_of_run_is_recorded_in_the_form_that_is_written_down_and_has_no_other_fields():
+    """Calls at once, an interrupt, a resume under another context, a caller, models and rules: the schema allows it."""
     kept = Kept()
     triage(recorder=kept).invoke(TICKET)
     triage(bodies={"lookup": several}, recorder=kept).invoke(TICKET)
@@ -156,31 +157,14 @@ def ok_runs():
     create_rag_agent(recorder=kept).invoke({"question": "Who won the match?"})
     model = ScriptedChatModel({"kind": "retrieve", "query": "P1"}, {"answer": "", "citations": []})
     create_rag_agent(model, recorder=kept).invoke(QUESTION)
-    return kept.recordings
-
-
-def test_every_kind_of_run_is_recorded_in_the_form_that_is_written_down():
-    """Calls at once, an interrupt, a resume under another context, a caller, models and rules: the schema allows it."""
-    recordings = ok_runs()
-    assert len(recordings) == 7
-    for recording in recordings:
-        VALID.validate(recording)
-
-
-def test_a_recording_has_no_other_fields():
-    """The schema refuses a field that it does not know, at the top and wherever else fields have names."""
-    recording = ok_runs()[2]
-    for found in (
-        recording,
-        recording["fingerprints"],
-        recording["visits"][0],
-        recording["visits"][0]["opening"],
-        recording["calls"][0],
-    ):
-        found["extra"] = 1
-        assert not VALID.is_valid(recording)
-        del found["extra"]
-    VALID.validate(recording)
+    assert len(kept.recordings) == 7
+    for recording in kept.recordings:
+        visit = recording["visits"][0]
+        for holder in (recording, recording["fingerprints"], visit, visit["opening"], recording["calls"][0]):
+            VALID.validate(recording)
+            holder["extra"] = 1
+            assert not VALID.is_valid(recording)
+            del holder["extra"]
 
 
 def test_the_schema_in_the_docs_is_that_of_the_code():
@@ -192,18 +176,11 @@ def test_the_schema_in_the_docs_is_that_of_the_code():
 def test_a_recording_says_who_was_asked_what_when_and_what_came_back():
     """Each call has its place, kind, request and outcome; a proposer its name; the clock its readings."""
     clock, kept = ScriptedClock(), Kept()
-    triage(lambda view: clock.advance(2) or {"label": "bug"}, world=LiveWorld(clock=clock), recorder=kept).invoke(
-        TICKET
-    )
+    proposer = lambda view: clock.advance(2) or {"label": "bug"}  # noqa: E731
+    triage(proposer, world=LiveWorld(clock=clock), recorder=kept).invoke(TICKET)
     label, lookup = kept.only["calls"]
-    assert {key: label[key] for key in ("node", "visit", "number", "kind", "proposer", "seconds")} == {
-        "node": "label",
-        "visit": 1,
-        "number": 1,
-        "kind": "proposer",
-        "proposer": "test",
-        "seconds": 2.0,
-    }
+    told = {"node": "label", "visit": 1, "number": 1, "kind": "proposer", "proposer": "test", "seconds": 2.0}
+    assert label == {**label, **told}
     assert json.loads(label["outcome"]) == ["value", {"label": "bug"}, {"proposer": "test"}]
     assert (lookup["kind"], json.loads(lookup["outcome"])[:2]) == ("tool", ["value", "Ada (bug)"])
     readings = {visit["node"]: visit["clock"] for visit in kept.only["visits"]}

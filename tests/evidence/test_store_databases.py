@@ -5,13 +5,12 @@ import json
 import os
 import pickle
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -100,9 +99,7 @@ def test_a_store_is_used_by_threads_pickled_and_by_forked_processes(each):
         list(pool.map(store.record, map(recording, range(3, 11))))
     other = pickle.loads(pickle.dumps(store))
     assert other.record(recording(11))["seq"] == 11
-    assert [stored.run_id for stored in pickle.loads(pickle.dumps(store.runs()))] == [
-        stored.run_id for stored in store.runs()
-    ]
+    assert [*pickle.loads(pickle.dumps(store.runs()))] == [*store.runs()]
     assert (store.verify().ok, store.verify().entries) == (True, 11)
 
 
@@ -140,67 +137,36 @@ def test_a_password_is_nowhere_to_be_read():
     store = sql_store("postgresql+psycopg://u:s3cret@127.0.0.1:1/runs?password=s3cret2", timeout=3)
     with pytest.raises(StoreError) as caught:
         store.head()
-    shown = [
-        repr(store),
-        str(store),
-        repr(store.database.address),
-        repr(caught.value),
-        str(caught.value),
-        repr(caught.value.__cause__),
-    ]
-    assert not any("s3cret" in text for text in shown)
+    for shown in (store, store.database.address, caught.value, caught.value.__cause__):
+        assert "s3cret" not in repr(shown) + str(shown)
     assert "127.0.0.1" in str(caught.value)
 
 
-def _foreign(file):
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE checkpoints (id)")
-
-
-def _text(file):
-    file.write_bytes(b"no database" * 1000)
-
-
-def _newer(file):
-    sql_store(f"sqlite:///{file}").record(recording(1))
-    with opened(file) as connection:
-        connection.execute("UPDATE guardgraph_store SET format = 3, guardgraph = '1.5.0'")
-
-
-def _older(file):
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE guardgraph_store (version INTEGER NOT NULL)")
-        connection.execute("INSERT INTO guardgraph_store VALUES (2)")
-        connection.commit()
-
-
-def _torn(file):
-    sql_store(f"sqlite:///{file}").record(recording(1))
-    with opened(file) as connection:
-        connection.execute("DROP TABLE guardgraph_callers")
-
-
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("is_store", "statement", "message"),
     [
-        (_foreign, "a store of guardgraph is required; it holds other tables"),
-        (_text, "an SQLite database is required; file is not a database"),
-        (_newer, "format 1 of guardgraph 0.16 or later is required; given: format 3 of guardgraph 1.5.0"),
-        (_older, "format 1 of guardgraph 0.16 or later is required; given: none"),
-        (_torn, "it lacks tables: guardgraph_callers"),
+        (False, "CREATE TABLE checkpoints (id)", "a store of guardgraph is required; it holds other tables"),
+        (False, "CREATE TABLE guardgraph_store AS SELECT 2 AS version", "0.16 or later is required; given: none"),
+        (True, "UPDATE guardgraph_store SET format = 3, guardgraph = '1.5.0'", "given: format 3 of guardgraph 1.5.0"),
+        (True, "DROP TABLE guardgraph_callers", "it lacks tables: guardgraph_callers"),
+        (False, None, "an SQLite database is required; file is not a database"),
     ],
 )
-def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, spoil, message):
-    file = tmp_path / "runs.db"
-    spoil(file)
-    with closing(sqlite3.connect(file)) as connection:
-        before = [*connection.iterdump()] if spoil is not _text else None
+def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, is_store, statement, message):
+    if is_store:
+        sql_store(url).record(recording(1))
+    if statement is None:
+        (tmp_path / "runs.db").write_bytes(b"no database" * 1000)
+    else:
+        with opened(tmp_path / "runs.db") as connection:
+            connection.execute(statement)
+            before = [*connection.iterdump()]
     store = sql_store(url)
     for use in (store.head, lambda: store.record(recording(1)), store.verify, lambda: store.read("it")):
         with pytest.raises(ConfigurationError, match=message):
             use()
-    if before is not None:
-        with closing(sqlite3.connect(file)) as connection:
+    if statement is not None:
+        with opened(tmp_path / "runs.db") as connection:
             assert [*connection.iterdump()] == before
 
 
@@ -385,8 +351,6 @@ def test_a_connection_that_the_server_closed_is_replaced(database):
         (lambda store: store.erase(by="me"), "either a run_id, or a tenant or user"),
         (lambda store: store.erase("x", tenant="acme", by="me"), "either a run_id, or a tenant or user"),
         (lambda store: store.erase(tenant="acme", by=" "), "by: who erases"),
-        (lambda store: store.erase(tenant="acme", by=None), "by: who erases"),
-        (lambda store: store.retain(-1, by="me"), "days: a number from 0"),
         (lambda store: store.retain(float("nan"), by="me"), "days: a number from 0"),
         (lambda store: store.runs(since=datetime(2026, 1, 1)), "since: a date and time with its zone"),
         (lambda store: store.runs(since=FIRST), "since: a date and time that UTC has is required"),
@@ -404,9 +368,8 @@ def test_what_was_erased_is_in_no_file(url, tmp_path):
     """Neither in the database nor in SQLite's log, while the store stays open."""
     store = sql_store(url)
     for number in range(30):
-        store.record(
-            {**recording(number, tenant="acme", user="Ann-7731"), "input": {"question": f"Canary-{number}-" * 999}}
-        )
+        kept = recording(number, tenant="acme", user="Ann-7731")
+        store.record({**kept, "input": {"question": f"Canary-{number}-" * 999}})
     assert b"Canary-17-" in everything_written(tmp_path)
     store.erase(user="Ann-7731", by="me")
     written = everything_written(tmp_path)
