@@ -110,15 +110,11 @@ def test_a_redacted_recording_is_one(at, patterns, fields):
 PHONE = 4917012345
 
 
-def noted(note):
+def left(note, **given):
     recorder = InMemoryRecorder()
     planner = scripted_tool({"kind": "retrieve", "query": "P1 target", "note": note})
     create_rag_agent(planner=planner, recorder=recorder).invoke({"question": "What is the P1 target?"})
-    return recorder.runs[0]
-
-
-def left(note, **given):
-    made = redact_recording(noted(note), Redaction(**given))
+    made = redact_recording(recorder.runs[0], Redaction(**given))
     return json.loads(made["calls"][0]["outcome"])[1]["note"]
 
 
@@ -129,11 +125,7 @@ def left(note, **given):
         ([[{"phone": PHONE}]], [str(PHONE)[2:6]], [[{"phone": MARKER}]]),
         ([123, 0.1234567890123, True, None], ["[0-9]"], [123, 0.1234567890123, True, None]),
         ("a SECRET b", ["SECRET", "redacted", "(?=b)"], f"a {MARKER} b"),
-        (
-            '```json\n{"name": "M\\u00FCller \\ud83d\\ude00"}\n```',
-            ["Müller 😀"],
-            f'```json\n{{"name": "{MARKER}"}}\n```',
-        ),
+        ('```\n{"a": "M\\u00FCller \\ud83d\\ude00"}\n```', ["Müller 😀"], f'```\n{{"a": "{MARKER}"}}\n```'),
     ],
 )
 def test_what_patterns_find_is_gone(note, patterns, rest):

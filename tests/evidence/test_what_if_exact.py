@@ -39,7 +39,6 @@ COUNTS: Counter[str] = Counter()
 
 DURATIONS = [0.0, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0]
 SECONDS = st.sampled_from([1000.0, 1000.0, 1000.0, 20.0, 8.0, 6.5, 4.0, 2.5, 1.0, 0.0])
-REPLY = st.sampled_from([2**22, 2**22, 2**22, 4000, 1000, 200, 30])
 SEEDS = st.integers(0, 99)
 BY = st.sampled_from(["rules", "asked again", "asked again", "model"])
 """Who proposes: rules, which are asked once; functions that can be asked again; a chat model with our prompts."""
@@ -112,15 +111,12 @@ def overlay(kind, **fields):
     return st.fixed_dictionaries({}, optional=fields).map(lambda given: kind(**given))
 
 
-INPUT = st.sampled_from([2**20, 2**20, 2**20, 40, 26, 10])
-VISITS = st.sampled_from([1000, 1000, 1000, 16, 12, 9, 6, 3])
-ATTEMPTS = st.integers(1, 4)
 LIMITS = {
     "max_seconds": SECONDS,
-    "max_reply_bytes": REPLY,
-    "max_input_bytes": INPUT,
-    "max_attempts": ATTEMPTS,
-    "max_visits": VISITS,
+    "max_reply_bytes": st.sampled_from([2**22, 2**22, 2**22, 4000, 1000, 200, 30]),
+    "max_input_bytes": st.sampled_from([2**20, 2**20, 2**20, 40, 26, 10]),
+    "max_attempts": st.integers(1, 4),
+    "max_visits": st.sampled_from([1000, 1000, 1000, 16, 12, 9, 6, 3]),
 }
 ALL = st.just(SOURCES)
 RAG = st.tuples(
@@ -262,10 +258,8 @@ def test_what_is_known_of_a_shipped_run_is_what_a_live_run_gives(data, name, con
 @given(seed=st.just(1))
 def test_a_call_that_a_what_if_cuts_off_used_up_what_it_would_live(seed):
     """A model that is asked again and has no time left for its answer wrote nothing that counts."""
-    agents = [
-        shipped("self_critique", seed, "model", SelfCritiquePolicy(), budget)
-        for budget in (SelfCritiqueBudget(), SelfCritiqueBudget(max_seconds=8.0))
-    ]
+    budgets = (SelfCritiqueBudget(), SelfCritiqueBudget(max_seconds=8.0))
+    agents = (shipped("self_critique", seed, "model", SelfCritiquePolicy(), budget) for budget in budgets)
     check_exact(*agents, PATTERNS["self_critique"].demo(), None, seed)
 
 
@@ -357,40 +351,26 @@ def test_what_is_known_of_a_random_pattern_is_what_a_live_run_gives(plan, other,
     check_exact(made(plan), made(now), {"asked": "it"}, None, seed)
 
 
-def replying(does):
-    """Return who replies to a request, in one of the ways in which a limit or a scope may matter."""
-
-    def function(request):
-        if does == "asks" or does == "shrinks":
-            most = reply_bytes()
-            return "Ada" if does == "asks" else "x" * min(most - 2, 300)
-        told = digest(request)[:4]  # the scope is in it
-        said = {"long": "x" * 100, "very long": "x" * 5000, "no JSON": {"a": "x" * 60, "b": object()}, "deep": [[told]]}
-        return said.get(does, told)
-
-    return function
-
-
 def proposing(does):
-    """Return a proposer of a label that replies with a message, a text or a value, some asking what is allowed."""
+    """Return a proposer of a label that replies with a value or a padded message, which may ask what is allowed."""
 
     def message(view):
-        padded = {"padding": "y" * 2000} if does == "padded" else {}
-        limit = reply_bytes() if does == "asks" else 10**6
-        text = '{"label": "bug"}' if limit > 20 else "{}"
-        return AIMessage(text, additional_kwargs=padded, response_metadata={"model_name": f"m-{does}"})
+        is_short = does == "asks" and reply_bytes() <= 20
+        return AIMessage("{}" if is_short else '{"label": "bug"}', additional_kwargs={"padding": "y" * 2000})
 
-    if does in ("padded", "asks", "message"):
-        return RunnableLambda(message)
-    return lambda view: {"label": "bug", "why": "x" * 50} if does == "long" else {"label": "bug"}
+    return (lambda view: {"label": "bug", "why": "x" * 50}) if does == "value" else RunnableLambda(message)
 
 
 def calling(how):
     """Return the body of an act node that calls with scopes and refusals, or interrupts the run by itself."""
-    tool = replying(how["reply"])
+
+    def tool(request):
+        most = reply_bytes() if how["reply"] == "shrinks" else 2
+        said = {"shrinks": "x" * min(most - 2, 300), "long": "x" * 100, "no JSON": {"a": "x" * 60, "b": object()}}
+        return said.get(how["reply"], digest(request)[:4])  # the scope is in the request
 
     def holds_alike(content):
-        return None if how["reply"] in ("long", "very long") else "a tool that reads its scope says something else"
+        return None if how["reply"] == "long" else "a tool that reads its scope says something else"
 
     def lookup(state, run):
         settings = {"labels": sorted(run.policy.labels), "desks": sorted(run.policy.desks)}
@@ -413,8 +393,8 @@ def calling(how):
 
 HOW = st.fixed_dictionaries(
     {
-        "reply": st.sampled_from(["scope", "scope", "asks", "shrinks", "long", "very long", "no JSON", "deep"]),
-        "proposes": st.sampled_from(["value", "long", "message", "padded", "asks"]),
+        "reply": st.sampled_from(["scope", "scope", "shrinks", "long", "no JSON"]),
+        "proposes": st.sampled_from(["value", "message", "asks"]),
         "scope": st.none() | st.lists(st.sampled_from(["labels", "desks"]), unique=True, min_size=1),
         "refuse": st.booleans(),
         "holds": st.booleans(),

@@ -94,13 +94,7 @@ WAYS = st.lists(st.sampled_from([OVER, END, "https://nowhere.example/", "ftp://v
 
 
 @settings(max_examples=30)
-@given(
-    way=WAYS,
-    size=st.sampled_from([10, 700, 3000]),
-    then=some(HOSTS),
-    now=some(HOSTS),
-    budgets=st.tuples(BUDGETS, BUDGETS),
-)
+@given(WAYS, st.sampled_from([10, 700, 3000]), some(HOSTS), some(HOSTS), st.tuples(BUDGETS, BUDGETS))
 def test_what_is_known_of_a_run_over_redirects_is_what_a_live_run_gives(way, size, then, now, budgets):
     """Whatever the lists, the caps and the time: a run that is same or changed is what would have been."""
     reader, (before, after) = leading(*way, size=size), budgets
