@@ -9,21 +9,11 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentState
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
+from test_recorded_run import ASKED, BILL, READ, RIGHT, RULES, THREAD, WRONG, read_bill
 
 from guardgraph import ConfigurationError, InputError, ToolPolicy
 from guardgraph.middleware import GroundedAnswer, LicensedTools
 from guardgraph.testing import ScriptedChatModel
-
-BILL = "Bill of May 2026. The total is 76.00 EUR, due on 14 June 2026."
-LOOK = AIMessage("", tool_calls=[{"name": "read_bill", "args": {"name": "may"}, "id": "c1"}])
-WRONG, RIGHT = "The total of the bill is 78.00 EUR.", "The total of the bill is 76.00 EUR."
-QUESTION = {"messages": [("user", "What is the total of the bill?")]}
-
-
-@tool
-def read_bill(name: str) -> str:
-    """Read a bill."""
-    return BILL
 
 
 class Documented(AgentState):  # type: ignore[type-arg]
@@ -38,8 +28,8 @@ def make_agent(*script: Any, **settings: Any) -> tuple[Any, ScriptedChatModel]:
 
 def test_a_wrong_value_is_sent_back_once_and_corrected() -> None:
     """The model is told in the system's words; the conversation holds the corrected answer alone."""
-    agent, model = make_agent(LOOK, WRONG, RIGHT)
-    result = agent.invoke(QUESTION)
+    agent, model = make_agent(READ, WRONG, RIGHT)
+    result = agent.invoke(ASKED)
     assert result["guardgraph"]["outcome"] == "grounded_answer"
     assert [each.text for each in result["messages"] if isinstance(each, AIMessage)] == ["", RIGHT]
     told = model.calls[2].messages
@@ -52,14 +42,14 @@ def test_a_wrong_value_is_sent_back_once_and_corrected() -> None:
 )
 def test_a_number_or_a_word_may_end_an_agent_that_has_tools(said: str, reason: str) -> None:
     """As in the tool agent a short ending is one, and a text without a word is none."""
-    agent, _ = make_agent(LOOK, said, said)
-    assert agent.invoke(QUESTION)["guardgraph"]["stop_reason"] == reason
+    agent, _ = make_agent(READ, said, said)
+    assert agent.invoke(ASKED)["guardgraph"]["stop_reason"] == reason
 
 
 def test_a_wrong_value_that_stays_stops_the_run() -> None:
     """Nothing of the refused answer is in the state but its evidence."""
-    agent, _ = make_agent(LOOK, WRONG, "The bill comes to 79.00 EUR.")
-    result = agent.invoke(QUESTION)
+    agent, _ = make_agent(READ, WRONG, "The bill comes to 79.00 EUR.")
+    result = agent.invoke(ASKED)
     assert result["guardgraph"]["status"] == "stopped"
     assert result["guardgraph"]["stop_reason"].startswith("invalid_answer:")
     assert result["messages"][-1].text.startswith("Stopped: invalid_answer:")
@@ -83,14 +73,14 @@ SEND = AIMessage("", tool_calls=[{"name": "send_mail", "args": {"to": "ada@examp
         ((SENT, SENT), "invalid_answer:action_not_done"),
         ((SENT, SEND, SENT), "success"),
         ((SEND, SENT), "success"),
-        ((LOOK, "I have read the bill: 76.00 EUR."), "success"),
-        ((LOOK, SENT, "I did not send a mail."), "success"),
+        ((READ, "I have read the bill: 76.00 EUR."), "success"),
+        ((READ, SENT, "I did not send a mail."), "success"),
     ],
 )
 def test_what_an_answer_says_was_done_some_call_of_the_run_did(script: Any, reason: str, is_licensed: bool) -> None:
     """Else it is asked for again, then the run stops; the refused sentence reaches nobody."""
     guards: list[Any] = [GroundedAnswer({"on_unsupported": "mark"})]
-    guards += [LicensedTools(ToolPolicy(rules={"read_bill": {"effect": "read"}}))] if is_licensed else []
+    guards += [LicensedTools(ToolPolicy(rules=RULES))] if is_licensed else []
     agent = create_agent(ScriptedChatModel(*script), [read_bill, send_mail], middleware=guards)
     result = agent.invoke({"messages": [("user", "Mail ada@example.com the total of the bill.")]})
     assert result["guardgraph"]["stop_reason"] == reason
@@ -117,13 +107,13 @@ def test_what_a_model_raises_comes_out(raised: Exception) -> None:
 
     agent = create_agent(ScriptedChatModel(RIGHT), [], middleware=[LicensedTools(), GroundedAnswer(), fail])
     with pytest.raises(RuntimeError if isinstance(raised, StopIteration) else KeyError):
-        agent.invoke(QUESTION)
+        agent.invoke(ASKED)
 
 
 def test_an_answer_may_be_given_with_marks() -> None:
     """With ``on_unsupported="mark"`` the whole answer is given, and the state says which sentence is unverified."""
-    agent, _ = make_agent(LOOK, WRONG, WRONG, policy={"on_unsupported": "mark"})
-    result = agent.invoke(QUESTION)
+    agent, _ = make_agent(READ, WRONG, WRONG, policy={"on_unsupported": "mark"})
+    result = agent.invoke(ASKED)
     assert result["messages"][-1].text == WRONG
     assert result["guardgraph"]["outcome"] == "grounded_partial"
     [marked] = result["guardgraph"]["unverified"]
@@ -142,9 +132,9 @@ def test_documents_of_the_state_and_the_users_words_bear_an_answer_out() -> None
 
 def test_words_beside_a_call_that_nothing_bears_out_are_dropped_and_the_call_stays() -> None:
     """A model that announces a value it has not read yet is not repeated."""
-    announced = LOOK.model_copy(update={"content": "The total is 99.00 EUR, let me see."})
+    announced = READ.model_copy(update={"content": "The total is 99.00 EUR, let me see."})
     agent, _ = make_agent(announced, RIGHT)
-    result = agent.invoke(QUESTION)
+    result = agent.invoke(ASKED)
     assert "99.00" not in str(result["messages"])
     assert result["messages"][-1].text == RIGHT
 
@@ -152,11 +142,11 @@ def test_words_beside_a_call_that_nothing_bears_out_are_dropped_and_the_call_sta
 def read_every_stream(agent: Any) -> str:
     """Return all that any stream of an agent shows, of the sync and the async ones."""
     modes = ["values", "updates", "messages", "custom", "debug", "tasks"]
-    shown = [str(chunk) for chunk in agent.stream(QUESTION, stream_mode=modes, subgraphs=True)]
+    shown = [str(chunk) for chunk in agent.stream(ASKED, stream_mode=modes, subgraphs=True)]
 
     async def listen() -> None:
-        shown.extend([str(chunk) async for chunk in agent.astream(QUESTION, stream_mode=modes)])
-        shown.extend([str(event) async for event in agent.astream_events(QUESTION, version="v2")])
+        shown.extend([str(chunk) async for chunk in agent.astream(ASKED, stream_mode=modes)])
+        shown.extend([str(event) async for event in agent.astream_events(ASKED, version="v2")])
 
     asyncio.run(listen())
     return "\n".join(shown)
@@ -164,19 +154,19 @@ def read_every_stream(agent: Any) -> str:
 
 def test_no_stream_shows_a_refused_word() -> None:
     """What a model writes reaches nobody before it is judged; what is let through is streamed as a message."""
-    agent, _ = make_agent(*[LOOK, WRONG, RIGHT] * 3)
+    agent, _ = make_agent(*[READ, WRONG, RIGHT] * 3)
     shown = read_every_stream(agent)
     assert RIGHT in shown
     assert WRONG not in shown
 
 
 @pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("script", [(LOOK, WRONG, RIGHT), (LOOK, WRONG, WRONG)])
+@pytest.mark.parametrize("script", [(READ, WRONG, RIGHT), (READ, WRONG, WRONG)])
 def test_every_update_of_a_stream_is_a_dictionary(script: Any, order: int) -> None:
     """As without guards; those of the model and its tools have messages."""
-    guards: list[Any] = [LicensedTools(ToolPolicy(rules={"read_bill": {"effect": "read"}})), GroundedAnswer()]
+    guards: list[Any] = [LicensedTools(ToolPolicy(rules=RULES)), GroundedAnswer()]
     agent = create_agent(ScriptedChatModel(*script), [read_bill], middleware=guards[::order])
-    steps = [step for chunk in agent.stream(QUESTION, stream_mode="updates") for step in chunk.items()]
+    steps = [step for chunk in agent.stream(ASKED, stream_mode="updates") for step in chunk.items()]
     assert all(isinstance(update, dict) for _, update in steps)
     assert [name for name, update in steps if "messages" in update] == ["model", "tools", "model"]
 
@@ -184,32 +174,21 @@ def test_every_update_of_a_stream_is_a_dictionary(script: Any, order: int) -> No
 def test_the_next_question_begins_anew() -> None:
     from langgraph.checkpoint.memory import InMemorySaver
 
-    model = ScriptedChatModel(WRONG, WRONG, LOOK, RIGHT)
+    model = ScriptedChatModel(WRONG, WRONG, READ, RIGHT)
     agent = create_agent(model, [read_bill], middleware=[GroundedAnswer()], checkpointer=InMemorySaver())
-    thread = {"configurable": {"thread_id": "1"}}
-    assert agent.invoke(QUESTION, thread)["guardgraph"]["status"] == "stopped"
-    result = agent.invoke(QUESTION, thread)
+    assert agent.invoke(ASKED, THREAD)["guardgraph"]["status"] == "stopped"
+    result = agent.invoke(ASKED, THREAD)
     assert result["guardgraph"]["status"] == "ok"
     assert "findings" not in result["guardgraph"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "field"),
-    [
-        ({"max_attempts": True}, "max_attempts"),
-        ({"documents": ""}, "documents"),
-        ({"policy": {"on_doubts": 1}}, "policy"),
-    ],
-)
-def test_a_wrong_argument_is_told_by_name(settings: dict[str, Any], field: str) -> None:
-    with pytest.raises(ConfigurationError, match=field):
-        GroundedAnswer(**settings)
-
-
-def test_documents_that_are_none_are_told() -> None:
+def test_a_wrong_argument_and_documents_that_are_none_are_told_by_name() -> None:
+    for wrong in ({"max_attempts": True}, {"documents": ""}, {"policy": {"on_doubts": 1}}):
+        with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+            GroundedAnswer(**wrong)  # type: ignore[arg-type]
     agent, _ = make_agent(RIGHT)
     with pytest.raises(InputError, match="documents: a list"):
-        agent.invoke({**QUESTION, "documents": 5})
+        agent.invoke({**ASKED, "documents": 5})
 
 
 @dataclasses.dataclass
@@ -223,9 +202,9 @@ class Total:
 def test_an_answer_in_a_dataclass_is_held_against_its_sources(total: str, is_given: bool) -> None:
     call = AIMessage("", tool_calls=[{"name": "Total", "args": {"total": total}, "id": "s"}])
     agent = create_agent(
-        ScriptedChatModel(LOOK, call, call), [read_bill], middleware=[GroundedAnswer()], response_format=Total
+        ScriptedChatModel(READ, call, call), [read_bill], middleware=[GroundedAnswer()], response_format=Total
     )
-    assert (agent.invoke(QUESTION).get("structured_response") is not None) == is_given
+    assert (agent.invoke(ASKED).get("structured_response") is not None) == is_given
 
 
 def test_a_summary_in_the_users_place_leaves_the_ending() -> None:
@@ -234,10 +213,10 @@ def test_a_summary_in_the_users_place_leaves_the_ending() -> None:
 
     teller = ScriptedChatModel("The user asks for the total.", loop=True)
     summary = SummarizationMiddleware(teller, trigger=("messages", 3), keep=("messages", 1))
-    guards: list[Any] = [summary, GroundedAnswer(), LicensedTools(ToolPolicy(rules={"read_bill": {"effect": "read"}}))]
-    again = LOOK.model_copy(update={"tool_calls": [{**LOOK.tool_calls[0], "id": "c2"}]})
-    agent = create_agent(ScriptedChatModel(LOOK, again, RIGHT), [read_bill], middleware=guards)
-    ending = agent.invoke(QUESTION)["guardgraph"]
+    guards: list[Any] = [summary, GroundedAnswer(), LicensedTools(ToolPolicy(rules=RULES))]
+    again = READ.model_copy(update={"tool_calls": [{**READ.tool_calls[0], "id": "c2"}]})
+    agent = create_agent(ScriptedChatModel(READ, again, RIGHT), [read_bill], middleware=guards)
+    ending = agent.invoke(ASKED)["guardgraph"]
     assert (ending["status"], ending["usage"]["model_calls"]) == ("ok", 3)
 
 
@@ -249,5 +228,5 @@ def test_what_a_tool_returns_directly_ends_the_run_with_a_status() -> None:
 
     show = AIMessage("", tool_calls=[{"name": "show_bill", "args": {"name": "may"}, "id": "c1"}])
     agent = create_agent(ScriptedChatModel(show), [show_bill], middleware=[GroundedAnswer()])
-    ending = agent.invoke(QUESTION)["guardgraph"]
+    ending = agent.invoke(ASKED)["guardgraph"]
     assert (ending["status"], ending["stop_reason"], "outcome" in ending) == ("ok", "success", False)

@@ -23,6 +23,7 @@ from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
 EXPORTS = Path(__file__).parents[1] / "data" / "exports"
 TOOLS = [read_bill, send_money]
+UNKNOWN = ["unknown", "unknown"]
 ROWS: list[tuple[str, str, str, str, str, str]] = [
     # the ending, the tools that were called, what is lacking, and what a licence and a grounded answer make of it
     ("langgraph_constructors_archived.json", "success", "code_exec", "time tools", "unknown", "changed"),
@@ -35,15 +36,9 @@ ROWS: list[tuple[str, str, str, str, str, str]] = [
     ("otlp_ai_sdk.json", "success", "getWeather", "messages tools text", "unknown", "unknown"),
     ("otlp_genai_content_events.json", "success", "", "tools", "same", "unknown"),
     ("otlp_genai_message_events.json", "success", "calculate", "tools", "unknown", "changed"),
-    (
-        "otlp_genai_no_content.json",
-        *["ending_unknown", "", "messages tools text arguments result ending", "unknown", "unknown"],
-    ),
+    ("otlp_genai_no_content.json", *["ending_unknown", "", "messages tools text arguments result ending"], *UNKNOWN),
     ("otlp_genai_parts.json", "success", "get_weather", "tools", "same", "changed"),
-    (
-        "otlp_genai_router.json",
-        *["ending_unknown", "", "messages tools text arguments result calls ending", "unknown", "unknown"],
-    ),
+    ("otlp_genai_router.json", *["ending_unknown", "", "messages tools text arguments result calls ending"], *UNKNOWN),
     ("otlp_genai_structured.json", "success", "query_alarms", "", "same", "changed"),
     ("otlp_langchain_callback.json", "success", "get_current_time", "messages tools", "unknown", "unknown"),
     ("otlp_openinference_agents.jsonl", "success", "search_web write_file", "tools", "same", "changed"),
@@ -77,11 +72,6 @@ def test_a_published_export_is_kept_as_far_as_it_goes(
     kinds = [{kind for kind, _ in judge(imported.recordings, guard)} for guard in (LicensedTools(), GroundedAnswer())]
     assert kinds == [{licensed}, {grounded}]
     assert report(result, recorded_agent()).html
-
-
-def test_all_exports_are_tried() -> None:
-    assert sorted(file.name for file in EXPORTS.glob("*.json*")) == [name for name, *_ in ROWS]
-    assert len(ROWS) == 20
 
 
 CANDIDATES: list[list[Any]] = [
@@ -164,14 +154,10 @@ def test_threads_of_a_database_are_imported(new_postgres: Any) -> None:
 
 
 class Note(BaseModel):
-    """Something of somebody's own in a state."""
-
     text: str
 
 
 class Noted(MessagesState):
-    """A state with it."""
-
     note: Note
 
 
@@ -214,10 +200,8 @@ def test_a_policy_is_reviewed_over_imported_runs(tmp_path: Path, monkeypatch: py
     saver = InMemorySaver()
     converse(saver, "1", [READ, PAY, RIGHT], [READ, RIGHT])
     import_runs(saver, sql_store("sqlite:///kept.db"), form="langgraph")
-    found = guardgraph(
-        *("policy", "review", "old.yaml", "new.yaml", "--graph", "imported_office:make"),
-        *("--store", "sqlite:///kept.db", "--fail-on", "newly-refused", "--json"),
-    )
+    line = "old.yaml new.yaml --graph imported_office:make --store sqlite:///kept.db --fail-on newly-refused --json"
+    found = guardgraph("policy", "review", *line.split())
     assert found.exit_code == 3
     told = json.loads(found.stdout)
     assert (told["runs"], told["same"], told["subsumption"]["verdict"]) == (2, 1, "at_most")
@@ -267,8 +251,9 @@ def change_somewhere(value: Any, chance: random.Random) -> Any:
     return changed
 
 
-@pytest.mark.parametrize("name", [name for name, *_ in ROWS])
+@pytest.mark.parametrize("name", sorted(file.name for file in EXPORTS.glob("*.json*")))
 def test_a_damaged_export_is_imported_or_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    assert name in [known for known, *_ in ROWS]
     lines = (EXPORTS / name).read_text(encoding="utf-8").splitlines()
     chance = random.Random(name)
     for _ in range(8):
@@ -323,12 +308,8 @@ def reply(*calls: dict[str, Any]) -> dict[str, Any]:
 def work(**told: Any) -> dict[str, Any]:
     """A tool's span."""
     own = {f"gen_ai.tool.call.{key}": value for key, value in told.items()}
-    return {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": "send_money",
-        "gen_ai.input.messages": "",
-        **own,
-    }
+    known = {"operation.name": "execute_tool", "tool.name": "send_money", "input.messages": ""}
+    return {f"gen_ai.{key}": value for key, value in known.items()} | own
 
 
 ADA, BOB = {"to": "Ada", "amount": 40}, {"to": "Bob", "amount": 40}
@@ -336,10 +317,7 @@ CUT = json.dumps(reply({"id": "c1", "arguments": ADA})["gen_ai.output.messages"]
 GUESSES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a reply that was cut": ([reply() | {"gen_ai.output.messages": CUT}, work(id="c1", arguments=ADA)], "text"),
     "a question that was cut": ([reply({"id": "c1"}) | {"gen_ai.input.messages": '[{"role": "us'}], "messages"),
-    "other arguments": (
-        [reply({"id": "c1", "arguments": ADA}), work(id="c1", arguments=ADA | {"amount": 1})],
-        "arguments",
-    ),
+    "other arguments": ([reply({"id": "c1", "arguments": ADA}), work(id="c1", arguments=BOB)], "arguments"),
     "whose result": ([reply({"arguments": ADA}, {"arguments": BOB}), work(result="sent"), work(result="no")], "result"),
 }
 
