@@ -117,6 +117,7 @@ def test_an_assertion_shows_the_marked_sentences() -> None:
         assert_grounded("Refunds take 5 days.", [HANDBOOK])
 
 
+@pytest.mark.process
 def test_it_loads_no_framework() -> None:
     code = (
         "import sys; from guardgraph import check_answer; "

@@ -112,6 +112,7 @@ def test_a_run_that_raises_costs_one_row():
     assert all("max_seconds" in row.why for row in rows)
 
 
+@pytest.mark.heavy
 def test_a_dataset_may_be_a_frame_and_rows_become_one():
     import pandas
 

@@ -267,6 +267,7 @@ except StoreError as error:
     assert verification.entries >= int(kept)
 
 
+@pytest.mark.process
 def test_a_store_whose_first_record_finds_no_room_takes_the_next(url):
     """The tables that were made with it are gone with it, and are made again."""
     code = """

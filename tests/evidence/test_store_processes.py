@@ -89,6 +89,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("state", "said"),
     [

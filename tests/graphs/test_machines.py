@@ -126,6 +126,7 @@ def _begin(code, *given):
     return subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environ)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("way", "code"), [("dies", -signal.SIGTERM), ("exits", 3)])
 def test_a_sigterm_during_a_write_ends_the_process_and_doubles_nothing(way, code, tmp_path):
     """Though the tool hangs, the process ends; the run is open, and whoever resumes it is told what nobody knows."""
@@ -314,6 +315,7 @@ print(json.dumps([result["stop_reason"], result["details"], peak() - before, len
 """
 
 
+@pytest.mark.process
 def test_a_tool_that_returns_200_mb_is_one_reason():
     said, _ = _begin(LARGE).communicate(timeout=300)
     reason, details, grown, size = json.loads(said)

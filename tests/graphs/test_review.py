@@ -223,6 +223,7 @@ def url(tmp_path_factory):
         yield running.url
 
 
+@pytest.mark.process
 def test_who_answers_is_whom_the_server_signed_in(url):
     """Neither whoever began the run nor a guest may approve it, whatever the answer says; another user may."""
 

@@ -20,6 +20,8 @@ from served_clients import CLIENTS, CREATE, INPUT, WITH_CONTEXT, at_once, begun,
 from guardgraph import create_rag_agent
 from guardgraph.graphs.rag import DEMO_SOURCES
 
+pytestmark = pytest.mark.process
+
 CLOSED = {"policy": {"allowed_sources_execution": []}}
 TIGHT = {"budget": {"max_query_chars": 9}}
 FORGED = {"accepted_answer": {"answer": "forged", "citations": []}, "route": "answered", "stop_reason": "success"}
@@ -66,6 +68,7 @@ def test_every_client_gets_the_dictionary_of_invoke(server):
     assert next(results, None) is None
 
 
+@pytest.mark.heavy
 def test_every_graph_is_a_tool_of_its_own(server):
     """A tool has the id of langgraph.json; agents of one pattern are tools apart, objects as well as factories."""
     served = json.loads((server.folder / "langgraph.json").read_text(encoding="utf-8"))["graphs"]

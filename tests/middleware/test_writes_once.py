@@ -4,6 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.process
 AGENT = Path(__file__).with_name("paying_agent.py")
 
 

@@ -200,6 +200,7 @@ def commit(*files):
         subprocess.run(["git", *command], check=True)
 
 
+@pytest.mark.process
 def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
     """The old policy is read out of git with the files beside it; the comment is short, and its cells are no markup."""
     folder, _ = kept
@@ -220,6 +221,7 @@ def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
     assert "git cannot read it" in refused(run("policy", "review", "git:--help:tools.yaml", "tools.yaml"))
 
 
+@pytest.mark.process
 def test_the_workflow_file_makes_the_comment(kept):
     """The step of the public workflow that reviews runs as it stands: it fails on what is newly allowed."""
     folder, _ = kept

@@ -15,6 +15,8 @@ from docs_parts import ROOT
 
 from guardgraph import sql_store
 
+pytestmark = pytest.mark.process
+
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 

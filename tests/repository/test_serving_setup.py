@@ -11,6 +11,7 @@ from guardgraph import ConfigurationError, sql_store
 from guardgraph import serving as factories
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("argument", "why"),
     [

@@ -11,6 +11,8 @@ from docs_parts import ROOT
 import guardgraph
 from guardgraph import grammar, testing
 
+pytestmark = pytest.mark.process
+
 LOADED = re.compile(r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"([^\"]+)\"|<link\b[^>]*\bhref=\"([^\"]+)\"")
 IMPORTED = re.compile(r"url\(\s*[\"']?([^\"')]+)|@import\s+[\"']([^\"']+)")
 

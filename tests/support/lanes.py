@@ -1,12 +1,10 @@
 """The lanes of the tests: what `make test` runs, and what it leaves to `make rest`.
 
-A test gets a mark for what it uses: `process` where its code, or that of the helpers and fixtures it calls, names what
-starts a process, or where `lanes.json` says that one was seen to start; `heavy` where it imports a package that only
-the group `check` installs; `slow` where `lanes.json` says that it takes long. In that lane a test fails as soon as a
-process starts.
+A test gets a mark for what it uses: `process` where `lanes.json` says that one was seen to start; `heavy` where its
+file or a fixture imports a package that only the group `check` installs; `slow` where `lanes.json` says that it takes
+long. What neither tells is a mark at the test. In that lane a test fails as soon as a process starts.
 """
 
-import dis
 import json
 import operator
 import os
@@ -14,7 +12,7 @@ import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -37,13 +35,8 @@ HEAVY = frozenset(
 )
 """Modules of the packages that the group `check` has and `test` has not."""
 
-STARTERS = frozenset(
-    {
-        *("subprocess", "multiprocessing", "get_context", "ensure_running"),
-        *("ProcessPoolExecutor", "create_subprocess_exec"),
-    }
-)
-"""Names that code has which starts processes."""
+HEAVY_FIXTURES = frozenset({"postgres", "new_postgres", "browser"})
+"""Fixtures that need one, also where a case names it."""
 
 STARTED = frozenset({"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
 """What Python reports when it starts a process."""
@@ -76,12 +69,13 @@ def find_started_process():
 
 
 def mark_tests(items):
-    """Mark tests by what they use, and by what was seen of them."""
+    """Mark tests by what they need, and by what was seen of them."""
     seen = read_seen()
     for item in items:
         slowest, total, started = seen.get(name_function(item), (0, 0, False))
-        used = {mark for function in _functions(item) for mark in find_marks(function)}
-        used |= {"heavy"} if _is_heavy(item.module) else set()
+        given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        needs = {*item.fixturenames, *(name for name in given if isinstance(name, str))}
+        used = {"heavy"} if needs & HEAVY_FIXTURES or _is_heavy(item.module) else set()
         used |= {"process"} if started else set()
         used |= {"slow"} if slowest >= SLOW_CASE or total >= SLOW_TABLE else set()
         for mark in used:
@@ -135,45 +129,6 @@ def multiply_examples(items, times):
         function._hypothesis_internal_use_settings = settings(said, max_examples=said.max_examples * times)
 
 
-def _functions(item):
-    """Return the functions that a test runs: its own, those of its fixtures, and those among its cases."""
-    yield getattr(item, "function", None)
-    given = (
-        {value for value in item.callspec.params.values() if isinstance(value, str)}
-        if hasattr(item, "callspec")
-        else set()
-    )
-    waiting, met = [*item._fixtureinfo.name2fixturedefs], set()
-    while waiting:
-        name = waiting.pop()
-        met.add(name)
-        for definition in item.session._fixturemanager.getfixturedefs(name, item) or ():
-            yield definition.func
-            wanted = {*definition.argnames, *_find_asked(definition.func.__code__, given)}
-            waiting += wanted - met
-    if hasattr(item, "callspec"):
-        yield from item.callspec.params.values()
-
-
-_known: dict[object, tuple[frozenset[str], tuple[object, ...]]] = {}
-
-
-def find_marks(function):
-    """Return the marks for what a function of the tests names, or what it calls of the tests names."""
-    found, met, waiting = set(), set(), [function]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, ModuleType) or not _is_ours(one) or id(one) in met:
-            continue
-        met.add(id(one))
-        if one not in _known:
-            _known[one] = _read(one)
-        marks, calls = _known[one]
-        found |= marks
-        waiting += calls
-    return found
-
-
 def _is_ours(thing):
     """Tell functions, classes and modules of the tests, and of what they run as scripts, from those of libraries."""
     if not isinstance(thing, (FunctionType, type, ModuleType)):
@@ -199,62 +154,6 @@ def _is_heavy(module):
             if _is_ours(value):
                 waiting.append(sys.modules[named])
     return False
-
-
-def _read(thing):
-    """Return the marks of what a function or a class names itself, and the things that it names."""
-    if isinstance(thing, type):
-        return frozenset(), tuple(value for value in vars(thing).values() if isinstance(value, FunctionType))
-    thing = thing.hypothesis.inner_test if hasattr(thing, "hypothesis") else thing
-    names = set(_names(thing.__code__))
-    named = [thing.__globals__[name] for name in names if name in thing.__globals__]
-    named += [cell.cell_contents for cell in thing.__closure__ or () if _is_filled(cell)]
-    named.append(getattr(thing, "__wrapped__", None))
-    modules = {each.__name__ for each in named if isinstance(each, ModuleType)}
-    modules |= {str(getattr(each, "__module__", "")) for each in named} | set(_imports(thing.__code__))
-    marks = {"process"} if names & STARTERS else set()
-    marks |= {"heavy"} if {name.partition(".")[0] for name in modules} & HEAVY else set()
-    ours = [each for each in named if isinstance(each, ModuleType)]
-    return frozenset(marks), (*named, *(vars(each)[name] for each in ours for name in names if name in vars(each)))
-
-
-def _names(code):
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-
-
-def _imports(code):
-    """Yield the modules that a function imports itself."""
-    yield from (step.argval for step in dis.get_instructions(code) if step.opname == "IMPORT_NAME")
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _imports(constant)
-
-
-def _find_asked(code, given):
-    if "getfixturevalue" not in _names(code):
-        return set()
-    texts = set(_texts(code.co_consts))
-    return texts if given & texts or not given else set()
-
-
-def _texts(constants):
-    for constant in constants:
-        if isinstance(constant, str):
-            yield constant
-        elif isinstance(constant, tuple):
-            yield from _texts(constant)
-        elif isinstance(constant, CodeType):
-            yield from _texts(constant.co_consts)
-
-
-def _is_filled(cell):
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
 
 
 def skip_unreadable(report):

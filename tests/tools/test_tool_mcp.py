@@ -21,6 +21,8 @@ from guardgraph import ToolPolicy, ToolRule, create_tool_agent, report
 from guardgraph.state.tools import hash_tool
 from guardgraph.tools.langchain.calling import name_tools
 
+pytestmark = pytest.mark.process
+
 if find_spec("fastmcp") is not None:  # langchain.mcp; an environment has MCP 2 for it, or MCP 1 for the adapters
     mcp = pytest.importorskip("langchain.mcp", exc_type=ImportError)
     adapters = None

@@ -179,6 +179,7 @@ def test_wrong_variables(name: str, values: list[str]) -> None:
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.process
 def test_a_client_is_imported_only_when_it_is_needed() -> None:
     """Neither an import, nor the judgement of an error, nor the name of a provider loads a client or LangChain."""
     script = (

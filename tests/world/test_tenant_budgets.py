@@ -35,6 +35,7 @@ ACME = {"caller": {"tenant": "acme", "user": "u"}}
 DAY = Account("acme", "2026-11-23", "tokens")
 
 
+@pytest.mark.process
 def test_sixteen_processes_never_begin_a_call_beyond_a_budget(url):
     """Of 40 calls that a tenant has, sixteen processes that ask at once begin just 40."""
     told = begun_by_processes(url, processes=16, limit=40)
@@ -45,6 +46,7 @@ def test_sixteen_processes_never_begin_a_call_beyond_a_budget(url):
     assert (balance.account.tenant, balance.spent, balance.reserved) == ("acme", 40, 0)
 
 
+@pytest.mark.process
 def test_the_reservation_of_a_killed_process_holds_until_it_lapses(url):
     """What a dead process reserved counts as long as its call could have gone on, and no longer."""
     kill_in_call(url, limit=1)

@@ -9,6 +9,8 @@ import pytest
 from docs_parts import ROOT
 from web_server import WebServer, answer
 
+pytestmark = pytest.mark.process
+
 RUN = """
 from langchain_core.tracers.langchain import wait_for_all_tracers
 from guardgraph import create_rag_agent
