@@ -246,9 +246,10 @@ def find_names(text: str, language: str = DEFAULT_LANGUAGE) -> Iterator[FoundNam
     acronyms = list_hand_words(DEFAULT_LANGUAGE, "acronyms")
     known_words = list_hand_words(DEFAULT_LANGUAGE, "frame_words") | list_hand_words(DEFAULT_LANGUAGE, "abbreviations")
     for match in _TOKEN.finditer(text):
-        word, (start, end) = match[0], match.span()
+        word = match[0]
         if not word[0].isupper() or len(word) < 2 or any(map(str.isdigit, word)):
             continue
+        start, end = match.span()
         if word.isupper() and fold_name(word) in own:
             continue
         if word.lower() in known_words or (word.isupper() and _is_explained(word, text[:start])):

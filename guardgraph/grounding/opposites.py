@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.languages import list_hand_words, load_hand_table
@@ -35,7 +35,7 @@ class _Read(NamedTuple):
 def _load_tables() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple[str, int]], frozenset[str]]:
     """Return what denies nothing, what denies, the pair and the side of each word that has an opposite.
 
-    At last the words that both kinds of phrases begin with: most sentences have none of them.
+    At last words of which every phrase that denies, or denies nothing, has one: most sentences have none of them.
     """
     table = load_hand_table(DEFAULT_LANGUAGE)
     idle, denying = (rf"\b(?:{'|'.join(sorted(table[key], key=len, reverse=True))})\b" for key in ("idle", "negations"))
@@ -44,12 +44,24 @@ def _load_tables() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, tuple
         for side, words in enumerate(pair):
             for word in words.split():
                 sides.setdefault(word, (f"<{number}", side))
+    telling = set[str]()
+    for words in sorted((phrase.split() for key in ("idle", "negations") for phrase in table[key]), key=len):
+        if telling.isdisjoint(words):
+            telling.add(words[0])
     return (
         re.compile(idle),
         re.compile(denying),
         {**{stem(word): pair for word, pair in [*sides.items()][::-1]}, **sides},
-        frozenset(phrase.split()[0] for key in ("idle", "negations") for phrase in table[key]),
+        frozenset(telling),
     )
+
+
+@lru_cache(maxsize=65_536)
+def _read_key(word: str) -> tuple[str, int | None]:
+    """Return what is compared of a word, "" for one that only joins, and which side of a pair of opposites it is."""
+    key, opposites = stem(word), _load_tables()[2]
+    pair = opposites.get(word) or opposites.get(key)
+    return pair or ("" if word in load_joining_words(DEFAULT_LANGUAGE) else key, None)
 
 
 def _write_out_contraction(match: re.Match[str]) -> str:
@@ -58,8 +70,7 @@ def _write_out_contraction(match: re.Match[str]) -> str:
 
 @remember_by_text(texts=4096, chars=1000)
 def _read_opposites_of_sentence(sentence: str) -> _Read:
-    idle, denying, opposites, negating = _load_tables()
-    joining = load_joining_words(DEFAULT_LANGUAGE)
+    idle, denying, _, negating = _load_tables()
     said = sentence.lower()
     if "n't" in said or "n’t" in said:
         said = _CONTRACTED.sub(_write_out_contraction, said)
@@ -75,13 +86,11 @@ def _read_opposites_of_sentence(sentence: str) -> _Read:
         if word == "!":
             denials += 1
             continue
-        key = stem(word)
-        pair = opposites.get(word) or opposites.get(key)
-        if pair:
-            key = pair[0]
-            sides.setdefault(key, set()).add(pair[1])
-        elif word in joining:
+        key, side = _read_key(word)
+        if not key:
             continue
+        if side is not None:
+            sides.setdefault(key, set()).add(side)
         keys.append(key)
         if denials % 2:
             turned ^= {key}

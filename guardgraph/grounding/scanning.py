@@ -28,6 +28,7 @@ _MASKED: Final = {
 """What says nothing in numbers, by a sign that it has: addresses, and marks that cite."""
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*•][ \t]+)?\(?\d{1,2}[.)][ \t]+")
 """The number of an item, where a line begins."""
+_ODD_BLANK: Final = re.compile(r"[\t\v\f\x1c-\x1f]")  # of ASCII characters, those that are read as another one
 _DIGIT: Final = re.compile(r"\d(?<!\d\d)")
 _LETTERS: Final = frozenset(ascii_letters)
 _UNSPACED: Final = "\u0e00"  # before the letters of scripts without blanks between words
@@ -62,6 +63,7 @@ _FRACTION: Final = re.compile(r"(?<![\w.,/$])([1-9])/([2-9]|10)(?![\w/])")
 _CURRENCY_BEFORE: Final = re.compile(r"(?:(?:(?<![A-Za-z])([A-Z]{1,3}) ?)?([$€£¥₹₩₪])|\b([A-Z]{3})) ?\(?$")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _WORDS: Final = re.compile(r"([^\W\d_]++)")
+_ASCII_WORDS: Final = re.compile(r"([A-Za-z]++)")  # the same in a text of ASCII characters alone
 _AFTER: Final = re.compile(r"\)?[ -]?([^\W\d_]+|[%‰°$€£¥₹₩][A-Za-z]?)")
 _MIXED_SIGNS: Final = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _NOUN: Final = re.compile(r"[ -]([^\W\d_]+)|(\S)")
@@ -167,6 +169,7 @@ class _Scanner:
         ):
             self.words |= {tuple(name.split()): (float(amount), kind) for name, amount in names.items()}
         self.number_words = {words[0] for words in self.words}
+        self.inner_words = {word for words in self.words for word in words[1:]}
         self.first = {*self.number_words, *self.scales, *self.articles}
         self.digits: Mapping[str, int] = hand.get("digits", {})
         self.places: Mapping[str, int] = hand.get("places", {})
@@ -233,7 +236,8 @@ class _Scanner:
 
     def read(self, text: str) -> list[Value]:
         """Return the values of a text, in their order."""
-        self.text = self.rest = text.translate(_SAME_LENGTH)
+        is_plain = text.isascii() and _ODD_BLANK.search(text) is None
+        self.text = self.rest = text if is_plain else text.translate(_SAME_LENGTH)
         self.source = text
         self._find_digits()
         self._take_out_masked()
@@ -253,10 +257,10 @@ class _Scanner:
         self.digits_at = [match.start() for match in _DIGIT.finditer(self.rest)]
 
     def _find_words(self) -> None:
-        parts = _WORDS.split(self.rest)
+        parts = (_ASCII_WORDS if self.rest.isascii() else _WORDS).split(self.rest)
         ends = [*accumulate(map(len, parts))]
-        self.words_at = [*zip(ends[::2], ends[1::2], map(str.lower, parts[1::2]), strict=False)]
-        self.said = {word for _, _, word in self.words_at}
+        words = [*map(str.lower, parts[1::2])]
+        self.words_at, self.said = [*zip(ends[::2], ends[1::2], words, strict=False)], {*words}
 
     def _take_out_masked(self) -> None:
         """Leave out addresses, marks and the numbers of items; each kind by itself, for a mail may be in an address."""
@@ -348,7 +352,7 @@ class _Scanner:
             readings = [(year, year, month, day) for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31]
             if readings:
                 yield self._make_date(match, *readings)
-        for match in _SIGNED_DATE.finditer(self.rest) if not self.rest.isascii() else ():
+        for match in _SIGNED_DATE.finditer(self.rest) if "年" in self.rest or "년" in self.rest else ():
             yield self._make_date(match, (int(match[1]), int(match[1]), int(match[2] or 0), int(match[3] or 0)))
 
     def _read_named_date(self, match: re.Match[str]) -> Iterator[Value]:
@@ -374,7 +378,7 @@ class _Scanner:
             said = int(match[1])
             first = [said] if len(match[1]) == 4 else [1900 + said, 2000 + said][: 1 if said > 20 else 2]
             yield self._make_date(match, *((year, year + 9, 0, 0) for year in first))
-        for match in self._match_at(self.digits_at, _SHORT_RANGE):
+        for match in self._match_at(self.digits_at, _SHORT_RANGE) if "-" in self.rest else ():
             year = int(match[1] + match[2])
             last = int(match[1][:2] + match[3] + match[4]) if match[3] else int(match[1] + match[4])
             if last > year:
@@ -402,13 +406,13 @@ class _Scanner:
             part, whole = (parse_digits(match[number], self.decimal)[0] for number in (1, 2))
             if 0 < part <= whole:
                 yield self._make_value("score", match, (part, whole), "of")
-        for match in self._match_at(self.digits_at, _SCORE):
+        for match in self._match_at(self.digits_at, _SCORE) if "-" in self.rest else ():
             one, two = float(match[1]), float(match[2])
             if one >= two and not self._match_unit(match.end()):
                 yield self._make_value("score", match, (one, two))
 
     def _read_labels(self) -> Iterator[Value]:
-        for match in self._match_at(self.digits_at, _FRACTION):
+        for match in self._match_at(self.digits_at, _FRACTION) if "/" in self.rest else ():
             yield self._make_value("percent", match, (100 * int(match[1]) / int(match[2]),), "%")._replace(step=1.5)
         for match in self._match_at(self._list_label_places(), _LABEL):
             glued = re.fullmatch(r"\d+([A-Za-z]+)", match[0])
@@ -440,9 +444,11 @@ class _Scanner:
         return total + digit
 
     def _read_words(self) -> Iterator[_Number]:
-        words, following = [word for word in self.words_at if self.rest[word[0]] != " "], 0
+        words, following = self.words_at, 0
+        if self.rest is not self.text:
+            words = [word for word in words if self.rest[word[0]] != " "]
         for at, (start, _, word) in enumerate(words):
-            if at < following or word not in self.first:
+            if word not in self.first or at < following:
                 continue
             if word in self.articles and (number := self._read_article(words[at])):
                 yield number
@@ -483,7 +489,11 @@ class _Scanner:
         if words[at][2] not in self.number_words:
             return None
         limit = 1
-        while limit < _MOST_NUMBER_WORDS and self._are_number_words_joined(words, at + limit):
+        while (
+            limit < _MOST_NUMBER_WORDS
+            and self._are_number_words_joined(words, at + limit)
+            and words[at + limit][2] in self.inner_words
+        ):
             limit += 1
         for length in range(limit, 0, -1):
             if got := self.words.get(tuple(word for _, _, word in words[at : at + length])):
@@ -704,6 +714,8 @@ class _Scanner:
 
 def parse_digits(text: str, decimal: str) -> tuple[float, float]:
     """Return the amount of digits as a language writes them, and what the last significant one is worth."""
+    if text.isdecimal():
+        return (amount := float(text[:300])), find_step(amount)
     digits = re.sub(r"[ ']", "", text)
     marks = re.findall(r"[.,]", digits)
     last = digits.rpartition(marks[-1])[2] if marks else ""

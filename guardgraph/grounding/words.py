@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import groupby
+from threading import local
 from typing import Final, NamedTuple
 
 from guardgraph.grounding.languages import (
@@ -65,6 +66,18 @@ def _find_letter_kind(letter: str) -> str:
 _KINDS: Final = _Kinds()
 
 
+class _Plain(dict[int, str]):
+    """What each character is where words are read: apostrophes are one, and what stands between words is a blank."""
+
+    def __missing__(self, code: int) -> str:
+        kind = _KINDS[code]
+        plain = self[code] = "'" if kind == "a" else " " if kind == " " and code > 127 else chr(code)
+        return plain
+
+
+_PLAIN: Final = _Plain()
+
+
 def split_words(text: str) -> list[Word]:
     """Read a text as words; punctuation stands between them."""
     return list(_split_words_of_text(text))
@@ -95,7 +108,7 @@ def _fold_word(word: str) -> str:
 
 def list_word_keys(text: str) -> list[str]:
     """Return what is compared of the words of a text, in order: the keys of `split_words`."""
-    if not text.isascii():
+    if not text.isascii() and not (text := text.translate(_PLAIN)).isascii():
         return [word.key for word in _split_words_of_text(text)]
     found = _ASCII_WORD.findall(text.lower())
     if "'" not in text and "_" not in text:
@@ -133,7 +146,6 @@ _UNSTEMMED_LETTERS: Final = 6
 """What counts of a stem, and of a word whose language has no stemmer; set on questions in five languages."""
 _BEGINNING_LETTERS: Final = 4
 _MOST_STEMS: Final = 65_536
-_NOTHING: Final = frozenset([""])
 _LONGEST_STEMMED: Final = 40
 """Characters. Longer than any word; a stemmer need not walk through what no dictionary holds."""
 _SYLLABIC: Final = ("vi",)  # languages that put a blank between syllables: most of their words are two
@@ -298,13 +310,26 @@ def _stem_term(word: str, language: str) -> str:
 @lru_cache(maxsize=65_536)
 def stem(word: str, language: str = DEFAULT_LANGUAGE) -> str:
     """Return what the forms of a word have in common, as Snowball's stemmer has it: "refund" of "refunds"."""
-    name = load_hand_table(language).get("stemmer")
-    if name is None or len(word) > _LONGEST_STEMMED or word.isdecimal():
+    if len(word) > _LONGEST_STEMMED or word.isdecimal():
         return word
+    stemmers: dict[str, Callable[[str], str]] = _OF_THREAD.__dict__
+    if language not in stemmers:
+        stemmers[language] = _make_stemmer(language)
+    return stemmers[language](word)
+
+
+_OF_THREAD: Final = local()
+"""Stemmers by language: each keeps the word that it works on in itself, and graphs run in threads."""
+
+
+def _make_stemmer(language: str) -> Callable[[str], str]:
+    name = load_hand_table(language).get("stemmer")
+    if name is None:
+        return str
     import Stemmer  # type: ignore[import-not-found]  # not before there is a word to stem
 
-    # A stemmer keeps the word it works on in itself, and graphs run in threads: one stemmer per word.
-    return str(Stemmer.Stemmer(name).stemWord(word))
+    stem_word: Callable[[str], str] = Stemmer.Stemmer(name, 0).stemWord  # without a memory of its own
+    return stem_word
 
 
 class _ContentStems(dict[str, str]):
@@ -328,7 +353,7 @@ def _load_content_stems(language: str) -> _ContentStems:
 
 def list_stems(text: str, language: str) -> frozenset[str]:
     """Return the stems of the words of a text that say what it is about, and its numbers."""
-    return frozenset(map(_load_content_stems(language).__getitem__, list_word_keys(text))) - _NOTHING
+    return frozenset(filter(None, map(_load_content_stems(language).__getitem__, list_word_keys(text))))
 
 
 def list_word_beginnings(words: Iterable[str]) -> list[str]:
