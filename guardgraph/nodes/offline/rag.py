@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import reduce
 from itertools import chain
+from textwrap import shorten
 from typing import Any, Final, Literal
 
 from guardgraph.grounding.empty import is_empty_text
@@ -24,8 +25,7 @@ from guardgraph.state.rag import RagBudget, RagPolicy
 from guardgraph.world.call import mark_as_instant
 
 _ENDS: Final = " \t\n?!.,;:¿¡？！。"
-_EXPLETIVE: Final = re.compile(r"\bit\b[^?.]*\bto\s+\w", re.IGNORECASE)
-"""English alone: "it" that stands for what follows ("How long does it take to get a refund?")."""
+_EXPLETIVE: Final = re.compile(r"\bit\b[^?.]*\bto\s+\w", re.IGNORECASE)  # "How long does it take to get a refund?"
 _FEWEST_TERMS: Final = 2  # terms that a question has which stands alone, in a language without a list of words that ask
 
 
@@ -55,11 +55,8 @@ def _follow_question(before: str, question: str) -> str:
 _MOST_CHARS: Final = 1500  # characters after which a passage takes in no more, except code that it leads to
 _MOST_PASSAGES, _MOST_ROWS = 2, 4
 _SHORT_CHARS: Final = 320  # a chunk of prose up to which, in a context of such, the sentences that answer stand alone
-_LEAST_COVER, _ON_TOPIC = 0.5, 0.5
-"""What a chunk with its headings has of the question's terms at least, words of code half; and what headings have of
-one that a block answers which has nothing of it."""
-_LEAST_GAIN: Final = 0.2
-"""What a further sentence has of the question that none before it has, as a share of its weight."""
+_LEAST_COVER: Final = 0.5  # share of the question's terms that a chunk has with its headings
+_LEAST_GAIN: Final = 0.2  # share of the question's weight that a further sentence has and none before it
 _RANKED: Final = 20  # from which a chunk's rank is taken: what was found first is preferred a little
 _LIKE, _WEAK, _PREFERRED, _RUNNER_UP = 2.5, 0.5, 1.2, 0.6
 """What headings that are the question count, and words of code; by how much a chunk with code is preferred; and how
@@ -83,13 +80,9 @@ _NO_STATEMENT: Final = ("?", "？", "؟", ":")
 
 @mark_as_instant
 def plan_offline_retrieval(view: JsonObject) -> JsonObject:
-    """Propose to retrieve by the question itself, or by as many of its content words as a query may have."""
-    query = " ".join(view["question"].split())
+    """Propose to retrieve by the question itself, or by as many of its first words as a query may have."""
     limit = view.get("max_query_chars", RagBudget.model_construct().max_query_chars)
-    if len(query) > limit:
-        words = [word for word in query.split() if read_terms(word, detect_language(query))] or query.split()
-        query = " ".join(words)[: limit + 1].rpartition(" ")[0] or words[0][:limit]
-    asked: JsonObject = {"kind": "retrieve", "query": query}
+    asked: JsonObject = {"kind": "retrieve", "query": shorten(view["question"], limit, placeholder="")}
     return {**asked, "top_k": view["top_k"]} if "top_k" in view else asked
 
 
@@ -97,27 +90,22 @@ def plan_offline_retrieval(view: JsonObject) -> JsonObject:
 def write_offline_answer(view: JsonObject) -> JsonObject:
     """Propose what one or two chunks say that have most of the question, word for word, as a person would skim it."""
     chunks = [{**item, "source": "", "score": 1.0} for item in view["context_chunks"]]  # are not shown
-    texts = [
-        [*filter(None, (_keep_inert_lines(block, chunk) for block in _read_blocks(chunk["text"])))] for chunk in chunks
-    ]
-    asked = _Question(view["question"], list(chain(*texts)))
-    sections = [
-        _Section(asked, chunk, own, _RANKED - rank) for rank, (chunk, own) in enumerate(zip(chunks, texts, strict=True))
-    ]
-    sections = sorted((section for section in sections if section.rate), key=lambda section: -section.rate)
-    is_brief = all(section.is_short for section in sections)
+    texts = [[*filter(None, map(_keep_inert_lines, _read_blocks(chunk["text"])))] for chunk in chunks]
+    asked = Question(view["question"], [*chain(*texts)])
+    sections = [_Section(asked, chunk, own) for chunk, own in zip(chunks, texts, strict=True)]
+    rates = {section: section.rate * (_RANKED - rank) for rank, section in enumerate(sections) if section.rate}
+    is_brief = all(section.is_short for section in rates)
     shown, answer, above = list[Any](), "", ""
-    for section in sections:
-        if len(shown) == (1 if is_brief else _MOST_PASSAGES) or (
-            shown and section.rate < _RUNNER_UP * sections[0].rate
-        ):
+    for section in sorted(rates, key=lambda section: -rates[section]):
+        if len(shown) == (1 if is_brief else _MOST_PASSAGES):
             break
         heading = "" if is_brief else " > ".join(section.headings)
         passage = section.take_sentences() if is_brief else section.take_passage()
         if view.get("sentence_citations") is True:
             passage = mark_each_sentence(passage, section.chunk["doc_id"])
         longer = "\n\n".join(filter(None, [answer, f"## {heading}" if heading != above else "", passage]))
-        if passage and _may_be_said(longer, [*shown, section.chunk], view["question"]):
+        is_near = not shown or rates[section] >= _RUNNER_UP * max(rates.values())
+        if passage and is_near and _may_be_said(longer, [*shown, section.chunk], view["question"]):
             answer, shown, above = longer, [*shown, section.chunk], heading
     if not shown:
         return {"answer": "", "citations": [], "insufficient": True}
@@ -134,16 +122,19 @@ def _may_be_said(answer: str, chunks: list[Any], question: str) -> bool:
     return judge_answer(checked, policy).refusal is None and not is_empty_text(answer, echoes=[question])
 
 
-class _Question:
-    """A question as it is looked for in blocks: a term weighs the more the fewer of them have it."""
+class Question:
+    """A question as it is looked for in texts: a term weighs the more the fewer of them have it."""
 
-    def __init__(self, question: str, blocks: list[str]) -> None:
-        self._read_terms = get_terms_reader(detect_language("\n".join(blocks)[:10_000]))
+    def __init__(self, question: str, texts: Collection[str]) -> None:
+        self._read_terms = get_terms_reader(detect_language("\n".join(texts)[:10_000]))
         terms = self.list_terms(question)
-        holders = Counter(chain(*(terms & self.list_terms(block) for block in blocks)))
-        self.weights = {term: math.log(1 + len(blocks) / (holders[term] + 0.5)) for term in sorted(terms)}
+        holders = Counter(chain(*(terms & self.list_terms(text) for text in texts)))
+        weights = {term: math.log(1 + len(texts) / (holders[term] + 0.5)) for term in sorted(terms)}
+        whole = sum(weights.values()) or 1.0
+        self.weights = {term: weight / whole for term, weight in weights.items()}
 
     def list_terms(self, text: str) -> frozenset[str]:
+        """Return the terms of a text, its names of code letter by letter."""
         return frozenset([*self._read_terms(text), *_NAME.findall(text)])
 
     def find_terms(self, text: str) -> frozenset[str]:
@@ -152,39 +143,34 @@ class _Question:
 
     def weigh(self, terms: frozenset[str]) -> float:
         """Return the share of the question's weight that some terms have, 0 to 1."""
-        return sum(weight for term, weight in self.weights.items() if term in terms) / (sum(self.weights.values()) or 1)
-
-    def rate(self, own: frozenset[str], headed: frozenset[str]) -> float:
-        """Return what a block or a sentence has of the question; what its headings have counts half."""
-        if not own and self.weigh(headed) < _ON_TOPIC:  # a question of a FAQ is the heading of its answer
-            return 0.0
-        return self.weigh(own) + self.weigh(headed - own) / 2
+        return sum(weight for term, weight in self.weights.items() if term in terms)
 
 
 class _Section:
     """A chunk as it is skimmed; its rate is 0 where it does not answer."""
 
-    def __init__(self, asked: _Question, chunk: JsonObject, blocks: list[str], preference: int) -> None:
+    def __init__(self, asked: Question, chunk: JsonObject, blocks: list[str]) -> None:
         self._asked, self.chunk, self.blocks = asked, chunk, blocks
         self.headings = [*dict.fromkeys(filter(None, [chunk["title"], *chunk["section"].split(" > ")]))]
         told = asked.list_terms("\n".join(self.headings))
         self.headed = told & asked.weights.keys()
         self.forms = [_name_block_form(block) for block in blocks]
         self.is_short = {*self.forms} <= {"text"} and len(chunk["text"]) <= _SHORT_CHARS
-        said, coded = self.headed, frozenset[str]()
-        self.rates = list[float]()
-        for block, form in zip(blocks, self.forms, strict=True):
-            own = asked.find_terms(block.partition("\n")[2] if block.startswith(_FENCES) else block)
-            said, coded = (said, coded | own) if form == "code" else (said | own, coded)
-            best = max(map(asked.find_terms, block.split("\n")), key=asked.weigh) if form == "table" else own
-            self.rates.append(asked.rate(best, self.headed) * (_WEAK if form == "code" else 1.0))
-        coded -= said
-        covers = len(said) + _WEAK * len(coded) >= _LEAST_COVER * (0.5 if self.is_short else 1) * len(asked.weights)
-        preferred = preference * (_PREFERRED if "code" in self.forms else 1.0)
-        rate = max(self.rates, default=0.0) if covers else 0.0
+        own = [asked.find_terms(block.partition("\n")[2] if block.startswith(_FENCES) else block) for block in blocks]
+        rows = [*zip(own, (form == "code" for form in self.forms), strict=True)]
+        self.rates = [self._rate(terms) * (_WEAK if is_code else 1.0) for terms, is_code in rows]
+        said = self.headed.union(*(terms for terms, is_code in rows if not is_code))
+        coded = frozenset(chain(*own)) - said
+        least = _LEAST_COVER * (0.5 if self.is_short else 1) * len(asked.weights)
+        covers = len(said) + _WEAK * len(coded) >= least
         alike = 2 * len(self.headed) / max(len(told) + len(asked.weights), 1)  # the Dice coefficient of their terms
         weighed = asked.weigh(said) + _WEAK * asked.weigh(coded) + _LIKE * alike
-        self.rate = rate and (rate + weighed) * preferred
+        rate = max(self.rates, default=0.0) if covers else 0.0
+        self.rate = rate and (rate + weighed) * (_PREFERRED if "code" in self.forms else 1.0)
+
+    def _rate(self, terms: frozenset[str]) -> float:
+        """Return how well a text of some terms answers; what the headings alone have counts half."""
+        return (self._asked.weigh(terms) + self._asked.weigh(terms | self.headed)) / 2
 
     def take_passage(self) -> str:
         """Return the blocks that are shown: from the first one, or from what leads to the best one, if that is far."""
@@ -192,9 +178,7 @@ class _Section:
         blocks = [*map(self._cut_block, self.blocks, forms)]
         begin = best = max(range(len(blocks)), key=self.rates.__getitem__)
         while begin and (
-            sum(map(len, blocks[begin - 1 : best + 1])) <= _MOST_CHARS
-            or forms[begin] in ("code", "list")
-            or blocks[begin - 1].endswith(":")
+            sum(map(len, blocks[begin - 1 : best + 1])) <= _MOST_CHARS or forms[begin] in ("code", "list")
         ):
             begin -= 1
         taken, has_code = list[str](), False
@@ -213,8 +197,8 @@ class _Section:
         if form == "code" or (len(block) <= _MOST_CHARS and form != "table"):
             return block
         if form == "table":
-            rows, said = block.split("\n"), [_has_words(line) for line in block.split("\n")]
-            head = next((at + 1 for at in range(1, len(rows)) if not said[at] and any(said[:at])), 1)
+            rows = block.split("\n")
+            head = next((at for at in range(2, len(rows)) if not _has_words(rows[at - 1])), 1)
         else:
             rows, head = _ITEM_START.split(block), int(form != "list")
         if len(rows) == 1:
@@ -229,7 +213,7 @@ class _Section:
         """Return the sentences, each of which has something of the question that better ones lack."""
         told = [item for block in self.blocks for item in split_sentences(unwrap_text_lines(block))]
         sentences = {item: self._asked.find_terms(item) for item in told if not item.endswith(_NO_STATEMENT)}
-        rates = {item: self._asked.rate(own, self.headed) for item, own in sentences.items()}
+        rates = {item: self._rate(own) for item, own in sentences.items()}
         chosen, seen = set[str](), frozenset[str]()
         for item in sorted(rates, key=lambda item: -rates[item]):
             if rates[item] and (not chosen or self._asked.weigh(sentences[item] - seen) >= _LEAST_GAIN):
@@ -251,20 +235,17 @@ def _has_words(line: str) -> bool:
     return any(map(str.isalnum, line))
 
 
-def _keep_inert_lines(block: str, chunk: JsonObject) -> str:
+def _is_inert(text: str) -> bool:
+    return has_supported_links(text, cited=[text], policy=RagPolicy())
+
+
+def _keep_inert_lines(block: str) -> str:
     """Return what of a block may be shown: tags and pictures would load, run or lay out something."""
-
-    def is_inert(text: str) -> bool:
-        marked = "<" in text or "![" in text
-        return not marked or has_supported_links(text, cited=(chunk["text"],), policy=RagPolicy())
-
-    if is_inert(block):
+    if _is_inert(block):
         return "" if _UNSEEN.fullmatch(block) else block
     if block.startswith(_FENCES):
         return ""
-    lines = (
-        line if is_inert(line) else " ".join(filter(is_inert, split_sentences(line))) for line in block.split("\n")
-    )
+    lines = (" ".join(filter(_is_inert, split_sentences(line))) for line in block.split("\n"))
     return "\n".join(filter(None, lines))
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
@@ -18,6 +16,7 @@ from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.guards.research.searches import LONGEST_QUERY, MOST_GAPS
 from guardgraph.guards.stop import Stop
+from guardgraph.nodes.offline.rag import Question
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.research import ResearchPolicy
 from guardgraph.world.call import mark_as_instant
@@ -100,14 +99,10 @@ def find_offline_gaps(view: JsonObject) -> JsonObject:
 def take_offline_notes(request: JsonObject) -> list[JsonObject]:
     """Take the sentences that share most with the question, word for word, the best first."""
     pages = request["pages"]
-    language = detect_language("\n".join(page["body"][:10_000] for page in pages.values()))
-    asked = frozenset(read_terms(request["question"], language))
     read = {text: url for url, page in reversed(pages.items()) for text in reversed([*_read_statements(page["body"])])}
-    shared = {text: asked.intersection(read_terms(text, language)) for text in reversed(read)}
-    holders = Counter(term for terms in shared.values() for term in terms)
-    weights = {term: math.log(1 + len(read) / count) for term, count in holders.items()}
-    rates = {text: sum(weights[term] for term in sorted(terms)) for text, terms in shared.items() if terms}
-    best = sorted(rates, key=lambda text: -rates[text])
+    asked = Question(request["question"], [*reversed(read)])
+    shared = {text: asked.find_terms(text) for text in reversed(read)}
+    best = sorted((text for text in shared if shared[text]), key=lambda text: -asked.weigh(shared[text]))
     best = [text for text in best if len(text) <= LONGEST] or best
     notes = list[JsonObject]()
     for text in best:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten
@@ -65,7 +64,7 @@ def _lower_first_letter(text: str) -> str:
 
 
 def _end_sentence(text: str) -> str:
-    return text if not text or text.rstrip("\"')]”’»").endswith(_END) else f"{text}."
+    return text if text.rstrip("\"')]”’»").endswith(_END) else f"{text}."
 
 
 def _find_texts(value: JsonValue, names: Sequence[str], depth: int = 4) -> Iterator[str]:
@@ -86,7 +85,7 @@ def _read_story(value: JsonValue) -> list[str]:
     return [sentence for text in told for sentence in _read_sentences(text)]
 
 
-def _list_shorts(fields: JsonValue, *names: str) -> list[str]:
+def _list_shorts(fields: JsonValue, names: Sequence[str]) -> list[str]:
     """Return the texts of some fields that fit into a sentence, without a full stop, each once."""
     if not isinstance(fields, dict):
         return []
@@ -103,8 +102,7 @@ def _join_items(items: list[str]) -> str:
 def _describe_amount(value: JsonValue, factor: int = 1) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e7:
         return ""
-    said = f"{Decimal(str(value)) * factor:f}"
-    return said.rstrip("0").rstrip(".") if "." in said else said
+    return f"{value * factor:.10g}"
 
 
 def _describe_share(name: str, value: JsonValue) -> str:
@@ -125,14 +123,12 @@ class _Update:
         self.context = context
         self.fields: JsonObject = {**context, **incident} if isinstance(incident, dict) else context
         self.is_strict = self.hints.get("avoid_absolute_guarantees") is True
-        required = self.hints.get("required_sections")
-        self.required = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+        self.required = [*_find_texts(self.hints.get("required_sections"), ())]
         given: JsonValue = next(filter(None, map(self.fields.get, _WORDS["updates"])), [])
         updates = [*given.values()] if isinstance(given, dict) else given if isinstance(given, list) else [given]
-        times = [_list_shorts(update, *_WORDS["time"]) for update in updates]
-        order = sorted(range(len(updates)), key=times.__getitem__) if all(times) else range(len(updates))
-        self.updates = [updates[at] for at in order]  # as they stand where one has no time
-        status = _list_shorts(self.fields, *_WORDS["status"]) or _list_shorts([None, *self.updates][-1], "status")
+        read_time = partial(_list_shorts, names=_WORDS["time"])
+        self.updates = sorted(updates, key=read_time) if all(map(read_time, updates)) else updates
+        status = _list_shorts(self.fields, _WORDS["status"]) or _list_shorts([None, *self.updates][-1], ["status"])
         self.status = "".join(status[:1]).replace("_", " ")
         over: JsonObject = {"incident": {"status": self.status}}
         self.is_over = claims.is_licensed("closures", over, avoid_absolute_guarantees=True)
@@ -155,7 +151,7 @@ class _Update:
         """Return one section, with as many items as fit; blank where the context has none, or none may be said."""
         if name == "current_status" and self.status:
             return self.choose(*(line.format(self.status) for line in _WORDS["status_lines"]))
-        items = _list_shorts(self.fields, *_WORDS["sections"].get(name, [name]))
+        items = _list_shorts(self.fields, _WORDS["sections"].get(name, [name]))
         if name == "customer_impact":
             items += filter(None, (_describe_share(field, value) for field, value in self.fields.items()))
         if name == "next_actions" and items and not items[0].lower().startswith("we "):
@@ -172,7 +168,7 @@ class _Update:
     def write_opening(self) -> str:
         """Say for whom the update is, what it is about and as of when."""
         title, number, whom, level, when = (
-            _list_shorts(self.fields, *_WORDS[name]) for name in ("name", "number", "region", "severity", "report_date")
+            _list_shorts(self.fields, _WORDS[name]) for name in ("name", "number", "region", "severity", "report_date")
         )
         start = f"This is an update{f' for our {_join_items(whom)} customers' if whom else ''} on"
         rest = f"{f' (severity {_join_items(level)})' if level else ''}{f' as of {_join_items(when)}' if when else ''}"
@@ -205,15 +201,14 @@ def write_offline_draft(view: JsonObject) -> JsonObject:
     """Write an update from the incident context: status, what happened, impact, next actions, estimate."""
     update = _Update(view["incident_context"])
     opening, status = update.write_opening(), update.write_section("current_status") or _LINES["no_status"]
-    impact = [said for name in ("customer_impact", "affected") if (said := update.write_section(name))]
-    impact = list(dict.fromkeys(impact))
-    actions, estimate = update.write_section("next_actions"), update.write_section("eta")
-    after = [*impact, _LINES["apology"] if impact else "", actions, estimate]
+    impact = [*dict.fromkeys(filter(None, map(update.write_section, ("customer_impact", "affected"))))]
+    ahead = [*map(update.write_section, ("next_actions", "eta"))]
+    after = [*impact, _LINES["apology"] if impact else "", *ahead]
     story = update.write_story(_ROOM - sum(len(line) + 2 for line in (opening, status, *after, _LINES["more"])))
     told = [opening, status, *story, *after]
     if not any((*story, *after, update.status)):
         told = [opening, _LINES["more"]]
-    elif not actions and not estimate and not update.is_over:
+    elif not any(ahead) and not update.is_over:
         told.append(_LINES["next_actions"].format(_lower_first_letter(_LINES["more"])))
     text = ""
     for line in filter(None, told):
@@ -279,14 +274,12 @@ def _review_draft(text: str, update: _Update) -> Iterator[_Finding]:
             what = "Without its claims the draft lacks" if was_lost else "The draft lacks"
             yield _Finding(f"{what} a section: {name[:80]}.", _make_required_change("MUST_INCLUDE", line))
             rest = f"{rest} {line}."
+    timed = [list_word_keys(sentence) for sentence in split_sentences(rest) if _TIMED.search(sentence)]
+    estimates = [words for words in timed if not set(_WORDS["estimating"]).isdisjoint(words)]
     is_hedged = any(has_phrase(rest, phrase) for phrase in _WORDS["uncertain"])
-    if not update.is_over and not is_hedged and any(map(_is_estimate, split_sentences(rest))):
+    if estimates and not update.is_over and not is_hedged:
         note = "The draft states an estimate as if it could not change."
         yield _Finding(note, _make_required_change("MUST_INCLUDE", _LINES["uncertain"]), "missing_uncertainty")
-
-
-def _is_estimate(sentence: str) -> bool:
-    return bool(_TIMED.search(sentence)) and not set(_WORDS["estimating"]).isdisjoint(list_word_keys(sentence))
 
 
 def _has_update_section(text: str, name: str, update: _Update) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.values import scan_values
-from guardgraph.grounding.words import detect_language, read_terms
+from guardgraph.nodes.offline.rag import Question
 from guardgraph.plain.json import JsonObject
 from guardgraph.world.call import mark_as_instant
 
@@ -47,12 +47,11 @@ def _list_result_texts(view: JsonObject) -> list[str]:
 
 def _propose_answer(view: JsonObject) -> JsonObject:
     """Answer with the lines of what was read that share most with the task, leaving out those that order something."""
-    language = detect_language(view["task"])
-    wanted = set(read_terms(_FILE.sub(" ", view["task"]), language))
     read = (line for text in _list_result_texts(view) for line in unwrap_text_lines(text).splitlines())
     lines = [said for line in read for said in split_sentences(line) if not _ORDER.search(said)]
     # A line with a number says more than one without.
-    rates = [len(wanted & {*read_terms(line, language)}) + bool(scan_values(line)) / 2 for line in lines]
+    asked = Question(_FILE.sub(" ", view["task"]), lines)
+    rates = [len(asked.find_terms(line)) + bool(scan_values(line)) / 2 for line in lines]
     best = sorted(sorted(range(len(lines)), key=lambda at: -rates[at])[:_ANSWERED])
     sent = [call["args"] for call in view["results"] if call["tool"] == "send_money"]
     said = [f"Sent: {args['amount']:g} to {args['to']}." for args in sent] + [lines[at] for at in best]
