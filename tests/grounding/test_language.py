@@ -91,14 +91,9 @@ def test_any_text_has_terms(text):
 @each_row(
     "words",
     [
-        "respond responded responds response responses responsive",
-        "extend extension extensive",
-        "decide decided decision decisive",
-        "permit permission permissive",
-        "resolve resolution",
-        "reduce reduction",
-        "notify notified notification",
-        "create created creation",
+        *("respond responded responds response responses responsive", "extend extension extensive"),
+        *("decide decided decision decisive", "permit permission permissive", "resolve resolution"),
+        *("reduce reduction", "notify notified notification", "create created creation"),
     ],
 )
 def test_an_english_noun_is_read_as_its_verb(words):

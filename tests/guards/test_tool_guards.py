@@ -193,12 +193,8 @@ def test_an_answer_rests_on_what_was_called_and_found():
 @each_row(
     "answer",
     [
-        "The mail could not be sent. Sorry.",
-        "Das ist leider nicht möglich.",
-        "No puedo hacerlo.",
-        "Je ne peux pas le faire.",
-        "Я не можу цього зробити.",
-        "Я не могу этого сделать.",
+        *("The mail could not be sent. Sorry.", "Das ist leider nicht möglich.", "No puedo hacerlo."),
+        *("Je ne peux pas le faire.", "Я не можу цього зробити.", "Я не могу этого сделать."),
     ],
 )
 def test_answers_that_decline_are_told_in_six_languages(answer):

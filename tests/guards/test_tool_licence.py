@@ -526,19 +526,11 @@ HOSTS = ArgumentRule(hosts=("corp.example.org", "api.example.org:8443", "münche
 @each_row(
     "value",
     [
-        "https://corp.example.org\\@evil.example.com/x",
-        "https:/corp.example.org/x",
-        "https://corp.example.org:22/x",
-        "https://corp%2eexample.org/x",
-        "https://corp.example.org/a\tb",
-        " https://corp.example.org/",
-        "corp.example.org@evil.example.com",
-        "//corp.example.org/x",
-        ["https://corp.example.org/", "https://evil.example.com/"],
-        {"https://evil.example.com/": "https://corp.example.org/"},
-        [],
-        [[], "corp.example.org"],
-        None,
+        *("https://corp.example.org\\@evil.example.com/x", "https:/corp.example.org/x"),
+        *("https://corp.example.org:22/x", "https://corp%2eexample.org/x", "https://corp.example.org/a\tb"),
+        *(" https://corp.example.org/", "corp.example.org@evil.example.com", "//corp.example.org/x"),
+        *(["https://corp.example.org/", "https://evil.example.com/"]),
+        *({"https://evil.example.com/": "https://corp.example.org/"}, [], [[], "corp.example.org"], None),
     ],
 )
 def test_what_parsers_read_differently_has_no_listed_host(value):

@@ -7,6 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from openai_server import OpenAIServer, answer, drip, status
 from rag_agents import QUESTION
+from tables import each_row
 
 from guardgraph import (
     ConfigurationError,
@@ -27,6 +28,7 @@ INTENT = {"kind": "retrieve", "query": "P1 first response", "sources": ["support
 ANSWER = {"answer": "P1 incidents get a first response within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
 USAGE = {"prompt_tokens": 700, "completion_tokens": 40, "total_tokens": 740}
 PRICES = {"test-model": {"input": 1.0, "output": 10.0}}
+DEAR, FREE = {"scripted": PRICES["test-model"]}, {"scripted": {"input": 0, "output": 0}}
 
 
 def message(content, shown, written):
@@ -68,46 +70,27 @@ def test_a_call_that_failed_or_was_cut_off_is_settled_at_its_reservation(behavio
     assert result["stop_reason"].startswith("llm_")
 
 
-def test_no_model_is_asked_more_often_than_max_llm_calls():
-    """The call that would be one too many is not made, and the stop says what is spent and what the limit is."""
-    model = ScriptedChatModel(INTENT, ANSWER)
-    result, _ = recorded(model, max_llm_calls=1)
-    assert (result["stop_reason"], result["phase"]) == ("max_llm_calls", "generate")
-    assert result["details"] == {"limit": 1, "spent": 1, "reserved": 1}
-    assert len(model.calls) == 1
-
-
-def test_no_call_begins_whose_reservation_does_not_fit():
-    """With a bound of the output, a run never uses up more tokens than it may, as far as the estimate suffices."""
-    model = ScriptedChatModel(message(INTENT, 600, 40), message(ANSWER, 700, 40))
-    result, recording = recorded(model, max_tokens=1400, max_output_tokens=300)
-    assert (result["stop_reason"], result["phase"]) == ("max_tokens", "generate")
-    assert result["details"]["spent"] == 640
-    assert result["details"]["reserved"] > 1400 - 640
-    assert result["usage"]["tokens"] == 640
-    assert len(model.calls) == len([call for call in recording["calls"] if call["kind"] == "proposer"]) == 1
-
-
-def test_a_model_without_a_price_is_not_asked_under_a_limit_of_costs():
-    model = ScriptedChatModel(INTENT, ANSWER)
-    result, _ = recorded(model, max_cost=1.0, prices=PRICES)
-    assert result["stop_reason"] == "max_cost"
-    assert result["details"]["unpriced"]
-    assert model.calls == []
-
-
-def test_costs_end_a_run_by_the_prices_of_its_budget():
-    """What is spent and reserved is priced by the table; a call that would cost too much is not made."""
-    model = ScriptedChatModel(message(INTENT, 600, 100), message(ANSWER, 700, 40))
-    prices = {"scripted": {"input": 1.0, "output": 10.0}}
-    result, _ = recorded(model, max_cost=0.004, max_output_tokens=200, prices=prices)
-    assert (result["stop_reason"], result["details"]["spent"], result["details"]["limit"]) == (
-        "max_cost",
-        0.0016,
-        0.004,
-    )
-    free = {"scripted": {"input": 0, "output": 0}}
-    assert recorded(ScriptedChatModel(INTENT, ANSWER), max_cost=0.001, prices=free)[0]["status"] == "ok"
+@each_row(
+    ("written", "limits", "reason", "details"),
+    [
+        (40, {"max_llm_calls": 1}, "max_llm_calls", {"limit": 1, "spent": 1, "reserved": 1}),
+        (40, {"max_tokens": 1400, "max_output_tokens": 300}, "max_tokens", {"limit": 1400, "spent": 640}),
+        (40, {"max_cost": 1.0, "prices": PRICES}, "max_cost", {"limit": 1.0, "spent": 0, "unpriced": True}),
+        (100, {"max_cost": 0.004, "prices": DEAR, "max_output_tokens": 200}, "max_cost", {"spent": 0.0016}),
+        (40, {"max_cost": 0.001, "prices": FREE}, "success", {}),
+    ],
+)
+def test_no_call_begins_that_would_be_one_too_many(written, limits, reason, details):
+    """Of calls, tokens with a bound of the output, or costs by the budget's prices; the stop says how it stood."""
+    model = ScriptedChatModel(message(INTENT, 600, written), message(ANSWER, 700, 40))
+    result, recording = recorded(model, **limits)
+    assert result["stop_reason"] == reason
+    assert result.get("details", {}).items() >= details.items()
+    asked = 2 if reason == "success" else 0 if "unpriced" in details else 1
+    assert len(model.calls) == len([call for call in recording["calls"] if call["kind"] == "proposer"]) == asked
+    if reason == "max_tokens":
+        assert result["details"]["reserved"] > 1400 - 640
+        assert (result["usage"]["tokens"], result["phase"]) == (640, "generate")
 
 
 def test_a_what_if_under_a_smaller_budget_is_decided_from_the_record():
@@ -115,7 +98,7 @@ def test_a_what_if_under_a_smaller_budget_is_decided_from_the_record():
     model = ScriptedChatModel(message(INTENT, 600, 40), message(ANSWER, 700, 40))
     result, recording = recorded(model, max_tokens=9000, max_output_tokens=300)
     assert replay(create_rag_agent(ScriptedChatModel(""), budget=RagBudget(max_output_tokens=300)), recording)["usage"]
-    for limit in (0, 500, 1250, 1500, 2500, 4000, 8750):
+    for limit in (0, 1250, 2500, 8750):
         budget = RagBudget(max_tokens=limit, max_output_tokens=300)
         live = recorded(ScriptedChatModel(message(INTENT, 600, 40), message(ANSWER, 700, 40)), **budget.plain())[0]
         again = replay(create_rag_agent(ScriptedChatModel(""), budget=budget), recording)
@@ -164,11 +147,8 @@ def test_an_estimate_is_not_below_what_tokenizers_count():
     """
     counted = json.loads((Path(__file__).parents[1] / "data" / "token_counts.json").read_text(encoding="utf-8"))
     texts = [(script, item["text"], item["tokens"]) for script, items in counted.items() for item in items]
-    below = [
-        (script, estimate_tokens(text), tokens) for script, text, tokens in texts if estimate_tokens(text) < tokens
-    ]
-    assert len(texts) > 100
-    assert len(below) <= len(texts) // 100, below
+    below = [(script, tokens) for script, text, tokens in texts if estimate_tokens(text) < tokens]
+    assert len(below) <= len(texts) // 100 > 0, below
 
 
 def test_a_table_of_prices_comes_from_a_kept_library():
@@ -201,38 +181,29 @@ def plan(view):
     return INTENT
 
 
-def attempted(prices, fallbacks, recorder=None, **budget):
-    """Make a run whose model fails, in a world that asks others by turns; return its result and who was asked."""
-    usage = {"input_tokens": 700, "output_tokens": 40, "total_tokens": 740}
-    others = [
-        ScriptedChatModel(AIMessage(json.dumps(ANSWER), usage_metadata=usage), loop=True, model_name=name)
-        for name in fallbacks
-    ]
-    first = ScriptedChatModel(ConnectionError("reset"), loop=True)
-    world = ResilientWorld(attempts=2, wait=0.001, fallbacks=others)
-    settings = RagBudget(prices={"scripted": {"input": 1, "output": 1}, **prices}, max_output_tokens=300, **budget)
-    agent = create_rag_agent(first, planner=plan, world=world, budget=settings, recorder=recorder)
-    return agent.invoke(QUESTION), [len(model.calls) for model in (first, *others)]
-
-
-DEAR, CHEAP = {"input": 100, "output": 100}, {"input": 1, "output": 1}
+OTHERS = {"dear": {"input": 100, "output": 100}, "cheap": {"input": 1, "output": 1}}
 
 
 @pytest.mark.parametrize(
     ("prices", "max_cost", "asked", "reason"),
     [
-        ({"dear": DEAR, "cheap": CHEAP}, 1.0, [2, 1, 0], "success"),
-        ({"dear": DEAR, "cheap": CHEAP}, 0.05, [2, 0, 1], "success"),
-        ({"dear": DEAR}, 0.05, [2, 0, 0], "max_cost"),
-        ({"dear": DEAR, "cheap": CHEAP}, 0.0015, [1, 0, 0], "max_cost"),
+        (OTHERS, 1.0, [2, 1, 0], "success"),
+        (OTHERS, 0.05, [2, 0, 1], "success"),
+        ({"dear": OTHERS["dear"]}, 0.05, [2, 0, 0], "max_cost"),
+        (OTHERS, 0.0015, [1, 0, 0], "max_cost"),
     ],
     ids=["room", "a cheaper one", "no price", "no second attempt"],
 )
 def test_no_attempt_begins_for_which_a_run_has_no_room(prices, max_cost, asked, reason):
     """Further attempts and fallbacks fit into the run's own limit, each at its price, or are not made."""
-    recorder = InMemoryRecorder()
-    result, counted = attempted(prices, ["dear", "cheap"], recorder, max_cost=max_cost)
-    assert (counted, result["stop_reason"]) == (asked, reason)
+    others = [ScriptedChatModel(message(ANSWER, 700, 40), loop=True, model_name=name) for name in ("dear", "cheap")]
+    first, recorder = ScriptedChatModel(ConnectionError("reset"), loop=True), InMemoryRecorder()
+    world = ResilientWorld(attempts=2, wait=0.001, fallbacks=others)
+    prices = {"scripted": {"input": 1, "output": 1}, **prices}
+    budget = RagBudget(prices=prices, max_output_tokens=300, max_cost=max_cost)
+    agent = create_rag_agent(first, planner=plan, world=world, budget=budget, recorder=recorder)
+    result = agent.invoke(QUESTION)
+    assert ([len(model.calls) for model in (first, *others)], result["stop_reason"]) == (asked, reason)
     assert result["usage"]["cost"] <= max_cost
     if reason == "max_cost":
         assert result["phase"] == "generate"

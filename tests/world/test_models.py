@@ -15,8 +15,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_openai import ChatOpenAI
 from openai_server import OpenAIServer, answer
 from rag_agents import ANSWER as SLA_ANSWER
-from rag_agents import INTENT
-from rag_agents import QUESTION as SLA_QUESTION
+from rag_agents import INTENT, QUESTION
 from runs import LIMITS, check_result, run
 from tables import each_row
 
@@ -58,15 +57,6 @@ MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 FORMS = [name for name in PROMPTS if not name.endswith(("_as_text", "_as_calls"))]
 
 
-@each_row("name", FORMS)
-def test_schemas_are_strict(name: str) -> None:
-    """OpenAI's strict mode accepts every schema but that with the tools' own: all is required, and nothing else."""
-    schema = load_prompt(name, LIMITS).fit(VIEW)
-    assert re.fullmatch(r"[a-z_]+", schema["title"])
-    assert is_strict_schema(schema)
-    assert "$" not in json.dumps(schema)
-
-
 def test_a_schema_fits_the_call() -> None:
     """Numbers of what was shown, names on a list, limits of the run, and of tools their own typed arguments."""
     answer = load_prompt("rag_answer", LIMITS).fit(VIEW)["properties"]["citations"]
@@ -88,8 +78,15 @@ def test_a_schema_fits_the_call() -> None:
 
 @each_row("name", FORMS)
 def test_prompts_state_their_form_and_show_no_placeholder(name: str) -> None:
-    """Of the reply they name every key, and give an example of one; no ``<text>`` that a model could send back."""
+    """Of the reply they name every key, and give an example of one; no ``<text>`` that a model could send back.
+
+    OpenAI's strict mode accepts every schema but that with the tools' own: all is required, and nothing else.
+    """
     prompt = load_prompt(name, LIMITS)
+    schema = prompt.fit(VIEW)
+    assert re.fullmatch(r"[a-z_]+", schema["title"])
+    assert is_strict_schema(schema)
+    assert "$" not in json.dumps(schema)
     stated, example = prompt.text.split("\nExample\n")
     for key in prompt.schema["required"]:
         assert f"`{key}`" in stated
@@ -215,7 +212,6 @@ def test_models_that_propose_by_tool_call() -> None:
     assert read_model_text(ModelProposer(Caller(responses=[]), PLAN).invoke({})) == '{"kind": "retrieve"}'
 
 
-QUESTION = {"question": "What is the P1 first response target?"}
 ANSWER = {"answer": "The target is 15 minutes.", "citations": [1]}
 OWN = "Answer like a pirate, in JSON.\n\n---\n\n$context_chunks\n\nAhoy: $question"
 
@@ -297,7 +293,7 @@ def test_a_provider_that_langchain_knows(azure, mode):
     """`PROVIDER:NAME` is opened by init_chat_model and asked once, held to the schema, with temperature 0."""
     with OpenAIServer(answer({**INTENT, "sources": None}), answer(SLA_ANSWER)) as server:
         azure(server)
-        result = check_result(RAG_REASONS, run(create_rag_agent(AZURE), SLA_QUESTION, mode))
+        result = check_result(RAG_REASONS, run(create_rag_agent(AZURE), QUESTION, mode))
     assert result["outcome"] == "grounded_answer"
     assert {entry["proposer"] for entry in result["history"]} == {"my-deployment"}
     body = server.requests[0]["body"]
@@ -316,7 +312,7 @@ def test_nothing_is_opened_before_the_first_live_run(monkeypatch):
     agent = create_rag_agent("anthropic:claude-x")
     assert agent.get_graph().draw_mermaid()
     with pytest.raises(ConfigurationError, match=r"^model: 'anthropic:claude-x' .*pip install langchain-anthropic"):
-        agent.invoke(SLA_QUESTION)
+        agent.invoke(QUESTION)
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
     with pytest.raises(ConfigurationError, match=r"^model: 'anthropic:claude-x' .*install langchain and .*provider's"):
         chat_model("anthropic:claude-x")

@@ -68,15 +68,10 @@ def test_an_answer(mode: str) -> None:
     assert form["json_schema"]["schema"]["required"] == PLAN.schema["required"]
 
 
-BAD = "llm_bad_response"
+BAD, INVALID = "llm_bad_response", "OpenAIInvalidRequestError"
 RAISED: dict[str, tuple[Page, str, str, dict[str, Any]]] = {
-    "400": (status(400), "OpenAIInvalidRequestError", BAD, {"status": 400}),
-    "400 content filter": (
-        status(400, error_code="content_filter"),
-        "OpenAIInvalidRequestError",
-        "llm_content_filter",
-        {"status": 400},
-    ),
+    "400": (status(400), INVALID, BAD, {"status": 400}),
+    "400 filtered": (status(400, error_code="content_filter"), INVALID, "llm_content_filter", {"status": 400}),
     "401": (status(401), "OpenAIAuthenticationError", "llm_auth", {"status": 401}),
     "429": (status(429), "OpenAIRateLimitError", "llm_rate_limited", {"status": 429}),
     "503 as HTML": (payload(503, b"<html>", "text/html"), "OpenAIAPIError", "llm_unavailable", {"status": 503}),

@@ -6,9 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from enum import Enum, IntEnum
 from fractions import Fraction
-from numbers import Integral
 from types import MappingProxyType
 from uuid import UUID
 
@@ -18,39 +16,20 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent
 from tables import each_row
+from test_plain import Colour, Count, Size, nested
 
 from guardgraph.plain.conversion import Unreturnable, convert_to_plain_json
 from guardgraph.plain.json import is_plain_json
 
-
-class Plan(str, Enum):  # noqa: UP042 - users still have them, and their str() is no value
-    TEAM = "team"
-
-
-class Size(IntEnum):
-    LARGE = 3
-
-
-class Count:
-    def __int__(self):
-        return 7
-
-
-Integral.register(Count)
 Line = namedtuple("Line", ["item", "price"])
 
 
 @dataclass
 class Order:
-    """What a tool of a user's may return."""
-
-    placed: date
     lines: list[Line]
 
 
 class Bill(BaseModel):
-    """The same as a model."""
-
     amount: Decimal
     due: date | None = None
 
@@ -66,22 +45,12 @@ CONVERTED = {
     "a whole number of another library": (Count(), 7),
     "a fraction": (Fraction(1, 4), 0.25),
     "a tuple": ((1, 2.5), [1, 2.5]),
-    "a mapping": (MappingProxyType({"a": OrderedDict(b=Plan.TEAM)}), {"a": {"b": "team"}}),
-    "keys": ({1: "a", date(2026, 3, 6): "b", Plan.TEAM: "c"}, {"1": "a", "2026-03-06": "b", "team": "c"}),
-    "a dataclass": (
-        Order(date(2026, 3, 6), [Line("seat", Decimal("9.50"))]),
-        {"placed": "2026-03-06", "lines": [{"item": "seat", "price": "9.50"}]},
-    ),
+    "a mapping": (MappingProxyType({"a": OrderedDict(b=Colour.RED)}), {"a": {"b": "red"}}),
+    "keys": ({1: "a", date(2026, 3, 6): "b", Colour.RED: "c"}, {"1": "a", "2026-03-06": "b", "red": "c"}),
+    "a dataclass": (Order([Line("seat", Decimal("9.50"))]), {"lines": [{"item": "seat", "price": "9.50"}]}),
     "a model": (Bill(amount=Decimal("12.00")), {"amount": "12.00", "due": None}),
     "half a character": ({"a\ud800": ["b\udfff", "c\0"]}, {"a\ufffd": ["b\ufffd", "c\ufffd"]}),
 }
-
-
-def nested(levels):
-    value = []
-    for _ in range(levels - 1):
-        value = [value]
-    return value
 
 
 REFUSED = {

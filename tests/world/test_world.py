@@ -31,12 +31,15 @@ class Counting(Wrapper):
         super().__init__(inner)
         self.made = []
 
-    def perform(self, asked, seconds):
+    def _count(self, asked, seconds):
         self.made.append(([(item.node, item.visit, item.number, item.call.kind) for item in asked], seconds))
+
+    def perform(self, asked, seconds):
+        self._count(asked, seconds)
         return self.inner.perform(asked, seconds)
 
     async def aperform(self, asked, seconds):
-        self.made.append(([(item.node, item.visit, item.number, item.call.kind) for item in asked], seconds))
+        self._count(asked, seconds)
         return await self.inner.aperform(asked, seconds)
 
 
@@ -124,14 +127,9 @@ class Raising(Wrapper):
 
 @MODES_OF_CALLS
 def test_what_a_world_raises_closes_the_run_at_the_node_that_asked(mode):
-    """A wrapper with a defect is a guard_error that names the node."""
+    """A wrapper with a defect is a guard_error that names the node; no run is decided on what was not recorded."""
     result = run(triage(world=Raising(LiveWorld(), KeyError("breaker"))), TICKET, mode)
     assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:label", "KeyError")
-
-
-@MODES_OF_CALLS
-def test_a_world_that_does_not_know_an_outcome_ends_in_an_error(mode):
-    """No run is decided on what was not recorded: the error comes out of it, sync and async, and no body sees it."""
     with pytest.raises(NotRecorded, match=r"^not recorded: label: nobody recorded it"):
         run(triage(world=Raising(LiveWorld(), NotRecorded("label", "nobody recorded it"))), TICKET, mode)
 

@@ -34,18 +34,13 @@ def client(server, **kwargs):
 
 
 @MODES
-def test_a_retry_goes_on_around_a_model_that_is_held_to_its_schema(mode):
-    """`with_retry` asks again what failed, each time with the prompt's schema, and history has the model's name."""
+def test_every_attempt_and_fallback_is_held_to_the_schema(mode):
+    """`with_retry` asks again what failed, `with_fallbacks` the next model; history has the name of who replied."""
     model = ScriptedChatModel(ConnectionError("gone"), INTENT, model_name="m-1")
     result = asked(model.with_retry(stop_after_attempt=2, **QUICKLY), mode)
     assert (result["outcome"], result["history"][0]["proposer"]) == ("grounded_answer", "m-1")
     schema = load_prompt("rag_plan", LIMITS).schema
     assert [(form_of(call)["strict"], form_of(call)["name"]) for call in model.calls] == [(True, schema["title"])] * 2
-
-
-@MODES
-def test_every_fallback_is_held_to_the_schema(mode):
-    """`with_fallbacks` asks the next model in the same way; history has the name of the one that replied."""
     first = ScriptedChatModel(ConnectionError("gone"), model_name="m-1")
     second = ScriptedChatModel(ConnectionError("gone"), model_name="m-2")
     third = ScriptedChatModel(INTENT, model_name="m-3")
@@ -126,9 +121,8 @@ def test_nobody_is_asked_again_when_the_time_is_up(wrap):
             raise ConnectionError("gone")
 
     model = Slow({}, INTENT, INTENT)
-    wrapped = (
-        model.with_retry(stop_after_attempt=3, **QUICKLY) if wrap == "with_retry" else model.with_fallbacks([model])
-    )
+    given = {"stop_after_attempt": 3, **QUICKLY} if wrap == "with_retry" else {"fallbacks": [model]}
+    wrapped = getattr(model, wrap)(**given)
     result = asked(wrapped, budget=RagBudget(max_seconds=0.2), world=LiveWorld(clock=clock))
     assert result["stop_reason"] == "llm_timeout"
     left.set()
