@@ -1,10 +1,9 @@
 """What a critique must be, and what its changes demand."""
 
-import json
 from typing import Any
 
 import pytest
-from guard_cases import json_values, outcome, reference_cases, stop_of
+from guard_cases import json_values, outcome, reference_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
@@ -25,9 +24,8 @@ from guardgraph.guards.self_critique.critique import (
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.spending import check_severity_budget
 from guardgraph.state.outcome import Outcome
-from guardgraph.state.self_critique import SelfCritiquePolicy
+from guardgraph.state.self_critique import RISK_TYPES, SelfCritiquePolicy
 
-RISKS = ("overconfidence", "missing_uncertainty", "contradiction", "scope_leak", "policy_violation", "legal_risk")
 FIELDS = ("decision", "severity", "risks", "required_changes", "reason", "type", "note")
 JSON = json_values(FIELDS, ["revise", "approve", "escalate", "high", 'ADD "the phrase"', "legal_risk"])
 
@@ -36,27 +34,13 @@ def read(raw: Any, **limits: Any) -> Any:
     return parse_critique(raw, **{"policy": SelfCritiquePolicy(), "max_risks": 5, "max_required_changes": 5, **limits})
 
 
-def reason(raw: Any, **limits: Any) -> str:
-    stop = stop_of(read, raw, **limits)
-    json.dumps(stop.evidence)
-    return stop.reason
-
-
 def test_every_recorded_critique_is_judged_as_recorded() -> None:
     """The reference implementation's verdicts hold, value by value and reason by reason."""
     cases = reference_cases("self_critique_critique")
     assert len(cases) == 232
     for case, expected in cases:
-        verdict = outcome(
-            parse_critique,
-            case["raw"],
-            policy=SelfCritiquePolicy(
-                allowed_decisions_policy=case["allowed_decisions_policy"],
-                allowed_risk_types_policy=case["allowed_risk_types_policy"],
-            ),
-            max_risks=case["max_risks"],
-            max_required_changes=case["max_required_changes"],
-        )
+        lists = {name: case.pop(name) for name in ("allowed_decisions_policy", "allowed_risk_types_policy")}
+        verdict = outcome(parse_critique, **case, policy=SelfCritiquePolicy(**lists))
         verdict.pop("details", None)
         assert verdict == expected
 
@@ -96,9 +80,7 @@ LIKELY = st.fixed_dictionaries(
     {"decision": st.sampled_from(["approve", "revise", "escalate"])},
     optional={
         "severity": st.sampled_from(["low", "High"]) | JSON,
-        "risks": st.lists(
-            st.fixed_dictionaries({"type": st.sampled_from(RISKS), "note": st.just("n") | JSON}), max_size=3
-        ),
+        "risks": st.lists(st.fixed_dictionaries({"type": st.sampled_from(RISK_TYPES), "note": JSON}), max_size=3),
         "required_changes": st.lists(st.sampled_from(['ADD "abc"', "REMOVE 'it'"]) | JSON, max_size=6),
         "reason": st.text() | JSON,
     },
@@ -164,50 +146,40 @@ def unapplied(text, *items):
 
 
 @each_row(
-    ("text", "is_mentioned"),
+    ("item", "text", "is_applied"),
     [
-        ("We will tell you about the timing of refunds.", True),
-        ("Refunds are timed by the bank.", True),
-        ("Refund timing: two days.", True),
-        ("Refunds are made. The timing of updates changes.", False),
-        ("Payments are slow.", False),
+        (MENTION, "We will tell you about the timing of refunds.", True),
+        (MENTION, "Refunds are timed by the bank.", True),
+        (MENTION, "Refunds are made. The timing of updates changes.", False),
+        (MENTION, "Payments are slow.", False),
+        (SOFTEN, "The error will soon be fixed.", False),
+        (SOFTEN, "We expect that the error will be fixed.", True),
+        (SOFTEN, "We may know more tomorrow. The error will be fixed.", False),
+        (SOFTEN, "A fix is being tested.", True),
     ],
 )
-def test_a_sentence_has_to_have_the_words_in_whatever_form(text, is_mentioned):
-    """The content words of the phrase stand in one sentence, by their stems and in any order."""
-    assert unapplied(text, MENTION) == ([] if is_mentioned else ["mention refund timing"])
+def test_a_sentence_mentions_by_stems_and_is_less_than_certain_of_a_phrase(item, text, is_applied):
+    """The content words stand in one sentence in any order; in this order, nearly, they need a hedge beside them."""
+    said = "mention refund timing" if item == MENTION else "soften will be fixed"
+    assert unapplied(text, item) == ([] if is_applied else [said])
 
 
 @each_row(
-    ("text", "is_soft"),
+    ("item", "text", "similarity", "is_applied"),
     [
-        ("The error will soon be fixed.", False),
-        ("We expect that the error will be fixed.", True),
-        ("We may know more tomorrow. The error will be fixed.", False),
-        ("A fix is being tested.", True),
+        (MENTION, "Money comes.", 0.8, True),
+        (MENTION, "Money comes.", 0.79, False),
+        (MENTION, "Refunds are timed by the bank.", 0.0, True),
+        (SOFTEN, "It gets repaired.", 0.8, True),
+        (SOFTEN, "It gets repaired.", 0.81, False),
+        (SOFTEN, "It may get repaired.", 0.99, True),
+        (SOFTEN, "It will be fixed.", 0.0, False),
     ],
 )
-def test_a_sentence_that_states_the_phrase_has_to_be_less_than_certain(text, is_soft):
-    """The words in order, with two others between at most, need a hedge in the same sentence."""
-    assert unapplied(text, SOFTEN) == ([] if is_soft else ["soften will be fixed"])
-
-
-@each_row(
-    ("item", "text", "similarity", "least", "most", "is_applied"),
-    [
-        ('MUST_MENTION "refund timing"', "Money comes.", 0.8, 0.8, 0.8, True),
-        ('MUST_MENTION "refund timing"', "Money comes.", 0.79, 0.8, 0.8, False),
-        ('MUST_MENTION "refund timing"', "Refunds are timed by the bank.", 0.0, 0.8, 0.8, True),
-        ('MUST_SOFTEN "will be fixed"', "It gets repaired.", 0.8, 0.8, 0.8, True),
-        ('MUST_SOFTEN "will be fixed"', "It gets repaired.", 0.81, 0.8, 0.8, False),
-        ('MUST_SOFTEN "will be fixed"', "It may get repaired.", 0.99, 0.8, 0.8, True),
-        ('MUST_SOFTEN "will be fixed"', "It will be fixed.", 0.0, 0.8, 0.8, False),
-    ],
-)
-def test_the_thresholds_are_exact(item, text, similarity, least, most, is_applied):
+def test_the_thresholds_are_exact(item, text, similarity, is_applied):
     """A mention is at least so similar, what is not hedged at most; stems count beside."""
     changes = list_changes_by_stems([item])
-    came = outcome(check_measured_changes, changes, text, [[similarity]], least=least, most=most)
+    came = outcome(check_measured_changes, changes, text, [[similarity]], least=0.8, most=0.8)
     assert came.get("stop") == (None if is_applied else "patch_violation:required_changes_not_applied")
 
 

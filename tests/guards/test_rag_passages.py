@@ -28,37 +28,32 @@ def shown_of(text, query, max_chars):
     return text[slice(*place)] if place else None
 
 
-def long_text(before=100, after=100, gold=GOLD):
-    return f"{FILLER * before}{gold} {FILLER * after}The office has 77 rooms."
-
-
-def long_chunk(doc_id="a", **fields):
-    return {**CANDIDATE, "doc_id": doc_id, "text": long_text(), **fields}
+def long_text(before=100, after=100):
+    return f"{FILLER * before}{GOLD} {FILLER * after}The office has 77 rooms."
 
 
 @pytest.mark.paired
 @pytest.mark.parametrize("budget", [None, SMALL, RagBudget(max_context_chars=120)])
 @pytest.mark.parametrize(("before", "after"), [(0, 400), (200, 200), (400, 0)])
 def test_a_long_text_shows_its_best_passage(budget, before, after):
-    """A relevant text longer than the context is answered from the passage that has the words of the query."""
-    answerer = scripted_tool({"answer": "It is 15 minutes.", "citations": ["a"]})
-    graph = agent_with(long_chunk(text=long_text(before, after)), answerer=answerer, budget=budget)
+    """A relevant text longer than the context is answered from the passage that has the words of the query.
+
+    A number of the same text that was not shown supports nothing.
+    """
+    text, answerer = long_text(before, after), scripted_tool({"answer": "It is 15 minutes.", "citations": ["a"]})
+    graph = agent_with({**CANDIDATE, "text": text}, answerer=answerer, budget=budget)
     result = check_result(RAG_REASONS, graph.invoke(QUESTION))
     [chunk] = answerer.calls[0]["context_chunks"]
     assert GOLD in chunk["text"]
     assert len(chunk["text"]) <= (budget or RagBudget()).max_context_chars
-    assert chunk["text"] in long_text(before, after)
+    assert chunk["text"] in text
     assert chunk["text"][0] in "TF"
     assert chunk["text"].endswith(".")
     assert result["outcome"] == "grounded_answer"
     assert result["passages"] == [{"doc_id": "a", "text": chunk["text"]}]
-
-
-def test_only_the_shown_passage_licenses():
-    """A number of the same text that was not shown supports nothing."""
-    answer = {"answer": "The office has 77 rooms.", "citations": ["a"]}
-    result = agent_with(long_chunk(), answer=answer, budget=SMALL).invoke(QUESTION)
-    assert (result["stop_reason"], result["unsupported"]) == ("invalid_answer:unsupported_number", ["77"])
+    hidden = {"answer": "The office has 77 rooms.", "citations": ["a"]}
+    stopped = agent_with({**CANDIDATE, "text": long_text()}, answer=hidden, budget=SMALL).invoke(QUESTION)
+    assert (stopped["stop_reason"], stopped["unsupported"]) == ("invalid_answer:unsupported_number", ["77"])
 
 
 @each_row(
@@ -124,9 +119,6 @@ def test_any_passage(parts, query, max_chars):
 def test_hostile_sizes(piece):
     text = (piece * (200_000 // len(piece))).strip()
     assert len(shown_of(text, "P1 response", 8000)) <= 8000
-
-
-# One id, one text
 
 
 @each_row("score", [0.5, 0.1, 0])

@@ -247,7 +247,6 @@ def test_patterns_are_those_of_json_schema():
         ({"$ref": "#"}, "do not lead back to themselves"),
         ({"anyOf": [{"not": {"$ref": "#"}}]}, "do not lead back to themselves"),
         ({"properties": {"a": {"$ref": "#/$defs/nope"}}}, "'#/$defs/nope'"),
-        ({"properties": {"a": {"$ref": "#nope"}}}, "'#nope'"),
         ({"properties": {"a": {"$ref": "#/required/0"}}, "required": ["a"]}, "'#/required/0'"),
         ("object", "a schema of an object is required"),
         ({"type": "string"}, "a schema of an object is required; given: type 'string'"),

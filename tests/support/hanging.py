@@ -11,17 +11,21 @@ HANGS = 300.0
 PROMPTLY = 120.0
 """Seconds within which whoever leaves it is back, on a machine that is busy."""
 
-_over = threading.Event()
+_held = {"over": threading.Event()}
+"""What is set when the test is over that calls hang for."""
 
 
 def hang(request):
     """Take longer than any deadline."""
-    _over.wait(HANGS)
+    _held["over"].wait(HANGS)
 
 
 async def async_hang(request):
-    """Take longer than any deadline, without a thread."""
-    await asyncio.sleep(HANGS)
+    """Take longer than any deadline, in an event loop, which may be that of a thread that was left behind."""
+    over = _held["over"]
+    async with asyncio.timeout(HANGS):
+        while not over.is_set():
+            await asyncio.sleep(0.05)
 
 
 def standing():
@@ -31,6 +35,6 @@ def standing():
 
 def released():
     """Let go of the threads that were left behind when a test is over, for the sake of the next one."""
-    _over.clear()
+    over = _held["over"] = threading.Event()
     yield
-    _over.set()
+    over.set()

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from runs import run
@@ -69,17 +70,12 @@ def test_late_calls_are_bounded(mode, hanging):
     assert answer(triage(world=world)) == ["success"]
 
 
-def stubborn(event, begun=None):
+def stubborn(event):
 
     async def tool(request):
-        if begun is not None:
-            begun.set()
         while not event.is_set():
-            try:
+            with suppress(asyncio.CancelledError):
                 await asyncio.sleep(0.01)
-            except asyncio.CancelledError:
-                continue
-        return "Ada"
 
     return tool
 
@@ -89,28 +85,21 @@ def _standing(**given):
     return LiveWorld(clock=ScriptedClock(), **given)
 
 
-async def _all_ended():
-    async with asyncio.timeout(60):
-        while count_abandoned_work()[0]:
-            await asyncio.sleep(0.01)
-
-
 def test_an_async_call_that_goes_on_is_left_behind(hanging):
     """The run does not wait for a task that swallows its cancellation, and counts it until it ends."""
 
     async def both():
         tool = stubborn(hanging)
         graph = triage(label, tool, budget=Budget(max_seconds=0.4), world=_standing(max_abandoned_each=2))
-        began = time.monotonic()
         reasons = [(await graph.ainvoke(TICKET))["stop_reason"] for _ in range(3)]
-        took, left = time.monotonic() - began, count_abandoned_work(id(tool))
+        left = count_abandoned_work(id(tool))
         hanging.set()
-        await _all_ended()
-        return reasons, took, left, count_abandoned_work()
+        async with asyncio.timeout(60):
+            while count_abandoned_work()[0]:
+                await asyncio.sleep(0.01)
+        return reasons, left, count_abandoned_work()
 
-    reasons, took, left, after = asyncio.run(both())
-    assert (reasons, left, after) == (["max_seconds", "max_seconds", "tool_unavailable:lookup"], (2, 2), (0, 0))
-    assert took < 60
+    assert asyncio.run(both()) == (["max_seconds", "max_seconds", "tool_unavailable:lookup"], (2, 2), (0, 0))
 
 
 def test_what_a_closed_loop_left_behind_counts_no_more(hanging):

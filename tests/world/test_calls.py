@@ -26,14 +26,16 @@ def outcome(target, mode, kind="proposer", seconds=5.0, request=None, about=None
     return perform_call(call, seconds) if mode == "sync" else asyncio.run(aperform_call(call, seconds))
 
 
+def raising(error):
+    def target(request):
+        raise error
+
+    return target
+
+
 async def answer(request):
     await asyncio.sleep(0)
     return {"label": "bug"}
-
-
-class Answering:
-    async def __call__(self, request):
-        return await answer(request)
 
 
 MODES = pytest.mark.parametrize("mode", ["sync", "async"])
@@ -41,7 +43,6 @@ TARGETS = {
     "function": lambda request: {"label": "bug"},
     "coroutine function": answer,
     "coroutine of a function": lambda request: answer(dict(request)),
-    "object": Answering(),
     "Runnable of both": RunnableLambda(lambda request: {"label": "bug"}, afunc=answer),
 }
 
@@ -50,7 +51,7 @@ TARGETS = {
 @MODES
 @pytest.mark.parametrize("name", TARGETS)
 def test_functions_coroutines_and_runnables_are_all_called(name, mode):
-    """A function, a coroutine function, an object with a coroutine for a call, a Runnable: each in both worlds."""
+    """A function, a coroutine function, a function that returns a coroutine, a Runnable: each in both worlds."""
     came = outcome(TARGETS[name], mode)
     assert (came.form, came.content) == ("value", {"label": "bug"})
 
@@ -95,9 +96,7 @@ ERRORS = [ValueError("no"), StopIteration(), asyncio.CancelledError(), Recursion
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
 def test_whatever_a_tool_raises_is_a_failure_of_the_tool(error, mode):
     """No exception of a tool escapes, not even those that mean something else to asyncio."""
-
-    def target(request):
-        raise error
+    target = raising(error)
 
     async def async_target(request):
         raise error
@@ -112,27 +111,17 @@ def test_whatever_a_tool_raises_is_a_failure_of_the_tool(error, mode):
 @pytest.mark.parametrize("error", [AssertionError("no"), MemoryError(), InputError("x"), ParentCommand(Command())])
 def test_what_no_server_can_cause_is_a_tool_s_failure_but_no_model_s(error, mode):
     """A tool may fail in any way; a proposer that fails so is a defect, which its node turns into guard_error."""
-
-    def target(request):
-        raise error
-
-    assert outcome(target, mode, "tool").content["details"]["type"] == type(error).__name__
+    assert outcome(raising(error), mode, "tool").content["details"]["type"] == type(error).__name__
     with pytest.raises(type(error)):
-        outcome(target, mode, "proposer")
+        outcome(raising(error), mode, "proposer")
 
 
 @MODES
 @pytest.mark.parametrize("kind", ["proposer", "tool"])
 @pytest.mark.parametrize("error", [GraphInterrupt(()), KeyboardInterrupt()], ids=repr)
 def test_interrupts_pass_through(error, kind, mode):
-
-    def target(request):
-        raise error
-
     with pytest.raises(type(error)):
-        perform_call(Call(kind, target, {}), 5) if mode == "sync" else asyncio.run(
-            aperform_call(Call(kind, target, {}), 5)
-        )
+        outcome(raising(error), mode, kind)
 
 
 @MODES
@@ -147,29 +136,22 @@ def test_a_call_that_outlasts_the_deadline_is_left_behind(target, kind, reason, 
 
 
 @MODES
-@pytest.mark.parametrize("seconds", [0.0, -3.0])
-def test_without_time_nothing_is_called(seconds, mode):
+def test_without_time_nothing_is_called(mode):
     called = []
-    came = outcome(called.append, mode, "tool", seconds=seconds)
-    assert came.content["details"]["seconds"] == 0.0
-    assert called == []
+    for seconds in (0.0, -3.0):
+        came = outcome(called.append, mode, "tool", seconds=seconds)
+        assert (came.content["details"]["seconds"], called) == (0.0, [])
 
 
-@pytest.mark.parametrize("mode", ["sync", "async"])
-@pytest.mark.parametrize("how", ["raised", "returned"])
-def test_a_failure_that_was_to_be_expected_keeps_its_reason(how, mode):
-    """A tool's error has reason and details as plain JSON beside type and message; a proposer's own ends the run."""
-
-    def fails(request):
-        failure = ExpectedFailure("away", {"since": date(2026, 1, 1)})
-        if how == "raised":
-            raise failure
-        return failure
-
-    came = outcome(fails, mode, kind="tool").content
+@MODES
+def test_a_failure_that_was_to_be_expected_keeps_its_reason(mode):
+    """A tool's error, raised or returned, has reason and details beside type and message; a proposer's ends the run."""
+    failure = ExpectedFailure("away", {"since": date(2026, 1, 1)})
     said = {"reason": "away", "details": {"since": "2026-01-01"}}
-    message = "away (since: 2026-01-01)"
-    assert came["details"] == {"type": "ExpectedFailure", "message": message, "expected": said}
-    assert parse_expected_failure(came) == ("away", {"since": "2026-01-01"})
-    with pytest.raises(ExpectedFailure):
-        outcome(fails, mode)
+    for fails in (lambda request: failure, raising(failure)):
+        came = outcome(fails, mode, kind="tool").content
+        message = "away (since: 2026-01-01)"
+        assert came["details"] == {"type": "ExpectedFailure", "message": message, "expected": said}
+        assert parse_expected_failure(came) == ("away", {"since": "2026-01-01"})
+        with pytest.raises(ExpectedFailure):
+            outcome(fails, mode)

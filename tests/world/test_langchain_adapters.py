@@ -53,17 +53,9 @@ def test_a_vector_store_answers_with_its_metadata_and_its_similarity():
     assert result["answer"] == "Hotels are booked at most 30 days ahead."
     [cited] = result["citation_details"]
     score = cited.pop("score")
-    assert cited == {
-        "doc_id": "hotels",
-        "source": "travel",
-        "title": "Travel rules",
-        "section": "Hotels",
-        "updated_at": "2026-03-06",
-        "answer_spans": [[0, 40]],
-        "spans_by": "cited",
-        "document_span": [0, 40],
-        "passage_span": [0, 40],
-    }
+    about = {"source": "travel", "title": "Travel rules", "section": "Hotels", "updated_at": "2026-03-06"}
+    spans = {"answer_spans": [[0, 40]], "spans_by": "cited", "document_span": [0, 40], "passage_span": [0, 40]}
+    assert cited == {"doc_id": "hotels", **about, **spans}
     assert score == pytest.approx(found.similarity_search_with_score(QUESTION["question"])[0][1])
 
 
@@ -125,30 +117,20 @@ def test_what_can_only_be_awaited_is_awaited():
 
 
 def test_a_retriever_carries_its_scores_in_the_metadata():
-    """A retriever's documents say their relevance, a reranker's before the score that it replaces."""
+    """A retriever's documents say their relevance, a reranker's before the score that it replaces.
+
+    Most of LangChain's retrievers tell no score: the relevance of words over what came back stands in for it.
+    """
     found = documents(score=0.4)
     found[0].metadata["relevance_score"] = 0.9
     result = ask(ListRetriever(found=found))
     assert [item["score"] for item in result["history"][0]["retrieval"]["candidates"]] == [0.9, 0.4, 0.4, 0.4, 0.4]
-
-
-SCORELESS = {
-    "a store's retriever": lambda: store().as_retriever(),
-    "a list": lambda: ListRetriever(found=documents()),
-    "an ensemble": lambda: EnsembleRetriever(
-        retrievers=[ListRetriever(found=documents()), store().as_retriever()], weights=[0.5, 0.5]
-    ),
-}
-
-
-@each_row("name", SCORELESS)
-def test_a_retriever_without_scores_is_scored_by_words(name):
-    """Most of LangChain's retrievers tell no score: the relevance of words over what came back stands in for it."""
-    result = ask(SCORELESS[name]())
-    assert result["answer"] == "Hotels are booked at most 30 days ahead."
-    assert 0.2 < result["citation_details"][0]["score"] < 1
-    lunch = ask(SCORELESS[name](), question={"question": "What is for lunch on Friday?"})
-    assert lunch["outcome"] == "clarify"
+    both = [ListRetriever(found=documents()), store().as_retriever()]
+    for scoreless in (*both, EnsembleRetriever(retrievers=both, weights=[0.5, 0.5])):
+        result = ask(scoreless)
+        assert result["answer"] == "Hotels are booked at most 30 days ahead."
+        assert 0.2 < result["citation_details"][0]["score"] < 1
+        assert ask(scoreless, question={"question": "What is for lunch on Friday?"})["outcome"] == "clarify"
 
 
 OWN = {"doc_id": "a", "source": "kb", "text": ROWS[0][2], "score": 0.9}
@@ -219,17 +201,17 @@ def test_a_tool_may_take_our_request_or_the_query_alone(give):
         assert ask(given_tool)["citations"] == ["hotels"]
 
 
+@tool
+def ours(query: str, tenant: str) -> object:
+    """Look."""
+
+
 def test_a_tool_that_wants_more_is_refused_at_once():
     """A tool with arguments that nobody has is an error when the agent is made, and names them."""
-
-    @tool
-    def look(query: str, tenant: str) -> object:
-        """Look."""
-
-    with pytest.raises(ConfigurationError, match=r"retriever: .*'look', which takes query, tenant"):
-        create_rag_agent(retriever=look, sources=SOURCES)
-    with pytest.raises(ConfigurationError, match=r"search: .*'look', which takes query, tenant"):
-        create_research_agent(search=look)
+    with pytest.raises(ConfigurationError, match=r"retriever: .*'ours', which takes query, tenant"):
+        create_rag_agent(retriever=ours, sources=SOURCES)
+    with pytest.raises(ConfigurationError, match=r"search: .*'ours', which takes query, tenant"):
+        create_research_agent(search=ours)
 
 
 @each_row(
@@ -277,14 +259,13 @@ def research(**tools):
     return result
 
 
-@pytest.mark.parametrize(
+@each_row(
     "returned",
     [
         HITS,
         json.dumps([{"link": hit["url"], "snippet": hit["snippet"]} for hit in HITS]),
         {"query": "x", "results": [{"url": hit["url"], "content": hit["snippet"], "score": 0.5} for hit in HITS]},
     ],
-    ids=["dictionaries", "json", "results"],
 )
 def test_a_search_tool_is_a_search(returned):
     """A tool that takes a query brings hits as dictionaries, as JSON text, or among its `results`."""
