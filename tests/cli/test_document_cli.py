@@ -196,74 +196,50 @@ def test_a_module_is_named_by_the_command_line_alone(here):
     assert not (here / "loaded").exists()
 
 
-def test_no_key_or_header_is_in_anything_that_a_whole_story_writes(here, monkeypatch, caplog):
-    """Of a model and of whoever signs: not in store, documents, pages, output, errors or logs."""
+def test_no_key_header_or_redacted_value_is_in_anything_that_a_whole_story_writes(here, monkeypatch, caplog):
+    """Of a model, of whoever signs, of a question: not in store, documents, pages, what-ifs, output, errors or logs."""
     secrets = ["sk-loopback-0123456789", "header-7731-of-the-model", *keys()[0].decode().splitlines()[1:-1]]
+    secrets += (words := ["Ann Miller", "sk-canary-1234567890"])
     caplog.set_level("DEBUG", "guardgraph")
-    printed = []
-
-    def told(*arguments):
-        done = run(*arguments)
-        printed.extend([done.stdout, done.stderr])
-        return done.exit_code
-
+    for name, key in zip(("key.pem", "public.pem"), keys(), strict=True):
+        (here / name).write_bytes(key)
+    (here / "rag.yaml").write_text("pattern: rag\nbudget:\n  min_chunk_score: 1.0\n")
+    store = sql_store(URL, redact=Redaction(fields=["input.question"], patterns=[r"sk-[\w-]+", r"Ann \w+"]))
     with OpenAIServer(answer(json.dumps(INTENT)), answer(json.dumps(ANSWER)), status(401)) as server:
         for name, value in server.environ().items():
             monkeypatch.setenv(name, value)
-        store = sql_store(URL)
         model = ChatOpenAI(model="test-model", max_retries=0, default_headers={"X-Token": secrets[1]})
-        results = [create_rag_agent(model, recorder=store).invoke(QUESTION) for _ in range(2)]
-        store.close()
+        told = [create_rag_agent(model, recorder=store).invoke(QUESTION) for _ in range(2)]
         assert secrets[1] in json.dumps(server.requests)
-    assert [result["stop_reason"] for result in results] == ["success", "llm_auth"]
-    (here / "key.pem").write_bytes(keys()[0])
-    (here / "public.pem").write_bytes(keys()[1])
-    agent = ("--agent", "exported_runs:asking")
-    for number, result in enumerate(results):
-        for file, sign in ((f"{number}.json", ()), (f"{number}.signed.json", ("--sign", "key.pem"))):
-            assert told("audit", "export", result["run_id"], "--store", URL, "-o", file, *sign) == 0
-        assert told("audit", "check", f"{number}.json", *agent) == 0
-        assert told("audit", "check", f"{number}.signed.json", *agent, "--public-key", "public.pem") == 0
-        assert told("audit", "check", f"{number}.signed.json", *agent, "--public-key", "key.pem") == 2
-        assert told("report", f"{number}.signed.json", "-o", f"{number}.html") == 0
-    assert told("audit", "export", results[0]["run_id"], "--store", URL, "--sign", "public.pem") == 2
-    (here / "key.pem").unlink()
-    everything = everything_written(here).decode("latin-1") + "".join(printed) + caplog.text
-    assert [secret for secret in secrets if secret in everything] == []
-
-
-def test_no_redacted_value_is_in_anything_that_a_whole_story_writes(here, monkeypatch, caplog):
-    """Of a question, under a policy file: not in store, documents, pages, what-ifs, listings, errors or logs."""
-    secrets = ["Ann Miller", "sk-canary-1234567890"]
-    caplog.set_level("DEBUG", "guardgraph")
-    (here / "rag.yaml").write_text("pattern: rag\nbudget:\n  min_chunk_score: 1.0\n")
-    redact = Redaction(fields=["input.question"], patterns=[r"sk-[\w-]+", r"Ann \w+"])
-    store = sql_store(URL, redact=redact)
-    settings = load_policy("rag.yaml").settings()
-    results = [
-        agent.invoke({"question": f"What is the P1 target of {secrets[0]}, {secrets[1]}?"})
-        for agent in (create_rag_agent(recorder=store), create_rag_agent(recorder=store, **settings))
+    question = f"What is the P1 target of {' and '.join(words)}?"
+    told += [
+        asked(store, question),
+        create_rag_agent(recorder=store, **load_policy("rag.yaml").settings()).invoke({"question": question}),
     ]
     store.close()
-    assert secrets[0] in json.dumps(results[0])  # whoever asks is answered as ever
-    (here / "key.pem").write_bytes(keys()[0])
-    run_id, shared = results[0]["run_id"], ("--store", URL)
-    commands = {
-        ("audit", "verify", *shared): 0,
-        ("audit", "list", *shared): 0,
-        ("audit", "show", run_id, *shared): 0,
-        ("audit", "export", run_id, *shared, "-o", "run.json"): 0,
-        ("audit", "export", run_id, *shared, "-o", "signed.json", "--sign", "key.pem"): 0,
-        ("audit", "check", "run.json", "--agent", RAG): 3,  # what was redacted cannot be derived again
-        ("report", run_id, *shared, "-o", "run.html"): 0,
-        ("report", "signed.json", "-o", "signed.html"): 0,
+    assert [result["stop_reason"] for result in told] == ["success", "llm_auth", "success", "success"]
+    assert words[0] in json.dumps(told[2])  # whoever asks is answered as ever
+    shared, agent = ("--store", URL), ("--agent", "exported_runs:asking")
+    commands = {("audit", "verify", *shared): 0, ("audit", "list", *shared): 0, ("policy", "check", "rag.yaml"): 0}
+    for run_id in (result["run_id"] for result in told[:3]):
+        commands |= {
+            ("audit", "show", run_id, *shared): 0,
+            ("audit", "export", run_id, *shared, "-o", f"{run_id}.json"): 0,
+            ("audit", "export", run_id, *shared, "-o", f"{run_id}.signed.json", "--sign", "key.pem"): 0,
+            ("audit", "check", f"{run_id}.json", *agent): 3,  # what was redacted cannot be derived again
+            ("audit", "check", f"{run_id}.signed.json", *agent, "--public-key", "key.pem"): 2,
+            ("report", run_id, *shared, "-o", f"{run_id}.html"): 0,
+            ("report", f"{run_id}.signed.json", "-o", f"{run_id}.signed.html"): 0,
+        }
+    commands |= {
         ("what-if", RAG, *shared, "--policy", "rag.yaml", "--json"): 0,
         ("what-if", RAG, *shared, "-o", "what_if.html"): 0,
-        ("policy", "check", "rag.yaml"): 0,
-        ("audit", "erase", run_id, *shared, "--by", "the tests"): 0,
+        ("audit", "export", told[0]["run_id"], *shared, "--sign", "public.pem"): 2,
+        ("audit", "erase", told[0]["run_id"], *shared, "--by", "the tests"): 0,
     }
     done = {arguments: run(*arguments) for arguments in commands}
     assert {arguments: each.exit_code for arguments, each in done.items()} == commands
+    (here / "key.pem").unlink()
     printed = "".join(each.stdout + each.stderr for each in done.values())
     everything = everything_written(here).decode("latin-1") + printed + caplog.text
     assert [secret for secret in secrets if secret in everything] == []

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import threading
+from collections import Counter
 
 import pytest
 from docs_parts import ROOT
@@ -22,6 +23,7 @@ from guardgraph.state.recording import schema
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
 
 VALID = Draft202012Validator(schema())
+MEGABYTE = 1_000_000
 
 
 @declares(rounds=2)
@@ -185,3 +187,19 @@ def test_a_recording_says_who_was_asked_what_when_and_what_came_back():
     assert (lookup["kind"], json.loads(lookup["outcome"])[:2]) == ("tool", ["value", "Ada (bug)"])
     readings = {visit["node"]: visit["clock"] for visit in kept.only["visits"]}
     assert (readings["label"][0], readings["label"][-1], readings["label_guard"][0]) == (0.0, 2.0, 2.0)
+
+
+def test_a_large_outcome_is_written_into_one_checkpoint():
+    """A megabyte that a tool returned is in the channel of its node's calls, in one version, and in no other."""
+    saver, kept, sizes = InMemorySaver(), Kept(), Counter()
+
+    def large(state, run):
+        came = yield Call("tool", lambda request: f"Ada {'x' * MEGABYTE}", {"desk": "bug"})
+        return {"found_duty": f'["value", "{came.content[:3]}", {{}}]'}
+
+    triage(bodies={"lookup": large}, checkpointer=saver, recorder=kept).invoke(TICKET, THREAD)
+    for (_, _, channel, _), (_, content) in saver.blobs.items():
+        sizes[channel] += len(content)
+    assert MEGABYTE < sizes.pop("calls:lookup") < 1.01 * MEGABYTE
+    assert sizes.total() < 0.05 * MEGABYTE
+    assert len(kept.texts[0]) < 1.05 * MEGABYTE

@@ -1,6 +1,5 @@
 """Policy files: what they say, and that nothing else is made of them."""
 
-import json
 import os
 import re
 from pathlib import Path
@@ -9,7 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policy_files import PLAIN, SECTIONS, TEXTS, Desk, Effort, as_yaml
+from policy_files import PLAIN, Desk, Effort
 
 from guardgraph import ConfigurationError, PolicyFile, RagBudget, RagPolicy, create_rag_agent, load_policy
 
@@ -127,30 +126,6 @@ def test_what_is_no_file_is_refused(tmp_path):
             load_policy(tmp_path / name)
     with pytest.raises(ConfigurationError, match=r"^path: a file's name is required; given: int$"):
         load_policy(3)
-
-
-@settings(deadline=None, max_examples=150)
-@given(SECTIONS, st.dictionaries(TEXTS.filter(str.strip), SECTIONS, max_size=2))
-def test_settings_come_back_from_yaml_and_json(ours, tenants):
-    """Random settings and overlays: both forms say the same, with the fingerprints of the settings made in Python."""
-    for overlay in tenants.values():
-        overlay["policy"] = {**overlay["policy"], "currency": ours["policy"].get("currency", "EUR")}
-    document = {"pattern": "desk", **ours, "tenants": tenants}
-    policy, budget = Desk(**ours["policy"]), Effort(**ours["budget"])
-    with TemporaryDirectory() as folder:
-        forms = {"desk.yaml": as_yaml(document), "json.yaml": json.dumps(document)}
-        for name, text in forms.items():
-            read = load_policy(_written(folder, text, name), policy=Desk, budget=Effort)
-            assert read.policy.fingerprint == policy.fingerprint
-            assert read.budget.fingerprint == budget.fingerprint
-            assert (read.policy.model_fields_set, read.budget.model_fields_set) == (
-                set(ours["policy"]),
-                set(ours["budget"]),
-            )
-            for tenant, overlay in tenants.items():
-                theirs = read.settings(tenant)
-                assert theirs["policy"] == policy.tightened_by(Desk(**overlay["policy"]))
-                assert theirs["budget"] == budget.tightened_by(Effort(**overlay["budget"]))
 
 
 PIECES = st.sampled_from(

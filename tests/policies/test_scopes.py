@@ -124,21 +124,6 @@ def test_a_run_reads_what_entries_of_both_lists_mean():
     assert run({"allowed_domains_policy": ["domain:com"]})[0]["stop_reason"] == "no_reliable_sources"
 
 
-@each_row("page", [{"final_url": "https://b.example.org/x"}, {"final_url": "https://sub.example.com/x"}])
-def test_where_a_page_led_is_judged_by_the_entries_too(page):
-    """A page of a domain on the list that leads out of it is denied."""
-    wide = ["domain:example.com"]
-    reader = reads(a={"title": "", "published_at": "", "body": "It says something and something else.", **page})
-    result = research(
-        search=hits("https://example.com/a"),
-        reader=reader,
-        extractor=quotes(),
-        writer=lambda view: CITE_ONE,
-        policy=ResearchPolicy(allowed_domains_policy=wide, allowed_domains_execution=wide),
-    )
-    assert (result["status"] == "ok") == ("example.com" in page["final_url"])
-
-
 @each_row("spelling", ["evil.example.com", "EVIL.example.com.", "domain:example.org", "suffix:org"])
 def test_a_denied_entry_wins_over_wider_ones(spelling):
     """In every spelling of an entry and of a host; a point at the end of a name is no way around."""

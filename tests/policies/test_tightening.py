@@ -174,29 +174,3 @@ def test_a_context_that_contradicts_a_fixed_setting_is_refused_at_the_door():
     with pytest.raises(ConfigurationError) as raised:
         graph.invoke(TICKET, context={"budget": {"currency": "USD"}})
     assert str(raised.value) == "context.budget.currency: the deployment fixed 'EUR'; given: 'USD'"
-
-
-LIMITS = st.fixed_dictionaries(
-    {},
-    optional={
-        "max_price": st.integers(0, 3) | st.floats(0, 3),
-        "currencies": st.lists(st.sampled_from("abc"), max_size=4),
-        "ports": st.lists(st.integers(0, 3), max_size=4),
-        "severity": st.sampled_from(ORDER),
-    },
-)
-
-
-@given(LIMITS, LIMITS)
-def test_settings_that_mean_the_same_have_one_fingerprint(one, two):
-    """The order of fields and of sets, and repetitions in them, change nothing; any other difference does."""
-    first, second = Prices(**one), Prices(**two)
-    again = Prices(
-        **{key: [*reversed(item), *item] if isinstance(item, list) else item for key, item in reversed(one.items())}
-    )
-    assert again.fingerprint == first.fingerprint
-    same = all(
-        set(ours) == set(theirs) if isinstance(ours, tuple) else ours == theirs
-        for (_, ours), (_, theirs) in zip(first, second, strict=True)
-    )
-    assert (first.fingerprint == second.fingerprint) == same
