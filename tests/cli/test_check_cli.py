@@ -64,7 +64,6 @@ def test_a_table_counts_what_is_let_through_and_what_labels_say_of_it(here):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--data rows.jsonl --fail-under nan", "--fail-under: a number from 0 to 100"),
         ("--data rows.jsonl --fail-under 100.1", "--fail-under: a number from 0 to 100"),
         ("right.txt --source docs --fail-under 5", "given: 5 without --data"),
         ("right.txt --source docs --json --markdown", "--json, --markdown: one of them is allowed"),
@@ -77,10 +76,7 @@ def test_a_table_counts_what_is_let_through_and_what_labels_say_of_it(here):
         ("right.txt --source HTTP://[", "no address of a page"),
         ("right.txt --source nowhere", "--source 'nowhere': a file or a folder is required"),
         ("right.txt --source docs/handbook.md --html a.pdf", "--html: a name that ends in .html is required"),
-        (
-            "right.txt --source docs/handbook.md --html none/a.html",
-            "--html 'none/a.html': cannot be written: No such file or directory",
-        ),
+        ("right.txt --source docs/handbook.md --html none/a.html", "--html 'none/a.html': cannot be written: No such"),
     ],
 )
 def test_wrong_words_are_told_in_one_line(words, said):
@@ -97,11 +93,8 @@ def test_wrong_words_are_told_in_one_line(words, said):
         ([1], "an object"),
     ],
 )
-def test_a_row_that_is_none_is_told_by_its_number_and_key(row, said, here):
+def test_a_row_that_is_none_is_told_by_its_number_and_key_and_data_that_are_none_are_told(row, said, here):
     assert f"line 2: {said}" in refused(rows(here, {"answer": RIGHT, "sources": [HANDBOOK]}, row))
-
-
-def test_data_that_are_none_are_told(here):
     for content, said in ((b"\n", "lines with answers are required"), (b"{", "line 1: not JSON"), (b"\xff", "UTF-8")):
         (here / "rows.jsonl").write_bytes(content)
         assert said in refused(run("check", "--data", "rows.jsonl"))

@@ -131,13 +131,10 @@ def test_reasons_are_listed():
         (("rag", "P1", "--prompts", "empty"), "prompts: a folder with files NAME.md is required"),
         (("critique", "--context", "nowhere"), "--context 'nowhere': cannot be read"),
         (("critique", "--context", "a_file"), "--context 'a_file': not JSON"),
-        (("critique", "--context", "deep"), "--context 'deep': not JSON: more than 64 levels of nesting"),
         (("critique", "--context", "twice"), "'twice': not JSON: the key 'goal' stands twice in one object"),
         (("verify", "factories"), "module:factory is required"),
         (("verify", "nobody_has_this:create"), "No module named 'nobody_has_this'"),
         (("verify", "factories:raises"), r"RuntimeError: no; luck \x1b[31m (factories.py:"),
-        (("verify", "factories:leaves"), "SystemExit: 7"),
-        (("verify", "factories:refuses"), "a setting of ours"),
         (("verify", "factories:builder"), "a compiled LangGraph graph is required; given: StateGraph"),
         (("reasons", "nope"), "rag, research, critique, tools or nothing is required; given: 'nope'"),
         (("reasons", "--json", "--markdown"), "--markdown: "),
@@ -147,7 +144,7 @@ def test_wrong_usage_is_one_line(arguments, message, user_files):
     assert message in refused(run(*arguments))
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe", b"NAME=a\0b\n"])
-def test_a_dotenv_that_is_no_text_is_one_line(here, content):
-    (here / ".env").write_bytes(content)
-    assert refused(run("rag", "P1")).startswith(".env in the current folder cannot be read: ")
+def test_a_dotenv_that_is_no_text_is_one_line(here):
+    for content in (b"\xff\xfe", b"NAME=a\0b\n"):
+        (here / ".env").write_bytes(content)
+        assert refused(run("rag", "P1")).startswith(".env in the current folder cannot be read: ")

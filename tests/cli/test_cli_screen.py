@@ -83,14 +83,10 @@ def test_plain_text():
         ("propose", {"refusal": {"reason": "source_denied:x", "evidence": {}}}, "refused: source_denied:x"),
         ("act", {"refusal": {"reason": "max_seconds", "evidence": {}}}, "refused: max_seconds"),
         ("act", {"found": "[]"}, "done"),
-        (
-            "propose",
-            {"proposed": Outcome("text", "no\nJSON " * 50, {"proposer": "m"}).packed()},
-            "m: " + "no JSON " * 11 + "no JSON...",
-        ),
+        ("propose", {"proposed": Outcome("text", "no\nJSON " * 50, {"proposer": "m"}).packed()}, "m: no JSON no JSON"),
     ],
 )
 def test_what_a_node_decided(kind, writes, shown):
     told = describe_printed_step({"kind": kind, "writes": ["proposed"]}, writes)
     assert "\n" not in told
-    assert told[:60] == shown[:60]
+    assert told.startswith(shown)

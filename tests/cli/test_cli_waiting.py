@@ -47,15 +47,11 @@ def paying(found, *calls):
     """Return an agent that reads something, and then wants to pay by these arguments."""
     steps = iter([[{"tool": "read", "args": {}}], [{"tool": "pay", "args": args} for args in calls]])
     schema = {"type": "object", "properties": {name: {} for name in calls[0]}}
-    return create_tool_agent(
-        tools={
-            "read": NamedTool(lambda given: found, "Read.", {"type": "object"}),
-            "pay": NamedTool(lambda given: "paid", "Pay.", schema),
-        },
-        planner=lambda view: {"calls": next(steps)},
-        policy=ToolPolicy(rules={"read": ToolRule(effect="read")}),
-        checkpointer=InMemorySaver(),
-    )
+    reading = NamedTool(lambda given: found, "Read.", {"type": "object"})
+    tools = {"read": reading, "pay": NamedTool(lambda given: "paid", "Pay.", schema)}
+    policy = ToolPolicy(rules={"read": ToolRule(effect="read")})
+    given = {"planner": lambda view: {"calls": next(steps)}, "policy": policy, "checkpointer": InMemorySaver()}
+    return create_tool_agent(tools=tools, **given)
 
 
 def test_the_call_to_approve_is_shown_first_and_whole(capsys):
@@ -84,10 +80,7 @@ def test_each_call_of_a_question_of_several_is_shown_whole(capsys):
 @pytest.mark.parametrize("answer", ["approve", "reject"])
 def test_a_step_that_asked_a_person_says_the_decision(answer):
     graph, shown = begun()
-    [writes] = [
-        update["approve"]
-        for update in graph.stream(answering(shown, answer), THREAD, stream_mode="updates")
-        if "approve" in update
-    ]
+    updates = graph.stream(answering(shown, answer), THREAD, stream_mode="updates")
+    [writes] = [update["approve"] for update in updates if "approve" in update]
     said = describe_printed_step(graph.builder.nodes["approve"].metadata, writes)
     assert said == ("a person: approve" if answer == "approve" else "a person: review_rejected")

@@ -62,20 +62,15 @@ def test_a_signed_run_is_checked_with_the_public_key(stored, here):
     assert "signed with this key" in ended("check", "signed.json", "--agent", RAG, "--public-key", "public.pem")
     assert "no key was given" in ended("check", "signed.json", "--agent", RAG)
     (here / "public.pem").write_bytes(keys(1)[1])
-    assert "not signed with this key" in ended(
-        "check", "signed.json", "--agent", RAG, "--public-key", "public.pem", code=3
-    )
-    assert "signature: document: not signed" in ended(
-        "check", "bare.json", "--agent", RAG, "--public-key", "public.pem", code=3
-    )
+    for file, said in (("signed.json", "not signed with this key"), ("bare.json", "signature: document: not signed")):
+        assert said in ended("check", file, "--agent", RAG, "--public-key", "public.pem", code=3)
 
 
 def test_a_changed_document_ends_with_exit_code_3_and_names_what_differs(here):
     made = forged(document(), lambda run: run["result"].update(answer="5 minutes."))
     (here / "run.json").write_bytes(text(made))
-    assert 'verdict: result.answer: recorded "5 minutes.", derived "' in ended(
-        "check", "run.json", "--agent", RAG, code=3
-    )
+    said = ended("check", "run.json", "--agent", RAG, code=3)
+    assert 'verdict: result.answer: recorded "5 minutes.", derived "' in said
     told = json.loads(run("audit", "check", "run.json", "--agent", RAG, "--json").stdout)
     assert [(item["kind"], item["place"]) for item in told["findings"]] == [("verdict", "result.answer")]
     head = f"{document()['chain']['seq']}:{document()['chain']['hash']}"
@@ -108,8 +103,6 @@ def test_what_cannot_be_exported_or_checked_is_one_line(stored, here):
     run_id, _ = stored
     (here / "run.json").write_bytes(text(document()))
     (here / "huge.json").write_text('{"a": "' + "x" * 20_000_000)
-    (here / "deep.json").write_text("[" * 100_000)
-    (here / "binary.json").write_bytes(b"\xff\xfe\0")
     store = sql_store(URL)
     store.record(recording(1))
     store.erase(recording(1)["run_id"], by="me")
@@ -121,7 +114,6 @@ def test_what_cannot_be_exported_or_checked_is_one_line(stored, here):
         ("export", run_id, "--store", "sqlite:///none.db"): "nothing was recorded yet",
         ("check", "none.json", "--agent", RAG): "FILE 'none.json': cannot be read",
         ("check", "huge.json", "--agent", RAG): "document: JSON is required: Unterminated string",
-        ("check", "deep.json", "--agent", RAG): "document: ",
         ("check", "run.json", "--agent", "guardgraph:create_research_agent"): "document: a run of research is required",
         ("check", "run.json", "--agent", RAG, "--head", "1"): "--head: N:HASH",
         ("check", "run.json", "--agent", RAG, "--public-key", "key.pem"): "public_key: an Ed25519 public key",

@@ -77,7 +77,7 @@ def test_what_is_gone_needs_prune(here):
     assert shown("kb", "add", "kb.sqlite", "docs", "--prune")["removed"] == ["a.md"]
 
 
-def test_collections_and_documents_are_listed(filled):
+def test_collections_and_documents_are_listed_and_removed(filled):
     """Collections with their tenants and sizes, and the documents of one with their readers."""
     assert shown("kb", "list", "kb.sqlite") == [{"tenant": "acme", "name": "docs", "documents": 2}]
     assert shown("kb", "list", "kb.sqlite", "--tenant", "other") == []
@@ -86,9 +86,6 @@ def test_collections_and_documents_are_listed(filled):
         {"id": "hr/pay.md", "source": "hr", "readers": ["group:eu:hr"]},
     ]
     assert "group:eu:hr" in run("kb", "list", "kb.sqlite", "--tenant", "acme", "--name", "docs").stdout
-
-
-def test_a_collection_is_removed(filled):
     done = run("kb", "remove", "kb.sqlite", "docs", "--tenant", "acme")
     assert (done.exit_code, done.stdout) == (0, "docs: 2 documents removed\n")
     assert shown("kb", "list", "kb.sqlite") == []
@@ -170,12 +167,6 @@ def files(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def wrong(files, here, monkeypatch):
-    monkeypatch.chdir(files)
-    return files
-
-
 def contents(folder):
     """Return what files hold, but for the base, whose pages SQLite may write anew."""
     return {file.name: file.name == "kb.sqlite" or file.read_bytes() for file in folder.rglob("*") if file.is_file()}
@@ -188,39 +179,25 @@ def contents(folder):
         (("add", "kb.sqlite", "empty"), "FOLDER 'empty': files with text are required; there are none"),
         (("add", "text", "docs"), "it is no database"),
         (("add", "text/x.kb", "docs"), "text/x.kb: cannot be made or read: Not a directory"),
-        (("add", "other.sqlite", "docs"), "it is another application's database"),
         (("add", "kb.sqlite", "docs", "--reader", "everybody"), "--reader: public, tenant, user:ID or group:ID"),
         (("add", "kb.sqlite", "bad"), "access.yaml:1: a mapping with the field readers is required; given: list"),
         (("add", "nowhere/kb.sqlite", "docs"), "nowhere/kb.sqlite: "),
-        (("list", "nowhere"), "FILE 'nowhere': a file is required; there is none"),
         (("list", "kb.sqlite", "--name", "docs"), "--name 'docs': "),
         (("remove", "newer.sqlite", "docs"), "given: format 999 of guardgraph"),
         (("remove", "kb.sqlite", "docs"), "NAME 'docs': there is no such collection without a tenant; there are none"),
         (("search", "other.sqlite", "x"), "it is another application's database"),
         (("search", "kb.sqlite", "x", "--tenant", " "), "--tenant: a name that is not blank"),
+        (("rag", "P1", "--kb", "no-bytes"), "no-bytes: a knowledge base is required; it is empty: remove it"),
+        (("rag", "P1", "--kb", "docs", "--user", "u"), "--user: --kb FILE"),
+        (("rag", "P1", "--group", "g"), "--group: --kb FILE"),
+        (("rag", "P1", "--kb", "docs", "--tenant", "acme"), "--tenant: --policy FILE is required"),
         (("access", "docs"), "FILE 'docs': a file is required; something else stands there"),
         (("check", "nowhere", "--json"), "FILE 'nowhere': a file is required; there is none"),
-        (("rebuild", "text"), "it is no database"),
-        (("check", "newer.sqlite"), "given: format 999 of guardgraph"),
     ],
 )
-def test_wrong_usage_is_one_line(arguments, message, wrong):
-    """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file was changed."""
-    before = contents(wrong)
-    assert message in refused(run("kb", *arguments))
-    assert contents(wrong) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--kb", "text"), "it is no database"),
-        (("--kb", "no-bytes"), "no-bytes: a knowledge base is required; it is empty: remove it to make one"),
-        (("--kb", "docs", "--user", "u"), "--user: --kb FILE"),
-        (("--group", "g"), "--group: --kb FILE"),
-        (("--kb", "docs", "--tenant", "acme"), "--tenant: --policy FILE is required"),
-    ],
-)
-def test_wrong_callers_of_rag_are_one_line(arguments, message, wrong):
-    """A caller without an index, and a file that is none, are refused before anything is run."""
-    assert message in refused(run("rag", "What?", *arguments))
+def test_wrong_usage_is_one_line(arguments, message, files, here, monkeypatch):
+    """Of the base, and of `rag` that asks it: nothing is on stdout, the exit code is 2, and no file was changed."""
+    monkeypatch.chdir(files)
+    before = contents(files)
+    assert message in refused(run(*(() if arguments[0] == "rag" else ("kb",)), *arguments))
+    assert contents(files) == before

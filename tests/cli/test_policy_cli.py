@@ -50,11 +50,8 @@ def test_diff_says_of_every_field_what_it_is_beside_the_old_one(here):
         "budget.max_seconds": "looser",
     }
     assert {row["tenant"] for row in done["fields"]} == {None, "acme", "globex"}
-    assert [run(*arguments, *more).exit_code for more in ((), ("--fail-on", "looser"), ("--fail-on", "other"))] == [
-        0,
-        3,
-        3,
-    ]
+    codes = [run(*arguments, *more).exit_code for more in ((), ("--fail-on", "looser"), ("--fail-on", "other"))]
+    assert codes == [0, 3, 3]
     assert run("policy", "diff", "old.yaml", "old.yaml", "--fail-on", "other").exit_code == 0
 
 
@@ -66,11 +63,10 @@ def test_schema_is_valid_and_takes_what_the_file_takes(command, here):
     pattern = schema["properties"]["pattern"]["const"]
     for name in ("policy", "budget"):
         assert all(field["description"] for field in schema["$defs"][name]["properties"].values())
-    assert valid(
-        {"pattern": pattern, "budget": {"max_seconds": 3}, "tenants": {"a": {"policy": {"audit_required": True}}}}
-    )
-    assert not valid({"pattern": pattern, "budget": {"max_secnds": 3}})
-    assert not valid({"pattern": pattern, "budget": {"max_seconds": "3"}})
+    tenants = {"a": {"policy": {"audit_required": True}}}
+    assert valid({"pattern": pattern, "budget": {"max_seconds": 3}, "tenants": tenants})
+    for wrong in ({"max_secnds": 3}, {"max_seconds": "3"}):
+        assert not valid({"pattern": pattern, "budget": wrong})
     assert not valid({"pattern": pattern, "policy": {"allowed_decisions_policy": ["aprove"]}})
 
 
@@ -79,14 +75,8 @@ def test_schema_is_valid_and_takes_what_the_file_takes(command, here):
     [
         (("policy", "check", "nowhere.yaml"), "nowhere.yaml: cannot be read"),
         (("policy", "check", "rag.yaml", "--tenant", "acne"), "tenant: there are acme, globex; given: 'acne'"),
-        (
-            ("policy", "diff", "rag.yaml", "rag.yaml", "--fail-on", "worse"),
-            "--fail-on: tighter, looser, other are allowed",
-        ),
-        (
-            ("policy", "diff", "rag.yaml", "research.yaml"),
-            "two files of one pattern are required; given: rag, research",
-        ),
+        (("policy", "diff", "rag.yaml", "rag.yaml", "--fail-on", "worse"), "--fail-on: tighter, looser, other are"),
+        (("policy", "diff", "rag.yaml", "research.yaml"), "two files of one pattern are required; given: rag, rese"),
         (("policy", "schema", "nope"), "rag, research, critique, tools or module:factory is required; given: 'nope'"),
         (("policy", "pin", "nope"), "pin: tools or module:factory is required; given: 'nope'"),
         (("policy", "pin", "rag"), "pin: tools or module:factory, with tools by name, is required; given: 'rag'"),
@@ -156,34 +146,27 @@ def test_a_served_agent_is_that_of_the_tenant(here, monkeypatch):
     assert asyncio.run(serving.research()).frame.budget == create_research_agent().frame.budget
 
 
-@pytest.mark.parametrize(
-    ("tenant", "folder", "message"),
-    [
-        ("acne", True, "GUARDGRAPH_TENANT: tenant: there are acme, globex; given: 'acne'"),
-        (None, True, "GUARDGRAPH_TENANT: one of rag's tenants is required: acme, globex; given: nothing"),
-        (" ", True, "GUARDGRAPH_TENANT: one of rag's tenants is required: acme, globex; given: nothing"),
-        ("acme", False, "GUARDGRAPH_POLICY: a folder is required beside GUARDGRAPH_TENANT; given: 'acme'"),
-    ],
-)
-def test_a_server_without_its_tenant_has_no_agent(tenant, folder, message, here, monkeypatch):
+def test_a_server_without_its_tenant_has_no_agent(here, monkeypatch):
+    nothing = "one of rag's tenants is required: acme, globex; given: nothing"
     _file(here, "rag.yaml")
-    for name, value in {"GUARDGRAPH_TENANT": tenant, "GUARDGRAPH_POLICY": str(here) if folder else None}.items():
-        monkeypatch.delenv(name, raising=False)
-        if value is not None:
-            monkeypatch.setenv(name, value)
-    with pytest.raises(ConfigurationError) as raised:
+    monkeypatch.delenv("GUARDGRAPH_TENANT", raising=False)
+    monkeypatch.setenv("GUARDGRAPH_POLICY", str(here))
+    for tenant, message in ((None, nothing), (" ", nothing), ("acne", "tenant: there are acme, globex; given: 'acne'")):
+        if tenant is not None:
+            monkeypatch.setenv("GUARDGRAPH_TENANT", tenant)
+        with pytest.raises(ConfigurationError, match=f"GUARDGRAPH_TENANT: {message}"):
+            asyncio.run(serving.rag())
+    monkeypatch.delenv("GUARDGRAPH_POLICY")
+    with pytest.raises(
+        ConfigurationError, match="POLICY: a folder is required beside GUARDGRAPH_TENANT; given: 'acne'"
+    ):
         asyncio.run(serving.rag())
-    assert message in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    "command", [("rag", "What is the P1 first response target?"), ("research",), ("critique",), ("tools",)]
-)
+@pytest.mark.parametrize("command", [("rag", "What is P1's target?"), ("research",), ("critique",), ("tools",)])
 def test_a_run_of_the_command_line_holds_a_live_policy(command, here):
     """`--live` names the file that `policy switch` writes: off stops every agent's run, and on lets it go on."""
-    assert run("policy", "switch", "off", "live.yaml", "--by", "Ada", "--why", "drill").exit_code == 0
-    done = run(*command, "--live", "live.yaml", "--json")
-    assert (done.exit_code, json.loads(done.stdout)["stop_reason"]) == (3, "switched_off")
-    assert run("policy", "switch", "on", "live.yaml", "--by", "Ada", "--why", "over").exit_code == 0
-    done = run(*command, "--live", "live.yaml", "--json")
-    assert (done.exit_code, json.loads(done.stdout)["stop_reason"]) == (0, "success")
+    for switch, code, reason in (("off", 3, "switched_off"), ("on", 0, "success")):
+        assert run("policy", "switch", switch, "live.yaml", "--by", "Ada", "--why", "drill").exit_code == 0
+        done = run(*command, "--live", "live.yaml", "--json")
+        assert (done.exit_code, json.loads(done.stdout)["stop_reason"]) == (code, reason)

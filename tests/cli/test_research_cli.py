@@ -31,14 +31,7 @@ PAGES = {
     "docs.example.com/gone": answer("gone", "404 Not Found"),
     "docs.example.com/out": redirect("http://evil.example/"),
 }
-URLS = "\n".join(
-    [
-        "http://docs.example.com/sla",
-        "http://docs.example.com/gone",
-        "http://docs.example.com/out",
-        "http://evil.example/",
-    ]
-)
+URLS = "".join(f"http://{url}\n" for url in (*PAGES, "evil.example/") if url != "status.example.com/now")
 
 
 @pytest.fixture
@@ -114,9 +107,7 @@ def test_a_report_searches_several_times(web):
 
 
 def test_a_terminal_shows_the_steps_and_stderr_says_why_there_is_no_brief(here, monkeypatch):
-    (here / "policy.yaml").write_text(
-        "pattern: research\npolicy:\n  allowed_domains_execution: [regulator.example.org]\n"
-    )
+    (here / "policy.yaml").write_text("pattern: research\npolicy: {allowed_domains_execution: [regulator.example.org]}")
     done = run("research", "--markdown", "--policy", "policy.yaml")
     assert (done.exit_code, done.stdout) == (3, "")
     assert "there is no brief: the run was stopped, no_reliable_sources in read_extract" in done.stderr
