@@ -6,17 +6,10 @@ from hashlib import sha256
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from tables import each_row
+from test_plain import JSON
 
 from guardgraph.plain.hashing import canonical_json, digest
-
-ATOMS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
-VALUES = st.recursive(
-    ATOMS | st.text(st.characters(codec=None), max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
-    max_leaves=12,
-)
 
 
 def shuffled(value):
@@ -25,7 +18,7 @@ def shuffled(value):
     return [shuffled(item) for item in value] if isinstance(value, list) else value
 
 
-@given(VALUES)
+@given(JSON.filter(lambda value: "NaN" not in json.dumps(value) and "Infinity" not in json.dumps(value)))
 def test_the_text_is_the_value_and_knows_no_order_of_keys(value):
     """Canonical JSON reads back as the value, and is the same for keys in any order."""
     text = canonical_json(value)

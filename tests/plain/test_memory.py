@@ -4,21 +4,7 @@ from guardgraph.plain.memory import remember_by_text
 
 
 def test_the_latest_short_texts_are_remembered() -> None:
-    """A text is read again once others pushed it out, or every time where it is too long to be kept."""
-    read: list[str] = []
-
-    @remember_by_text(texts=2, chars=3)
-    def upper(text: str) -> str:
-        read.append(text)
-        return text.upper()
-
-    answers = [upper(text) for text in ["a", "b", "a", "b", "c", "b", "a", "long", "long"]]
-    assert answers == ["A", "B", "A", "B", "C", "B", "A", "LONG", "LONG"]
-    assert read == ["a", "b", "c", "a", "long", "long"]
-
-
-def test_what_stands_beside_a_text_counts() -> None:
-    """A function that is given more than the text is asked again where that is another."""
+    """A text is read again once others pushed it out, where it is too long, or where another thing stands beside it."""
     read: list[str] = []
 
     @remember_by_text(texts=2, chars=3)
@@ -26,6 +12,8 @@ def test_what_stands_beside_a_text_counts() -> None:
         read.append(text + end)
         return text.upper() + end
 
-    answers = [upper("a", "!"), upper("a"), upper("a", "!"), upper("long", "!"), upper("long", "!")]
-    assert answers == ["A!", "A", "A!", "LONG!", "LONG!"]
-    assert read == ["a!", "a", "long!", "long!"]
+    assert [upper(text) for text in ["a", "b", "a", "b", "c", "b", "a", "long"]] == [*"ABABCBA", "LONG"]
+    assert read == ["a", "b", "c", "a", "long"]
+    answers = [upper("d", "!"), upper("d"), upper("d", "!"), upper("long", "!"), upper("long", "!")]
+    assert answers == ["D!", "D", "D!", "LONG!", "LONG!"]
+    assert read[5:] == ["d!", "d", "long!", "long!"]

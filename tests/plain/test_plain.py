@@ -98,14 +98,11 @@ def test_any_value_can_be_shown_in_a_result(value):
     assert make_storable_json(shown) == shown
 
 
-@given(JSON)
-def test_plain_json_passes_unchanged(value):
-    assert find_json_problem(value) is None
-    assert same(parse_json(format_json_text(value)), value)
-
-
-@given(VALUES)
-def test_a_value_without_a_problem_can_be_kept(value):
+@given(JSON, VALUES)
+def test_plain_json_passes_unchanged(plain, value):
+    """It has no problem, and what has none can be kept."""
+    assert find_json_problem(plain) is None
+    assert same(parse_json(format_json_text(plain)), plain)
     if find_json_problem(value) is None:
         assert can_be_kept(value)
 
@@ -163,24 +160,19 @@ def test_no_json_is_said_to_be_none(text):
         parse_json(text)
 
 
-@pytest.mark.parametrize("kind", [list, dict])
-def test_nesting_ends_at_a_depth_that_checkpoints_can_hold(kind):
-    """What is nested deeper is cut with NaN, or named as a problem."""
-    assert find_json_problem(nested(MAX_DEPTH, kind)) is None
-    assert make_storable_json(nested(MAX_DEPTH, kind)) == nested(MAX_DEPTH, kind)
-    assert can_be_kept(parse_json(format_json_text(nested(100_000, kind))))
-    assert find_json_problem(nested(MAX_DEPTH + 1, kind)) == "more than 64 levels of nesting"
-    assert "NaN" in format_json_text(nested(MAX_DEPTH + 1, kind))
-
-
 @each_row("kind", [list, dict])
-def test_tuples_count_as_levels(kind):
-    """What a function returns as tuples is cut at the same depth as lists, so that it can be read back."""
+def test_nesting_ends_at_a_depth_that_checkpoints_can_hold(kind):
+    """What is nested deeper, in tuples too, is cut with NaN, or named as a problem."""
     inside = nested(40, kind)
     for _ in range(40):
         inside = (inside,)
     assert "NaN" in format_json_text(inside)
     assert can_be_kept(parse_json(format_json_text(inside)))
+    assert find_json_problem(nested(MAX_DEPTH, kind)) is None
+    assert make_storable_json(nested(MAX_DEPTH, kind)) == nested(MAX_DEPTH, kind)
+    assert can_be_kept(parse_json(format_json_text(nested(100_000, kind))))
+    assert find_json_problem(nested(MAX_DEPTH + 1, kind)) == "more than 64 levels of nesting"
+    assert "NaN" in format_json_text(nested(MAX_DEPTH + 1, kind))
 
 
 def test_a_value_that_contains_itself_is_cut_at_once():
