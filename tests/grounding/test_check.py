@@ -35,11 +35,8 @@ def test_question_turns_names_and_workings_support():
     assert check_text("You asked about 45 seats.", [SLA], turns=["I have 45 seats"]).verdict != "unsupported"
     assert not check_text("Ask Acme.", [SLA], known_names=["Acme"]).findings
     said = "That is 30 minutes for two."
-    assert [
-        found.text
-        for found in check_text(said, [SLA], checks=Checks(cover=False)).findings
-        if found.verdict != "unchecked"
-    ] == ["30 minutes"]
+    found = check_text(said, [SLA], checks=Checks(cover=False)).findings
+    assert [each.text for each in found if each.verdict != "unchecked"] == ["30 minutes"]
     assert not [f for f in check_text(said, [SLA], workings=["2 * 15 = 30"]).findings if f.rule == "value"]
 
 
@@ -51,10 +48,8 @@ def test_checks_may_be_switched_off():
     off = Checks(values=False, names=False, opposites=False, cover=False)
     assert not check_text(text, [PARIS], checks=off).findings
     labelled = off._replace(label_patterns=("SEV[0-5]", "eu-[a-z]+"))
-    assert [
-        found.text
-        for found in check_text("A SEV1 in eu-west.", [Source("a", "A SEV2 in eu-west")], checks=labelled).findings
-    ] == ["SEV1"]
+    found = check_text("A SEV1 in eu-west.", [Source("a", "A SEV2 in eu-west")], checks=labelled).findings
+    assert [each.text for each in found] == ["SEV1"]
 
 
 @each_row(
@@ -70,14 +65,11 @@ def test_checks_may_be_switched_off():
 )
 def test_what_is_decided_of_a_text_is_of_its_worst_sentence(said, told, ways, reason):
     """Of sentences that stop it, or else of those that are marked; it is marked where nothing stops it."""
-    on_unsupported, on_doubt = ways
-    decision = decide(check_text(said, [Source("s", told)]), on_unsupported=on_unsupported, on_doubt=on_doubt)
+    checked = check_text(said, [Source("s", told)])
+    decision = decide(checked, on_unsupported=ways[0], on_doubt=ways[1])
     assert (decision.reason, decision.stops) == (reason, reason != "" and ways[reason == "doubtful"] == "stop")
-    assert [each.text for each in decision.marked] == [
-        each.text
-        for each in check_text(said, [Source("s", told)]).sentences
-        if ways[each.verdict == "doubtful"] == "mark" and each.verdict != "supported"
-    ]
+    wrong = [each for each in checked.sentences if each.verdict != "supported"]
+    assert [*decision.marked] == [each for each in wrong if ways[each.verdict == "doubtful"] == "mark"]
 
 
 @each_row(

@@ -15,18 +15,8 @@ from guardgraph.world.prompts import list_prompt_texts
 QUESTION = "What is the P1 first response target?"
 SLA = "doc_sla_enterprise_v3"
 NOTHING = [
-    "The answer to this question is:",
-    "<text>",
-    "...",
-    "N/A",
-    "{}",
-    "yes",
-    "1",
-    "null",
-    "[answer]",
+    *("The answer to this question is:", "<text>", "...", "N/A", "{}", "yes", "1", "null", "[answer]", "はい", SLA),
     f" {QUESTION.upper()} ",
-    SLA,
-    "はい",
 ]
 SAID = ["$320", "Paris", "P1", "1998", "東京です", "The answer is 15 minutes."]
 
@@ -44,14 +34,10 @@ def test_a_text_that_says_nothing_is_no_answer(text):
     assert result["outcome"] == "grounded_answer"
 
 
-@each_row("text", SAID)
-def test_a_short_text_may_say_something(text):
-    assert not is_empty_text(text, echoes=[QUESTION, SLA], told=list_prompt_texts())
-
-
 def test_what_the_prompt_says_is_no_answer():
-    """A sentence of a prompt, that of the repeated ask too, says nothing; a text that says more does."""
+    """A sentence of a prompt, that of the repeated ask too, says nothing; a short text that says more does."""
     told = list_prompt_texts()
+    assert [text for text in SAID if is_empty_text(text, echoes=[QUESTION, SLA], told=told)] == []
     echoed = "Write the whole reply again, in the same form, with this put right or left out."
     assert is_empty_text(echoed, told=told)
     assert not is_empty_text(f"{echoed} The P1 target is 15 minutes.", told=told)
@@ -84,19 +70,11 @@ def judge_message(answer: str) -> str:
     return agent.invoke({"messages": [HumanMessage(QUESTION), called, said]})["guardgraph"]["stop_reason"]
 
 
-@pytest.mark.paired
 @pytest.mark.parametrize("judge", [end_task, judge_message])
-@pytest.mark.parametrize("text", [item for item in NOTHING if item != SLA])
-def test_what_says_nothing_ends_no_task(judge, text):
-    assert judge(text) == "invalid_answer:empty"
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("judge", [end_task, judge_message])
-@pytest.mark.parametrize("text", ["3", "3.", "Done.", "3 orders are open."])
-def test_a_task_may_end_with_few_words(judge, text):
+def test_what_says_nothing_ends_no_task(judge):
     """A number that a result has is an answer, and so is that it is done."""
-    assert judge(text) in ("success", "ok")
+    assert {judge(text) for text in NOTHING if text != SLA} == {"invalid_answer:empty"}
+    assert {judge(text) for text in ("3", "3.", "Done.", "3 orders are open.")} <= {"success", "ok"}
 
 
 def test_drafts_that_say_nothing():

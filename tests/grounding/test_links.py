@@ -83,23 +83,15 @@ def _research_answer(text):
 
 
 def _self_critique(text):
-    context, policy = {"updates": [SOURCE]}, SelfCritiquePolicy(check_facts=False)
-    draft = {"max_chars": 9_000}
+    held = {"context": {"updates": [SOURCE]}, "policy": SelfCritiquePolicy(check_facts=False)}
     budget = SelfCritiqueBudget(min_patch_similarity=0.0, max_length_increase_pct=1e9, max_answer_chars=9_000)
-    edit = {"budget": budget, "hinted_length_increase_pct": None}
-    edit |= {"required_changes": [], "avoid_absolute_guarantees": False}
+    edit = {"budget": budget, "hinted_length_increase_pct": None, "required_changes": [], "draft": "Up."}
     critique = {"required_changes": [], "risks": [], "reason": ""}
     said = ({"required_changes": [text]}, {"risks": [{"type": "scope_leak", "note": text}]}, {"reason": text})
-    return all(
-        (
-            is_refused(revision_guards.parse_draft, text, context=context, policy=policy, **draft),
-            is_refused(revision_guards.check_revision_patch, text, draft="Up.", context=context, policy=policy, **edit),
-            *(
-                is_refused(critique_guards.check_critique_links, {**critique, **item}, context=context, policy=policy)
-                for item in said
-            ),
-        )
-    )
+    refusals = [is_refused(critique_guards.check_critique_links, {**critique, **item}, **held) for item in said]
+    refusals.append(is_refused(revision_guards.parse_draft, text, max_chars=9_000, **held))
+    edited = {**edit, **held, "avoid_absolute_guarantees": False}
+    return all([*refusals, is_refused(revision_guards.check_revision_patch, text, **edited)])
 
 
 POLICY = {"allowed_sources_policy": ("support_policy",), "allowed_sources_execution": ("support_policy",)}

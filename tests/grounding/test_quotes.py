@@ -134,11 +134,9 @@ def test_a_quote_inside_a_quote_has_marks_of_its_own(parts, source, answer):
     assert not is_quote_in_text(quote.replace(parts[1], "otherwise"), text)
 
 
-def test_marks_of_feet_and_inches_are_no_quote_marks():
-    assert not is_quote_in_text("a 5' board", 'It has a 5" board.')
-
-
 def test_marks_that_nothing_closes_take_linear_time():
+    """And marks of feet and inches are no quote marks."""
+    assert not is_quote_in_text("a 5' board", 'It has a 5" board.')
 
     def read(chars):
         for mark in ("'90 ", "`\"' ", "‚", "„", "«", "‚a„"):

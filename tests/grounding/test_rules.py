@@ -77,7 +77,6 @@ def test_a_text_is_read_value_by_value(text, readings):
         ("PM2.5", "PM₂.₅", True),
         ("about 3 million", "3,217,000", True),
         ("5 km", "3 miles", True),
-        ("March 2020", "the 3rd of March; it was in 2020", True),
         ("3 March 2020", "the 3rd of March; it was in 2020", True),
         ("66 %", "two thirds", True),
         ("27 %", "27 out of 100", True),
@@ -206,14 +205,8 @@ def test_a_later_working_uses_an_earlier_one():
 
 def test_json_becomes_lines():
     """A leaf is a line with the words of its keys, and a number takes its unit from them."""
-    given = {
-        "eta_minutes": 45,
-        "order": {"totalEUR": 3.5, "items": [{"name": "Tea"}, {"name": "Cup"}], "gift": True},
-        "_id": 7,
-        "winRate": 0.25,
-        "lossRate": 1,
-        "growthRate": 2,
-    }
+    order = {"totalEUR": 3.5, "items": [{"name": "Tea"}, {"name": "Cup"}], "gift": True}
+    given = {"eta_minutes": 45, "order": order, "_id": 7, "winRate": 0.25, "lossRate": 1, "growthRate": 2}
     assert write_json_text(given, ignore=["_id"]).splitlines() == [
         *("eta minutes: 45 minutes", "order total EUR: 3.5 EUR", "order items name: Tea", "order items name: Cup"),
         *("order gift: yes", "win rate: 0.25 (25.00%)", "loss rate: 1 (100%)", "growth rate: 2"),
@@ -222,10 +215,12 @@ def test_json_becomes_lines():
 
 def test_names_are_not_looked_for_across_languages():
     """Where every source is in another language, names are written otherwise."""
-    assert find_unsupported_names("The mayor of Munich spoke with Gustave.", ["The mayor of Munich spoke."]) == [
-        "Gustave"
-    ]
-    assert find_unsupported_names("The mayor of Munich spoke.", ["Der Bürgermeister von München hat gesprochen."]) == []
+    said, ours, theirs = (
+        "The mayor of Munich left Gustave.",
+        "The mayor of Munich left.",
+        "Der Bürgermeister ging fort.",
+    )
+    assert (find_unsupported_names(said, [ours]), find_unsupported_names(said, [theirs])) == (["Gustave"], [])
 
 
 @each_row(
@@ -247,13 +242,6 @@ def test_pairs_of_opposites_count_as_shared():
     assert [finding.rule for finding in checked.findings] == ["opposite"]
 
 
-def test_a_month_in_capitals_is_another_one():
-    source = "Ofis 6 Mayıs 2020 tarihinde Ankara'da açıldı."
-    said = "Ofis 5 MAYIS 2020 tarihinde Ankara'da açıldı."
-    assert check_text(said, [Source("s", source)]).verdict == "contradicted"
-    assert check_text(said.replace("5", "6", 1), [Source("s", source)]).verdict == "supported"
-
-
 @pytest.mark.parametrize("language", languages.LANGUAGES)
 def test_every_month_is_read_in_any_letters(language):
     """The names of months in small letters, in capitals, and in Turkish ones."""
@@ -263,13 +251,22 @@ def test_every_month_is_read_in_any_letters(language):
                 assert [value.dates for value in scan_text(text, language)] == [((2020, 2020, number, day),)], text
 
 
-TEXTS = st.lists(
-    st.sampled_from(
-        ["It took 5 km. ", "In 2020, ", "Ann ", "not ", "$", "3-1 ", "| a | 1 |\n", "“", "‚", "\r\n", "5 %", "年", "٣ "]
-    )
-    | st.characters(),
-    max_size=25,
-).map("".join)
+PIECES = [
+    "It took 5 km. ",
+    "In 2020, ",
+    "Ann ",
+    "not ",
+    "$",
+    "3-1 ",
+    "| a | 1 |\n",
+    "“",
+    "‚",
+    "\r\n",
+    "5 %",
+    "年",
+    "٣ ",
+]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.characters(), max_size=25).map("".join)
 
 
 @settings(max_examples=150, deadline=None)

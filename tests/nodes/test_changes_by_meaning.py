@@ -72,11 +72,11 @@ def test_changes_word_for_word_ask_no_embedding():
 
 @each_row("embedding", [Broken(), Failing()])
 def test_an_embedding_that_fails_lets_nothing_pass(embedding):
-    """Too few vectors and an exception both end the run; nothing is returned."""
+    """Too few vectors and an exception both end the run; nothing is returned. What is none is refused by name."""
     result = measured(MENTION, (MONEY,), embedding)
-    assert result["status"] == "stopped"
-    assert result["stop_reason"] == "llm_bad_response"
-    assert "answer" not in result
+    assert (result["status"], result["stop_reason"], "answer" in result) == ("stopped", "llm_bad_response", False)
+    with pytest.raises(ConfigurationError, match="embedding: an Embeddings of LangChain's is required; given: str"):
+        agent(embedding="text-embedding")
 
 
 def test_what_was_measured_is_recorded_and_decides_under_other_thresholds():
@@ -96,9 +96,3 @@ def test_what_was_measured_is_recorded_and_decides_under_other_thresholds():
     with pytest.raises(NotRecorded, match="measure_changes"):
         replay(other, measured_by_none.runs[0])
     assert unasked.asked == []
-
-
-def test_what_is_no_embedding_is_refused_by_name():
-    """The error names the argument, what was given and what is allowed."""
-    with pytest.raises(ConfigurationError, match="embedding: an Embeddings of LangChain's is required; given: str"):
-        agent(embedding="text-embedding")

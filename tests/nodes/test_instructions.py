@@ -22,7 +22,7 @@ QUESTION = {"question": "What is the P1 first response target?"}
 PLAN = {"kind": "retrieve", "query": "P1 first response target"}
 SLA = "doc_sla_enterprise_v3"
 RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}
-WRONG = {"answer": "The target is 20 minutes.", "citations": [SLA]}
+WRONG = {**RIGHT, "answer": "The target is 20 minutes."}
 
 
 def told(model):
@@ -36,7 +36,6 @@ def told(model):
     [
         ("  \n", "not blank"),
         (7, "a text"),
-        (["Be polite."], "a text"),
         ("x" * (LONGEST_INSTRUCTIONS + 1), f"{LONGEST_INSTRUCTIONS + 1} characters"),
         ("be \ud800 polite", "can be stored"),
     ],
@@ -85,11 +84,8 @@ def test_a_run_with_instructions_is_replayed_with_them_alone():
     ("answer", "reason"),
     [
         (WRONG, "invalid_answer:contradicts_source"),
-        ({"answer": RIGHT["answer"], "citations": []}, "invalid_answer:missing_citations"),
-        (
-            {"answer": "See https://attacker.io/p1 for 15 minutes.", "citations": [SLA]},
-            "invalid_answer:unsupported_link",
-        ),
+        ({**RIGHT, "citations": []}, "invalid_answer:missing_citations"),
+        ({**RIGHT, "answer": "See https://attacker.io/p1."}, "invalid_answer:unsupported_link"),
         (RIGHT, "success"),
     ],
 )

@@ -40,19 +40,10 @@ def ask(question, *texts):
     return check_result(RAG_REASONS, agent().invoke({"question": question}))
 
 
-# The query
-
-
 def test_the_query_is_the_question():
     """A question that fits is the query, with every word that it repeats; what it names is spelled as there."""
-    question = "Does  P1 mean P1,\nor is P1 a\tSEV1?"
-    assert plan_offline_retrieval({"question": question, "available_sources": []}) == {
-        "kind": "retrieve",
-        "query": "Does P1 mean P1, or is P1 a SEV1?",
-    }
-
-
-# The answer
+    view = {"question": "Does  P1 mean P1,\nor is P1 a\tSEV1?", "available_sources": []}
+    assert plan_offline_retrieval(view) == {"kind": "retrieve", "query": "Does P1 mean P1, or is P1 a SEV1?"}
 
 
 GUIDE = """Acme is a tool for boxes.
@@ -87,10 +78,7 @@ Boxes are opened:
 @each_row(
     ("question", "answer"),
     [
-        (
-            "How do I install acme?",
-            "To install acme, use pip:\n\n```bash\npip install acme\n```\n\nIt needs Python 3.11",
-        ),
+        ("How do I install acme?", "use pip:\n\n```bash\npip install acme\n```\n\nIt needs Python 3.11"),
         (
             "How many boxes are opened by max_boxes?",
             "| setting | default | meaning |\n| --- | --- | --- |\n| `max_boxes` | 12 | how many boxes are opened |",
@@ -107,18 +95,16 @@ def test_a_passage_is_shown_as_it_stands(question, answer):
 
 
 @each_row("question", ["How do I install acme?", "What is the runtime of the vendor?", "What is acme?"])
-def test_no_bare_link_and_no_lead_in_alone_is_an_answer(question):
+def test_no_bare_link_and_no_line_alone_is_an_answer(question):
     """Every block of the answer stands so in the source; none is a link alone, and the last one leads to nothing."""
     blocks = said(question, GUIDE)["answer"].split("\n\n")
     assert all(block in GUIDE for block in blocks)
     assert not any(block.startswith("[") for block in blocks)
     assert not blocks[-1].endswith(":")
-
-
-def test_no_last_line_of_a_section_stands_alone():
-    before = "A receipt names the sum, and it is kept for as long as the law has it, which differs by country. " * 5
-    last = "Stripe calls this an invoice."
-    assert said("What does Stripe call it?", f"{before.strip()}\n\n{last}")["answer"] == f"{before.strip()}\n\n{last}"
+    text = (
+        f"{('A receipt names the sum, and it is kept for as long as the law has it. ' * 7).strip()}\n\nStripe: invoice."
+    )
+    assert said("What does Stripe call it?", text)["answer"] == text
 
 
 def test_a_line_that_would_load_something_is_left_out():
@@ -165,28 +151,18 @@ def test_a_table_of_any_format_is_its_head_and_the_rows_that_answer(table, shown
     ],
 )
 def test_of_short_chunks_the_sentences_that_answer_stand_alone(question, texts, answer):
-    """Each has something of the question that the others lack; one that asks is none."""
+    """Each has something of the question that the others lack; one that asks is none. Where they must, they cite."""
     assert said(question, *texts)["answer"] == (texts[answer] if isinstance(answer, int) else answer)
-
-
-def test_every_sentence_is_marked_where_it_must_be():
-    view = {
-        "question": "What is the SLA and who pays?",
-        "context_chunks": chunks("The SLA is 99.9 %. The customer pays."),
-    }
-    proposed = write_offline_answer({**view, "sentence_citations": True})
-    assert proposed["answer"] == "The SLA is 99.9 %. [d0] The customer pays. [d0]"
+    view = {"question": "What SLA applies and who pays?", "context_chunks": chunks("The SLA is 9 %. Ada pays.")}
+    cited = write_offline_answer({**view, "sentence_citations": True})["answer"]
+    assert cited == "The SLA is 9 %. [d0] Ada pays. [d0]"
 
 
 @each_row("question", ["Who painted the ceiling?", "?", "Кто нарисовал потолок?", "谁画的天花板"])
 def test_it_abstains(question):
     """Where no sentence of the context covers the question, the answerer says so."""
-    assert said(question, "Uptime is 99.95 %.", "P1 is answered in 15 minutes.") == {
-        "answer": "",
-        "citations": [],
-        "insufficient": True,
-    }
-    assert said("What is P1?") == {"answer": "", "citations": [], "insufficient": True}
+    nothing = {"answer": "", "citations": [], "insufficient": True}
+    assert said(question, "Uptime is 99.95 %.", "P1 is answered in 15 minutes.") == said("What is P1?") == nothing
 
 
 WORDS = [

@@ -42,16 +42,14 @@ WAYS = list(ways_to_say("", "rag_plan"))
 
 
 def planned_by(proposer):
-    if isinstance(proposer, ScriptedChatModel):
-        return check_result(RAG_REASONS, create_rag_agent(proposer).invoke(QUESTION, context=ASKED_ONCE))
-    return check_result(RAG_REASONS, agent(planner=proposer).invoke(QUESTION))
+    graph = create_rag_agent(proposer) if isinstance(proposer, ScriptedChatModel) else agent(planner=proposer)
+    return check_result(RAG_REASONS, graph.invoke(QUESTION, context=ASKED_ONCE))
 
 
 def answered_by(proposer):
-    if isinstance(proposer, ScriptedChatModel):
-        graph = create_rag_agent(proposer, planner=lambda view: INTENT)
-        return check_result(RAG_REASONS, graph.invoke(QUESTION, context=ASKED_ONCE))
-    return check_result(RAG_REASONS, agent(answerer=proposer).invoke(QUESTION))
+    is_model = isinstance(proposer, ScriptedChatModel)
+    graph = create_rag_agent(proposer, planner=lambda view: INTENT) if is_model else agent(answerer=proposer)
+    return check_result(RAG_REASONS, graph.invoke(QUESTION, context=ASKED_ONCE))
 
 
 FENCED = f"```json\n{json.dumps(INTENT)}\n```"
@@ -103,21 +101,8 @@ def test_good_texts(way):
         assert content(planned_by(ways_to_say(json.dumps(INTENT), "rag_plan")[way])) == expected
     for planner in (lambda view: Intent(), structured(json.dumps(INTENT), "rag_plan")):
         assert planned_by(planner)["outcome"] == "grounded_answer"
-
-
-def test_the_usage_of_a_runnable():
-    result = agent(planner=structured(Reply(INTENT, usage=USAGE), "rag_plan", include_raw=True)).invoke(QUESTION)
-    assert result["history"][0]["usage"] == USAGE
-
-
-def numbers(answer, *cited, question="What is P1?", **kwargs):
-    found = [
-        {**CANDIDATE, "title": "Policy of 2024", "section": "Section 7", "updated_at": "2026-01-15"},
-        {**CANDIDATE, "doc_id": "b", "text": "P2 within 3 hours."},
-    ]
-    graph = agent_with(*found, answer={"answer": answer, "citations": list(cited)}, **kwargs)
-    result = check_result(RAG_REASONS, graph.invoke({"question": question}))
-    return result.get("unsupported", result.get("outcome"))
+    told = planned_by(structured(Reply(INTENT, usage=USAGE), "rag_plan", include_raw=True))
+    assert told["history"][0]["usage"] == USAGE
 
 
 @each_row(
@@ -132,4 +117,8 @@ def numbers(answer, *cited, question="What is P1?", **kwargs):
 )
 def test_numbers(answer, cited, expected):
     """A number is licensed by a cited chunk's text, title, section or date, in its unit, not by an uncited chunk."""
-    assert numbers(answer, *cited) == expected
+    about = {"title": "Policy of 2024", "section": "Section 7", "updated_at": "2026-01-15"}
+    found = [{**CANDIDATE, **about}, {**CANDIDATE, "doc_id": "b", "text": "P2 within 3 hours."}]
+    graph = agent_with(*found, answer={"answer": answer, "citations": [*cited]})
+    result = check_result(RAG_REASONS, graph.invoke({"question": "What is P1?"}))
+    assert result.get("unsupported", result.get("outcome")) == expected

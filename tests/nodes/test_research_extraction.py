@@ -34,12 +34,8 @@ def test_a_model_proposes_the_notes():
     result, model = proposed({"notes": [NOTE]}, ANSWER)
     assert result["status"] == "ok"
     [cited] = result["citation_details"]
-    assert (cited["url"], cited["title"], cited["published_at"], cited["document_span"]) == (
-        PAGE,
-        "Support",
-        "2026-01-02",
-        [0, 47],
-    )
+    about = {"url": PAGE, "title": "Support", "published_at": "2026-01-02", "document_span": [0, 47]}
+    assert cited.items() >= about.items()
     assert result["history"][3]["prompt"].startswith("research_notes@")
     assert [entry["kind"] for entry in result["timeline"] if entry["node"] == "extract"] == ["propose"]
     _, view = told(model, 1)
@@ -48,13 +44,7 @@ def test_a_model_proposes_the_notes():
 
 def test_what_a_model_says_beyond_its_notes_counts_for_nothing():
     """Title, date and id are the page's and the run's, whatever the model writes."""
-    more = {
-        "title": "Initech",
-        "published_at": "2001-01-01",
-        "id": "n9",
-        "start": 5,
-        "asked_url": "https://evil.example",
-    }
+    more = {"title": "Initech", "published_at": "2001-01-01", "id": "n9", "start": 5, "asked_url": "https://evil.io"}
     result, _ = proposed({"notes": [{**NOTE, **more}]}, ANSWER)
     [cited] = result["citation_details"]
     assert (cited["id"], cited["title"], cited["published_at"]) == ("n1", "Support", "2026-01-02")
@@ -84,9 +74,7 @@ def test_offline_notes_are_the_sentences_that_share_most():
     assert [note["quote"] for note in found] == [QUOTE]
     assert found[0] == {"claim": QUOTE, "quote": QUOTE, "url": PAGE, "title": "T", "published_at": ""}
     both = offline(TEXT, "When are invoices due, and what does support answer?")
-    assert [note["quote"] for note in both] == ["Invoices are due in 30 days.", QUOTE][
-        :: 1 if both[0]["quote"] != QUOTE else -1
-    ]
+    assert sorted(note["quote"] for note in both) == ["Invoices are due in 30 days.", QUOTE]
     assert offline(TEXT, "Which colour has the sky?") == []
     assert len(offline(TEXT, "support invoices weekends", max_notes=1)) == 1
     assert max(len(note["quote"]) for note in found) <= LONGEST
@@ -106,13 +94,9 @@ def test_offline_notes_are_what_a_reader_sees():
 
 
 def test_offline_notes_have_no_letter_that_nobody_could_read():
-    """No guard lets a quote with U+FFFD pass, so the next best sentence is noted."""
+    """No guard lets a quote with U+FFFD pass, so the next best sentence is noted, and an offline run ends well."""
     assert [note["quote"] for note in offline(f"P1 incidents are answered fast\ufffd. {TEXT}")] == [QUOTE]
     assert offline("P1 incidents are answered fast\ufffd in each case.") == []
-
-
-def test_an_offline_run_reads_its_own_pages():
-    """Without a model and an extractor, a reader's pages make an answer whose quotes they show."""
     result = check_result(RESEARCH_REASONS, research(input=None, search=hits(PAGE), reader=page()))
     assert result["status"] == "ok"
     assert result["passages"][0]["quote"] == QUOTE

@@ -24,11 +24,10 @@ def test_a_malformed_request_is_not_run(field, input):
 
 def test_an_unknown_hint_is_no_fault_nor_is_a_context_of_any_shape():
     """No field is one that a context must have; one fact is enough."""
-    assert result_of("We are on it.", input=given(tone="calm"))["status"] == "ok"
-    for sections in ("all", [1], None):
-        assert result_of("We are on it.", input=given(required_sections=sections))["status"] == "ok"
-    for context in ({"note": "x"}, {"rows": [[None, {"eta_minutes": 0}]]}, {"is_down": False}):
-        assert result_of("We are on it.", input={"goal": "g", "incident_context": context})["status"] == "ok"
+    hints = ({"tone": "calm"}, *({"required_sections": sections} for sections in ("all", [1], None)))
+    contexts = ({"note": "x"}, {"rows": [[None, {"eta_minutes": 0}]]}, {"is_down": False})
+    inputs = [given(**each) for each in hints] + [{"goal": "g", "incident_context": each} for each in contexts]
+    assert {result_of("We are on it.", input=each)["status"] for each in inputs} == {"ok"}
 
 
 @each_row(
@@ -79,13 +78,7 @@ MILD = {"avoid_absolute_guarantees": False}
         (f"{DRAFT} It is not yet resolved.", APPROVE, None, {}, "success"),
         (CLAIM, REVISE, f"{CLAIM} Timing may change.", {}, "patch_violation:restricted_claims"),
         (CLAIM, REVISE, f"{CLAIM} Timing may change.", MILD, "patch_violation:restricted_claims"),
-        (
-            DRAFT,
-            revise('ADD "It is resolved"'),
-            CLAIM,
-            {"avoid_absolute_guarantees": False},
-            "patch_violation:restricted_claims",
-        ),
+        (DRAFT, revise('ADD "It is resolved"'), CLAIM, MILD, "patch_violation:restricted_claims"),
         (CLAIM, revise('REMOVE "It is resolved"'), DRAFT, {}, "success"),
     ],
 )
