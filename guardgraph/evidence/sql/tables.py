@@ -96,7 +96,9 @@ class Prepared:
         return self.execute_statement(connection, **values).fetchone()
 
 
-last_entry = sa.select(ENTRIES.c.seq, ENTRIES.c.hash).order_by(ENTRIES.c.seq.desc()).limit(1)
+# Of a limit that is a parameter, PostgreSQL plans even a prepared statement each time.
+_ONE: sa.ColumnClause[int] = sa.literal_column("1", sa.Integer)
+last_entry = sa.select(ENTRIES.c.seq, ENTRIES.c.hash).order_by(ENTRIES.c.seq.desc()).limit(_ONE)
 """Number and hash of the last entry."""
 
 _IS_ITS_CONTENT = sa.select(CONTENTS.c.content == sa.bindparam("content")).where(CONTENTS.c.seq == ENTRIES.c.seq)
@@ -105,7 +107,7 @@ _kept_entry = (
     # Of this run's entries alone are contents looked at: PostgreSQL may read all contents for a join.
     .where(ENTRIES.c.run_id == sa.bindparam("run_id"), _IS_ITS_CONTENT.scalar_subquery())
     .order_by(ENTRIES.c.seq)
-    .limit(1)
+    .limit(_ONE)
 )
 
 
@@ -116,13 +118,13 @@ _kept_step = (
         OPEN.c.run_id == sa.bindparam("run_id"), OPEN.c.kind == sa.bindparam("kind"), _IS_ITS_CONTENT.scalar_subquery()
     )
     .order_by(ENTRIES.c.seq)
-    .limit(1)
+    .limit(_ONE)
 )
-_ended_run = sa.select(ENTRIES.c.seq).where(ENTRIES.c.run_id == sa.bindparam("run_id")).limit(1)
+_ended_run = sa.select(ENTRIES.c.seq).where(ENTRIES.c.run_id == sa.bindparam("run_id")).limit(_ONE)
 _closed_run = (
     sa.select(OPEN.c.seq)
     .where(OPEN.c.run_id == sa.bindparam("run_id"), OPEN.c.kind == sa.literal_column("'close'"))
-    .limit(1)
+    .limit(_ONE)
 )
 _tenant, _user = (sa.cast(sa.bindparam(name), sa.Text) for name in ("tenant", "user"))
 _thread_run = (
@@ -135,11 +137,18 @@ _thread_run = (
         sa.or_(_tenant.is_not(None), CALLERS.c.user.is_not_distinct_from(_user)),
     )
     .order_by(OPEN.c.seq.desc())
-    .limit(1)
+    .limit(_ONE)
 )
 
-KEPT, LAST = Prepared(_kept_entry), Prepared(last_entry)
-KEPT_STEP, ENDED, CLOSED_RUN = Prepared(_kept_step), Prepared(_ended_run), Prepared(_closed_run)
+_last, _kept_run, _kept, _ended = (each.subquery() for each in (last_entry, _kept_entry, _kept_step, _ended_run))
+
+LAST_AND_RUN = Prepared(sa.select(_last, _kept_run).select_from(_last.outerjoin(_kept_run, sa.true())))
+"""Number and hash of the last entry, and of that of a run which is kept with the same content: one way to a server."""
+LAST_AND_STEP = Prepared(
+    sa.select(_last, _kept, _ended).select_from(_last.outerjoin(_kept, sa.true()).outerjoin(_ended, sa.true()))
+)
+"""Likewise of a step, and the number of an entry by which its run has ended."""
+ENDED, CLOSED_RUN = Prepared(_ended_run), Prepared(_closed_run)
 THREAD_RUN = Prepared(_thread_run)
 """The run that began last on a thread for a tenant, without one for a user: an earlier one is not open any more."""
 STEP = Prepared(sa.insert(OPEN), OPEN.columns.keys())

@@ -164,31 +164,39 @@ def prepare_new_close(run_id: str, *, how: HowClosed, by: str, why: str) -> NewS
 
 def append_new_entry(connection: Connection, new: NewRun | NewStep) -> Receipt:
     """Append it, behind the lock of the writers, unless it is kept with the same content; return its receipt."""
-    if isinstance(new, NewStep):
-        seq, mark = append_open_step(connection, new)
-    elif (kept := tables.KEPT.fetch_row(connection, run_id=new.run_id, content=new.content)) is not None:
-        seq, mark = kept
-    else:
-        entry = partial(run_entry, run_id=new.run_id, content=new.hash)
-        seq, mark = _write_entry(connection, entry, new, run_id=new.run_id)
+    seq, mark = _append_open_step(connection, new) if isinstance(new, NewStep) else _append_run(connection, new)
     return {"seq": seq, "hash": mark}
 
 
-def append_open_step(connection: Connection, step: NewStep) -> tuple[int, str]:
-    """Append what is kept of an open run, behind the lock of the writers; return number and hash of its entry."""
+def _append_run(connection: Connection, new: NewRun) -> tuple[int, str]:
+    known = {"run_id": new.run_id, "content": new.content}
+    last, previous, seq, mark = tables.LAST_AND_RUN.fetch_row(connection, **known) or (0, START, None, "")
+    if seq is not None:
+        return seq, mark
+    entry = partial(run_entry, run_id=new.run_id, content=new.hash)
+    return _write_entry(connection, (last, previous), entry, new, run_id=new.run_id)
+
+
+def _append_open_step(connection: Connection, step: NewStep) -> tuple[int, str]:
     # A run that begins closes the one that began last on its thread for the same tenant, or without one for the same
     # user, where that is open still: a thread of the same name may be another's.
-    if step.kept is not None:
-        known = {"run_id": step.run_id, "kind": step.kind, "content": step.kept.content}
-        kept: tuple[int, str] | None = tables.KEPT_STEP.fetch_row(connection, **known)
-        if kept is not None:
-            return kept
-    if tables.ENDED.fetch_row(connection, run_id=step.run_id) is not None:
+    known = {"run_id": step.run_id, "kind": step.kind, "content": None if step.kept is None else step.kept.content}
+    number, previous, seq, mark, ended = tables.LAST_AND_STEP.fetch_row(connection, **known) or (
+        0,
+        START,
+        None,
+        "",
+        None,
+    )
+    if seq is not None:
+        return seq, mark
+    if ended is not None:
         raise StoreError(f"run {step.run_id:.80}: it has ended, and its ending was recorded")
+    last = number, previous
     if step.thread is not None and (earlier := _find_open_run_of_thread(connection, step)) is not None:
         close = prepare_new_close(earlier, how="superseded", by=step.run_id, why=SUPERSEDED)
-        _write_entry(connection, close.entry, step=close)
-    return _write_entry(connection, step.entry, step.kept, step=step)
+        last = _write_entry(connection, last, close.entry, step=close)
+    return _write_entry(connection, last, step.entry, step.kept, step=step)
 
 
 def _find_open_run_of_thread(connection: Connection, step: NewStep) -> str | None:
@@ -204,16 +212,16 @@ def _find_open_run_of_thread(connection: Connection, step: NewStep) -> str | Non
 
 def _write_entry(
     connection: Connection,
+    last: tuple[int, str],
     entry: Callable[[int, str, str], str],
     kept: NewRun | None = None,
     *,
     run_id: str | None = None,
     step: NewStep | None = None,
 ) -> tuple[int, str]:
-    """Write the next entry with what stands beside it; return its number and hash."""
-    last, previous = tables.LAST.fetch_row(connection) or (0, START)
-    seq, at = last + 1, read_utc_time()
-    text = entry(seq, previous, at)
+    """Write the entry behind the last one with what stands beside it; return its number and hash."""
+    seq, at = last[0] + 1, read_utc_time()
+    text = entry(seq, last[1], at)
     mark = entry_hash(text)
     tables.ENTRY.execute_statement(connection, seq=seq, hash=mark, at=at, run_id=run_id, entry=text)
     if step is not None:
