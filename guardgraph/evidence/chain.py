@@ -155,40 +155,25 @@ Entry: TypeAlias = RunEntry | ErasureEntry | BeginEntry | NoteEntry | CloseEntry
 OpenEntry: TypeAlias = BeginEntry | NoteEntry | CloseEntry  # what is said of a run before its ending, or instead of one
 
 
+def write_chain_entry(seq: int, previous: str, at: str, **said: Any) -> str:
+    """Return the text of an entry, which says its kind and what its kind has, for its place in the chain."""
+    return canonical_json({"format": FORMAT, "seq": seq, "previous": previous, "at": at, **said})
+
+
 def run_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
     """Return the text of the entry of a run."""
-    return _write_chain_entry(seq, previous, at, kind="run", run_id=run_id, content=content)
+    return write_chain_entry(seq, previous, at, kind="run", run_id=run_id, content=content)
 
 
 def erasure_entry(seq: int, previous: str, at: str, *, by: str, how: How, erased: Iterable[int]) -> str:
     """Return the text of the entry of an erasure."""
-    head = {"format": FORMAT, "seq": seq, "previous": previous, "at": at}
     made: list[tuple[int, int]] = []
     for number in erased:
         if made and number == made[-1][1] + 1:
             made[-1] = (made[-1][0], number)
         else:
             made.append((number, number))
-    return canonical_json({**head, "kind": "erasure", "by": by, "how": how, "erased": made})
-
-
-def begin_entry(seq: int, previous: str, at: str, *, run_id: str, content: str) -> str:
-    """Return the text of the entry of a run that began; arguments as of `run_entry`."""
-    return _write_chain_entry(seq, previous, at, kind="begin", run_id=run_id, content=content)
-
-
-def note_entry(seq: int, previous: str, at: str, *, run_id: str, note: NoteKind, content: str) -> str:
-    """Return the text of the entry of a note of an open run; arguments as of `run_entry`, and the kind of the note."""
-    return _write_chain_entry(seq, previous, at, kind="note", run_id=run_id, note=note, content=content)
-
-
-def close_entry(seq: int, previous: str, at: str, *, run_id: str, how: HowClosed, by: str, why: str) -> str:
-    """Return the text of the entry that closes an open run."""
-    return _write_chain_entry(seq, previous, at, kind="close", run_id=run_id, how=how, by=by, why=why)
-
-
-def _write_chain_entry(seq: int, previous: str, at: str, **said: str) -> str:
-    return canonical_json({"format": FORMAT, "seq": seq, "previous": previous, "at": at, **said})
+    return write_chain_entry(seq, previous, at, kind="erasure", by=by, how=how, erased=made)
 
 
 def validate_chain_head(head: object) -> tuple[int, str] | None:

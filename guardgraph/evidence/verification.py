@@ -109,18 +109,6 @@ class KeptContent:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptStep:
-    """What the beginning, a note or the close of a run is found by, as it is read."""
-
-    kind: Any
-    run_id: Any
-    note: Any
-    request: Any
-    thread: Any
-    graph: Any
-
-
-@dataclass(frozen=True, slots=True)
 class Kept:
     """What a store has under one number, as it is read; None for what it has not."""
 
@@ -130,7 +118,7 @@ class Kept:
     run_id: Any
     at: Any
     content: KeptContent | None
-    step: KeptStep | None = None
+    step: Any = None  # what the beginning, a note or the close of a run is found by
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,7 +449,7 @@ def _read_moment(at: str) -> datetime:
 
 
 def _is_found_by_content(
-    step: KeptStep | None, content: KeptContent, said: chain.RunEntry | chain.BeginEntry | chain.NoteEntry, told: Any
+    step: Any, content: KeptContent, said: chain.RunEntry | chain.BeginEntry | chain.NoteEntry, told: Any
 ) -> bool:
     """Say whether what stands beside a content is what it says."""
     if told["run_id"] != said["run_id"]:

@@ -25,7 +25,7 @@ from guardgraph import (
     sign_document,
     sql_store,
 )
-from guardgraph.evidence.chain import entry_hash, note_entry
+from guardgraph.evidence.chain import entry_hash, write_chain_entry
 from guardgraph.evidence.strict_json import MOST_BYTES, format_document_text
 from guardgraph.graphs.loading import load_named_graph
 
@@ -215,7 +215,7 @@ def test_settings_that_the_agent_refuses_are_named():
 
 
 def other(chain):
-    return note_entry(1, "0" * 64, chain["at"], run_id="x", note="intent", content="0" * 64)
+    return write_chain_entry(1, "0" * 64, chain["at"], kind="note", run_id="x", note="intent", content="0" * 64)
 
 
 FORGED = {

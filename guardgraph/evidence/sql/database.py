@@ -9,22 +9,20 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, quote
 from weakref import WeakSet, finalize
 
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from guardgraph.evidence.sql import tables, writing
 from guardgraph.evidence.sql.kinds import Address, Mode, begin_sql_transaction, create_store_engine, set_sqlite_patience
+from guardgraph.evidence.store import Receipt
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.sqlite import LOGS, SQLITE, LogWatch, identify_file, keep_file_private, make_private_file
 from guardgraph.world.deadline import Handover, start_thread_work
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-
-    from guardgraph.evidence.sql.writing import NewRun, NewStep
-    from guardgraph.evidence.store import Receipt
-
 
 T = TypeVar("T")
 
@@ -53,19 +51,15 @@ class StoreDatabase:
         self.checked: WeakSet[Engine] = WeakSet()  # engines of databases that are known to be stores
         finalize(self, _dispose_engines, self._engines)
         if address.file is not None:
-            from guardgraph.evidence.sql import writing  # noqa: F401 - not in a thread that a child would not have
-
             SQLITE.add_resting(self.close_engines)
 
     def run_transaction(self, work: Callable[[Connection], T], mode: Mode = "read") -> T:
         """Do some work in a transaction, and return its result once that is committed."""
         return Transaction(self, mode).run_in_one_step(work)
 
-    def append_entry(self, new: NewRun | NewStep) -> Receipt:
+    def append_entry(self, new: writing.NewRun | writing.NewStep) -> Receipt:
         """Append a run, or a step of an open one; return its receipt. The store is made where there is none."""
-        from guardgraph.evidence.sql.writing import append_new_entry
-
-        return self.run_transaction(lambda connection: append_new_entry(connection, new), "append")
+        return self.run_transaction(lambda connection: writing.append_new_entry(connection, new), "append")
 
     @contextmanager
     def begin_stepwise_transaction(self, mode: Mode = "read") -> Iterator[Transaction]:
@@ -117,15 +111,13 @@ class StoreDatabase:
         return known
 
     def _open_database_engine(self, *, makes: bool) -> Engine:
-        from guardgraph.evidence.sql.tables import Missing
-
         url, found, way = self.address.url, None, ""
         if self.address.file is not None:
             file = Path(os.path.realpath(self.address.file))  # beside which SQLite has its log
             if makes:
                 make_private_file(file)
             if (found := identify_file(file)) is None:
-                raise Missing(f"{self.address.shown}: there is no such file; nothing was recorded yet")
+                raise tables.Missing(f"{self.address.shown}: there is no such file; nothing was recorded yet")
             url = url.set(database=str(file))
             if way := "" if makes else choose_sqlite_way(file):
                 query = dict(parse_qsl(f"{way}&uri=true"))
@@ -240,20 +232,17 @@ class Transaction:
             self._line.close()
 
     def _begin_transaction(self, *, looks: bool = False) -> None:
-        from guardgraph.evidence.sql import tables as schema
-        from guardgraph.evidence.sql.writing import wait_in_write_line
-
         database = self._database
         engine = database.get_database_engine(makes=self._mode == "append")
         connection, seconds = self._connect_to_store(engine), database.timeout
         try:
             if self._mode == "append" and database.address.file is not None:
                 began = monotonic()  # half of the time is for what SQLite says
-                self._line.enter_context(wait_in_write_line(connection, seconds / 2))
+                self._line.enter_context(writing.wait_in_write_line(connection, seconds / 2))
                 seconds -= monotonic() - began
             begin_sql_transaction(connection, seconds, self._mode)
             if looks or engine not in database.checked:
-                check = schema.prepare_store_schema if self._mode == "append" else schema.check_store_schema
+                check = tables.prepare_store_schema if self._mode == "append" else tables.check_store_schema
                 check(connection, database.address.shown)
                 self._is_first = engine not in database.checked
                 database.checked.add(engine)
@@ -330,8 +319,6 @@ class Transaction:
 
 def convert_database_error(error: BaseException, address: Address) -> BaseException:
     """Return the error that a caller gets; one that is none of a database stays what it is."""
-    from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-
     if isinstance(error, GuardgraphError):
         return error
     driver = address.url.get_dialect().import_dbapi()

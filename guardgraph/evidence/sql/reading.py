@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, Table, delete, exists, func, insert, or_, select, update
 
 from guardgraph.evidence.chain import (
     START,
@@ -25,7 +25,7 @@ from guardgraph.evidence.sql.database import StoreDatabase, Transaction
 from guardgraph.evidence.sql.tables import CALLERS, CONTENTS, ENTRIES, OPEN, last_entry
 from guardgraph.evidence.sql.writing import read_utc_time
 from guardgraph.evidence.store import OpenRun, Position, StoredRun, count_notes
-from guardgraph.evidence.verification import Erasure, Kept, KeptContent, KeptStep
+from guardgraph.evidence.verification import Erasure, Kept, KeptContent
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.state.recording import RunNote
 
@@ -55,13 +55,11 @@ def _read_entry_batch(connection: Connection, after: int | None) -> tuple[list[K
     query = select(ENTRIES).order_by(ENTRIES.c.seq).limit(BATCH)
     entries = connection.execute(query if after is None else query.where(ENTRIES.c.seq > after)).all()
     last = entries[-1].seq if len(entries) == BATCH else None
-    found = _select_between_entries(connection, select(CONTENTS), CONTENTS.c.seq, after, last)
-    contents = {row.seq: row for row in found}
+    contents = {row.seq: row for row in _read_between(connection, CONTENTS, after, last)}
     callers: defaultdict[int, list[Any]] = defaultdict(list)
-    for row in _select_between_entries(connection, select(CALLERS), CALLERS.c.seq, after, last):
+    for row in _read_between(connection, CALLERS, after, last):
         callers[row.seq if isinstance(row.seq, int) else 0].append((row.tenant, row.user))  # SQLite keeps any value
-    found = _select_between_entries(connection, select(OPEN), OPEN.c.seq, after, last)
-    steps = {row.seq: KeptStep(row.kind, row.run_id, row.note, row.request, row.thread, row.graph) for row in found}
+    steps = {row.seq: row for row in _read_between(connection, OPEN, after, last)}
     rows = {row.seq: row for row in entries}
     kept: list[Kept] = []
     for seq in sorted({*rows, *contents, *callers, *steps}):
@@ -74,11 +72,9 @@ def _read_entry_batch(connection: Connection, after: int | None) -> tuple[list[K
     return kept, last
 
 
-def _select_between_entries(
-    connection: Connection, query: Any, seq: Any, after: int | None, last: int | None
-) -> Sequence[Any]:
-    query = query if after is None else query.where(seq > after)
-    return connection.execute(query if last is None else query.where(seq <= last)).all()
+def _read_between(connection: Connection, table: Table, after: int | None, last: int | None) -> Sequence[Any]:
+    query = select(table) if after is None else select(table).where(table.c.seq > after)
+    return connection.execute(query if last is None else query.where(table.c.seq <= last)).all()
 
 
 _BESIDE = CONTENTS.c.seq == ENTRIES.c.seq

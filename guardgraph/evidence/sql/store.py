@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from typing_extensions import override
 
 from guardgraph.evidence.redaction import Redaction, redact_begun_run, redact_recording, redact_run_note
-from guardgraph.evidence.sql.database import StoreDatabase
 from guardgraph.evidence.sql.kinds import parse_store_address
-from guardgraph.evidence.store import OpenRun, Position, Receipt, StoredRun
+from guardgraph.evidence.store import OpenRun, OpenRunStore, Position, Receipt, StoredRun
 from guardgraph.evidence.verification import Erasure, Verification, find_lost_threads, verify_chain
 from guardgraph.plain.errors import ConfigurationError, InputError, StoreError
 from guardgraph.plain.json import find_json_problem
 from guardgraph.state.recording import BegunRun, Recording, RunNote
 from guardgraph.world.tenants import Balance, Charge, Overdrawn, Reserved
+
+with suppress(ImportError):  # without the extra `audit`, for which `parse_store_address` asks
+    from guardgraph.evidence.sql import ledger, reading, tables, writing
+    from guardgraph.evidence.sql.database import StoreDatabase
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -40,12 +45,12 @@ class SqlRuns:
 
     def __iter__(self) -> Iterator[StoredRun]:
         """Yield each run once, by its latest record, in order of the chain; one that was changed says so."""
-        from guardgraph.evidence.sql.reading import read_last_entry, read_run_batch
-
-        after, (upto, _) = 0, self.store._read_or((0, ""), read_last_entry)
+        after, (upto, _) = 0, self.store._read_or((0, ""), reading.read_last_entry)
         while after < upto:
             stretch = after, upto
-            read = partial(read_run_batch, stretch=stretch, size=BATCH, pattern=self.pattern, tenant=self.tenant)
+            read = partial(
+                reading.read_run_batch, stretch=stretch, size=BATCH, pattern=self.pattern, tenant=self.tenant
+            )
             found = self.store.database.run_transaction(partial(read, since=self.since))
             yield from found
             if len(found) < BATCH:
@@ -56,10 +61,11 @@ class SqlRuns:
 MOST_DAYS = 100_000  # more days than there have been since computers
 
 
-class SqlStore:
+class SqlStore(OpenRunStore):
     """A store in a database; `sql_store` makes it.
 
     It can be used from many threads, taken over by forked processes, and pickled; pickled, it has the URL's password.
+    What a method returns a receipt of is on disk.
 
     Raises:
         StoreError: (by each method that asks the database) it cannot be read or written, or not in time; what was to
@@ -72,7 +78,8 @@ class SqlStore:
             raise ConfigurationError(f"timeout: seconds, a number above 0, are required; given: {timeout!r:.80}")
         if redact is not None and not isinstance(redact, Redaction):
             raise ConfigurationError(f"redact: a Redaction is required; given: {type(redact).__name__}")
-        self.database = StoreDatabase(parse_store_address(url), timeout)
+        address = parse_store_address(url)
+        self.database = StoreDatabase(address, timeout)
         self._redact = redact
 
     def open(self) -> None:
@@ -87,38 +94,20 @@ class SqlStore:
         """
         self.database.run_transaction(lambda connection: None)
 
+    @override
     def record(self, run: Recording) -> Receipt:
-        """Append a run in one transaction, and return number and hash of its entry; it is on disk then.
-
-        A run that is given again with the same content gets the receipt that it has; with other content it gets an
-        entry of its own, and the earlier one stays.
-        """
-        from guardgraph.evidence.sql.writing import prepare_new_run
-
         kept = run if self._redact is None else redact_recording(run, self._redact)
-        return self.database.append_entry(prepare_new_run(kept))
+        return self.database.append_entry(writing.prepare_new_run(kept))
 
+    @override
     def begin(self, run: BegunRun) -> Receipt:
-        """Append that a run began, and return number and hash of the entry; it is on disk then.
-
-        The run that began last on the same thread, of a graph of this name and for the same tenant (without one, the
-        same user), is closed as superseded if it is open. What is given again with the same content gets the receipt
-        that it has.
-
-        Raises:
-            StoreError: the run has ended already.
-        """
-        from guardgraph.evidence.sql.writing import prepare_new_beginning
-
         kept = run if self._redact is None else redact_begun_run(run, self._redact)
-        return self.database.append_entry(prepare_new_beginning(kept))
+        return self.database.append_entry(writing.prepare_new_beginning(kept))
 
+    @override
     def note(self, note: RunNote) -> Receipt:
-        """Append a note of an open run, and return number and hash of its entry; once this returns, it is on disk."""
-        from guardgraph.evidence.sql.writing import prepare_new_note
-
         kept = note if self._redact is None else redact_run_note(note, self._redact)
-        return self.database.append_entry(prepare_new_note(kept))
+        return self.database.append_entry(writing.prepare_new_note(kept))
 
     def notes(self, request: str, after: int = 0) -> list[RunNote]:
         """Return what was noted of a request, of all its runs, in its order; what was erased is not there.
@@ -131,10 +120,8 @@ class SqlStore:
             StoreError: a note is not as it was noted.
             ConfigurationError: the request is no text.
         """
-        from guardgraph.evidence.sql.reading import read_request_notes
-
         _check_storable_names(request=request)
-        return self._read_or([], lambda connection: read_request_notes(connection, request, after))
+        return self._read_or([], lambda connection: reading.read_request_notes(connection, request, after))
 
     def open_runs(self, run_id: str | None = None) -> list[OpenRun]:
         """Return the runs that began, and have neither ended nor been closed, in the order in which they began.
@@ -145,35 +132,23 @@ class SqlStore:
         Raises:
             ConfigurationError: the id is no text.
         """
-        from guardgraph.evidence.sql.reading import read_open_runs
-
         _check_storable_names(run_id=run_id)
-        return self._read_or([], lambda connection: read_open_runs(connection, run_id))
+        return self._read_or([], lambda connection: reading.read_open_runs(connection, run_id))
 
+    @override
     def entries(self, run_id: str) -> list[str]:
-        """Return the texts of all entries of a run, in order of the chain: beginning, notes, records, close."""
-        from guardgraph.evidence.sql.reading import read_run_entries
-
         if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
             return []
-        return self._read_or([], lambda connection: read_run_entries(connection, run_id))
+        return self._read_or([], lambda connection: reading.read_run_entries(connection, run_id))
 
+    @override
     def close_run(self, run_id: str, *, by: str, why: str) -> Receipt:
-        """Append that an open run is lost, who says so and why, and return number and hash of the entry; it stays.
-
-        Raises:
-            InputError: there is no such run, or it is not open.
-            ConfigurationError: nobody says so, or no reason is given, on one line of at most 200 characters.
-        """
-        from guardgraph.evidence.sql.reading import check_kept_line
-        from guardgraph.evidence.sql.writing import prepare_new_close
-
-        check_kept_line("by", "who closes", by)
-        check_kept_line("why", "why it is closed", why)
+        reading.check_kept_line("by", "who closes", by)
+        reading.check_kept_line("why", "why it is closed", why)
         self._require_known_run(run_id)
         if not self.open_runs(run_id):
             raise InputError(f"run_id: a run that is open is required; it has ended or was closed: {run_id!r:.80}")
-        return self.database.append_entry(prepare_new_close(run_id, how="closed", by=by, why=why))
+        return self.database.append_entry(writing.prepare_new_close(run_id, how="closed", by=by, why=why))
 
     def _require_known_run(self, run_id: str) -> None:
         if not self.entries(run_id):
@@ -181,50 +156,29 @@ class SqlStore:
 
     def _read_or(self, nothing: T, work: Callable[[Connection], T]) -> T:
         """Return what is read, or nothing where there is no store yet."""
-        from guardgraph.evidence.sql.tables import Missing
-
         try:
             return self.database.run_transaction(work)
-        except Missing:
+        except tables.Missing:
             return nothing
 
+    @override
     def read(self, run_id: str) -> StoredRun:
-        """Return the latest record of a run.
-
-        Raises:
-            InputError: there is no such run, or it has no ending: `open_runs` has it.
-            StoreError: what the store has is not what was recorded.
-        """
-        from guardgraph.evidence.sql.reading import MORE, read_latest_record
-        from guardgraph.evidence.sql.tables import Missing
-
         if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
         try:
-            found = self.database.run_transaction(lambda connection: read_latest_record(connection, run_id))
-        except Missing as error:
+            found = self.database.run_transaction(lambda connection: reading.read_latest_record(connection, run_id))
+        except tables.Missing as error:
             raise InputError(f"run_id: a run of the store is required; {error}") from None
         if found.changed is not None:
-            raise StoreError(f"entry {found.position.seq}: {found.changed}; {MORE}")
+            raise StoreError(f"entry {found.position.seq}: {found.changed}; {reading.MORE}")
         return found
 
+    @override
     def head(self) -> Position | None:
-        """Return the last place of the chain, None where nothing was recorded yet."""
-        from guardgraph.evidence.sql.reading import read_chain_head
+        return self._read_or(None, reading.read_chain_head)
 
-        return self._read_or(None, read_chain_head)
-
+    @override
     def runs(self, *, pattern: str | None = None, tenant: str | None = None, since: datetime | None = None) -> SqlRuns:
-        """Return the runs of the store, each by its latest record; erased ones too where no filter asks for more.
-
-        Args:
-            pattern: of runs of this pattern only, as their catalogue names it.
-            tenant: of runs only that somebody of this tenant began or resumed.
-            since: of runs only that were recorded then or later; a date and time with its zone.
-
-        Raises:
-            ConfigurationError: `since` has no zone, or is out of the calendar; or a name is no text.
-        """
         _check_storable_names(pattern=pattern, tenant=tenant)
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise ConfigurationError(f"since: a date and time with its zone is required; given: {since!r:.80}")
@@ -251,14 +205,12 @@ class SqlStore:
                 may be an index by which runs are found.
             ConfigurationError: the checkpointer is none.
         """
-        from guardgraph.evidence.sql.reading import find_sqlite_damage, read_whole_store
-
         if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
             given = type(checkpointer).__name__
             raise ConfigurationError(f"checkpointer: a LangGraph checkpointer is required; given: {given}")
         with self.database.begin_stepwise_transaction() as transaction:
-            found = verify_chain(read_whole_store(transaction), head)
-            if not found.findings and (said := transaction.run_step(find_sqlite_damage)) is not None:
+            found = verify_chain(reading.read_whole_store(transaction), head)
+            if not found.findings and (said := transaction.run_step(reading.find_sqlite_damage)) is not None:
                 raise StoreError(f"{self.database.address.shown}: the entries are right, the file is damaged: {said}")
         return found if checkpointer is None else find_lost_threads(found, checkpointer)
 
@@ -282,17 +234,15 @@ class SqlStore:
                 it: erase once more.
             ConfigurationError: neither or both of a run and a caller are named, or nobody who erases.
         """
-        from guardgraph.evidence.sql import reading as erasing
-
         if (run_id is None) == (tenant is None and user is None):
             raise ConfigurationError("erase: either a run_id, or a tenant or user, is required")
         _check_storable_names(tenant=tenant, user=user)
         if run_id is not None:
             self._require_known_run(run_id)
-            chosen = erasing.select_run_to_erase(run_id)
+            chosen = reading.select_run_to_erase(run_id)
         else:
-            chosen = erasing.select_caller_runs_to_erase(tenant, user)
-        return erasing.erase_stored_runs(self.database, chosen, by=by, how="erase")
+            chosen = reading.select_caller_runs_to_erase(tenant, user)
+        return reading.erase_stored_runs(self.database, chosen, by=by, how="erase")
 
     def retain(self, days: float, *, by: str) -> Erasure | None:
         """Erase what was recorded longer ago than some days, as `erase` does, but for runs that are open: close them.
@@ -304,12 +254,10 @@ class SqlStore:
         Raises:
             ConfigurationError: the days are no such number, or nobody erases.
         """
-        from guardgraph.evidence.sql import reading as erasing
-
         if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < MOST_DAYS:
             raise ConfigurationError(f"days: a number from 0 to {MOST_DAYS} is required; given: {days!r:.80}")
         before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
-        return erasing.erase_stored_runs(self.database, erasing.select_old_runs_to_erase(before), by=by, how="retain")
+        return reading.erase_stored_runs(self.database, reading.select_old_runs_to_erase(before), by=by, how="retain")
 
     def reserve(self, charges: Sequence[Charge], *, seconds: float) -> Reserved | Overdrawn:
         """Reserve what calls may use up of the accounts of tenants, all charges or none; see `Ledger`.
@@ -317,11 +265,11 @@ class SqlStore:
         Raises:
             StoreError: nobody knows whether there is room; what was reserved all the same lapses.
         """
-        from guardgraph.evidence.sql.ledger import NoRoom, reserve_charges, run_on_accounts
-
         try:
-            return run_on_accounts(self.database, lambda connection: reserve_charges(connection, charges, seconds))
-        except NoRoom as refused:
+            return ledger.run_on_accounts(
+                self.database, lambda connection: ledger.reserve_charges(connection, charges, seconds)
+            )
+        except ledger.NoRoom as refused:
             return refused.overdrawn
 
     def settle(self, reserved: Reserved, amounts: Sequence[int]) -> None:
@@ -330,15 +278,11 @@ class SqlStore:
         Raises:
             StoreError: it is not kept; the reservation lapses.
         """
-        from guardgraph.evidence.sql.ledger import run_on_accounts, settle_charges
-
-        run_on_accounts(self.database, lambda connection: settle_charges(connection, reserved, amounts))
+        ledger.run_on_accounts(self.database, lambda connection: ledger.settle_charges(connection, reserved, amounts))
 
     def balances(self) -> list[Balance]:
         """Return what stands in the accounts of tenants, by tenant, period and unit."""
-        from guardgraph.evidence.sql.ledger import list_balances, run_on_accounts
-
-        return run_on_accounts(self.database, list_balances)
+        return ledger.run_on_accounts(self.database, ledger.list_balances)
 
     def close(self) -> None:
         """Close the connections that nobody is using. The store can be used on: it opens others."""

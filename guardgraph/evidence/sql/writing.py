@@ -22,15 +22,12 @@ from guardgraph.evidence.chain import (
     START,
     HowClosed,
     Lookup,
-    begin_entry,
     build_begun_lookup,
     build_run_lookup,
-    close_entry,
     content_hash,
     entry_hash,
     make_content_salt,
-    note_entry,
-    run_entry,
+    write_chain_entry,
 )
 from guardgraph.evidence.sql import tables
 from guardgraph.evidence.store import Receipt
@@ -145,7 +142,7 @@ class NewStep:
 def prepare_new_beginning(begun: BegunRun) -> NewStep:
     """Return what is kept of a run that begins."""
     kept = _salt_content(begun, build_begun_lookup(begun))
-    entry = partial(begin_entry, run_id=kept.run_id, content=kept.hash)
+    entry = partial(write_chain_entry, kind="begin", run_id=kept.run_id, content=kept.hash)
     found_by: Any = {"request": begun["request"], "thread": begun["thread"], "graph": begun["graph"]}
     return NewStep("begin", kept.run_id, entry, kept=kept, **found_by)
 
@@ -153,13 +150,13 @@ def prepare_new_beginning(begun: BegunRun) -> NewStep:
 def prepare_new_note(note: RunNote) -> NewStep:
     """Return what is kept of a note of an open run."""
     kept = _salt_content(note, Lookup("", ()))
-    entry = partial(note_entry, run_id=kept.run_id, note=note["kind"], content=kept.hash)
+    entry = partial(write_chain_entry, kind="note", run_id=kept.run_id, note=note["kind"], content=kept.hash)
     return NewStep("note", kept.run_id, entry, note=note["kind"], request=note["request"], kept=kept)
 
 
 def prepare_new_close(run_id: str, *, how: HowClosed, by: str, why: str) -> NewStep:
     """Return what is kept of the close of an open run."""
-    return NewStep("close", run_id, partial(close_entry, run_id=run_id, how=how, by=by, why=why))
+    return NewStep("close", run_id, partial(write_chain_entry, kind="close", run_id=run_id, how=how, by=by, why=why))
 
 
 def append_new_entry(connection: Connection, new: NewRun | NewStep) -> Receipt:
@@ -173,7 +170,7 @@ def _append_run(connection: Connection, new: NewRun) -> tuple[int, str]:
     last, previous, seq, mark = tables.LAST_AND_RUN.fetch_row(connection, **known) or (0, START, None, "")
     if seq is not None:
         return seq, mark
-    entry = partial(run_entry, run_id=new.run_id, content=new.hash)
+    entry = partial(write_chain_entry, kind="run", run_id=new.run_id, content=new.hash)
     return _write_entry(connection, (last, previous), entry, new, run_id=new.run_id)
 
 
@@ -181,13 +178,8 @@ def _append_open_step(connection: Connection, step: NewStep) -> tuple[int, str]:
     # A run that begins closes the one that began last on its thread for the same tenant, or without one for the same
     # user, where that is open still: a thread of the same name may be another's.
     known = {"run_id": step.run_id, "kind": step.kind, "content": None if step.kept is None else step.kept.content}
-    number, previous, seq, mark, ended = tables.LAST_AND_STEP.fetch_row(connection, **known) or (
-        0,
-        START,
-        None,
-        "",
-        None,
-    )
+    found = tables.LAST_AND_STEP.fetch_row(connection, **known)
+    number, previous, seq, mark, ended = found or (0, START, None, "", None)
     if seq is not None:
         return seq, mark
     if ended is not None:
