@@ -24,8 +24,7 @@ from docs_parts import (
     SETTINGS,
     anchors,
     fences,
-    images,
-    links,
+    find_named,
     list_commands,
     renewed,
     stacked,
@@ -194,7 +193,7 @@ def test_blocks_are_of_a_kind_that_is_checked():
 
 def test_links_lead_to_files_and_headings_that_exist():
     """A relative link names a file of the repository, and an anchor one of its headings."""
-    for page, target in [(each, target) for each in PAGES for target in links(each)]:
+    for page, target in [(each, target) for each in PAGES for target in find_named(each, "link_open", "href")]:
         if target.startswith(("https://", "http://")):
             continue
         name, _, anchor = target.partition("#")
@@ -212,7 +211,8 @@ def test_parts_made_from_the_code_are_up_to_date():
 
 
 def test_every_picture_stands_in_a_page():
-    assert {file for page in PAGES for file in images(page)} == {ROOT / name for name in PICTURES}
+    shown = {(page.parent / source).resolve() for page in PAGES for source in find_named(page, "image", "src")}
+    assert shown == {ROOT / name for name in PICTURES}
     assert {*(ROOT / "docs" / "pictures").iterdir()} == {ROOT / name for name in PICTURES}
 
 

@@ -7,7 +7,7 @@ A made part stands between ``<!-- made: NAME -->`` and ``<!-- end -->``; a made 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from importlib import import_module
 from inspect import getdoc
@@ -50,18 +50,10 @@ def fences(page: Path) -> Iterator[Fence]:
             yield Fence(token.info, token.content, token.map[0] + 1, output)
 
 
-def links(page: Path) -> Iterator[str]:
+def find_named(page: Path, kind: str, attribute: str) -> Iterator[str]:
+    """Yield where the links or images of a page lead."""
     for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
-        for child in token.children or ():
-            if child.type == "link_open":
-                yield str(child.attrGet("href"))
-
-
-def images(page: Path) -> Iterator[Path]:
-    for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
-        for child in token.children or ():
-            if child.type == "image":
-                yield (page.parent / str(child.attrGet("src"))).resolve()
+        yield from (str(child.attrGet(attribute)) for child in token.children or () if child.type == kind)
 
 
 def anchors(page: Path) -> set[str]:
@@ -87,10 +79,6 @@ def _describe_room(name: str) -> str:
     return f"`{name}{'/' if (ROOT / 'guardgraph' / name).is_dir() else '.py'}`: {_plain(said)}"
 
 
-def rules_list() -> str:
-    return "".join(f"- `{name}`: {getdoc(rule)}\n" for name, rule in guardgraph.RULES.items())
-
-
 def stopped_rag() -> str:
     agent = guardgraph.create_rag_agent(planner=lambda view: {"kind": "retrieve", "query": "SLA", "sources": ["wiki"]})
     return guardgraph.draw(agent, agent.invoke({"question": "What is our SLA?"})).svg
@@ -102,16 +90,8 @@ def repaired_draft() -> str:
     return guardgraph.draw(agent, agent.invoke(request)).svg
 
 
-def recording_schema() -> str:
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
-
-
 def _plain(text: str) -> str:
     return " ".join(text.replace("``", "`").split())
-
-
-def failures_list() -> str:
-    return "".join(f"- `{reason}`: {meaning}\n" for reason, meaning in READ_FAILURES.items())
 
 
 def list_commands() -> list[tuple[str, str]]:
@@ -126,10 +106,6 @@ def _walk_commands(command: Any, names: tuple[str, ...]) -> Iterator[tuple[str, 
         yield " ".join(names), _plain(command.help.partition("\n\n")[0])
 
 
-def commands_list() -> str:
-    return "".join(f"- `{name}`: {said}\n" for name, said in list_commands())
-
-
 SETTINGS = {
     name: getattr(guardgraph, name)
     for name in (
@@ -139,14 +115,8 @@ SETTINGS = {
 }
 """Policies and budgets of the shipped patterns."""
 
-KINDS = {
-    name: getattr(grammar, name)
-    for name in (
-        *("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Scopes", "DeniedScopes", "Links", "Vocabulary"),
-        "Check",
-    )
-}
-"""Kinds of settings that have a name of their own."""
+KINDS = ("MaxInt", "MaxFloat", "MinFloat", "Allowlist", "Hosts", "Scopes", "DeniedScopes", "Links", "Vocabulary")
+"""Kinds of settings that have a name of their own, beside `Check`."""
 
 SETTING_PAGES = {
     "allowed_domains_execution": "research_web.md#scopes",
@@ -201,7 +171,6 @@ def _settings_by_cells() -> dict[tuple[str, str, str, str], list[str]]:
 
 
 def list_shared_settings() -> str:
-    """Return the settings that several patterns have alike, with those patterns."""
     return "".join(
         _format_setting(shown, [re.sub("Policy|Budget", "", name) for name in models], *rest)
         for (shown, *rest), models in _settings_by_cells().items()
@@ -210,7 +179,6 @@ def list_shared_settings() -> str:
 
 
 def list_settings(model: type[grammar.Settings]) -> str:
-    """Return the settings that a policy or a budget has alone."""
     found = _settings_by_cells()
     cells = (_setting_cells(model, name) for name in model.model_fields)
     return "".join(
@@ -228,12 +196,9 @@ def _format_kind(model: type[grammar.Settings], name: str) -> str:
     if "Tightens.by_name(" in str(info.metadata):
         return "by name"
     [rule] = (mark for mark in info.metadata if isinstance(mark, grammar.Tightens))
-    named = [
-        kind
-        for kind, (annotation, *marks) in {kind: get_args(alias) for kind, alias in KINDS.items()}.items()
-        if annotation == info.annotation and rule in marks
-    ]
-    return f"`{named[0] if named else str(rule).partition('(')[0]}`"
+    kinds = [(kind, *get_args(getattr(grammar, kind))) for kind in (*KINDS, "Check")]
+    named = [kind for kind, annotation, *marks in kinds if annotation == info.annotation and rule in marks]
+    return f"`{[*named, str(rule).partition('(')[0]][0]}`"
 
 
 PICTURES: dict[str, Callable[[], str]] = {
@@ -246,18 +211,20 @@ PICTURES: dict[str, Callable[[], str]] = {
 }
 """Every picture of the docs, by its file."""
 
-FILES: dict[str, Callable[[], str]] = {"docs/recording.schema.json": recording_schema}
-"""Every other file of the docs that is made."""
 
 MADE: dict[str, Callable[[], str]] = {
     **{name: partial(list_settings, model) for name, model in SETTINGS.items()},
     "shared settings": list_shared_settings,
-    "commands": commands_list,
-    "failures": failures_list,
+    "commands": lambda: _list_told(list_commands()),
+    "failures": lambda: _list_told(READ_FAILURES.items()),
     "rooms": rooms_list,
-    "rules": rules_list,
+    "rules": lambda: _list_told((name, getdoc(rule)) for name, rule in guardgraph.RULES.items()),
     "reasons": catalogue_markdown,
 }
+
+
+def _list_told(told: Iterable[tuple[str, str | None]]) -> str:
+    return "".join(f"- `{name}`: {said}\n" for name, said in told)
 
 
 def renewed(text: str) -> str:
@@ -267,5 +234,7 @@ def renewed(text: str) -> str:
 if __name__ == "__main__":
     for path in PAGES:
         path.write_text(renewed(path.read_text(encoding="utf-8")), encoding="utf-8")
-    for name, made in {**PICTURES, **FILES}.items():
+    for name, made in PICTURES.items():
         (ROOT / name).write_text(made(), encoding="utf-8")
+    form = json.dumps(schema(), indent=2, ensure_ascii=False)
+    (ROOT / "docs" / "recording.schema.json").write_text(f"{form}\n", encoding="utf-8")

@@ -5,19 +5,15 @@ recorder keeps, a payment. Killed at each of them in turn, a run shows all that 
 """
 
 import asyncio
-import multiprocessing
 import os
 import signal
 import sqlite3
-import sys
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import forkserver
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from unittest.mock import patch
 
 import aiosqlite
 import psycopg
@@ -27,11 +23,10 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, StateGraph
 from payment_pattern import Bank, FileRecorder, In, payments
 from psycopg.rows import dict_row
+from store_writers import start_process
 
 from guardgraph.evidence.sql.store import SqlStore
 
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["pytest", "effect_runs", "random_effects", "store_writers"])
 _REAPING = Lock()
 """Whoever starts a process also asks how the others ended; of two threads that ask at once, one is told 255."""
 
@@ -62,11 +57,7 @@ class Setup:
 
 
 class Moments:
-    """Dies at one of the moments of a process.
-
-    Args:
-        last: the number of that moment, from 1 on; 0 for none.
-    """
+    """Dies at one of the moments of a process, the last one; they count from 1 on, and 0 is none."""
 
     def __init__(self, last: int) -> None:
         self.last, self.count = last, 0
@@ -152,27 +143,26 @@ def build_graph(setup: Setup, moments: Any, saver: Any) -> Any:
 
 def ask(setup: Setup, moments: Any, saver: Any) -> Any:
     """Ask as a client does that may have asked before, and return the result of the run."""
-    graph, config = (
-        build_graph(setup, moments, saver),
-        {"configurable": {"thread_id": setup.thread, "request_key": "r1"}},
-    )
-    given: Any = {"batches": [list(batch) for batch in setup.batches]}
+    graph, (given, config, kwargs) = build_graph(setup, moments, saver), _asked(setup)
     if setup.inside and saver is not None:  # the graph around knows nothing of requests
         state = graph.get_state(config)
         if not state.next and "stop_reason" in state.values:
             return state.values
         given = None if state.next else given
-    kwargs = {} if setup.durability is None else {"durability": setup.durability}
     return graph.invoke(given, config, **kwargs)
+
+
+def _asked(setup: Setup) -> Any:
+    config = {"configurable": {"thread_id": setup.thread, "request_key": "r1"}}
+    kwargs = {} if setup.durability is None else {"durability": setup.durability}
+    return {"batches": [list(batch) for batch in setup.batches]}, config, kwargs
 
 
 async def _aask(setup: Setup, moments: Moments) -> Any:
     async with aiosqlite.connect(setup.folder / "checkpoints.db", timeout=60) as connection:
         saver = dying_saver(AsyncSqliteSaver, moments)(connection)
-        graph = build_graph(setup, moments, saver)
-        config = {"configurable": {"thread_id": setup.thread, "request_key": "r1"}}
-        kwargs = {} if setup.durability is None else {"durability": setup.durability}
-        return await graph.ainvoke({"batches": [list(batch) for batch in setup.batches]}, config, **kwargs)
+        given, config, kwargs = _asked(setup)
+        return await build_graph(setup, moments, saver).ainvoke(given, config, **kwargs)
 
 
 def _work(pipe: Any, setup: Setup, last: int) -> None:
@@ -192,16 +182,11 @@ def attempt(setup: Setup, last: int = 0) -> Any:
 
 def run_in_process(work: Any, *given: Any) -> Any:
     """Let a process work, and return what it sent by its pipe, the first argument; None where SIGKILL ended it."""
-    with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):  # the server looks there for what it loads
-        forkserver.ensure_running()
-    here, there = PROCESSES.Pipe(duplex=False)
-    process = PROCESSES.Process(target=work, args=(there, *given), daemon=True)
     with _REAPING:
-        process.start()
-    there.close()
-    with closing(here):
+        process, pipe = start_process(work, *given)
+    with closing(pipe):
         try:
-            result = here.recv()
+            result = pipe.recv()
         except EOFError:
             result = None
         with _REAPING:

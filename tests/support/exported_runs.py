@@ -15,14 +15,7 @@ from refund_pattern import THREAD, TIGHT, answering, begun, refund
 from runs import halt_before
 from ticket_pattern import TICKET, triage
 
-from guardgraph import (
-    RagBudget,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    export_run,
-    sql_store,
-)
+from guardgraph import RagBudget, create_rag_agent, export_run, sql_store
 from guardgraph.evidence.chain import content_hash, entry_hash, run_entry
 from guardgraph.evidence.strict_json import format_document_text
 from guardgraph.graphs.patterns import PATTERNS
@@ -42,9 +35,8 @@ def asking(policy=None, budget=None):
 
 
 def _answered(recorder):
-    create_rag_agent(recorder=recorder, budget=RagBudget(max_top_k=3)).invoke(
-        QUESTION, context={"caller": {"tenant": "acme", "user": "ann"}}
-    )
+    ann = {"caller": {"tenant": "acme", "user": "ann"}}
+    create_rag_agent(recorder=recorder, budget=RagBudget(max_top_k=3)).invoke(QUESTION, context=ann)
 
 
 def _reviewed(recorder):
@@ -65,19 +57,21 @@ def _resumed(recorder):
     agent.invoke(None, THREAD, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
 
 
+def _demo(name):
+    """Return how the demo run of a pattern is made, and its agent by its name."""
+    return (
+        f"guardgraph:create_{name}_agent",
+        lambda recorder: PATTERNS[name].create_agent(recorder=recorder).invoke(PATTERNS[name].demo()),
+    )
+
+
 KINDS = {
     "rag": (RAG, _answered),
     "rag stopped": (RAG, lambda recorder: create_rag_agent(recorder=recorder).invoke({"question": 7})),
     "rag shadowed": ("exported_runs:shadowed", lambda recorder: shadowed(recorder=recorder).invoke(QUESTION)),
     "rag resumed": (RAG, _resumed),
-    "research": (
-        "guardgraph:create_research_agent",
-        lambda recorder: create_research_agent(recorder=recorder).invoke(PATTERNS["research"].demo()),
-    ),
-    "self_critique": (
-        "guardgraph:create_self_critique_agent",
-        lambda recorder: create_self_critique_agent(recorder=recorder).invoke(PATTERNS["self_critique"].demo()),
-    ),
+    "research": _demo("research"),
+    "self_critique": _demo("self_critique"),
     "refund reviewed": ("refund_pattern:refund", _reviewed),
     "refund rejected": ("refund_pattern:refund", _rejected),
     "triage": ("ticket_pattern:triage", lambda recorder: triage(recorder=recorder).invoke(TICKET)),

@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from typing import IO
 import httpx
 import pytest
 from docs_parts import ROOT, fences
+from loopback import find_free_port
 
 PAGE = ROOT / "docs" / "serving.md"
 
@@ -79,18 +79,11 @@ def page_graphs() -> dict[str, object]:
 
 @contextmanager
 def serving(folder: Path, graphs: dict[str, object], *, auth: str = "", **environ: str) -> Iterator[Server]:
-    """Yield a server of these graphs, in a folder that has the page's agents.py.
+    """Yield a server of these graphs, by the names under which they are served, in a folder with the page's agents.py.
 
-    Args:
-        folder: empty, or one in which a server ran before.
-        graphs: by the name under which they are served.
-        auth: of who is signed in, as langgraph.json names it; nobody is without.
-        environ: more of the environment.
-
-    Raises:
-        RuntimeError: it ended, or is not ready within five minutes; the message shows what it printed.
+    The folder is empty, or a server ran in it before; `auth` says who is signed in, as langgraph.json names it.
     """
-    port = _free_port()
+    port = find_free_port()
     server = Server(f"http://127.0.0.1:{port}", folder)
     (folder / "agents.py").write_text(block('"""agents.py'), encoding="utf-8")
     said: dict[str, object] = {"dependencies": ["."], "graphs": graphs, **({"auth": {"path": auth}} if auth else {})}
@@ -110,20 +103,10 @@ def serving(folder: Path, graphs: dict[str, object], *, auth: str = "", **enviro
 
 def _start(folder: Path, port: int, environ: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
     exports, command = _page_commands()
-    ours = (
-        "OPENAI_",
-        "LANGSMITH_",
-        "LANGCHAIN_",
-        "LANGGRAPH_",
-        "GUARDGRAPH_",
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "ALL_PROXY",
-    )
+    ours = ("OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "GUARDGRAPH_", "HTTP", "ALL_PROXY")
     inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith(ours)}
-    path = os.pathsep.join(
-        map(str, (folder / "witness", ROOT, *(ROOT / "tests" / name for name in ("support", "graphs", "soak"))))
-    )
+    folders = (folder / "witness", ROOT, *(ROOT / "tests" / name for name in ("support", "graphs", "soak")))
+    path = os.pathsep.join(map(str, folders))
     given = {**inherited, **exports, "PYTHONPATH": path, "WITNESSED": str(folder / "witnessed"), **environ}
     script = str(Path(sys.executable).with_name(command[0]))
     line = [script, *command[1:], "--port", str(port)]
@@ -134,12 +117,6 @@ def _page_commands() -> tuple[dict[str, str], list[str]]:
     lines = block("$ export LANGGRAPH").splitlines()
     exports = dict(re.findall(r"(\w+)=(\w+)", lines[0]))
     return exports, shlex.split(lines[-1].removeprefix("$ "))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], server: Server) -> None:

@@ -31,6 +31,12 @@ class Asked:
         return not self.closing.wait(seconds)
 
 
+def find_free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 class LoopbackServer:
     """Listens on one port for each context; a context manager that ends every thread, whatever it was doing.
 

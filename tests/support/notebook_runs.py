@@ -31,11 +31,6 @@ def read(path: Path) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
-def save(notebook: NotebookNode, path: Path) -> None:
-    """Write a notebook."""
-    nbformat.write(notebook, path)
-
-
 def executed(path: Path) -> NotebookNode:
     with TemporaryDirectory() as folder:
         return asyncio.run(_executed(read(path), Path(folder)))
@@ -72,7 +67,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 def main() -> None:
     for path in NOTEBOOKS:
-        save(executed(path), path)
+        nbformat.write(executed(path), path)
         sys.stdout.write(f"{path.relative_to(ROOT)}\n")
 
 

@@ -48,13 +48,7 @@ class OpenAIServer(LoopbackServer):
 
 
 def payload(
-    code: int,
-    content: bytes | Any,
-    content_type: str = "application/json",
-    *,
-    delay: float = 0.0,
-    keep_alive: bool = False,
-    **headers: str,
+    code: int, content: bytes | Any, content_type: str = "application/json", *, delay=0.0, keep_alive=False, **headers
 ) -> Page:
     """Any status and body: bytes as they are, anything else as JSON; after `delay` seconds."""
     body = content if isinstance(content, bytes) else json.dumps(content).encode()
@@ -74,14 +68,7 @@ def choice(content: Any, finish_reason: str | None = "stop", refusal: str | None
     return {"index": 0, "message": message, "finish_reason": finish_reason, "logprobs": None}
 
 
-def answer(
-    content: Any,
-    *,
-    delay: float = 0.0,
-    finish_reason: str = "stop",
-    refusal: str | None = None,
-    usage: Any = DEFAULT_USAGE,
-) -> Page:
+def answer(content: Any, *, delay=0.0, finish_reason="stop", refusal=None, usage: Any = DEFAULT_USAGE) -> Page:
     text = content if isinstance(content, str | None) else json.dumps(content)
     return payload(200, completion(choice(text, finish_reason, refusal), usage=usage), delay=delay)
 

@@ -14,7 +14,7 @@ BODIES = {
     "c": "The Zephyr service was not affected.",
 }
 FIRST, NODE = "The outage began at 09:12 that morning.", "A database node failed first."
-WRONG, RIGHT = "Payments failed for 3.5% of customers.", "Payments failed for 3.4% of customers."
+RIGHT = "Payments failed for 3.4% of customers."
 REFUNDS = "Refunds are paid within 10 days."
 TITLES = ["Course of the outage", "Effects on customers"]
 SECTIONS = [f"{FIRST} [n1] {NODE}", f"{RIGHT[:-1]} [n2]. {REFUNDS}"]

@@ -40,12 +40,7 @@ class Out(gg.Result):
 
 
 class Journal:
-    """What outlives a process: lines of JSON in a file.
-
-    Args:
-        file: where they stand.
-        moment: is called before and after each.
-    """
+    """What outlives a process: lines of JSON in a file; `moment` is called before and after each."""
 
     def __init__(self, file: Path, moment: Any = lambda: None) -> None:
         self.file, self.moment = file, moment
@@ -114,16 +109,7 @@ def end_paid(state: Any, run: Any) -> Any:
 def pattern(
     tool: Any, *, body: Any = None, effects: Any = ("pay",), rounds: Any = None, seconds: float = 60.0, **options: Any
 ) -> Any:
-    """Return the pattern.
-
-    Args:
-        tool: who pays.
-        body: in the place of the act node's own.
-        effects: what the act node declares.
-        rounds: what the act node declares.
-        seconds: that a run may take.
-        options: of the calls, such as ``idempotent``.
-    """
+    """Return the pattern, with another body of the act node, what that declares, and options of its calls."""
     budget = gg.Budget(max_seconds=seconds)
     p = gg.Pattern(REASONS, state=State, input=In, output=Out, policy=gg.Policy(), budget=budget)
     p.entry("request_guard", check_request, writes=["due", "paid"], to="pay")

@@ -61,19 +61,13 @@ def _in_turn(behaviours: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
 
 
 def _stage(kind: str) -> st.SearchStrategy[Plan]:
-    return st.fixed_dictionaries(
-        {
-            "kind": st.just(kind),
-            "works": _in_turn(ACTING if kind == "act" else CALLING),
-            "decides": _in_turn(DECIDING),
-            "also": st.none() | _in_turn(DECIDING),
-            "aside": st.integers(0, 9),
-            "back": st.integers(0, 9),
-            "what": st.integers(0, 99),
-        }
-    )
+    works = _in_turn(ACTING if kind == "act" else CALLING)
+    numbers = {"aside": st.integers(0, 9), "back": st.integers(0, 9), "what": st.integers(0, 99)}
+    decides = {"decides": _in_turn(DECIDING), "also": st.none() | _in_turn(DECIDING)}
+    return st.fixed_dictionaries({"kind": st.just(kind), "works": works, **decides, **numbers})
 
 
+CONTEXTS = (None, {"policy": {"names": ["a"]}}, {"budget": {"max_seconds": 3.0}})
 PLANS = st.fixed_dictionaries(
     {
         "stages": st.lists(st.sampled_from(["propose", "act", "review"]).flatmap(_stage), min_size=1, max_size=4),
@@ -82,9 +76,7 @@ PLANS = st.fixed_dictionaries(
         "seconds": st.sampled_from([1000.0, 1000.0, 20.0, 5.0, 0.0]),
         "people": st.lists(st.sampled_from(["approve", "reject", "stale", "no answer"]), min_size=1, max_size=4),
         "pauses": st.lists(st.integers(0, 9), max_size=2),
-        "contexts": st.lists(
-            st.sampled_from([None, {"policy": {"names": ["a"]}}, {"budget": {"max_seconds": 3.0}}]), min_size=1
-        ),
+        "contexts": st.lists(st.sampled_from(CONTEXTS), min_size=1),
     }
 )
 """What a pattern and a run of it are made of."""
@@ -115,29 +107,14 @@ def _add_stage(p: gg.Pattern, plan: Plan, at: int, stage: Plan, outside: _Outsid
     add = {"propose": p.propose, "act": partial(p.act, rounds="any"), "review": p.review}[stage["kind"]]
     body = partial(_work, stage, at, outside)
     add(f"ask_{at}", body, phase="work", reads=reads, writes=[f"raw_{at}"], to=f"guard_{at}")
-    stops = ["refused", "given_up", "llm", "tool"]
-    also = stage["also"]
-    to = {f"also_{at}"} if also else set(ways.values())
+    also, good = stage["also"], f"good_{at}"
     names = {"on": f"also_{at}"} if also else ways
-    p.guard(
-        f"guard_{at}",
-        partial(_decide, stage["decides"], at, names, stage["kind"]),
-        phase="work",
-        reads=["turn", f"raw_{at}"],
-        writes=["turn", f"good_{at}"],
-        to=sorted(to),
-        stops=stops,
-    )
+    judges: Any = {"phase": "work", "writes": ["turn", good], "stops": ["refused", "given_up", "llm", "tool"]}
+    body = partial(_decide, stage["decides"], at, names, stage["kind"])
+    p.guard(f"guard_{at}", body, reads=["turn", f"raw_{at}"], to=sorted({*names.values()}), **judges)
     if also:
-        p.guard(
-            f"also_{at}",
-            partial(_decide, also, at, ways, None),
-            phase="work",
-            reads=["turn", f"good_{at}"],
-            writes=["turn", f"good_{at}"],
-            to=sorted(set(ways.values())),
-            stops=stops,
-        )
+        body = partial(_decide, also, at, ways, None)
+        p.guard(f"also_{at}", body, reads=["turn", good], to=sorted({*ways.values()}), **judges)
 
 
 class _Outside:

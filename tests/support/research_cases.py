@@ -49,10 +49,7 @@ def hits(*urls):
 
 
 def reads(**pages):
-    """Make a reader that returns a page for every URL, or what is given for the ends of URLs.
-
-    An exception is raised.
-    """
+    """Make a reader that returns a page for every URL, or what is given for the ends of URLs; errors are raised."""
 
     def read(request):
         name = request["url"].rpartition("/")[2]
@@ -78,10 +75,6 @@ def quotes(**changes):
 
 def notes(*changed, base=NOTES[0]):
     return scripted_tool([{**base, **change} for change in changed], loop=True)
-
-
-def plans(**changes):
-    return scripted_tool({"steps": [{**STEPS[0], **changes}, *STEPS[1:]]}, loop=True)
 
 
 def read_urls(reader):

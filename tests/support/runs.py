@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
-from hypothesis import Phase, given, settings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
@@ -154,34 +153,15 @@ def reasons_without_a_run(catalogue, cases):
     return sorted({item.reason for item in catalogue if not item.defensive} ^ set(cases))
 
 
-def sample(strategy, count):
-    """Draw values from a strategy, the same ones every time."""
-    drawn = []
-
-    @settings(max_examples=count, derandomize=True, database=None, phases=[Phase.generate])
-    @given(strategy)
-    def draw(value):
-        drawn.append(value)
-
-    draw()
-    return drawn
-
-
 def halt_before(agent, given, config, *nodes, mode="invoke", **kwargs):
     """Follow a run until one of these nodes is the next, and leave it there; else to its end, or until it waits.
 
-    Args:
-        agent: a guarded graph with a checkpointer.
-        given: the input, an answer, or None to go on.
-        config: with the thread.
-        *nodes: which would be the next one; where the run stands already does not count.
-        mode: ``ainvoke`` follows it asynchronously.
-        **kwargs: such as a context.
+    Where the run stands already does not count; ``ainvoke`` follows it asynchronously.
 
     Returns:
         Whether it was left.
     """
-    stood = _place(agent, config)
+    stood = agent.get_state(config).config["configurable"].get("checkpoint_id")
     if mode == "ainvoke":
         return asyncio.run(_afollow(agent, given, config, nodes, stood, kwargs))
     with closing(agent.stream(given, config, stream_mode="values", **kwargs)) as chunks:
@@ -199,10 +179,6 @@ async def _afollow(agent, given, config, nodes, stood, kwargs):
 def _stands(agent, config, nodes, stood):
     state = agent.get_state(config)
     return state.config["configurable"]["checkpoint_id"] != stood and state.next in {(node,) for node in nodes}
-
-
-def _place(agent, config):
-    return agent.get_state(config).config["configurable"].get("checkpoint_id")
 
 
 @contextmanager

@@ -27,14 +27,11 @@ INPUT = {
 
 
 def sdk(url, graph, given, **kwargs):
-    """Ask with the SDK's client."""
     with get_sync_client(url=url) as client:
         return client.runs.wait(None, graph, input=given, **kwargs)
 
 
 def async_sdk(url, graph, given, **kwargs):
-    """Ask with the SDK's asynchronous client."""
-
     async def ask():
         async with get_client(url=url) as client:
             return await client.runs.wait(None, graph, input=given, **kwargs)
@@ -43,20 +40,16 @@ def async_sdk(url, graph, given, **kwargs):
 
 
 def on_a_thread(url, graph, given, **kwargs):
-    """Ask with the SDK's client on a thread."""
     with get_sync_client(url=url) as client:
         return client.runs.wait(client.threads.create()["thread_id"], graph, input=given, **kwargs)
 
 
 def remote(url, graph, given, **kwargs):
-    """Ask with LangGraph's graph that is somewhere else."""
     with get_sync_client(url=url) as client:
         return RemoteGraph(graph, sync_client=client).invoke(given, **kwargs)
 
 
 def async_remote(url, graph, given, **kwargs):
-    """Ask and await LangGraph's graph that is somewhere else."""
-
     async def ask():
         async with get_client(url=url) as client:
             return await RemoteGraph(graph, client=client).ainvoke(given, **kwargs)
@@ -76,8 +69,6 @@ async def _mcp_session(url):
 
 
 def mcp_tool(url, graph, given):
-    """Ask with the client of the Model Context Protocol."""
-
     async def ask():
         async with _mcp_session(url) as client:
             [text] = (await client.call_tool(graph, given)).content

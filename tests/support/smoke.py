@@ -18,14 +18,8 @@ PROMPTS = {"rag_answer", "research_answer", "critique_review", "tools_plan", "ve
 BUDGETS = (guardgraph.RagBudget(), guardgraph.ResearchBudget(), guardgraph.SelfCritiqueBudget())
 LIMITS = {name: value for budget in BUDGETS for name, value in budget}
 
-DATA = {
-    "rag_documents.json",
-    "research_notes.json",
-    "research_pages.json",
-    "research_request.json",
-    "research_search_results.json",
-    "self_critique_incident_context.json",
-    "tools_files.json",
+DATA = {f"research_{name}.json" for name in ("notes", "pages", "request", "search_results")} | {
+    *("rag_documents.json", "self_critique_incident_context.json", "tools_files.json")
 }
 
 
@@ -53,23 +47,25 @@ def check_demo_runs() -> None:
     """The three demo runs end well, without network or key."""
     request, context = _json("research_request.json"), _json("self_critique_incident_context.json")
     rag = guardgraph.create_rag_agent()
-    research = guardgraph.create_research_agent()
-    critique = guardgraph.create_self_critique_agent()
-    answered = rag.invoke({"question": DEMO_QUESTION})
-    briefed = research.invoke({"goal": RESEARCH_GOAL, "request": request})
-    written = critique.invoke({"goal": CRITIQUE_GOAL, "incident_context": context})
-    for result, outcome in (
-        (answered, "grounded_answer"),
-        (briefed, "grounded_research_answer"),
-        (written, "revised_once"),
+    for graph, given, outcome, citations in (
+        (rag, {"question": DEMO_QUESTION}, "grounded_answer", ["doc_sla_enterprise_v3"]),
+        (rag, {"question": "Who won the chess olympiad?"}, "clarify", []),
+        (
+            guardgraph.create_research_agent(),
+            {"goal": RESEARCH_GOAL, "request": request},
+            "grounded_research_answer",
+            ["n1", "n2"],
+        ),
+        (
+            guardgraph.create_self_critique_agent(),
+            {"goal": CRITIQUE_GOAL, "incident_context": context},
+            "revised_once",
+            [],
+        ),
     ):
-        ending = (result["status"], result["stop_reason"], result.get("outcome"))
-        assert ending == ("ok", "success", outcome), f"expected {outcome}, the run ended {ending}"
-    assert answered["citations"] == ["doc_sla_enterprise_v3"], f"RAG cites {answered['citations']}"
-    assert briefed["citations"] == ["n1", "n2"], f"Research cites {briefed['citations']}"
-    assert rag.invoke({"question": "Who won the chess olympiad?"})["outcome"] == "clarify", "no clarification"
-    for graph in (rag, research, critique):
-        findings = guardgraph.verify(graph)
+        result, findings = graph.invoke(given), guardgraph.verify(graph)
+        ending = (result["status"], result["stop_reason"], result.get("outcome"), result.get("citations", []))
+        assert ending == ("ok", "success", outcome, citations), f"expected {outcome}, the run ended {ending}"
         assert findings == [], f"{graph.get_name()}: {findings}"
 
 

@@ -19,14 +19,14 @@ from stored_runs import numbered
 from guardgraph import create_rag_agent, sql_store
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["pytest", "store_writers"])
+PROCESSES.set_forkserver_preload(["pytest", "effect_runs", "random_effects", "store_writers"])
 TIMEOUT = 120
 """Seconds that a store may take where sixteen processes share two cores."""
 QUESTION = {"question": "What is the P1 first response target?"}
 SOURCES = ["support_policy", "security_policy", "billing_policy"]
 
 
-def write(url, pipe, template, numbers):
+def write(pipe, url, template, numbers):
     """Record runs with these numbers, and send what the store said of each."""
     store = sql_store(url, timeout=TIMEOUT)
     for number in numbers:
@@ -54,7 +54,7 @@ class Telling:
         return receipt
 
 
-def run_agents(url, pipe, checkpoints, first, stands=None):
+def run_agents(pipe, url, checkpoints, first, stands=None):
     """Make runs that are checkpointed, each on a thread of its own, from a number on, until somebody ends it.
 
     What happens is sent; `stands` says where the first run stands still: behind its ``beginning``, or in its ``tool``.
@@ -76,7 +76,7 @@ def run_agents(url, pipe, checkpoints, first, stands=None):
 
 def killed_at(url, checkpoints, where):
     """Let a process begin a run, kill it where it stands still, and return the id of the run."""
-    process, pipe = started(run_agents, url, checkpoints, 1, where)
+    process, pipe = start_process(run_agents, url, checkpoints, 1, where)
     last = {"beginning": "begun", "tool": "called"}[where]
     told = {}
     while last not in told:
@@ -87,12 +87,12 @@ def killed_at(url, checkpoints, where):
     return told["begun"]
 
 
-def started(target, url, *arguments):
-    """Start a process, and return it with the end of the pipe that it sends into."""
+def start_process(target, *arguments):
+    """Start a process, and return it with the end of the pipe that it sends into, which is its first argument."""
     with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)):  # the server looks there for what it loads
         forkserver.ensure_running()
     here, there = PROCESSES.Pipe(duplex=False)
-    process = PROCESSES.Process(target=target, args=(url, there, *arguments), daemon=True)
+    process = PROCESSES.Process(target=target, args=(there, *arguments), daemon=True)
     process.start()
     there.close()
     return process, here
@@ -110,7 +110,8 @@ def sent(pipe):
 
 def written(url, template, processes, runs):
     """Let processes write so many runs each into one store, and return what they were told, run by run."""
-    writers = [started(write, url, template, range(number * runs, (number + 1) * runs)) for number in range(processes)]
+    blocks = [range(number * runs, (number + 1) * runs) for number in range(processes)]
+    writers = [start_process(write, url, template, numbers) for numbers in blocks]
     acknowledged = [receipt for _, pipe in writers for receipt in sent(pipe)]
     for process, pipe in writers:
         process.join()
@@ -121,7 +122,7 @@ def written(url, template, processes, runs):
 
 def killed(url, checkpoints, first, chance):
     """Let a process make runs, kill it at some point, and return what it told, in its order."""
-    process, pipe = started(run_agents, url, checkpoints, first)
+    process, pipe = start_process(run_agents, url, checkpoints, first)
     told = [pipe.recv() for _ in range(chance.randint(1, 12))]
     time.sleep(chance.random() * 0.1)
     process.kill()

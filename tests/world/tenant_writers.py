@@ -2,7 +2,7 @@
 
 import time
 
-from store_writers import TIMEOUT, started
+from store_writers import TIMEOUT, start_process
 
 from guardgraph import Caller, RagBudget, TenantBudget, TenantWorld, create_rag_agent, sql_store
 from guardgraph.state.spending import Spending
@@ -23,7 +23,7 @@ def ask(agent, tenant="acme"):
     return agent.invoke(QUESTION, context={"caller": Caller(tenant=tenant, user="u")})
 
 
-def call_until_refused(url, pipe, limit):
+def call_until_refused(pipe, url, limit):
     begun = []
     world = TenantWorld(sql_store(url, timeout=TIMEOUT), [TenantBudget(max_tool_calls=limit)])
     call = Call("tool", begun.append, {})
@@ -34,7 +34,7 @@ def call_until_refused(url, pipe, limit):
     pipe.close()
 
 
-def hang_in_call(url, pipe, limit):
+def hang_in_call(pipe, url, limit):
 
     def planner(view):
         pipe.send("reserved")
@@ -44,7 +44,7 @@ def hang_in_call(url, pipe, limit):
 
 
 def begun_by_processes(url, processes, limit):
-    workers = [started(call_until_refused, url, limit) for _ in range(processes)]
+    workers = [start_process(call_until_refused, url, limit) for _ in range(processes)]
     told = [pipe.recv() for _, pipe in workers]
     for worker, _ in workers:
         worker.join()
@@ -52,7 +52,7 @@ def begun_by_processes(url, processes, limit):
 
 
 def kill_in_call(url, limit):
-    worker, pipe = started(hang_in_call, url, limit)
+    worker, pipe = start_process(hang_in_call, url, limit)
     assert pipe.recv() == "reserved"
     worker.kill()
     worker.join()
