@@ -36,16 +36,11 @@ Writes: TypeAlias = "Mapping[str, Any]"  # channels and their new values
 class Run(NamedTuple, Generic[PolicyT, BudgetT]):
     """What a body knows of the run beside the state, read anew at every node, so that a resume is judged anew."""
 
-    policy: PolicyT
-    """The deployment's policy, tightened by the run's context."""
-    budget: BudgetT
-    """The deployment's budget, tightened by the run's context."""
-    spent_seconds: float = 0.0
-    """Active time of the run before this node."""
-    caller: Caller | None = None
-    """Who asks, as the run's context says."""
-    asks: int = 0
-    """Of a guard: how often those have been asked in this run whose proposals it judges first."""
+    policy: PolicyT  #: the deployment's policy, tightened by the run's context
+    budget: BudgetT  #: the deployment's budget, tightened by the run's context
+    spent_seconds: float = 0.0  #: active time of the run before this node
+    caller: Caller | None = None  #: who asks, as the run's context says
+    asks: int = 0  #: of a guard: how often those have been asked in this run whose proposals it judges first
     live: LiveReading | None = None
     """What was read of the live policy, which has tightened `policy`; None where the agent has none."""
     started_at: str = ""
@@ -57,20 +52,16 @@ class Run(NamedTuple, Generic[PolicyT, BudgetT]):
 class Step(NamedTuple):
     """A completed step of the run, as monitoring and audit see it; the grammar numbers and times it."""
 
-    trace: JsonObject
-    """Numbers and names, `phase` first."""
-    history: JsonObject
-    """Content."""
+    trace: JsonObject  #: numbers and names, `phase` first
+    history: JsonObject  #: content
 
 
 class Pass(NamedTuple):
     """A guard lets the run go on."""
 
     writes: Writes = MappingProxyType({})
-    to: str | None = None
-    """The next node; needed when the guard has more than one way on."""
-    steps: tuple[Step, ...] = ()
-    """The steps that this guard completes."""
+    to: str | None = None  #: the next node; needed when the guard has more than one way on
+    steps: tuple[Step, ...] = ()  #: the steps that this guard completes
     asked: Mapping[str, Any] | None = None
     """What the run was asked, for the result's ``asked_question``; what the last guard says of it holds."""
     refused: Stop | None = None

@@ -24,16 +24,11 @@ class StopReason:
     `reason` may end in one placeholder, such as ``source_denied:<name>``, which stands for any text.
     """
 
-    reason: str
-    """As a program reads it in ``stop_reason``."""
-    family: str
-    """Which terminal node it ends in: ``stop_<family>``."""
-    phases: tuple[str, ...]
-    """Where a run can be when it stops so."""
-    meaning: str
-    """One sentence: what was found."""
-    advice: str
-    """One sentence: what to do about it."""
+    reason: str  #: as a program reads it in ``stop_reason``
+    family: str  #: which terminal node it ends in: ``stop_<family>``
+    phases: tuple[str, ...]  #: where a run can be when it stops so
+    meaning: str  #: one sentence: what was found
+    advice: str  #: one sentence: what to do about it
     defensive: bool = False
     """Whether an earlier guard makes it unreachable in a whole run; its own guard still decides."""
     yields: bool = False
@@ -41,8 +36,7 @@ class StopReason:
     again: bool = False
     """Whether the proposer is asked again, where it can be: for form and support, and never for what a list, a person
     or a filter denies."""
-    untold: bool = False
-    """Whether a proposer that is asked again is told the reason alone, and not the evidence."""
+    untold: bool = False  #: whether a proposer that is asked again is told the reason alone, and not the evidence
     withholds: bool = False
     """Whether the result says only which way the run took: whoever gets it may not see what went before."""
 

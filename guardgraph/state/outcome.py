@@ -31,10 +31,8 @@ class Outcome:
     """What one call brought back, before anybody judged it."""
 
     form: Literal["text", "value", "failure"]
-    content: JsonValue
-    """The model's text, the returned value, or ``{"reason": …, "details": …}`` of a failure."""
-    about: JsonObject = field(default_factory=dict)
-    """What history keeps of a proposal: proposer, prompt, usage."""
+    content: JsonValue  #: the model's text, the returned value, or ``{"reason": …, "details": …}`` of a failure
+    about: JsonObject = field(default_factory=dict)  #: what history keeps of a proposal: proposer, prompt, usage
     _text: str | None = field(default=None, init=False, repr=False, compare=False)
     """The packed text, once it was made: what is kept is what came back, whatever became of it since."""
     _is_plain: bool = field(default=False, init=False, repr=False, compare=False)

@@ -186,8 +186,7 @@ class RagOk(RagAnswered):
     outcome: Literal["grounded_answer", "clarify"]
     unverified: NotRequired[list[UnverifiedSentence]]
     """Sentences of the answer that are doubtful, in order; see `AnswerPolicy.on_doubt`."""
-    clarify_reason: NotRequired[ClarifyReason]
-    """Of a run that clarifies: why."""
+    clarify_reason: NotRequired[ClarifyReason]  #: of a run that clarifies: why
     best_score: NotRequired[float]
     """Of a run that clarifies: the highest score among the candidates, 0 where there was none."""
 
@@ -196,8 +195,7 @@ class RagPartial(RagAnswered):
     """What a run returns of whose answer some sentences are not borne out; see `AnswerPolicy.on_unsupported`."""
 
     outcome: Literal["grounded_partial"]
-    unverified: list[UnverifiedSentence]
-    """These sentences, and those that are doubtful, in order."""
+    unverified: list[UnverifiedSentence]  #: these sentences, and those that are doubtful, in order
 
 
 class RagStopped(Stopped):
@@ -210,8 +208,7 @@ class RagStopped(Stopped):
     unsupported: NotRequired[list[str]]
     findings: NotRequired[list[FoundIssue]]
     """Of a refused answer: what was found in its sentences, and what the sources say instead."""
-    sentence: NotRequired[str]
-    """Of an answer whose sentences must cite: which one was refused."""
+    sentence: NotRequired[str]  #: of an answer whose sentences must cite: which one was refused
 
 
 RagResult: TypeAlias = RagOk | RagPartial | RagStopped  # what a run returns; `status` and `outcome` say which

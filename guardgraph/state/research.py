@@ -278,16 +278,12 @@ class ResearchAnswered(Ok, SourcesLeftOut):
     """Of an answer in sections, see `ResearchBudget.max_sections`: these, in order."""
     agreement: NotRequired[list[NoteAgreement]]
     """How each note stands beside those of other sources, where the policy has it compared."""
-    approved_by: NotRequired[str]
-    """Who let it through, where a person had to."""
+    approved_by: NotRequired[str]  #: who let it through, where a person had to
     queries: NotRequired[list[str]]
     """Of a run that may search several times, as what follows: what was searched for, in order."""
-    rounds: NotRequired[int]
-    """Proposals that queries came of, the plan among them."""
-    open: NotRequired[list[str]]
-    """What nothing that was found says, as the last proposal has it."""
-    stopped_because: NotRequired[SearchesEnd]
-    """Why it searched no more."""
+    rounds: NotRequired[int]  #: proposals that queries came of, the plan among them
+    open: NotRequired[list[str]]  #: what nothing that was found says, as the last proposal has it
+    stopped_because: NotRequired[SearchesEnd]  #: why it searched no more
 
 
 class ResearchOk(ResearchAnswered):
@@ -304,8 +300,7 @@ class ResearchPartial(ResearchAnswered):
     outcome: Literal["grounded_partial"]
     unverified: NotRequired[list[UnverifiedSentence]]
     """These sentences, and those that are doubtful, in order; see `AnswerPolicy.on_unsupported`."""
-    ended_by: NotRequired[str]
-    """The limit that ended the run, such as ``max_seconds``; see `ResearchPolicy.on_limit`."""
+    ended_by: NotRequired[str]  #: the limit that ended the run, such as ``max_seconds``; see `ResearchPolicy.on_limit`
 
 
 class ResearchStopped(Stopped, SourcesLeftOut):

@@ -19,10 +19,8 @@ from guardgraph.state.tightening import Tightens
 class Identity:
     """Who answered, as the deployment knows them."""
 
-    name: str
-    """The one by which a `Caller` has the user, so that four eyes can be told from two."""
-    roles: tuple[str, ...] = ()
-    """What the person is there to decide."""
+    name: str  #: the one by which a `Caller` has the user, so that four eyes can be told from two
+    roles: tuple[str, ...] = ()  #: what the person is there to decide
 
 
 Reviewers: TypeAlias = Callable[[JsonObject, Caller | None], Identity | str | Awaitable[Identity | str | None] | None]

@@ -222,8 +222,7 @@ class Waiting(TypedDict):
     path: list[str]
     timeline: list[TimelineEntry]
     """As in a `Result`, of the nodes that ran so far; the one that waits is only in ``path``."""
-    forked_from: NotRequired[dict[str, str]]
-    """As in a `Result`."""
+    forked_from: NotRequired[dict[str, str]]  #: as in a `Result`
 
 
 class Audit(TypedDict):
@@ -272,26 +271,22 @@ class Result(TypedDict):
     pattern: str
     status: ReadOnly[Literal["ok", "stopped"]]
     stop_reason: str
-    asked_question: NotRequired[AskedQuestion]
-    """Of a pattern whose guards say it: what the run was asked."""
+    asked_question: NotRequired[AskedQuestion]  #: of a pattern whose guards say it: what the run was asked
     trace: list[JsonObject]
     history: list[JsonObject]
     path: list[str]
     timeline: list[TimelineEntry]
-    attempts: NotRequired[list[Attempt]]
-    """Of a run in which a proposer was asked again: what was refused, in order."""
+    attempts: NotRequired[list[Attempt]]  #: of a run in which a proposer was asked again: what was refused, in order
     forked_from: NotRequired[dict[str, str]]
     """Of a fork: ``{run_id, checkpoint}``, the run from whose earlier checkpoint this one went on."""
-    usage: NotRequired[Usage]
-    """What its calls used up; absent where whoever asks may not see what led to the ending."""
+    usage: NotRequired[Usage]  #: what its calls used up; absent where whoever asks may not see what led to the ending
     phase: NotRequired[ReadOnly[str]]
     outcome: NotRequired[ReadOnly[str]]
     details: NotRequired[dict[str, Any] | JsonValue]
     so_far: NotRequired[dict[str, JsonValue]]
     """Of a stopped run: what guards had accepted before, by the pattern's names: passages, notes, calls; and, as
     `refused_answer` ``{text, reason, unverified?}``, the last answer that they refused. It is data, and no result."""
-    audit: NotRequired[ReadOnly[Audit]]
-    """What came of recording the run."""
+    audit: NotRequired[ReadOnly[Audit]]  #: what came of recording the run
 
 
 class Ok(Result):
@@ -317,28 +312,19 @@ class Progress(TypedDict):
 
     event: Literal["began", "calling", "judged", "ended"]
     """A node begins; it calls out; a guard has decided; the run is over."""
-    run_id: str
-    """Empty while the run has none, which the first guard gives it."""
-    pattern: str
-    """The graph's name."""
+    run_id: str  #: empty while the run has none, which the first guard gives it
+    pattern: str  #: the graph's name
     node: str
-    kind: str
-    """``propose``, ``act``, ``review``, ``guard`` or ``terminal``."""
-    phase: str
-    """Of the pattern, such as ``retrieve``; of a terminal that several phases may end in, as it declares it."""
-    visit: int
-    """Which node of the run this is, from 1 on."""
-    calls: NotRequired[int]
-    """Of ``calling``: how many calls begin at once."""
-    of: NotRequired[Literal["proposer", "tool", "person"]]
-    """Of ``calling``: who is called."""
+    kind: str  #: ``propose``, ``act``, ``review``, ``guard`` or ``terminal``
+    phase: str  #: of the pattern, such as ``retrieve``; of a terminal that several phases may end in, as it declares it
+    visit: int  #: which node of the run this is, from 1 on
+    calls: NotRequired[int]  #: of ``calling``: how many calls begin at once
+    of: NotRequired[Literal["proposer", "tool", "person"]]  #: of ``calling``: who is called
     tool: NotRequired[str]
     """Of ``calling``: the tool, where the pattern has a table of tools and all calls are of this one."""
     verdict: NotRequired[Literal["pass", "again", "limit", "stop"]]
     """Of ``judged``: the run goes on, the proposer is asked again, a limit has the last answer written, or it stops."""
-    to: NotRequired[str]
-    """Of ``judged``: the node that the run goes on with."""
+    to: NotRequired[str]  #: of ``judged``: the node that the run goes on with
     reason: NotRequired[str]
     """Of ``judged``: for what the guard refused, as the catalogue lists it: ``source_denied:<name>``, not a name."""
-    status: NotRequired[Literal["ok", "stopped"]]
-    """Of ``ended``: how."""
+    status: NotRequired[Literal["ok", "stopped"]]  #: of ``ended``: how

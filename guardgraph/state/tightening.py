@@ -58,25 +58,19 @@ class Tightens:
     """Of two numbers the smaller holds: ceilings, prices. None, where the type has it, is no limit and gives way."""
     largest: ClassVar[Tightens]
     """Of two numbers the larger holds: floors, thresholds. None, where the type has it, is no limit and gives way."""
-    intersection: ClassVar[Tightens]
-    """What both lists name holds: what is allowed. An empty list allows nothing."""
+    intersection: ClassVar[Tightens]  #: what both lists name holds: what is allowed. An empty list allows nothing.
     hosts: ClassVar[Tightens]
     """The hosts that both lists name hold, in whatever spelling; what is no host alone is a ConfigurationError."""
     scopes: ClassVar[Tightens]
     """The hosts that entries of both lists mean hold: a host, ``domain:NAME`` or ``suffix:NAME``. Of two entries that
     overlap the narrower one holds."""
-    links: ClassVar[Tightens]
-    """The hosts, URLs and mail addresses that both lists name hold, in whatever spelling."""
-    union: ClassVar[Tightens]
-    """What either list names holds: what is watched for, and what is denied."""
+    links: ClassVar[Tightens]  #: the hosts, URLs and mail addresses that both lists name hold, in whatever spelling
+    union: ClassVar[Tightens]  #: what either list names holds: what is watched for, and what is denied
     denied_scopes: ClassVar[Tightens]
     """The hosts that an entry of either list means hold: a host, ``domain:NAME`` or ``suffix:NAME``."""
-    either: ClassVar[Tightens]
-    """True if either is: whether a check runs."""
-    both: ClassVar[Tightens]
-    """True only if both are: what makes something easier."""
-    fixed: ClassVar[Tightens]
-    """The deployment's value stays; a context that names another one is a ConfigurationError."""
+    either: ClassVar[Tightens]  #: true if either is: whether a check runs
+    both: ClassVar[Tightens]  #: true only if both are: what makes something easier
+    fixed: ClassVar[Tightens]  #: the deployment's value stays; a context that names another one is a ConfigurationError
 
     name: str
     how: Callable[[Any, Any], Any]

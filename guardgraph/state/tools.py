@@ -368,10 +368,8 @@ class ToolStopped(Stopped):
     """Every call that was made before, in order: ``{id, tool, args, effect}``, and ``failed`` of one that failed."""
     raw_action: NotRequired[JsonValue]
     unsupported: NotRequired[list[UnsupportedValue] | list[str]]
-    claimed: NotRequired[str]
-    """The sentence that says that an action was done which no write of the run did."""
-    performed: NotRequired[list[str]]
-    """The tools that wrote."""
+    claimed: NotRequired[str]  #: the sentence that says that an action was done which no write of the run did
+    performed: NotRequired[list[str]]  #: the tools that wrote
 
 
 ToolResult: TypeAlias = ToolOk | ToolStopped | Waiting  # what a run returns; `status` says which
