@@ -2,18 +2,7 @@
 
 from typing import Annotated
 
-from guardgraph.grammar import (
-    Allowlist,
-    Budget,
-    Check,
-    Hosts,
-    MaxFloat,
-    MaxInt,
-    MinFloat,
-    Settings,
-    Tightens,
-    Vocabulary,
-)
+import guardgraph.grammar as gg
 
 PLAIN = """\
 pattern: rag
@@ -34,22 +23,19 @@ tenants:
 """
 
 
-class Desk(Settings):
+class Desk(gg.Settings):
     """A policy of a user's own, with every kind."""
 
-    words: Vocabulary = ("fraud",)
-    names: Allowlist = ("a", "b")
-    hosts: Hosts = ("a.example", "b.example")
-    signed: Check = False
-    severity: Annotated[str, Tightens.ordered("low", "medium", "high")] = "low"
-    currency: Annotated[str, Tightens.fixed] = "EUR"
-    actions: Annotated[tuple[str, ...], Tightens.among("close", "refund", "reply")] = ("close", "reply")
+    words: gg.Vocabulary = ("fraud",)
+    names: gg.Allowlist = ("a", "b")
+    hosts: gg.Hosts = ("a.example", "b.example")
+    signed: gg.Check = False
+    severity: Annotated[str, gg.Tightens.ordered("low", "medium", "high")] = "low"
+    currency: Annotated[str, gg.Tightens.fixed] = "EUR"
+    actions: Annotated[tuple[str, ...], gg.Tightens.among("close", "refund", "reply")] = ("close", "reply")
 
 
-class Effort(Budget):
+class Effort(gg.Budget):
     """Its budget."""
 
-    max_tickets: MaxInt = 5
-    max_price: MaxFloat = 2.5
-    min_margin: MinFloat = 0.1
-    max_days: Annotated[int | None, Tightens.smallest] = None
+    max_tickets: gg.MaxInt = 5

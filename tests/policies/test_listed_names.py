@@ -10,16 +10,9 @@ from runs import content
 from tables import each_row
 from ticket_pattern import TICKET, Policy, triage
 
-from guardgraph import (
-    ConfigurationError,
-    RagPolicy,
-    ResearchPolicy,
-    SelfCritiquePolicy,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-)
+from guardgraph import ConfigurationError, RagPolicy, ResearchPolicy, SelfCritiquePolicy, create_rag_agent
 from guardgraph.grammar import Hosts, Tightens
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.guards.urls import explain_url_denial
 from guardgraph.plain.urls import find_host_problem
 from guardgraph.testing import scripted_tool
@@ -33,20 +26,20 @@ SOURCES_THERE = "there are billing_policy, operations_notes, security_policy, su
 
 
 @each_row(
-    ("create", "policy", "message"),
+    ("pattern", "policy", "message"),
     [
-        (create_self_critique_agent, SelfCritiquePolicy(allowed_decisions_execution=["revise", "aprove"]), DECISIONS),
-        (create_research_agent, ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
-        (create_rag_agent, RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES_THERE),
-        (create_self_critique_agent, SelfCritiquePolicy(denied_decisions=["aprove"]), DECISIONS),
-        (create_research_agent, ResearchPolicy(denied_domains=["https://vendor.example.com"]), HOST),
+        ("self_critique", SelfCritiquePolicy(allowed_decisions_execution=["revise", "aprove"]), DECISIONS),
+        ("research", ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
+        ("rag", RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES_THERE),
+        ("self_critique", SelfCritiquePolicy(denied_decisions=["aprove"]), DECISIONS),
+        ("research", ResearchPolicy(denied_domains=["https://vendor.example.com"]), HOST),
     ],
 )
-def test_a_factory_refuses_names_that_name_nothing(create, policy, message):
+def test_a_factory_refuses_names_that_name_nothing(pattern, policy, message):
     """The error names the field and the value, says what there is, and what may have been meant."""
     [field] = policy.model_fields_set
     with pytest.raises(ConfigurationError) as raised:
-        create(policy=policy)
+        PATTERNS[pattern].create_agent(policy=policy)
     assert str(raised.value).startswith(f"policy.{field}: {message}")
 
 

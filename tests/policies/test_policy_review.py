@@ -15,19 +15,11 @@ from hypothesis import strategies as st
 from policy_pairs import draw_call, draw_policy_pair, judge_call
 from ruamel.yaml import YAML
 
-from guardgraph import (
-    ConfigurationError,
-    PolicyFile,
-    ToolBudget,
-    ToolPolicy,
-    load_policy,
-    report,
-    review_policies,
-    sql_store,
-    what_if,
-)
+from guardgraph import ConfigurationError, ToolPolicy, load_policy, report, review_policies, sql_store, what_if
 from guardgraph.policies.comparison import compare_policy_files
+from guardgraph.policies.file import PolicyFile
 from guardgraph.policies.subsumption import judge_subsumption
+from guardgraph.state.tools import ToolBudget
 from guardgraph.testing import InMemoryRecorder
 
 TOOLS = """
