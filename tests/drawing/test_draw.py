@@ -12,20 +12,7 @@ from xml.etree import ElementTree as xml
 
 import pytest
 import resvg_py
-from drawn_graphs import (
-    GRAPHS,
-    HOSTILE,
-    SVG,
-    State,
-    colours,
-    elements,
-    fan,
-    foreign,
-    known_edges,
-    node,
-    shown_nodes,
-    words,
-)
+from drawn_graphs import GRAPHS, HOSTILE, SVG, State, colours, elements, fan, known_edges, node, shown_nodes, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.formatters import DisplayFormatter
@@ -105,14 +92,14 @@ def test_stops_stand_beside_their_guard_by_family():
 def test_the_legend_explains_what_is_drawn_and_nothing_else():
     """A graph without the grammar has no guard in its legend, and one of the grammar no plain node."""
     assert {"guard", "acts"} <= set(words(xml.fromstring(draw(guardgraph.create_rag_agent()).svg)))
-    plain = set(words(xml.fromstring(draw(foreign()).svg)))
+    plain = set(words(xml.fromstring(draw(GRAPHS["foreign"]()).svg)))
     assert {"START", "node", "END", "the node decides"} <= plain
     assert not plain & {"guard", "acts", "proposes", "good ending"}
 
 
 def test_a_foreign_graph_shows_what_its_branches_say():
     """Labels are the keys of a path map where they are not the node's name; what is decided on is dashed."""
-    picture = draw(foreign())
+    picture = draw(GRAPHS["foreign"]())
     edges = {(edge.start, edge.end): edge for edge in picture.diagram.edges}
     assert edges["agent", "tools"].label == "continue"
     assert edges["grade", END].label == "stop, halt"
@@ -207,20 +194,15 @@ def test_pictures_do_not_depend_on_hashing(tmp_path):
     assert len(drawn) == 1
 
 
-def test_a_notebook_shows_the_svg_as_an_image():
-    """Notebooks are given the SVG inside an image, which viewers show that trust no bare SVG, and a line of text."""
-    picture = draw(guardgraph.create_rag_agent())
-    given, _ = DisplayFormatter().format(picture)
+def test_a_notebook_shows_the_svg_of_an_agent_as_an_image():
+    """Inside an image, which viewers show that trust no bare SVG, beside a line of text; nothing asks a network."""
     image = '<img alt="rag, 12 nodes and 11 stops" src="data:image/svg+xml;base64,{}">'
-    encoded = b64encode(picture.svg.encode()).decode()
-    assert given == {"text/html": image.format(encoded), "text/plain": "<Picture: rag, 12 nodes and 11 stops>"}
-
-
-def test_an_agent_alone_in_a_cell_is_its_picture():
-    """A notebook is given our picture of an agent, whatever it asks for, and nothing is asked of a network."""
     agent = guardgraph.create_rag_agent()
-    given, _ = DisplayFormatter().format(agent, include={"image/png", "text/html", "text/plain"})
-    assert given == DisplayFormatter().format(draw(agent))[0]
+    picture = draw(agent)
+    shown = {"text/html": image.format(b64encode(picture.svg.encode()).decode())}
+    shown["text/plain"] = "<Picture: rag, 12 nodes and 11 stops>"
+    assert DisplayFormatter().format(picture)[0] == shown
+    assert DisplayFormatter().format(agent, include={"image/png", "text/html", "text/plain"})[0] == shown
 
 
 def test_an_agent_in_a_cell_is_mermaid_text_without_the_extra(monkeypatch):
@@ -239,10 +221,8 @@ def test_a_png_has_the_size_and_the_ground_that_were_asked_for():
     root = xml.fromstring(picture.svg)
     small, large = picture.png(scale=1), picture.png(scale=3)
     width = float(root.get("width"))
-    assert [struct.unpack(">I", png[16:20])[0] for png in (small, large)] == [
-        round(width),
-        pytest.approx(3 * width, abs=2),
-    ]
+    widths = [struct.unpack(">I", png[16:20])[0] for png in (small, large)]
+    assert widths == [round(width), pytest.approx(3 * width, abs=2)]
     assert picture.png(scale=1, dark=True) != small
 
 
@@ -286,9 +266,8 @@ def test_another_ending_is_refused(name, tmp_path):
 
 @each_row("given", [None, 1, "rag", StateGraph(State)])
 def test_what_is_no_compiled_graph_is_refused(given):
-    with pytest.raises(
-        InputError, match=f"graph: a compiled LangGraph graph is required; given: {type(given).__name__}"
-    ):
+    name = type(given).__name__
+    with pytest.raises(InputError, match=f"graph: a compiled LangGraph graph is required; given: {name}"):
         draw(given)
 
 
@@ -299,4 +278,4 @@ def test_mermaid_text_has_every_node_and_stop():
     stops = ("stop_invalid_request", "stop_audit_unavailable", "stop_budget", "stop_guard_error")
     assert f'n1 -.-> n1_stop[/"{"<br>".join(stops)}"/]' in text
     assert text.count("-->") == 18
-    assert draw(foreign()).mermaid.count('|"continue"|') == 1
+    assert draw(GRAPHS["foreign"]()).mermaid.count('|"continue"|') == 1

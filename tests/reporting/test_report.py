@@ -24,9 +24,8 @@ DEEP = json.loads("[" * 900 + "]" * 900)
 def test_a_proposal_that_was_sent_back_stands_beside_why():
     """The verdict of a refused attempt shows its evidence as text, and no link of what a model wrote."""
     refused = {"answer": "Refunds go out in 11 days, see https://refunds.example/now.", "citations": ["d"]}
-    model = ScriptedChatModel(
-        {"kind": "retrieve", "query": "refunds"}, refused, {"answer": "In 10 days.", "citations": ["d"]}
-    )
+    right = {"answer": "In 10 days.", "citations": ["d"]}
+    model = ScriptedChatModel({"kind": "retrieve", "query": "refunds"}, refused, right)
     document = {"doc_id": "d", "source": "docs", "text": "Refunds go out in 10 days.", "score": 0.9}
     result = create_rag_agent(model, retriever=lambda request: [document], sources=["docs"]).invoke(QUESTION)
     root = page(result)
@@ -90,10 +89,8 @@ def test_cited_sentences_and_their_evidence_are_marked():
     [answer] = with_class(root, "answer")
     marked = [said(item) for item in answer.iter("mark")]
     assert marked == ["P1 is answered in 15 minutes.", "Refunds take 10 days."]
-    assert [(item.get("data-of"), item.get("href")) for item in answer.iter("a")] == [
-        ("1", "#source-1"),
-        ("2", "#source-2"),
-    ]
+    links = [(item.get("data-of"), item.get("href")) for item in answer.iter("a")]
+    assert links == [("1", "#source-1"), ("2", "#source-2")]
     short, long = with_class(root, "source")
     assert [short.get("id"), long.get("id")] == ["source-1", "source-2"]
     assert [said(item) for item in short.iter("mark")] == ["P1 is answered in 15 minutes."]
@@ -206,10 +203,7 @@ def test_a_page_is_saved_as_html_alone(tmp_path):
         ({"path": [], "stop_reason": "success"}, "run: the result of a finished run is required"),
         ({"path": ["x"], "stop_reason": "no", "timeline": [3]}, "run: timeline: entry 1 names no node; given: 3"),
         ({"path": ["__start__", "x"], "stop_reason": "no"}, "run: path: entry 1 is the name of no node; given: '__sta"),
-        (
-            {"path": ["x"], "stop_reason": "no", "timeline": [{"node": "y"}]},
-            "run: timeline: entry 1 is of a node that ",
-        ),
+        ({"path": ["x"], "stop_reason": "no", "timeline": [{"node": "y"}]}, "run: timeline: entry 1 is of a node that"),
         ({"path": ["x"], "stop_reason": "no", "x": {1, 2}}, "run: plain JSON is required"),
         ({"path": ["x"], "stop_reason": "no", "x": DEEP}, "run: at most 128 levels of nesting are allowed"),
     ],

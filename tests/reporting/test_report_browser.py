@@ -179,16 +179,13 @@ def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(stopped, opened):
         assert 0 <= chip["x"] <= chip["x"] + chip["width"] <= PHONE["width"]
 
 
-def test_folded_texts_open_without_scripts(opened):
+def test_folded_texts_open_without_scripts_and_are_unfolded_in_print(opened):
     page = opened("rag", scripts=False)
     record = page.locator("pre.json").last
     assert not record.is_visible()
     page.locator("summary").last.click()
     assert record.is_visible()
-
-
-def test_printed_everything_is_unfolded(opened):
-    page = opened("rag", scripts=False)
+    page.locator("summary").last.click()
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.locator("pre.json").last.is_visible()
+    assert record.is_visible()
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
