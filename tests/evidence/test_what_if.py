@@ -56,7 +56,7 @@ def test_every_run_falls_in_one_class_and_is_counted_once():
     assert [row.kind for row in judged.rows] == kinds
     assert judged.counts == {"same": 1, "changed": 1, "unknown": 1, "unreplayable": 3, "other_pattern": 1}
     assert judged.reasons("unreplayable") == {"redacted": 1, "damaged": 1, "version": 1}
-    assert judged.rows[2].call.node == "plan"
+    assert (judged.rows[2].call.node, judged.rows[5].why.partition(": ")[0]) == ("plan", "damaged")
     assert repr(judged) == "<WhatIf of rag: 1 same, 1 changed, 1 unknown, 3 unreplayable, 1 other_pattern>"
 
 

@@ -14,7 +14,7 @@ from tables import each_row
 from ticket_pattern import TICKET, Policy, triage
 from timed_world import Timed
 
-from guardgraph import create_rag_agent, reply_bytes
+from guardgraph import reply_bytes
 from guardgraph.grammar import Budget, Call, declares
 from guardgraph.graphs.replay import replay
 from guardgraph.graphs.shadows import judge_recording_again
@@ -162,16 +162,6 @@ def test_an_assumed_proposal_is_shown_and_the_run_stays_unknown():
     again = judge_recording_again(frame, recording, assume=True)
     assert (again.kind, again.new, str(again.assumed)) == ("unknown", None, "stopped:invalid_label")
     assert judge_recording_again(frame, recording).assumed is None
-
-
-def test_what_cannot_be_judged_says_why():
-    """A run of another pattern, a redacted one and a damaged one are classes of their own."""
-    recording = recorded(triage)
-    assert of(create_rag_agent, recording).kind == "other_pattern"
-    again = of(triage, {**recording, "redacted": [["input", "ticket"]]})
-    assert (again.kind, again.why) == ("unreplayable", "redacted")
-    damaged = {**recording, "calls": [{**recording["calls"][0], "outcome": "?"}, *recording["calls"][1:]]}
-    assert of(triage, damaged).why.startswith("damaged: recording.calls.0.outcome: ")
 
 
 def by_desk(tool, **call):
