@@ -123,10 +123,8 @@ def test_an_answer_may_be_given_with_marks() -> None:
 def test_documents_of_the_state_and_the_users_words_bear_an_answer_out() -> None:
     """What a retrieval step left in the state counts, and so does what the user said."""
     agent, _ = make_agent("Refunds take 10 days. You asked on 3 May 2026.")
-    question = {
-        "messages": [("user", "I asked on 3 May 2026: how long do refunds take?")],
-        "documents": ["Refunds take 10 days."],
-    }
+    asked = [("user", "I asked on 3 May 2026: how long do refunds take?")]
+    question = {"messages": asked, "documents": ["Refunds take 10 days."]}
     assert agent.invoke(question)["guardgraph"]["outcome"] == "grounded_answer"
 
 
@@ -201,9 +199,8 @@ class Total:
 @pytest.mark.parametrize(("total", "is_given"), [("76.00 EUR", True), ("78.00 EUR", False)])
 def test_an_answer_in_a_dataclass_is_held_against_its_sources(total: str, is_given: bool) -> None:
     call = AIMessage("", tool_calls=[{"name": "Total", "args": {"total": total}, "id": "s"}])
-    agent = create_agent(
-        ScriptedChatModel(READ, call, call), [read_bill], middleware=[GroundedAnswer()], response_format=Total
-    )
+    script, guard = ScriptedChatModel(READ, call, call), GroundedAnswer()
+    agent = create_agent(script, [read_bill], middleware=[guard], response_format=Total)
     assert (agent.invoke(ASKED).get("structured_response") is not None) == is_given
 
 

@@ -28,19 +28,11 @@ def draw_call(drawn):
     made = []
     for number in range(drawn.choice([0, 0, 1, 1, 2, 3])):
         other = drawn.choice(TOOLS)
-        value = drawn.choice(
-            [None, "others say eve", {"a": {"id": drawn.choice(VALUES)}}, {"id": "bob", "b": {"q": 5}}]
-        )
-        same = other == tool and drawn.random() < 0.4
-        made.append(
-            MadeCall(
-                id=f"r{number + 1}",
-                tool=other,
-                args=args if same else _draw_arguments(drawn),
-                effect=drawn.choice(["read", "write"]),
-                value=value,
-            )
-        )
+        said = [None, "others say eve", {"a": {"id": drawn.choice(VALUES)}}, {"id": "bob", "b": {"q": 5}}]
+        value = drawn.choice(said)
+        again = args if other == tool and drawn.random() < 0.4 else _draw_arguments(drawn)
+        effect = drawn.choice(["read", "write"])
+        made.append(MadeCall(id=f"r{number + 1}", tool=other, args=again, effect=effect, value=value))
     return tool, args, Given(task=task, history=[]), made
 
 
@@ -81,15 +73,16 @@ def _draw_rule(drawn):
         "destructive": (0.2, lambda: True),
         "trusted": (0.2, lambda: tuple(drawn.sample(["a.id", "b.*", "id"], drawn.randint(1, 2)))),
         "authority": (0.3, lambda: tuple(drawn.sample(ARGUMENTS, drawn.randint(0, 2)))),
-        "arguments": (
-            0.5,
-            lambda: {name: _draw_limits(drawn) for name in drawn.sample(ARGUMENTS, drawn.randint(1, 2))},
-        ),
+        "arguments": (0.5, lambda: _draw_limits_of_some(drawn)),
         "forced": (0.1, lambda: {drawn.choice(ARGUMENTS): drawn.choice(["bob", "5"])}),
         "approve": (0.4, lambda: drawn.choice(["unsupported", "always", "never", "refuse"])),
         "max_calls": (0.2, lambda: drawn.choice([0, 1, 2])),
     }
     return {name: make() for name, (share, make) in fields.items() if drawn.random() < share}
+
+
+def _draw_limits_of_some(drawn):
+    return {name: _draw_limits(drawn) for name in drawn.sample(ARGUMENTS, drawn.randint(1, 2))}
 
 
 def _draw_limits(drawn):

@@ -57,7 +57,6 @@ def judge(tmp_path):
 
 
 WIDER = [
-    (TOOLS, "tools_execution: [look, pay]", "tools_execution: [look, pay, wire]", None),
     (TOOLS.replace("policy: [look, pay]", "policy: [look]"), "policy: [look]", "policy: [look, pay]", "call"),
     (TOOLS, "max: 100", "max: 101", "call"),
     (TOOLS, "[x.com]", "[x.com, y.com]", "call"),
@@ -84,9 +83,6 @@ def test_what_is_newly_allowed_has_an_example_and_the_way_back_has_none(old, was
     """A loosened setting is wider, with an example of its kind; where the change is taken back nothing is wider."""
     new = old.replace(was, becomes)
     found = judge(old, new)
-    if kind is None:  # a tool that no list of requests names is not called
-        assert found.verdict == "at_most"
-        return
     assert (found.verdict, {each.kind for each in found.widenings}) == ("wider", {kind})
     is_twofold = becomes.startswith(("authority", "approve: never", "to: {allowed", "[policy"))
     assert is_twofold or judge(new, old).verdict in ("at_most", "unknown")
@@ -94,7 +90,8 @@ def test_what_is_newly_allowed_has_an_example_and_the_way_back_has_none(old, was
 
 @pytest.mark.parametrize(("trusted", "verdict"), [("[account.id]", "unknown"), ("[]", "at_most")])
 def test_a_denied_tool_licenses_what_it_brought_before_only_by_trusted_fields(trusted, verdict, judge):
-    """A run that goes on under NEW may have its results: another authority of it changes what they license."""
+    """A run that goes on under NEW may have its results; a tool that no list of requests names is not called."""
+    assert judge(TOOLS, TOOLS.replace("execution: [look, pay]", "execution: [look, pay, wire]")).verdict == "at_most"
     old = TOOLS.replace("look: {effect: read}", f"look: {{trusted: {trusted}}}")
     old = old.replace("policy:\n", "policy:\n  denied_tools: [look]\n")
     assert "denied_tools" in old
@@ -217,9 +214,8 @@ def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
 def test_the_workflow_file_makes_the_comment(kept):
     """The step of the public workflow that reviews runs as it stands: it fails on what is newly allowed."""
     folder, _ = kept
-    make_payer(**load_policy("tools.yaml").settings(), recorder=sql_store("sqlite:///runs.db")).invoke(
-        {"task": "Pay 200 to acme."}, {"configurable": {"thread_id": "a"}}
-    )
+    agent = make_payer(**load_policy("tools.yaml").settings(), recorder=sql_store("sqlite:///runs.db"))
+    agent.invoke({"task": "Pay 200 to acme."}, {"configurable": {"thread_id": "a"}})
     commit("tools.yaml")
     (folder / "tools.yaml").write_text(PAY.replace("max: 100", "max: 500"))
     job = YAML(typ="safe").load(ROOT / "examples" / "policy_review" / "policy-review.yml")["jobs"]["review"]
@@ -237,16 +233,14 @@ def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
     folder, recordings = kept
     good = recordings[:3]
     (folder / "good.txt").write_text("\n".join(each["run_id"] for each in good))
-    (folder / "new.yaml").write_text(
-        run("policy", "suggest", "--store", "runs.jsonl", "--good", "good.txt", "--graph", "payer:make").stdout
-    )
+    asked = ("policy", "suggest", "--store", "runs.jsonl", "--good", "good.txt", "--graph", "payer:make")
+    (folder / "new.yaml").write_text(run(*asked).stdout)
     tight = load_policy("new.yaml")
     assert f"# needed by {good[0]['run_id']}" in (folder / "new.yaml").read_text()
     found = review_policies(load_policy("tools.yaml"), tight, recordings, create=make_payer)
     assert (found.subsumption.verdict, found.same) == ("at_most", 5)
-    assert [(each.change, each.runs, each.run_id) for each in found.parted] == [
-        ("newly_refused", 1, recordings[3]["run_id"])
-    ]
+    [parted] = found.parted
+    assert (parted.change, parted.runs, parted.run_id) == ("newly_refused", 1, recordings[3]["run_id"])
 
 
 @pytest.mark.parametrize(
