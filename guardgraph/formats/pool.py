@@ -10,22 +10,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from multiprocessing import Pipe
 from pathlib import Path
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Timer
 from time import monotonic
 from typing import Final
 from weakref import finalize
 
-from guardgraph.formats.extraction import (
-    OUT_OF_MEMORY,
-    Extracted,
-    ExtractionFailed,
-    FrameTooLong,
-    Kind,
-    read_child_answer,
-    receive,
-    send,
-)
+from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, Kind, read_child_answer
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
 
@@ -53,16 +45,13 @@ class Child:
         if not sys.executable:
             raise ConfigurationError("sys.executable is empty; pages are read in a process of this Python")
         boot = FIND_LIBRARIES + _BOOT
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-X", "utf8", "-c", boot, str(memory), *list_library_paths(_LIBRARIES)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, cwd="/", env={},
-            start_new_session=True,  # a terminal's Ctrl-C is the library's affair
-        )  # fmt: skip
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._asks, self._answers = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._asks, False)
-        os.set_blocking(self._answers, False)
+        self._pipe, theirs = Pipe()  # of bytes alone: nothing that is read can run code
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-B", "-X", "utf8", "-c", boot, str(memory), *list_library_paths(_LIBRARIES)],
+                stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", env={},
+                start_new_session=True,  # a terminal's Ctrl-C is the library's affair
+            )  # fmt: skip
         self.asked = 0  # how often it was asked
 
     @property
@@ -74,21 +63,25 @@ class Child:
         """End it."""
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        self._pipe.close()
 
     def ask(self, head: bytes, content: bytes, *, most: int, deadline: float) -> bytes:
         """Return the answer to a question. After any exception the child cannot be asked again."""
         self.asked += 1
+        ending = Timer(deadline - monotonic(), self._process.kill)  # it reads and answers at once, or not at all
+        ending.start()
         try:
-            send(self._asks, head, deadline)
-            send(self._asks, content, deadline)
-            return receive(self._answers, most, deadline)
-        except FrameTooLong:
+            self._pipe.send_bytes(head)
+            self._pipe.send_bytes(content)
+            return self._pipe.recv_bytes(most)
+        except (EOFError, OSError) as error:
+            if monotonic() >= deadline:
+                raise TimeoutError from None
+            if isinstance(error, EOFError | ConnectionError):
+                raise self._explain_child_death() from None
             raise ExtractionFailed("too_large", {"limit": "max_chars"}) from None
-        except (EOFError, BrokenPipeError):
-            raise self._explain_child_death() from None
+        finally:
+            ending.cancel()
 
     def _explain_child_death(self) -> ExtractionFailed:
         try:

@@ -10,9 +10,10 @@ import sys
 import warnings
 from contextlib import suppress
 from importlib import import_module
+from multiprocessing.connection import Connection
 from typing import Any, Final
 
-from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, pack_answer, receive_all, send_all
+from guardgraph.formats.extraction import OUT_OF_MEMORY, Extracted, ExtractionFailed, pack_answer
 
 _OPEN_FILES: Final = 32
 _DENIED: Final = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.system")
@@ -21,17 +22,15 @@ _DENIED: Final = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spaw
 
 def main(memory: int) -> None:
     """Answer every question within limits, and end when the pipe is closed."""
-    asks, answers = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)  # whatever a library prints is no answer
+    pipe = Connection(os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     confine_process(memory)
     warnings.simplefilter("ignore")
     try:
-        answer_all(asks, answers)
+        answer_all(pipe)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
-    except BrokenPipeError:
+    except ConnectionError:
         return  # nobody waits for the answer any more
 
 
@@ -44,12 +43,13 @@ def confine_process(memory: int) -> None:
     sys.addaudithook(_deny_audit_event)
 
 
-def answer_all(asks: int, answers: int) -> None:
+def answer_all(pipe: Connection) -> None:
     """Answer every question, until nobody asks any more."""
-    while (head := receive_all(asks)) is not None and (content := receive_all(asks)) is not None:
-        question = json.loads(head)
-        _limit_work(question["seconds"])
-        send_all(answers, _pack_child_answer(content, question))
+    with suppress(EOFError):
+        while True:
+            question, content = json.loads(pipe.recv_bytes()), pipe.recv_bytes()
+            _limit_work(question["seconds"])
+            pipe.send_bytes(_pack_child_answer(content, question))
 
 
 def _limit_work(seconds: float) -> None:

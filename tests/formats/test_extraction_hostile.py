@@ -27,14 +27,10 @@ from guardgraph.formats.extraction import (
     EXTRACTION_FAILURES,
     Extracted,
     ExtractionFailed,
-    FrameTooLong,
     pack_answer,
-    pack_frame,
     read_child_answer,
-    receive,
-    send,
 )
-from guardgraph.formats.pool import Pool
+from guardgraph.formats.pool import Child, Pool
 
 HERE = Path(__file__).parent
 MEMORY = 300 << 20
@@ -275,18 +271,16 @@ class TestAnswers:
             read = failure
         assert isinstance(read, Extracted) or read.reason in EXTRACTION_FAILURES
 
-    def test_a_pipe_is_read_no_further_and_no_longer_than_it_may_be(self):
-        reading, writing = os.pipe()
-        for end in (reading, writing):
-            os.set_blocking(end, False)
-        with pytest.raises(TimeoutError):
-            receive(reading, 9, time.monotonic() + 0.05)
-        os.write(writing, pack_frame(b"x" * 100))
-        with pytest.raises(FrameTooLong):
-            receive(reading, 99, time.monotonic() + 9)
-        with pytest.raises(TimeoutError):
-            send(writing, b"x" * 10**7, time.monotonic() + 0.05)
-        os.close(reading)
-        with pytest.raises(BrokenPipeError):
-            send(writing, b"x", time.monotonic() + 9)
-        os.close(writing)
+    @pytest.mark.process
+    def test_an_answer_is_not_read_beyond_what_it_may_have_nor_waited_for_beyond_the_deadline(self):
+        head = {"kind": "text", "libraries": (), "charset": None, "url": "", "seconds": 30, "max_chars": 99}
+        asked = json.dumps(head).encode(), b"x" * 10**7
+        child = Child(MEMORY)
+        with pytest.raises(ExtractionFailed, match="too_large"):
+            child.ask(*asked, most=9, deadline=time.monotonic() + 30)
+        child.close()
+        for wait in (0.05, -1):
+            child = Child(MEMORY)
+            with pytest.raises(TimeoutError):
+                child.ask(*asked, most=10**6, deadline=time.monotonic() + wait)
+            child.close()

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from pdf_files import pdf_of
 
 import guardgraph
 from guardgraph.formats import worker
-from guardgraph.formats.extraction import read_child_answer, receive_all, send_all
+from guardgraph.formats.extraction import read_child_answer
 from guardgraph.formats.pool import _LIBRARIES, _LIBRARIES_FOR, FIND_LIBRARIES, list_library_paths
 from guardgraph.plain.errors import ConfigurationError
 
@@ -22,20 +24,19 @@ PAGE = b"<title>Fees</title><main><h1>Fees</h1><p>None at all.</p></main>"
 def asked(content: bytes, kind: str, **changed: object):
     """Return what the child's side answers to one question, as our side reads it."""
     head = {"kind": kind, "libraries": (), "charset": None, "url": "", "seconds": 1e6, "max_chars": 1000, **changed}
-    asks, ours = os.pipe()
-    theirs, answers = os.pipe()
-    for part in (json.dumps(head).encode(), content):  # a pipe holds so much
-        send_all(ours, part)
-    os.close(ours)
-    try:
-        worker.answer_all(asks, answers)
-    finally:
-        os.close(answers)
-        os.close(asks)
-    answer = receive_all(theirs)
-    os.close(theirs)
-    assert answer is not None
-    return read_child_answer(answer)
+    (ours, theirs), answers = Pipe(), []
+
+    def ask() -> None:
+        with ours:
+            ours.send_bytes(json.dumps(head).encode())
+            ours.send_bytes(content)
+            answers.append(ours.recv_bytes())
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    worker.answer_all(theirs)
+    asking.join()
+    return read_child_answer(*answers)
 
 
 def test_what_cannot_be_read_is_answered(monkeypatch):

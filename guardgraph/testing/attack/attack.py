@@ -37,11 +37,6 @@ class AttackedAgent:
     attacker: Attacker
     made: int = 0
 
-    @property
-    def calls_by_name(self) -> bool:
-        """Whether its model names the tools that are called: it has a table of them, or is an agent of LangChain's."""
-        return not isinstance(self.graph, GuardedGraph) or self.graph.frame.table is not None
-
     def make_run(self, run: AttackedRun) -> tuple[DrivenEnding, list[Breach]]:
         """Make one run, and judge it."""
         self.made += 1
@@ -77,7 +72,8 @@ class AttackReport:
             known = graph.frame.catalogue.find(name.removeprefix("stopped:"))
             name = name if known is None else f"stopped:{known.reason}"
         self.endings[name] += 1
-        if agent.calls_by_name:
+        # A pattern without a table of tools calls what its nodes name, and not its model.
+        if not isinstance(graph, GuardedGraph) or graph.frame.table is not None:
             self.unruled.update(call.tool for call in run.performed if policy is None or call.tool not in policy.rules)
         for finding in {each.key: each for each in findings}.values():
             if finding.key in self.found:

@@ -114,7 +114,8 @@ class Attacker:
         self.policy: ToolPolicy | None = None
         # What a cut run still does is its own, and not the next's.
         self._run: ContextVar[AttackedRun] = ContextVar("run")
-        self.model = _AttackingModel(self)
+        self.model = ScriptedChatModel(model_name="attacker")
+        self.model._script = self  # type: ignore[assignment]  # which plays what it makes up
 
     def tools(self, tools: Iterable[ToolT] | Mapping[str, NamedTool], policy: ToolPolicy | None = None) -> Any:
         """Return tools as an agent takes them: each is called, and what it brings may be poisoned.
@@ -175,10 +176,6 @@ class Attacker:
     def rule_of(self, tool: str) -> ToolRule:
         """Return the rule of a tool, that of an unknown one where nothing names it."""
         return ToolRule() if self.policy is None else self.policy.rule_of(tool)
-
-    def list_scripted_calls(self) -> list[Any]:
-        """Return nothing: a model under attack keeps no calls."""
-        return []
 
     def play_script_item(self, call: ModelCall) -> Any:
         """Return the next reply of the model."""
@@ -260,11 +257,3 @@ def _raise_if_planned(move: JsonObject) -> JsonObject:
     if "raises" in move:
         raise FAILURES[move["raises"]]("under attack")
     return move
-
-
-class _AttackingModel(ScriptedChatModel):
-    """A chat model whose script an attacker makes up."""
-
-    def __init__(self, attacker: Attacker) -> None:
-        super().__init__(model_name="attacker")
-        self._script = attacker  # type: ignore[assignment]

@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from guardgraph.graphs.declaring import Declaration
 from guardgraph.graphs.running.frame import Frame
@@ -33,7 +34,14 @@ _LEAST_SECONDS: Final = 60.0
 _DENIES: Final = (Tightens.union, Tightens.denied_scopes)
 _ALLOWS: Final = (Tightens.intersection, Tightens.hosts, Tightens.scopes, Tightens.links)
 
-Note: TypeAlias = Callable[[], None]  # told whenever a mutant forgets something
+
+class _MutantNode(NamedTuple):
+    """A node whose body forgets something."""
+
+    item: Declaration
+    body: Body
+    frame: Frame
+    note: Callable[[], None]  # told whenever it does
 
 
 class _Anything(tuple[str, ...]):
@@ -52,111 +60,88 @@ def _loosen(settings: Any, kinds: Sequence[Tightens], by: Callable[[Any], Any]) 
     return settings.model_copy(update=loose)
 
 
-def _make_guard_mutant(forget: Callable[[Run[Any, Any]], Run[Any, Any]]) -> Callable[..., Body | None]:
-    """Return what lets guards judge by other settings."""
-
-    def make_body_that_forgets(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
-        def judge(state: Any, run: Run[Any, Any]) -> Any:
-            note()
-            return body(state, forget(run))
-
-        return judge if item.kind == "guard" else None
-
-    return make_body_that_forgets
+def _forget_lists(node: _MutantNode, state: Any, run: Run[Any, Any]) -> Any:
+    if node.item.kind == "guard":
+        node.note()
+        policy = _loosen(_loosen(run.policy, _ALLOWS, _Anything), _DENIES, lambda _: ())
+        run = run._replace(policy=policy)
+    return node.body(state, run)
 
 
-def _forget_approval(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
-    """A guard that may ask a person or act never asks."""
-    asking = [way for way in item.to if frame.declarations[way].kind == "review"]
-    acting = [way for way in item.to if frame.declarations[way].effects]
-    if item.kind != "guard" or not asking or not acting:
-        return None
-
-    def judge(state: Any, run: Run[Any, Any]) -> Any:
-        passed = body(state, run)
-        if isinstance(passed, Pass) and passed.to in asking:
-            note()
-            return passed._replace(to=acting[0])
-        return passed
-
-    return judge
+def _forget_limits(node: _MutantNode, state: Any, run: Run[Any, Any]) -> Any:
+    if node.item.kind == "guard":
+        node.note()
+        run = run._replace(budget=_loosen(run.budget, [Tightens.smallest], lambda most: most and most * 1000))
+    return node.body(state, run)
 
 
-def _forget_review(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
-    """The guard behind a question takes every answer for an approval."""
-    asked = [each for each in frame.declarations.values() if each.kind == "review" and item.name in each.to]
-    if item.kind != "guard" or not asked:
-        return None
-    raw = [channel for each in asked for channel in each.writes]
-
-    def judge(state: Any, run: Run[Any, Any]) -> Any:
-        for channel in raw:
-            answer = Outcome.unpacked(state[channel]) if isinstance(state.get(channel), str) else None
-            if answer is not None and answer.form == "failure" and answer.content["reason"] == "review_rejected":
-                note()
-                said = {**answer.content["details"], "decision": "approve"}
-                state = {**state, channel: Outcome("value", said, answer.about).packed()}
-        return body(state, run)
-
-    return judge
+def _forget_approval(node: _MutantNode, state: Any, run: Run[Any, Any]) -> Any:
+    passed, known = node.body(state, run), node.frame.declarations
+    asking = [way for way in node.item.to if known[way].kind == "review"]
+    acting = [way for way in node.item.to if known[way].effects]
+    if node.item.kind == "guard" and acting and isinstance(passed, Pass) and passed.to in asking:
+        node.note()
+        return passed._replace(to=acting[0])
+    return passed
 
 
-def _exchange_argument(item: Declaration, body: Body, note: Note, frame: Frame) -> Body | None:
-    """A node that acts calls with another argument than the one that guards passed and a person was shown."""
-    if item.kind != "act" or (frame.has_effects and not item.effects):
-        return None
+def _forget_review(node: _MutantNode, state: Any, run: Run[Any, Any]) -> Any:
+    known = node.frame.declarations.values() if node.item.kind == "guard" else ()
+    asked = (each for each in known if each.kind == "review" and node.item.name in each.to)
+    for channel in [channel for each in asked for channel in each.writes]:
+        answer = Outcome.unpacked(state[channel]) if isinstance(state.get(channel), str) else None
+        if answer is not None and answer.form == "failure" and answer.content["reason"] == "review_rejected":
+            node.note()
+            said = {**answer.content["details"], "decision": "approve"}
+            state = {**state, channel: Outcome("value", said, answer.about).packed()}
+    return node.body(state, run)
 
+
+def _exchange_argument(node: _MutantNode, state: Any, run: Run[Any, Any]) -> Any:
+    work = node.body(state, run)
+    if node.item.kind != "act" or (node.frame.has_effects and not node.item.effects):
+        return work
+    return _exchange_calls(node, work)
+
+
+def _exchange_calls(node: _MutantNode, work: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     def exchange(call: Any) -> Any:
         if not isinstance(call, Call) or not isinstance(call.request, dict) or not call.request:
             return call
-        note()
+        node.note()
         numbers = [name for name, value in call.request.items() if is_number(value)]
         name = next(iter([*numbers, *call.request]))
         value: Any = call.request[name]
         return replace(call, request={**call.request, name: value + 1 if numbers else f"{value}x"})
 
-    def act(state: Any, run: Run[Any, Any]) -> Generator[Any, Any, Any]:
-        work = body(state, run)
-        asked = next(work)
-        while True:
-            try:
-                changed = [exchange(each) for each in asked] if isinstance(asked, list) else exchange(asked)
-                asked = work.send((yield changed))
-            except StopIteration as end:
-                return end.value
-
-    return act
+    asked = next(work)
+    while True:
+        changed = [exchange(each) for each in asked] if isinstance(asked, list) else exchange(asked)
+        try:
+            asked = work.send((yield changed))
+        except StopIteration as end:
+            return end.value
 
 
-_FORGETS: Final[dict[str, Callable[..., Body | None]]] = {
-    "lists": _make_guard_mutant(
-        lambda run: run._replace(policy=_loosen(_loosen(run.policy, _ALLOWS, _Anything), _DENIES, lambda _: ()))
-    ),
-    "approval": _forget_approval,
-    "review": _forget_review,
-    "budget": _make_guard_mutant(
-        lambda run: run._replace(budget=_loosen(run.budget, [Tightens.smallest], lambda most: most and most * 1000))
-    ),
-    "argument": _exchange_argument,
+_MUTANTS: Final[dict[str, tuple[str, Callable[[_MutantNode, Any, Run[Any, Any]], Any]]]] = {
+    "lists": ("guards let every name through", _forget_lists),
+    "approval": ("nobody is asked, and the call is made", _forget_approval),
+    "review": ("every answer of a person is an approval", _forget_review),
+    "budget": ("guards judge by limits a thousand times as high", _forget_limits),
+    "argument": ("a call that acts has another argument than the one that was judged and shown", _exchange_argument),
 }
-MUTANTS: Final = {
-    "lists": "guards let every name through",
-    "approval": "nobody is asked, and the call is made",
-    "review": "every answer of a person is an approval",
-    "budget": "guards judge by limits a thousand times as high",
-    "argument": "a call that acts has another argument than the one that was judged and shown",
-}
-"""By name: what a mutant does."""
+MUTANTS: Final = {name: said for name, (said, _) in _MUTANTS.items()}  # by name: what a mutant does
 
 
 @contextmanager
-def forgetting(mutant: str, note: Note = lambda: None) -> Iterator[None]:
+def forgetting(mutant: str, note: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Let all guards and nodes of patterns that are made meanwhile be a mutant's, of one of `MUTANTS`."""
     make_node = GrammarNode.__init__
 
     def make_mutant(node: GrammarNode, declaration: Declaration, body: Body | None, frame: Frame) -> None:
         make_node(node, declaration, body, frame)
-        node.body = (body and _FORGETS[mutant](declaration, body, note, frame)) or body
+        if body is not None:
+            node.body = partial(_MUTANTS[mutant][1], _MutantNode(declaration, body, frame, note))
 
     GrammarNode.__init__ = make_mutant  # type: ignore[assignment, method-assign]
     try:
@@ -177,33 +162,25 @@ def try_mutants(tests: str, mutants: Iterable[str] = tuple(MUTANTS)) -> dict[str
     if not any(Path(part).name in ("pytest", "py.test") for part in command):
         allowed = "a command of pytest is required, such as 'pytest -x'"
         raise ConfigurationError(f"--tests: {allowed}; given: {tests!r:.200}")
-    began = time.monotonic()
-    code, _ = _run_tests_with_mutant(command, None, None)
-    if code:
-        raise ConfigurationError(f"--tests {tests!r:.200}: the tests fail without a mutant, exit code {code}")
-    seconds = max(_LEAST_SECONDS, 5 * (time.monotonic() - began))
-    found = dict[str, str]()
-    for mutant in mutants:
-        code, was_used = _run_tests_with_mutant(command, mutant, seconds)
-        found[mutant] = "unused" if not was_used else "noticed" if code else "unnoticed"
+    found, seconds, began = dict[str, str](), None, time.monotonic()
+    for mutant in ("", *mutants):  # first without one
+        with tempfile.TemporaryDirectory() as folder:
+            notes, plugins = Path(folder) / "notes", filter(None, (os.environ.get("PYTEST_PLUGINS"), __name__))
+            environ = {**os.environ, MUTANT: mutant, NOTES: str(notes), "PYTEST_PLUGINS": ",".join(plugins)}
+            try:
+                silent: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+                code = subprocess.run(command, env=environ, timeout=seconds, check=False, **silent).returncode
+            except subprocess.TimeoutExpired:
+                code = 1
+            except OSError as error:
+                raise ConfigurationError(f"--tests: {command[0]!r:.200} cannot be started: {error.strerror}") from None
+            was_used = notes.exists()
+        if mutant:
+            found[mutant] = "unused" if not was_used else "noticed" if code else "unnoticed"
+        elif code:
+            raise ConfigurationError(f"--tests {tests!r:.200}: the tests fail without a mutant, exit code {code}")
+        seconds = seconds or max(_LEAST_SECONDS, 5 * (time.monotonic() - began))
     return found
-
-
-def _run_tests_with_mutant(command: Sequence[str], mutant: str | None, seconds: float | None) -> tuple[int, bool]:
-    """Run tests, with a mutant where one is named; return their exit code, and whether the mutant forgot anything."""
-    with tempfile.TemporaryDirectory() as folder:
-        notes, environ = Path(folder) / "notes", dict(os.environ)
-        if mutant is not None:
-            plugins = filter(None, (environ.get("PYTEST_PLUGINS"), __name__))
-            environ |= {MUTANT: mutant, NOTES: str(notes), "PYTEST_PLUGINS": ",".join(plugins)}
-        try:
-            silent: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-            code = subprocess.run(command, env=environ, timeout=seconds, check=False, **silent).returncode
-        except subprocess.TimeoutExpired:
-            code = 1
-        except OSError as error:
-            raise ConfigurationError(f"--tests: {command[0]!r:.200} cannot be started: {error.strerror}") from None
-        return code, notes.exists()
 
 
 def pytest_configure(config: Any) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from langchain_core.utils.json_schema import dereference_refs
+
 from guardgraph.guards.tools.values import is_trusted_leaf, list_leaves
 from guardgraph.plain.json import JsonObject
 
@@ -67,38 +69,32 @@ class Known:
                 return self.chance.choice(fitting)
         return self.chance.choice(SENTENCES) if "string" in kinds else 1
 
-    def draw_from_schema(self, schema: JsonObject, top: Any = None) -> Any:
-        """Return a value of a JSON schema."""
-        top, chance = schema if top is None else top, self.chance
-        if "$ref" in schema:
-            at = top
-            for key in str(schema["$ref"]).removeprefix("#/").split("/"):
-                at = at.get(key, {})
-            return self.draw_from_schema(at, top)
+    def draw_from_schema(self, schema: JsonObject) -> Any:
+        """Return a value of a JSON schema without references."""
+        chance = self.chance
         if "const" in schema or "enum" in schema:
             among = [schema["const"]] if "const" in schema else schema["enum"]
             return chance.choice(among) if among and chance.random() < 0.95 else self.draw("string")
-        for key in ("anyOf", "oneOf"):
-            if schema.get(key):
-                return self.draw_from_schema(chance.choice(schema[key]), top)
+        if ways := schema.get("anyOf") or schema.get("oneOf"):
+            return self.draw_from_schema(chance.choice(ways))
         given = schema.get("type", "object" if "properties" in schema else "string")
         kind = chance.choice(given) if isinstance(given, list) else given
         if kind == "object":
-            return self._draw_object(schema, top)
+            return self._draw_object(schema)
         if kind == "array":
             most = min(schema.get("maxItems", 3), 3)
             # more than a list may have, now and then
             count = most + 40 if chance.random() < 0.02 else chance.randint(min(1, most), max(1, most))
-            return [self.draw_from_schema(schema.get("items") or {}, top) for _ in range(count)]
+            return [self.draw_from_schema(schema.get("items") or {}) for _ in range(count)]
         if kind in ("number", "integer") and "maximum" in schema and chance.random() < 0.8:
             least = int(schema.get("minimum", 0))
             return chance.randint(least, max(least, int(schema["maximum"])))
         return None if kind == "null" else self.draw(str(kind), *(["integer"] if kind == "number" else []))
 
-    def _draw_object(self, schema: JsonObject, top: Any) -> JsonObject:
+    def _draw_object(self, schema: JsonObject) -> JsonObject:
         named, required, chance = schema.get("properties") or {}, schema.get("required") or (), self.chance
         drawn = {
-            name: self.draw_from_schema(each, top)
+            name: self.draw_from_schema(each)
             for name, each in named.items()
             if name in required or chance.random() < 0.6
         }
@@ -140,14 +136,15 @@ class Known:
         move: JsonObject
         if tools and chance.random() < 0.75:
             calls = list[JsonObject]()
-            for _ in range(chance.choice((1, 1, 1, 2, 3))):
-                tool = chance.choice(tools)
+            for tool in chance.choices(tools, k=chance.choice((1, 1, 1, 2, 3))):
                 name = tool["name"] if chance.random() < 0.96 else chance.choice(("rm", "", "wipe_disk"))
-                calls.append({"name": name, "args": self.draw_from_schema(tool.get("parameters") or {})})
+                calls.append(
+                    {"name": name, "args": self.draw_from_schema(dereference_refs(tool.get("parameters") or {}))}
+                )
             calls = calls * 12 if chance.random() < 0.02 else calls
             move = {"calls": calls, "says": chance.choice(("", "", *SENTENCES))}
         elif schema is not None and not tools:
-            move = {"says": self.draw_from_schema(schema)}
+            move = {"says": self.draw_from_schema(dereference_refs(schema))}
         else:
             move = {"says": self.draw("string") if chance.random() < 0.5 else chance.choice(SENTENCES)}
         if drawn > 0.98:
