@@ -109,6 +109,7 @@ def test_the_verb_of_a_tool_is_what_its_name_and_its_description_begin_with():
     assert not claims("You ordered the lamp on Monday. It was ordered and shipped with the others.")
     assert claims("Your address has been successfully changed.")
     assert claims("The file has been removed.")
+    assert claims("The file was removed by me today.")
     assert not claims("Your address was changed.", "update_address")
 
 

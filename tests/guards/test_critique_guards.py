@@ -11,6 +11,7 @@ from tables import each_row
 from guardgraph.grounding.words import has_phrase
 from guardgraph.guards.self_critique.critique import (
     Change,
+    check_decision_execution,
     check_measured_changes,
     find_unapplied_changes,
     list_changes_by_stems,
@@ -68,6 +69,18 @@ def test_risks_and_markers_are_words_of_the_policy(critique: Any, expected: str 
     risks = [{"type": kind, "note": "n"} for kind in critique.pop("risks", [])]
     raw = {"decision": "revise", **critique, "risks": risks}
     assert outcome(read, raw, policy=SUPPORT).get("stop") == expected
+
+
+@each_row(
+    ("execution", "denied", "reason"),
+    [
+        (["approve"], [], None),
+        (["revise"], [], "critique_decision_denied_execution:approve"),
+        (["approve"], ["approve"], "critique_decision_denied_listed:approve"),
+    ],
+)
+def test_a_decision_is_on_the_execution_list(execution, denied, reason):
+    assert outcome(check_decision_execution, "approve", execution, denied=denied).get("stop") == reason
 
 
 @each_row("markers", [{}, {"": "include"}, {"SAY IT": "include"}, {"SAY": "say"}])

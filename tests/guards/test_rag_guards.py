@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.guards.answers import is_partial, judge_answer
+from guardgraph.guards.answers import is_partial, judge_answer, read_workings
 from guardgraph.guards.rag import answer as answer_guards
 from guardgraph.guards.rag import intent as intent_guards
 from guardgraph.guards.rag import retrieval as retrieval_guards
+from guardgraph.guards.rag.passages import add_citation_spans
 from guardgraph.guards.stop import LONGEST_QUESTION
 from guardgraph.state.rag import RAG_REASONS, RagPolicy
 
@@ -252,6 +253,10 @@ def test_marks_of_an_answer_are_citations_of_their_sentences():
     assert (read.text, read.is_marked) == ("It is up. It is fast.", True)
     assert [sentence.ids for sentence in read.sentences] == [("a",), ("b",)]
     assert [item["doc_id"] for item in read.details] == ["a", "b"]
+    read = answer_guards.read_answer("It is up. [a] It is red.", [], chunks, must_cite=True)
+    assert [sentence.ids for sentence in read.sentences] == [("a",), ("a",)]
+    stop = stop_of(answer_guards.read_answer, "It is up. [a]\n\nIt is red.", [], chunks, must_cite=True)
+    assert (stop.reason, stop.evidence) == ("invalid_answer:uncited_sentence", {"sentence": "It is red."})
     assert not answer_guards.read_answer("It is up.", ["a", "b"], chunks, must_cite=False).is_marked
     assert answer_guards.read_answer("It is up.", ["a"], chunks, must_cite=False).is_marked
     stop = stop_of(answer_guards.read_answer, "It is up. [z]", ["a"], chunks, must_cite=False)
@@ -280,9 +285,45 @@ def test_a_quote_stands_in_what_its_sentence_cites(answer, refused):
         assert (stop.reason, stop.evidence) == ("invalid_answer:quote_not_in_source", shown)
 
 
-def test_a_marked_answer_is_partial_where_it_is_more_than_doubtful():
+def test_what_is_read_and_judged_of_an_answer():
+    """Workings are texts; links always stop; marks are partial where one is more than doubtful."""
+    assert (read_workings({"workings": ["1 + 1"]}), read_workings({}), read_workings("x")) == (["1 + 1"], [], [])
+    assert stop_of(read_workings, {"workings": ["1", 2]}).reason == "llm_invalid_schema"
     assert not is_partial([{"verdict": "doubtful"}])
     assert is_partial([{"verdict": "doubtful"}, {"verdict": "unsupported"}])
+    read = answer_guards.read_answer("See evil.io.", ["a"], [chunk("a", "See.")], must_cite=False)
+    judged = judge_answer(check(read, "q"), RagPolicy(on_unsupported="mark", on_doubt="mark"))
+    assert (judged.stops, judged.refusal.evidence) == (True, {"unsupported": ["evil.io"]})
+    assert judged.refusal.reason == "invalid_answer:unsupported_link"
+
+
+def test_only_the_users_turns_license():
+    read = answer_guards.read_answer("It has 20 seats.", ["a"], [chunk("a", "It has seats.")], must_cite=False)
+    for role, verdict in (("user", "supported"), ("assistant", "unsupported")):
+        task = {"question": "q", "history": [{"role": role, "content": "I think of 20 seats."}]}
+        checked = answer_guards.check_answer_sentences(read, task=task, workings=[], policy=POLICY)
+        assert checked.verdict == verdict
+
+
+def test_a_citation_says_which_sentences_rest_on_it_and_where_its_evidence_stands():
+    """By marks, or by the words that they share; a source on which none rests has no place in its document."""
+    chunks = [
+        chunk("a", "It is up. It is red.", span=[10, 30]),
+        chunk("b", "Ada pays the bill."),
+        chunk("c", "Bob left."),
+    ]
+    for answer, cited, by in (
+        ("It is red. [a] Ada pays. [b]", ["c"], "cited"),
+        ("It is red. Ada pays.", [*"abc"], "words"),
+    ):
+        read = answer_guards.read_answer(answer, cited, chunks, must_cite=by == "cited")
+        first, second, third = (
+            [detail[key] for key in ("doc_id", "spans_by", "answer_spans", "document_span", "passage_span")]
+            for detail in sorted(add_citation_spans(read, check(read, "q")), key=lambda detail: detail["doc_id"])
+        )
+        assert first == ["a", by, [[0, 10]], [20, 30], [10, 30]]
+        assert second == ["b", by, [[11, 20]], [0, 18], [0, 18]]
+        assert third == ["c", by, [], None, [0, 9]]
 
 
 @each_row("span", [[0, True], [5, 5], [-1, 3], [0], "x", [0.0, 5]])

@@ -11,7 +11,15 @@ from tables import each_row
 
 from guardgraph.guards.answers import judge_answer
 from guardgraph.guards.research.answer import check_answer_sentences, describe_citation, parse_research_answer
-from guardgraph.guards.research.notes import number_notes, parse_notes, read_text_notes, verify_notes
+from guardgraph.guards.research.notes import (
+    drop_unverified_notes,
+    number_notes,
+    parse_notes,
+    place_notes,
+    read_text_notes,
+    show_note,
+    verify_notes,
+)
 from guardgraph.guards.research.pages import (
     MOST_LINKED_HOSTS,
     SHOWN_CHARS,
@@ -22,7 +30,7 @@ from guardgraph.guards.research.pages import (
     parse_source_page,
     show_source_page,
 )
-from guardgraph.guards.research.sources import sort_read_pages
+from guardgraph.guards.research.sources import map_final_page_urls, merge_found_sources, sort_read_pages
 from guardgraph.guards.stop import Stop
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.research import ResearchPolicy
@@ -204,6 +212,44 @@ def test_any_note_gets_a_verdict(claim, quote, url, title):
     assert verdict.get("stop", "verification_failed:").startswith("verification_failed:")
     answer = {"answer": notes[0]["claim"], "citations": ["n1"]}
     assert refusal(answer, notes) is None
+
+
+def test_a_note_is_placed_in_its_page():
+    """By the URL where the page was in the end: title and day are the page's, and the quote has its place in it."""
+    said = {"title": "T", "published_at": "2026-01-02", "body": "It is: one two three.", "final_url": "https://b.io/y"}
+    given = [note(url="https://b.io/y", quote="one two", title="", published_at=""), note(url="https://c.io/")]
+    guessed, other = place_notes(given, pages={"https://a.io/x": {**said, "declared_date": ""}})
+    placed = {"url": "https://b.io/y", "host": "b.io", "asked_url": "https://a.io/x", "title": "T"}
+    dated = {"published_at": "", "guessed_date": "2026-01-02", "start": 7, "end": 14}
+    assert guessed == {**given[0], **placed, **dated}
+    assert other == given[1]
+    assert place_notes(given[:1], pages={"https://a.io/x": said})[0]["published_at"] == "2026-01-02"
+    assert show_note(guessed).keys() == given[0].keys()
+    assert number_notes([{"id": "n1"}, {}, {"id": "x"}], before=["n1"]) == [{"id": "n2"}, {"id": "n3"}, {"id": "x"}]
+
+
+def test_notes_that_do_not_verify_are_left_out_with_their_first_issue():
+    """In their order and with their ids; the others stay."""
+    notes = [note(), note(id="n2", claim="ETA 46 minutes"), note(id="n3", url="https://evil.io/", claim="ETA 46")]
+    issues = stop_of(verify, *notes).evidence["verification"]
+    kept, dropped = drop_unverified_notes(parse_notes(notes, max_notes=3), issues)
+    assert [item["id"] for item in kept] == ["n1"]
+    assert [(item["id"], item["reason"]) for item in dropped] == [
+        ("n2", "verification_failed:number_not_in_quote"),
+        ("n3", "verification_failed:url_not_read"),
+    ]
+    assert dropped[0]["unsupported"] == ["46 minutes"]
+    assert "unsupported" not in dropped[1]
+
+
+def test_sources_of_several_searches_are_merged():
+    """Each URL once, as it was spelled first; only what the search of now has found is to be judged."""
+    first = merge_found_sources(None, {"u": "U", "v": "v"}, ["odd"])
+    assert (first["allowed_urls"], first["dropped_urls"]) == (["u", "v"], ["odd"])
+    both = merge_found_sources({**first, "denied_sources": ["d"]}, {"v": "V", "w": "w"}, ["odd", "x"])
+    assert (both["urls"], both["allowed_urls"], both["denied_sources"]) == (["u", "v", "w"], ["v", "w"], ["d"])
+    assert (both["spellings"], both["dropped_urls"]) == ({"u": "U", "v": "v", "w": "w"}, ["odd", "x"])
+    assert map_final_page_urls({"u": {"final_url": "f"}, "v": {}}) == {"u": "f", "v": "v"}
 
 
 def test_a_citation_means_one_note():

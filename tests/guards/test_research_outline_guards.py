@@ -4,7 +4,7 @@ import pytest
 from guard_cases import json_values, outcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from outlined_briefs import BODIES, FIRST, NODE, SECTIONS, TITLES, answer_of, written
+from outlined_briefs import BODIES, FIRST, NODE, REFUNDS, RIGHT, SECTIONS, TITLES, answer_of, written
 from research_cases import vendor
 
 from guardgraph import ResearchPolicy
@@ -38,6 +38,14 @@ def test_a_brief_has_no_more_sections_than_it_may():
     assert done == {"stop": "invalid_answer:sections", "details": {"sections": 2, "limit": 1}}
     plain = guards.parse_brief({"answer": FIRST, "citations": ["n1"]}, outline=[], max_sections=0, **limits)
     assert guards.describe_cited_spans(NOTES[0], plain) == {}
+    read = guards.parse_brief(answer_of(*SECTIONS), outline=TITLES, max_sections=2, **limits)
+    spans = [guards.describe_cited_spans(each, read)["answer_spans"] for each in NOTES[:2]]
+    assert [read["answer"][start:end] for start, end in spans[0]] == [FIRST, NODE]
+    assert [read["answer"][start:end] for start, end in spans[1]] == [RIGHT, REFUNDS]
+    quoting = {**plain, "answer": "It said “All is well, they say.”", "citations": ["n1"]}
+    quoting["sentences"] = [{"start": 0, "end": len(quoting["answer"]), "notes": ["n1"]}]
+    done = outcome(guards.check_answer_sentences, quoting, question="q", notes=NOTES, pages={}, policy=ResearchPolicy())
+    assert done["stop"] == "invalid_answer:quote_not_in_source"
 
 
 # Any outline

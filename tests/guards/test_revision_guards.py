@@ -223,6 +223,8 @@ def test_hints_of_a_wrong_type_are_refused(hints: Any, field: str) -> None:
     assert set(stop.evidence["details"]) == {"field", "given", "allowed"}
     stop = stop_of(parse_self_critique_request, "goal", {"eta_minutes": math.nan})
     assert stop.evidence["details"]["allowed"] == "plain JSON, without NaN and infinite numbers"
+    stop = stop_of(parse_self_critique_request, "goal", {"policy_hints": {}, "note": " "})
+    assert stop.evidence["details"]["allowed"] == "at least one fact about an incident"
     context = {"rows": [0], "policy_hints": {"max_length_increase_pct": 0}}
     assert parse_self_critique_request("goal", context)["max_length_increase_pct"] == 0
 

@@ -11,6 +11,7 @@ from guardgraph.guards.support import (
     check_answer_support,
     check_note_support,
     list_answer_claims,
+    list_brief_claims,
     list_note_claims,
     read_unsupported_claims,
     share_evidence,
@@ -52,6 +53,12 @@ def test_claims_that_are_not_supported_are_found_in_any_order(numbers, supported
 def test_what_is_not_supported_is_refused_with_its_claim():
     notes = [{"id": f"n{at}", "claim": f"C{at}", "quote": "q", "title": "T", "published_at": ""} for at in range(2)]
     assert list_note_claims(notes) == [{"claim": f"C{at}", "evidence": "T\nq"} for at in range(2)]
+    marked = [(0, 9, [notes[0]]), (10, 19, [notes[1], notes[0]])]
+    brief = list_brief_claims("It is so. It is up.", marked)
+    assert brief == [
+        {"claim": "It is so.", "evidence": "C0\nT\nq"},
+        {"claim": "It is up.", "evidence": "C1\nT\nq\nC0\nT\nq"},
+    ]
     assert check_answer_support([], CLAIMS) is None
     stop = stop_of(check_answer_support, [1, 4], CLAIMS)
     assert (stop.reason, stop.evidence["unsupported"]) == ("invalid_answer:unsupported_claim", ["Claim 1.", "Claim 4."])

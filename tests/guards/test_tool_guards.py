@@ -9,13 +9,14 @@ from guard_cases import outcome
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
+from test_plain import nested
 
 from guardgraph.grounding.links.finding import find_links
-from guardgraph.guards.stop import LONGEST_QUESTION, Stop
+from guardgraph.guards.stop import INPUT_DEPTH, LONGEST_QUESTION, Stop, check_request_depth
 from guardgraph.guards.tools.actions import MOST_TURNS, cut_step, parse_call, parse_step, parse_task_history
 from guardgraph.guards.tools.answer import check_answer_values, is_declining, settle_answer_links, show_results
 from guardgraph.guards.tools.schemas import check_arguments, find_schema_problem
-from guardgraph.guards.tools.values import read_outcome
+from guardgraph.guards.tools.values import describe_media, read_outcome
 from guardgraph.plain.json import is_plain_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.tools import REPORTED, Given, MadeCall, ToolCard, ToolPolicy, ToolRule
@@ -100,6 +101,8 @@ def test_a_history_has_so_many_turns_of_so_many_characters():
     for count, field in ((MOST_TURNS, None), (MOST_TURNS + 1, "history")):
         turns = [{"role": "user", "content": "x"}] * count
         assert outcome(parse_task_history, turns).get("stop") == (field and f"invalid_request:{field}")
+    for levels, stop in ((INPUT_DEPTH, None), (INPUT_DEPTH + 1, "invalid_request:task")):
+        assert outcome(check_request_depth, "task", nested(levels)).get("stop") == stop
     turns = [{"role": "user", "content": "x" * (LONGEST_QUESTION + more)} for more in (0, 1)]
     assert outcome(parse_task_history, turns)["stop"] == "invalid_request:history.1.content"
 
@@ -279,3 +282,9 @@ def test_what_a_tool_brought_is_a_value_or_a_failure_that_it_reports():
     assert read_outcome(Outcome("failure", reported, {})) == ("no record a", True)
     other = {**reported, "details": {"type": "X", "expected": {**said, "reason": "away"}}}
     assert read_outcome(Outcome("failure", other, {})) == (None, False)
+    picture = {"type": "image", "mime_type": "image/png", "data": "abcd"}
+    line = describe_media([{**picture, "id": "x1"}])
+    assert line.startswith("[image image/png, 18 characters of data, sha256 ")
+    assert describe_media([texts[0], {**picture, "id": "x2"}]) == f"a\n{line}"
+    for other in (texts, [], "x", [{"type": "text"}], [5]):
+        assert describe_media(other) == other

@@ -20,6 +20,7 @@ from guardgraph.guards.tools.licence import (
     offer_delegation,
 )
 from guardgraph.guards.tools.values import is_single_value, list_leading_parts
+from guardgraph.plain.hashing import digest
 from guardgraph.state.review import hash_licence
 from guardgraph.state.tools import (
     ArgumentRule,
@@ -152,6 +153,7 @@ def test_before_others_were_read_a_call_needs_no_support():
         ("Send 1,250 euros to Ada", {"amount": 1250}),
         ("Delete ~/.ssh", {"path": "~/.ssh"}),
         ("Write to Rene\u0301", {"to": "Ren\u00e9"}),
+        ("Write to ÉMILE", {"to": "Émile"}),
         ("Not today, but write to Ada about order no W12", {"to": "Ada", "order": "W12"}),
         ("Pay 900 cents", {"amount_cents": 900}),
         ("I am Ada, zip code 19122, order no 17", {"zip": "19122", "order_id": "17"}),
@@ -213,6 +215,7 @@ def test_what_the_task_says_is_licensed(task, args):
         ("Between 13:00 and 14:00", {"when": "14:00"}),
         ("Take 10 % of 900", {"amount": 900}),
         ("Pay 900 minus 5", {"amount": 900}),
+        ("Move it to a week from May 13, 2024", {"when": "2024-05-13"}),
         ("Send 80280 to Ada", {"zip": "80280"}),
         ("I live in Denver, 80280", {"order_id": "80280"}),
         ("Send all the notes to Ada", {"to": "all"}),
@@ -329,6 +332,9 @@ def test_an_unsupported_value_says_where_it_was_seen_and_what_else_it_might_be()
     [value] = licence.unsupported
     assert value["seen"] == [{"call": "r1", "tool": "read_bill", "path": ""}]
     assert value["instead"] == ["bob@corp.org"]
+    people = made("contacts", {"people": [{"email": "ada@corp.org", "id": "c-17"}]})
+    [value] = judge("send_mail", {"user_id": "c-99"}, before=[people, made(number=2)]).unsupported
+    assert value["instead"] == ["c-17"]
 
 
 def test_a_trusted_field_of_a_call_that_others_asked_for_licenses_nothing():
@@ -361,6 +367,18 @@ def test_calls_of_one_step_are_judged_one_after_another():
     ] * 2
     with pytest.raises(Stop, match=LOOP):
         judge_calls([call, call], **held)
+
+
+def test_what_a_person_let_be_done_for_a_document_is_licensed_once():
+    """For the very call that was shown, while the document stands in a result of the run, and until it is made."""
+    shown = {"document": digest(BILL), "calls": [{"tool": "send_money", "args": {"to": "Ada"}}]}
+    given = {"who": {"delegated": [shown]}}
+    licence = judge("send_money", {"to": "Ada"}, **given)
+    assert dict(licence.supported_by) == {"to": f"document {digest(BILL)[:12]}"}
+    assert unsupported("send_money", {"to": "Bob"}, **given) == ["Bob"]
+    assert unsupported("send_money", {"to": "Ada"}, before=[made(value="Another bill.")], **given) == ["Ada"]
+    twice = {"budget": ToolBudget(max_same_call=9), "before": [made(), made("send_money", to="Ada")]}
+    assert unsupported("send_money", {"to": "Ada"}, **twice, **given) == ["Ada"]
 
 
 def test_an_approval_holds_for_exactly_its_call():
@@ -445,6 +463,8 @@ def test_below_an_object_recipients_amounts_and_flags_decide():
     assert not judge("send_mail", {"message": {"text": "Dear Bob"}}, "Write to Bob").unsupported
     written = judge("send_mail", {"message": '{"to": "m-9", "text": "Dear Bob"}'}, "Write to Bob").unsupported
     assert [item["argument"] for item in written] == ["message.to"]  # a JSON text counts as its fields
+    named = ToolRule(authority=("to",))
+    assert not judge("send_mail", {"message": message, "it": 7}, "Write to Bob", rule=named).unsupported
 
 
 @each_row(

@@ -20,9 +20,10 @@ from guardgraph import (
     replay,
     report,
 )
+from guardgraph.state.outcome import Outcome
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 from guardgraph.world.named_models import chat_model
-from guardgraph.world.spending import estimate_tokens
+from guardgraph.world.spending import estimate_tokens, read_told_usage
 
 INTENT = {"kind": "retrieve", "query": "P1 first response", "sources": ["support_policy"]}
 ANSWER = {"answer": "P1 incidents get a first response within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
@@ -175,6 +176,25 @@ def test_attempts_that_failed_count_as_much_as_was_reserved_for_them():
     assert (first["tokens"], first["estimated"]) == (first["reserved"] + 740, True)
     assert second["tokens"] == 740
     assert (result["usage"]["calls"], result["usage"]["estimated"]) == (2, 1)
+
+
+@each_row(
+    ("told", "read"),
+    [
+        ({"input_tokens": 7, "output_tokens": 3}, (7, 3)),
+        ({"input_tokens": 7, "output_tokens": 3, "total_tokens": 12}, (7, 5)),
+        ({"output_tokens": 3, "total_tokens": 9}, (6, 3)),
+        ({"total_tokens": 9}, (0, 9)),
+        ({"input_tokens": 7}, None),
+        ({"input_tokens": -7, "output_tokens": 3}, None),
+        ({"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}, None),
+        ("many", None),
+    ],
+)
+def test_what_a_model_says_that_it_used_up_is_read_as_far_as_it_says_it(told, read):
+    """Of tokens that it was shown and wrote one may be missing where all are told; who counts nothing says nothing."""
+    assert read_told_usage(Outcome("text", "x", {"usage": told})) == read
+    assert read_told_usage(Outcome("failure", {"reason": "llm_refused", "details": {"usage": told}}, {})) == read
 
 
 def plan(view):

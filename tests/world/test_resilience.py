@@ -29,7 +29,7 @@ from guardgraph import (
     what_if,
 )
 from guardgraph.state.spending import Spending
-from guardgraph.testing import InMemoryRecorder, ScriptedClock
+from guardgraph.testing import InMemoryRecorder, ScriptedClock, scripted_tool
 from guardgraph.world import resilient as breakers_module
 from guardgraph.world.call import Asked, Call
 from guardgraph.world.named_models import chat_model
@@ -54,13 +54,8 @@ def model_of(server, name="test-model"):
 
 
 def agent_on(server, world, recorder=None, **given):
-    return create_rag_agent(
-        planner=lambda view: INTENT,
-        model=model_of(server),
-        world=world,
-        recorder=recorder or InMemoryRecorder(),
-        **given,
-    )
+    given |= {"world": world, "recorder": recorder or InMemoryRecorder()}
+    return create_rag_agent(planner=lambda view: INTENT, model=model_of(server), **given)
 
 
 def generated(recorder):
@@ -154,12 +149,8 @@ def test_half_open_lets_one_through_and_healthy_calls_go_side_by_side(circuit_cl
     """Four calls meet while all is well; of four at a half-open circuit one is made, and the others are refused."""
     together, gate, probing = threading.Barrier(4), threading.Event(), threading.Event()
     calls = []
-
-    def meet(request):
-        return together.wait(timeout=20) >= 0
-
     world = ResilientWorld(attempts=1, breakers=Breakers(failures=1, open_seconds=0.2))
-    performed = world.perform([ask(meet) for _ in range(4)], 30)
+    performed = world.perform([ask(lambda request: together.wait(timeout=20) >= 0) for _ in range(4)], 30)
     assert [item.outcome.content for item in performed] == [True] * 4
 
     def fail_then_wait(request):
@@ -221,25 +212,21 @@ def test_a_probe_that_tells_nothing_closes_no_circuit(how, tmp_path, circuit_clo
 def test_the_circuit_of_a_page_is_that_of_its_host():
     """One host that is down says nothing of another, though one tool reads both; what reads no page has its tool's."""
 
-    def read(request):
-        if "down" in request["url"]:
-            raise ConnectionError("refused")
-        return "page"
+    def call(request):
+        if "up" in request.get("url", ""):
+            return "page"
+        raise ConnectionError("refused")
 
     world = ResilientWorld(attempts=1, breakers=Breakers(failures=1, open_seconds=60))
 
-    def reading(url):
-        return world.perform([ask(read, request={"url": url})], 5)[0].outcome.content
+    def told(**given):
+        return world.perform([ask(call, **given)], 5)[0].outcome.content
 
-    assert reading("https://down.example/a")["reason"] == "tool_error"
-    assert reading("https://down.example/b")["details"]["circuit"] == "host down.example"
-    assert reading("https://up.example/") == "page"
-
-    def pay(request):
-        raise ConnectionError("refused")
-
-    told = [world.perform([ask(pay, tool="pay")], 5)[0].outcome.content for _ in range(2)]
-    assert (told[0]["reason"], told[1]["details"]["circuit"]) == ("tool_error", "tool pay")
+    assert told(request={"url": "https://down.example/a"})["reason"] == "tool_error"
+    assert told(request={"url": "https://down.example/b"})["details"]["circuit"] == "host down.example"
+    assert told(request={"url": "https://up.example/"}) == "page"
+    assert told(tool="pay")["reason"] == "tool_error"
+    assert told(tool="pay")["details"]["circuit"] == "tool pay"
 
 
 def test_a_failing_tool_is_called_again_and_its_open_circuit_stops_the_run():
@@ -264,29 +251,20 @@ def test_a_failing_tool_is_called_again_and_its_open_circuit_stops_the_run():
     assert [replay(graph, kept) == kept["result"] for kept in recorder.runs] == [True] * 3
 
 
-@pytest.mark.parametrize(
-    ("given", "calls"),
+@each_row(
+    ("given", "key", "calls"),
     [
-        ({"effect": "write", "tool": "pay"}, 1),
-        ({"effect": "write", "tool": "pay", "idempotent": True}, 1),
-        ({"effect": "write", "tool": "pay", "idempotent": True, "key": "k1"}, 3),
-        ({}, 3),
+        ({"effect": "write", "tool": "pay"}, None, 1),
+        ({"effect": "write", "tool": "pay", "idempotent": True}, None, 1),
+        ({"effect": "write", "tool": "pay", "idempotent": True}, "k1", 3),
+        ({}, None, 3),
     ],
-    ids=["write", "without its key", "with its key", "read"],
 )
-def test_a_write_is_repeated_only_with_its_key(given, calls):
+def test_a_write_is_repeated_only_with_its_key(given, key, calls):
     """A tool that may have acted is not called once more, unless it knows the write again by its key."""
-    made = []
-
-    def pay(request):
-        made.append(request)
-        raise ConnectionError("broken off")
-
-    key = given.pop("key", None)
-    asked = Asked(Call("tool", pay, {}, **given), "pay", 1, 1, key=key)
-    [performed] = ResilientWorld(**QUICK).perform([asked], 5)
-    assert performed.outcome.content["reason"] == "tool_error"
-    assert len(made) == calls
+    pay = scripted_tool(ConnectionError("broken off"), loop=True)
+    [performed] = ResilientWorld(**QUICK).perform([replace(ask(pay, **given), key=key)], 5)
+    assert (performed.outcome.content["reason"], len(pay.calls)) == ("tool_error", calls)
 
 
 @each_row(
@@ -296,10 +274,9 @@ def test_a_write_is_repeated_only_with_its_key(given, calls):
 def test_a_wrong_argument_is_refused(wrong):
     with pytest.raises(ConfigurationError, match=f"^{next(iter(wrong))}: "):
         ResilientWorld(**wrong)
-    with pytest.raises(ConfigurationError, match=r"^failures: "):
-        Breakers(failures=0)
-    with pytest.raises(ConfigurationError, match=r"^open_seconds: "):
-        Breakers(open_seconds=float("inf"))
+    for name, none in (("failures", 0), ("open_seconds", float("inf"))):
+        with pytest.raises(ConfigurationError, match=f"^{name}: "):
+            Breakers(**{name: none})
 
 
 def test_circuits_are_bounded_and_those_that_failed_stay():

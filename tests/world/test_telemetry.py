@@ -17,7 +17,9 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
 from rag_agents import ANSWER, INTENT, QUESTION
+from runs import run
 
 from guardgraph import (
     ConfigurationError,
@@ -83,17 +85,13 @@ def test_a_run_has_spans_and_metrics_by_the_conventions_names():
     assert {span.context.trace_id for span in watched.spans} == {spans["invoke_agent rag"].context.trace_id}
     assert parents["invoke_agent rag"] is None
     assert parents["chat test-model"] == "propose generate"
+    kinds = [spans[name].kind for name in ("chat test-model", "guard policy_guard")]
+    assert kinds == [SpanKind.CLIENT, SpanKind.INTERNAL]
     assert parents["guard policy_guard"] == "invoke_agent rag"
     assert spans["invoke_agent rag"].attributes["gen_ai.operation.name"] == "invoke_agent"
     assert spans["guard policy_guard"].attributes["guardgraph.verdict"] == "pass"
-    told = {
-        "operation.name": "chat",
-        "provider.name": "openai",
-        "request.model": "test-model",
-        "request.max_tokens": 500,
-        "usage.input_tokens": 11,
-        "usage.output_tokens": 7,
-    }
+    told = {"operation.name": "chat", "provider.name": "openai", "request.model": "test-model"}
+    told |= {"request.max_tokens": 500, "usage.input_tokens": 11, "usage.output_tokens": 7}
     attributes = spans["chat test-model"].attributes
     assert {name: attributes[f"gen_ai.{name}"] for name in told} == told
     [ended] = watched.points("guardgraph.runs")
@@ -122,12 +120,12 @@ def test_spans_of_a_tool_are_inside_the_span_of_its_call(mode):
         return read
 
     tools = [reading("first"), reading("second")]
-    calls = [{"tool": tool.__name__, "args": {"id": "b7"}} for tool in tools]
-    agent = tool_agent(
-        tools, [{"calls": calls}, {"done": True, "answer": "Nothing to pay."}], watched.world(content=True)
-    )
+    said = iter([{"calls": [{"tool": tool.__name__, "args": {"id": "b7"}} for tool in tools]}, {"answer": "None."}])
+    policy = ToolPolicy(rules={tool.__name__: ToolRule(effect="read") for tool in tools})
+    world = watched.world(content=True)
+    agent = create_tool_agent(tools=tools, planner=lambda view: next(said), policy=policy, world=world)
     task = {"task": "Read the bill b7."}
-    result = agent.invoke(task) if mode == "invoke" else asyncio.run(agent.ainvoke(task))
+    result = run(agent, task, mode)
     parents = watched.parent_names()
     assert parents["inside first"] == "execute_tool read_first", result
     assert parents["inside second"] == "execute_tool read_second"
@@ -135,13 +133,6 @@ def test_spans_of_a_tool_are_inside_the_span_of_its_call(mode):
     [call] = watched.named("execute_tool read_first")
     assert call.attributes["gen_ai.tool.call.result"] == "the bill b7"
     assert not any("guardgraph.effect" in span.attributes for span in watched.spans)  # of a read
-
-
-def tool_agent(tools, proposals, world):
-    said = iter(proposals)
-    names = [tool.__name__ for tool in tools]
-    policy = ToolPolicy(tools_policy=names, tools_execution=names, rules=dict.fromkeys(names, ToolRule(effect="read")))
-    return create_tool_agent(tools=tools, planner=lambda view: next(said), policy=policy, world=world)
 
 
 def test_a_resumed_run_has_a_link_to_its_first_session():
@@ -164,32 +155,23 @@ def test_a_resumed_run_has_a_link_to_its_first_session():
     assert "observed" not in json.dumps(result["timeline"])
 
 
-@pytest.mark.parametrize("how", ["cancelled", "left"])
-def test_spans_end_when_a_run_is_cancelled_or_its_stream_is_left(how):
+def test_spans_end_when_a_run_is_cancelled_or_its_stream_is_left():
     """No span stays open, and the run's says that it was cancelled."""
-    watched = Watched()
+    cancelled, left = Watched(), Watched()
 
     async def plan(view):
         await asyncio.sleep(60)
 
-    async def cancel():
-        agent = create_rag_agent(planner=plan, world=watched.world())
-        task = asyncio.create_task(agent.ainvoke(QUESTION))
-        await asyncio.sleep(0.3)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    if how == "cancelled":
-        asyncio.run(cancel())
-        assert watched.named("propose plan")
-    else:
-        stream = create_rag_agent(world=watched.world()).stream(QUESTION)
-        next(stream)
-        stream.close()
-    [run] = watched.named("invoke_agent rag")
-    assert run.attributes["guardgraph.session.end"] == "cancelled"
-    assert all(span.end_time for span in watched.spans)
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(create_rag_agent(planner=plan, world=cancelled.world()).ainvoke(QUESTION), 0.3))
+    assert cancelled.named("propose plan")
+    stream = create_rag_agent(world=left.world()).stream(QUESTION)
+    next(stream)
+    stream.close()
+    for watched in (cancelled, left):
+        [session] = watched.named("invoke_agent rag")
+        assert session.attributes["guardgraph.session.end"] == "cancelled"
+        assert all(span.end_time for span in watched.spans)
 
 
 def test_nothing_that_was_asked_or_answered_is_told_unless_asked_for():
@@ -228,22 +210,19 @@ def test_a_failed_call_and_its_attempts_are_told():
     assert inside.named("invoke_agent rag")[0].attributes["guardgraph.stop_reason"] == "llm_unavailable"
 
 
-class Failing(SpanProcessor):
-    def on_start(self, span, parent_context=None):
-        raise RuntimeError("the processor fails")
+def fail(*args, **kwargs):
+    raise RuntimeError("no span today")
 
-    def on_end(self, span):
-        raise RuntimeError("the processor fails")
+
+class Failing(SpanProcessor):
+    on_start = on_end = fail
 
 
 class FailingProvider(TracerProvider):
     def get_tracer(self, *args, **kwargs):
         tracer = super().get_tracer(*args, **kwargs)
-        tracer.start_span = self.fail
+        tracer.start_span = fail
         return tracer
-
-    def fail(self, *args, **kwargs):
-        raise RuntimeError("no span today")
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -256,8 +235,7 @@ def test_telemetry_that_fails_changes_no_run(mode, caplog):
         agent = create_rag_agent(world=TelemetryWorld(tracer_provider=provider))
         with caplog.at_level(logging.WARNING, "guardgraph"):
             for _ in range(2):
-                result = agent.invoke(QUESTION) if mode == "invoke" else asyncio.run(agent.ainvoke(QUESTION))
-                assert result["stop_reason"] == "success"
+                assert run(agent, QUESTION, mode)["stop_reason"] == "success"
         assert len([line for line in caplog.records if "telemetry failed" in line.message]) == 1
 
 

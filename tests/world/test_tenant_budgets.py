@@ -5,11 +5,13 @@ import json
 import sys
 from datetime import UTC, datetime
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from langchain_core.messages import AIMessage
+from runs import run
 from stored_runs import make_url
-from tenant_writers import INTENT, TIMEOUT, ask, begun_by_processes, kill_in_call, tenant_agent
+from tenant_writers import INTENT, QUESTION, TIMEOUT, ask, begun_by_processes, kill_in_call, tenant_agent
 
 from guardgraph import (
     ConfigurationError,
@@ -108,7 +110,7 @@ def test_a_tenant_is_charged_what_models_say_and_no_more(tmp_path):
     world = TenantWorld(store, [TenantBudget(max_tokens=10**6, max_cost=1.0), TenantBudget(period="month", max_cost=5)])
     budget = RagBudget(max_output_tokens=100, prices={"scripted": {"input": 1, "output": 2}})
     agent = create_rag_agent(model, world=world, budget=budget)
-    first, second = ask(agent), asyncio.run(agent.ainvoke({"question": "What is the P1 first response target?"}))
+    first, second = ask(agent), asyncio.run(agent.ainvoke(QUESTION))
     amounts = {(item.account.tenant, item.account.unit): item for item in store.balances()}
     assert amounts["acme", "tokens"].spent == first["usage"]["tokens"]
     assert amounts["", "tokens"].spent == second["usage"]["tokens"]
@@ -116,8 +118,8 @@ def test_a_tenant_is_charged_what_models_say_and_no_more(tmp_path):
     assert all(item.reserved == 0 for item in amounts.values())
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_each_attempt_is_charged_by_the_price_of_whom_it_asks(is_async, tmp_path):
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+def test_each_attempt_is_charged_by_the_price_of_whom_it_asks(mode, tmp_path):
     """Inside a `ResilientWorld` a failed attempt and a fallback are calls of their own, each at its model's price."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
     usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
@@ -129,8 +131,7 @@ def test_each_attempt_is_charged_by_the_price_of_whom_it_asks(is_async, tmp_path
     world = ResilientWorld(charged, attempts=2, wait=0.001, fallbacks=[second])
     recorder = InMemoryRecorder()
     agent = create_rag_agent(first, planner=lambda view: INTENT, world=world, budget=budget, recorder=recorder)
-    question = {"question": "What is the P1 first response target?"}
-    result = asyncio.run(agent.ainvoke(question)) if is_async else agent.invoke(question)
+    result = run(agent, QUESTION, mode)
     assert result["status"] == "ok"
     amounts = {item.account.unit: item for item in store.balances()}
     assert amounts["llm_calls"].spent == len(first.calls) + len(second.calls) == 3
@@ -142,40 +143,34 @@ def test_each_attempt_is_charged_by_the_price_of_whom_it_asks(is_async, tmp_path
 def test_a_store_that_fails_lets_nothing_be_called():
     """Where nobody knows what is left, no call begins, and the stop says why."""
 
-    class Broken:
-        def reserve(self, charges, *, seconds):
-            raise StoreError("the disk is full")
-
-        def settle(self, reserved, amounts):
-            raise AssertionError
+    def reserve(charges, *, seconds):
+        raise StoreError("the disk is full")
 
     model = ScriptedChatModel(INTENT, ANSWER)
-    agent = create_rag_agent(model, world=TenantWorld(Broken(), [TenantBudget(max_llm_calls=5)]))
-    result = ask(agent)
-    assert result["stop_reason"] == "tenant_budget_unavailable"
+    world = TenantWorld(SimpleNamespace(reserve=reserve, settle=pytest.fail), [TenantBudget(max_llm_calls=5)])
+    result = ask(create_rag_agent(model, world=world))
+    assert (result["stop_reason"], model.calls) == ("tenant_budget_unavailable", [])
     assert result["details"] == {"type": "StoreError", "message": "the disk is full"}
-    assert model.calls == []
 
 
 def test_who_is_cancelled_while_reserving_holds_nothing(tmp_path):
     """No call was made, so what is reserved a moment later is given back at once, and does not wait to lapse."""
     store, asked, gate, settled = sql_store(f"sqlite:///{tmp_path}/runs.db"), Event(), Event(), Event()
 
-    class Slow:
-        def reserve(self, charges, *, seconds):
-            asked.set()
-            assert gate.wait(60)
-            return store.reserve(charges, seconds=seconds)
+    def reserve(charges, *, seconds):
+        asked.set()
+        assert gate.wait(60)
+        return store.reserve(charges, seconds=seconds)
 
-        def settle(self, reserved, amounts):
-            store.settle(reserved, amounts)
-            settled.set()
+    def settle(reserved, amounts):
+        store.settle(reserved, amounts)
+        settled.set()
 
-    model = ScriptedChatModel(INTENT, ANSWER)
-    agent = create_rag_agent(model, world=TenantWorld(Slow(), [TenantBudget(max_llm_calls=5, max_tokens=10**6)]))
+    model, slow = ScriptedChatModel(INTENT, ANSWER), SimpleNamespace(reserve=reserve, settle=settle)
+    agent = create_rag_agent(model, world=TenantWorld(slow, [TenantBudget(max_llm_calls=5, max_tokens=10**6)]))
 
     async def give_up():
-        running = asyncio.create_task(agent.ainvoke({"question": "What is the P1 first response target?"}))
+        running = asyncio.create_task(agent.ainvoke(QUESTION))
         assert await asyncio.to_thread(asked.wait, 60)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -193,20 +188,18 @@ def test_wrong_arguments_are_named(tmp_path):
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
     with pytest.raises(ConfigurationError, match="ledger: one with reserve and settle is required"):
         TenantWorld("runs.db")
-    with pytest.raises(ConfigurationError, match="budgets: a list of TenantBudget is required"):
-        TenantWorld(store, TenantBudget(max_tokens=5))
+    five, none = TenantBudget(max_tokens=5), TenantBudget(period="month")
     limits = "one of max_llm_calls, max_tool_calls, max_tokens, max_cost is required"
-    with pytest.raises(ConfigurationError, match=rf"^tenants.acme\.1: {limits}; given: none of them"):
-        TenantWorld(store, tenants={"acme": [TenantBudget(max_tokens=5), TenantBudget(period="month")]})
-    with pytest.raises(ConfigurationError, match=r"tenants.acme: a list of TenantBudget is required"):
-        TenantWorld(store, tenants={"acme": 5})
-    with pytest.raises(ConfigurationError, match=r"budgets: one budget for each period is allowed; given: day, day"):
-        TenantWorld(store, [TenantBudget(max_tokens=5), TenantBudget(max_cost=1)])
-    for tenants in (5, [("acme", [])], {1: []}):
-        with pytest.raises(ConfigurationError, match="tenants: a mapping of names to budgets is required"):
-            TenantWorld(store, tenants=tenants)
-    with pytest.raises(ConfigurationError, match=r"world: an object with clock, .* is required; given: 5"):
-        TenantWorld(store, world=5)
+    for said, given in (
+        ("budgets: a list of TenantBudget is required", {"budgets": five}),
+        ("budgets: one budget for each period is allowed; given: day, day", {"budgets": [five, five]}),
+        (rf"^tenants.acme\.1: {limits}; given: none of them", {"tenants": {"acme": [five, none]}}),
+        ("tenants.acme: a list of TenantBudget is required", {"tenants": {"acme": 5}}),
+        *(("tenants: a mapping of names to budgets", {"tenants": each}) for each in (5, [("acme", [])], {1: []})),
+        ("world: an object with clock, .* is required; given: 5", {"world": 5}),
+    ):
+        with pytest.raises(ConfigurationError, match=said):
+            TenantWorld(store, **given)
 
 
 WORLDS = """

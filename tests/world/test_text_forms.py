@@ -94,11 +94,8 @@ def test_notes_are_sentences_of_pages(run, notes):
     assert (result["outcome"], result["answer"]) == ("grounded_research_answer", "The trial lasts 21 days.")
     [passage] = result["passages"]
     assert passage["quote"] == "The trial lasts 21 days and needs no credit card."
-
-
-@pytest.mark.parametrize("notes", ["NOT FOUND", "[1] Trial\n\nThe answer is not found."])
-def test_where_no_page_says_it_there_are_no_notes(run, notes):
-    assert research(run, notes)["stop_reason"].startswith("no_")
+    for none in ("NOT FOUND", "[1] Trial\n\nThe answer is not found."):
+        assert research(run, none)["stop_reason"].startswith("no_")
 
 
 def test_calls_that_came_whole_are_judged_of_a_step_that_was_cut_off(run):
@@ -110,32 +107,19 @@ def test_calls_that_came_whole_are_judged_of_a_step_that_was_cut_off(run):
         """Look at something."""
         return f"{at} is red"
 
-    result, _ = run(
-        create_tool_agent,
-        {"task": "Which colour has a?"},
-        says(cut, finish_reason="length"),
-        ends,
-        tools=[look],
-        policy=ToolPolicy(rules={"look": ToolRule(effect="read")}),
-    )
+    given = {"tools": [look], "policy": ToolPolicy(rules={"look": ToolRule(effect="read")})}
+    cut_off = says(cut, finish_reason="length")
+    result, _ = run(create_tool_agent, {"task": "Which colour has a?"}, cut_off, ends, **given)
     assert [call["args"] for call in result["tool_calls"]] == [{"at": "a"}]
     assert result["answer"] == "a is red."
 
 
 @pytest.mark.parametrize("label", ["", "Question: "])
 def test_a_question_is_rewritten_as_a_text(run, label):
-    history = [
-        {"role": "user", "content": "What is the P1 first response target of the Enterprise plan?"},
-        {"role": "assistant", "content": "15 minutes."},
-    ]
+    told = {"role": "user", "content": "What is the P1 first response target of the Enterprise plan?"}
+    given = {"question": "And P2?", "history": [told, {"role": "assistant", "content": "15 minutes."}]}
     rewritten = "What is the P2 first response target of the Enterprise plan?"
-    result, _ = run(
-        create_rag_agent,
-        {"question": "And P2?", "history": history},
-        label + rewritten,
-        "The target is 1 hour.",
-        planner="rules",
-    )
+    result, _ = run(create_rag_agent, given, label + rewritten, "The target is 1 hour.", planner="rules")
     assert result["asked_question"]["standalone"] == rewritten
 
 
@@ -143,13 +127,8 @@ def test_a_loop_that_was_cut_off_is_judged_once_and_not_asked_for_again(run):
     """Of a sentence that is repeated until the reply ends, one is kept; where it is refused, it would be so again."""
     question = {"question": "What is the P1 first response target of the Enterprise plan?"}
     said, loop = "The target is 15 minutes.", " Ask us for more at any time of the day."
-    result, asked = run(
-        create_rag_agent,
-        question,
-        says(f"{said}{loop * 9} Ask us", finish_reason="length"),
-        planner="rules",
-        policy=None,
-    )
+    looped = says(f"{said}{loop * 9} Ask us", finish_reason="length")
+    result, asked = run(create_rag_agent, question, looped, planner="rules")
     assert (result["answer"], len(asked)) == (f"{said}{loop}", 1)
     wrong = says("The target is 20 minutes." * 9 + " The tar", finish_reason="length")
     result, asked = run(create_rag_agent, question, wrong, planner="rules")

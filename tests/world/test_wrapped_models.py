@@ -14,6 +14,7 @@ from runs import LIMITS, check_result, run
 from guardgraph import LiveWorld, RagBudget, create_rag_agent
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, ScriptedClock
+from guardgraph.world.chat_models import list_call_limits
 from guardgraph.world.prompts import load_prompt
 
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -47,6 +48,15 @@ def test_every_attempt_and_fallback_is_held_to_the_schema(mode):
     result = asked(first.with_fallbacks([second.with_retry(stop_after_attempt=1), third]), mode)
     assert (result["outcome"], result["history"][0]["proposer"]) == ("grounded_answer", "m-3")
     assert all(form_of(call)["strict"] for model in (first, second, third) for call in model.calls)
+
+
+def test_a_client_gives_up_soon_after_the_run():
+    """By its own time, or by that of the run, of which a server hears nothing."""
+    given = {"model": "m", "api_key": "sk-0"}
+    for own, seconds, limits in ((None, 5.0, {"timeout": 5.25}), (2.0, 5.0, {"timeout": 2.0}), (None, None, {})):
+        assert list_call_limits(ChatOpenAI(timeout=own, **given).with_retry(), seconds) == limits
+    both = ChatOpenAI(**given).with_fallbacks([ChatOpenAI(**given)])
+    assert list_call_limits(both, 5.0) == list_call_limits(ScriptedChatModel(), 5.0) == {}
 
 
 def test_a_form_of_the_users_own_is_left_alone():
