@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tarfile
+from dataclasses import asdict
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -55,7 +56,7 @@ def check(
         about: JsonObject = {"pattern": policy.pattern, "tenant": tenant}
         for name, item in holds.items():
             about[name] = {"fingerprint": item.fingerprint, "settings": show_policy_settings(item)}
-        print_json({**about, "tenants": [*policy.tenants], "not_taken": [item.plain() for item in refused]})
+        print_json({**about, "tenants": [*policy.tenants], "not_taken": [asdict(item) for item in refused]})
     else:
         screen = Screen()
         screen.print_text((policy.pattern, "bold"), ": valid", indent=0)
@@ -98,8 +99,8 @@ def diff(
     table = None if graph is None else _load_graph_frame(graph, "--graph").table
     found = judge_subsumption(*files, rows, None if table is None else table.cards)
     if as_json:
-        said = {"pattern": files[1].pattern, "fields": [row.plain() for row in rows], "subsumption": found.plain()}
-        print_json({**said, "not_taken": [item.plain() for item in refused]})
+        said = {"pattern": files[1].pattern, "fields": [asdict(row) for row in rows], "subsumption": found.plain()}
+        print_json({**said, "not_taken": [asdict(item) for item in refused]})
     else:
         _print_policy_differences(Screen(), rows, refused, found)
     exit_with_status(not any(row.compared in (fail_on or ()) for row in rows))

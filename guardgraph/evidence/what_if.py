@@ -27,9 +27,7 @@ from guardgraph.state.settings import Budget, Settings
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
 
-KINDS: tuple[shadows.AgainKind, ...] = get_args(
-    shadows.AgainKind
-)  # the classes, in the order in which they are counted
+KINDS: tuple[shadows.AgainKind, ...] = get_args(shadows.AgainKind)  # in the order in which they are counted
 
 OTHERWISE = "(otherwise)"  # behind an ending that is the old one, of a result that is not
 

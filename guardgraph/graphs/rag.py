@@ -157,9 +157,9 @@ def create_rag_agent(
     )
     listed = () if chosen.live is None else LISTED
     if chosen.live is None:
-        p.entry("request_guard", nodes.run_request_guard_node, to=["plan", "condense"])
+        p.entry("request_guard", nodes.make_request_guard_node(is_live=False), to=["plan", "condense"])
     else:
-        p.entry("request_guard", nodes.run_live_request_guard_node, to=["list_sources"])
+        p.entry("request_guard", nodes.make_request_guard_node(is_live=True), to=["list_sources"])
         p.act("list_sources", make_list_sources_node(chosen.live), to="sources_guard")
         p.guard("sources_guard", nodes.run_sources_guard_node, to=["plan", "condense"])
     p.propose("condense", nodes.make_condense_node(condense), to="question_guard")

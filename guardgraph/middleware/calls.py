@@ -497,16 +497,13 @@ def _tell_waiting(waiting: Sequence[JsonObject]) -> str:
     for call in waiting:
         values = [
             f"{each['argument']} = {json.dumps(each['value'], ensure_ascii=False)[:MOST_SHOWN]} "
-            + (f"(seen in what {seen} brought)" if (seen := _name_seen(each)) else "(seen nowhere)")
+            + (f"(seen in what {', '.join(seen)} brought)" if seen else "(seen nowhere)")
             for each in call["unsupported"]
+            for seen in [dict.fromkeys(sighting["tool"] for sighting in each["seen"])]
         ]
         why = f"the user did not give {', '.join(values)}" if values else "its rule wants a person"
         needs.append(f"A person has to allow the call of {call['tool']}: {why}.")
     return " ".join(needs) + " " + ADVICE
-
-
-def _name_seen(value: JsonObject) -> str:
-    return ", ".join(dict.fromkeys(each["tool"] for each in value["seen"]))
 
 
 def _end_run(

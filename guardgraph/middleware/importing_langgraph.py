@@ -76,7 +76,8 @@ def _list_thread_runs(thread: _Thread) -> Iterator[ExportedRun | str]:
     ordered = [message for message, _ in thread.messages]
     for earlier, later in pairwise(ordered):
         if isinstance(later, AIMessage | ToolMessage):
-            tell(later, seconds=_count_seconds(times[id(earlier)], times[id(later)]))
+            begin, end = (datetime.fromisoformat(times[id(each)]) for each in (earlier, later))
+            tell(later, seconds=max(0.0, (end - begin).total_seconds()))
     runs = [*split_runs(ordered)]
     if not runs:
         yield f"thread {thread.name}: no message of a user"
@@ -93,10 +94,6 @@ def _list_documents(given: Any) -> list[Source]:
         return list_sources({"documents": given}, "documents")
     except InputError:  # a channel of that name that has something else
         return []
-
-
-def _count_seconds(begin: str, end: str) -> float:
-    return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds())
 
 
 def read_messages(given: Iterable[Any]) -> list[AnyMessage]:

@@ -89,33 +89,21 @@ def make_list_sources_node(lister: Outside) -> Body:
     return run_list_sources_node
 
 
-@declares(writes=["task"])
-def run_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
-    """Parse the input; a question that follows a conversation is rewritten first."""
-    task, asked = _parse_run_task(state, run)
-    return Pass({"task": task}, _name_planning_node(task), asked=asked)
+def make_request_guard_node(*, is_live: bool) -> Body:
+    """Parse the input; a live base is asked for its sources, then a question that follows a conversation rewritten."""
 
+    @declares(writes=["task"])
+    def run_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
+        limits = {"max_turns": run.budget.max_history_turns, "max_chars": run.budget.max_history_chars}
+        task = intent_guards.parse_rag_request(state.get("question"), state.get("given_history"), **limits)
+        to = "list_sources" if is_live else _name_planning_node(task)
+        return Pass({"task": task}, to, asked=AskedQuestion(own=task["question"]))
 
-def _parse_run_task(state: JsonObject, run: RagRun) -> tuple[RagTask, AskedQuestion]:
-    budget = run.budget
-    task = intent_guards.parse_rag_request(
-        state.get("question"),
-        state.get("given_history"),
-        max_turns=budget.max_history_turns,
-        max_chars=budget.max_history_chars,
-    )
-    return task, AskedQuestion(own=task["question"])
+    return run_request_guard_node
 
 
 def _name_planning_node(task: RagTask) -> str:
     return "condense" if "history" in task else "plan"
-
-
-@declares(writes=["task"])
-def run_live_request_guard_node(state: JsonObject, run: RagRun) -> Pass:
-    """Parse the input, and have the sources listed."""
-    task, asked = _parse_run_task(state, run)
-    return Pass({"task": task}, "list_sources", asked=asked)
 
 
 @declares(phase="retrieve", reads=["task", "found_sources"], writes=["accepted_sources"], stops=["tool"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -24,10 +24,6 @@ class Difference:
     old: Any
     new: Any
 
-    def plain(self) -> JsonObject:
-        """Return it as plain JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class NotTaken:
@@ -37,10 +33,6 @@ class NotTaken:
     field: str
     asked: Any  # of a list the names that are not taken, else the value
     holds: Any
-
-    def plain(self) -> JsonObject:
-        """Return it as plain JSON."""
-        return asdict(self)
 
 
 def compare_policy_files(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -50,10 +50,6 @@ class Parted:
     runs: int
     run_id: str  # of the first of them
     evidence: JsonObject  # what that run's result shows of it
-
-    def plain(self) -> JsonObject:
-        """Return it as plain JSON."""
-        return {name: getattr(self, name) for name in Parted.__slots__}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +103,8 @@ class PolicyReview:
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON; of the fields those that differ."""
-        fields = {"fields": [row.plain() for row in self.changed], "subsumption": self.subsumption.plain()}
-        runs = {"runs": self.runs, "same": self.same, "parted": [each.plain() for each in self.parted]}
+        fields = {"fields": [asdict(row) for row in self.changed], "subsumption": self.subsumption.plain()}
+        runs = {"runs": self.runs, "same": self.same, "parted": [asdict(each) for each in self.parted]}
         return {"pattern": self.pattern, **fields, **runs, "unknown": self.unknown, "unjudged": self.unjudged}
 
 

@@ -50,10 +50,6 @@ class Widening:
     old: str  # what the old policy says of it
     new: str
 
-    def plain(self) -> JsonObject:
-        """Return it as plain JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Subsumption:
@@ -69,11 +65,8 @@ class Subsumption:
 
     def plain(self) -> JsonObject:
         """Return it as plain JSON."""
-        return {
-            "verdict": self.verdict,
-            "widenings": [each.plain() for each in self.widenings],
-            "undecided": [each.plain() for each in self.undecided],
-        }
+        widenings, undecided = ([asdict(each) for each in found] for found in (self.widenings, self.undecided))
+        return {"verdict": self.verdict, "widenings": widenings, "undecided": undecided}
 
 
 def judge_subsumption(

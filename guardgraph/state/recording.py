@@ -410,8 +410,6 @@ def validate_recording(given: Any) -> Recording:
     try:
         return _get_recording_adapter().validate_python(given)
     except ValidationError as error:
-        raise InputError("\n".join(map(_format_recording_error, error.errors(include_url=False)))) from None
-
-
-def _format_recording_error(item: Any) -> str:
-    return f"recording.{'.'.join(map(str, item['loc']))}: {item['msg']}; given: {item['input']!r:.80}"
+        found = ((".".join(map(str, item["loc"])), item) for item in error.errors(include_url=False))
+        lines = (f"recording.{place}: {item['msg']}; given: {item['input']!r:.80}" for place, item in found)
+        raise InputError("\n".join(lines)) from None

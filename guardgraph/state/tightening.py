@@ -107,7 +107,7 @@ class Tightens:
 
         What both lists name holds.
         """
-        return _make_list_kind(f"among{names!r}", _intersect_settings, names=names)
+        return _make_list_kind(f"among{names!r}", intersect_settings, names=names)
 
     @classmethod
     def denied_among(cls, *names: str) -> Tightens:
@@ -203,16 +203,19 @@ def _validate_plain_setting(value: Any) -> Any:
     return value
 
 
-def _tighten_limit(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def tighten_number(ours: Any, theirs: Any) -> Any:
+def tighten_if_set(choose: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return what tightens two values as `choose` does, where None is no limit and gives way."""
+
+    def tighten_values(ours: Any, theirs: Any) -> Any:
         if ours is None or theirs is None:
             return theirs if ours is None else ours
         return choose(ours, theirs)
 
-    return tighten_number
+    return tighten_values
 
 
-def _intersect_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+def intersect_settings(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what both lists name."""
     return tuple(item for item in ours if item in theirs)
 
 
@@ -236,9 +239,9 @@ def _make_list_kind(
     return Tightens(name, how, _validate_setting_names, is_set=True, problem=problem, values=names or ())
 
 
-Tightens.smallest = Tightens("smallest", _tighten_limit(min), _validate_limit_number)
-Tightens.largest = Tightens("largest", _tighten_limit(max), _validate_limit_number)
-Tightens.intersection = _make_list_kind("intersection", _intersect_settings)
+Tightens.smallest = Tightens("smallest", tighten_if_set(min), _validate_limit_number)
+Tightens.largest = Tightens("largest", tighten_if_set(max), _validate_limit_number)
+Tightens.intersection = _make_list_kind("intersection", intersect_settings)
 Tightens.hosts = _make_list_kind("hosts", _intersect_by(normalise_host), find_host_problem)
 Tightens.scopes = _make_list_kind("scopes", meet_scopes, find_scope_problem)
 Tightens.links = _make_list_kind("links", _intersect_by(normalise_link), find_link_problem)

@@ -17,7 +17,7 @@ from guardgraph.state.catalogue import Catalogue, StopReason, common_reasons
 from guardgraph.state.context import Context
 from guardgraph.state.review import ReviewPolicy
 from guardgraph.state.run import Ok, Stopped, Turn, Waiting
-from guardgraph.state.tightening import Tightens
+from guardgraph.state.tightening import Tightens, intersect_settings, tighten_if_set
 
 Effect: TypeAlias = Literal["read", "write"]  # whether a tool changes something outside
 
@@ -33,16 +33,8 @@ def _tighten_approval(ours: Approve, theirs: Approve) -> Approve:
     return "refuse" if len(said) > 1 else next(iter(said), "unsupported")
 
 
-def _intersect_if_listed(ours: Any, theirs: Any) -> Any:
-    if ours is None or theirs is None:
-        return theirs if ours is None else ours
-    return tuple(item for item in ours if item in theirs)
-
-
 def _intersect_folders(ours: Any, theirs: Any) -> Any:
     """Return the deeper ones of folders of which one holds the other; folders nobody validated may lead up, to none."""
-    if ours is None or theirs is None:
-        return theirs if ours is None else ours
     one_side, other_side = (
         [posixpath.normpath(each) for each in side if not _folder_leads_up(each)] for side in (ours, theirs)
     )
@@ -75,9 +67,11 @@ def is_under_folder(path: str, folder: str) -> bool:
 
 
 _Listed: TypeAlias = Annotated[
-    settings.Names | None, Tightens("intersection_if_listed", _intersect_if_listed, _validate_if_listed)
+    settings.Names | None, Tightens("intersection_if_listed", tighten_if_set(intersect_settings), _validate_if_listed)
 ]
-_Folders: TypeAlias = Annotated[settings.Names | None, Tightens("folders", _intersect_folders, _validate_folders)]
+_Folders: TypeAlias = Annotated[
+    settings.Names | None, Tightens("folders", tighten_if_set(_intersect_folders), _validate_folders)
+]
 
 
 class ArgumentRule(settings.Settings):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias
@@ -71,12 +71,8 @@ def _validate_trust_entries(value: Any) -> Any:
     return value
 
 
-def _keep_our_entries(ours: Sequence[TrustEntry], theirs: Sequence[TrustEntry]) -> Sequence[TrustEntry]:
-    return ours
-
-
 TrustEntries: TypeAlias = Annotated[
     tuple[TrustEntry, ...],
-    Tightens("fixed", _keep_our_entries, _validate_trust_entries, is_fixed=True, of_entries=True),
+    Tightens("fixed", Tightens.fixed.how, _validate_trust_entries, is_fixed=True, of_entries=True),
 ]
 """The entries of a deployment, which a run's context cannot change."""

@@ -258,7 +258,10 @@ def run_gaps_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     try:
         given = proposed_object(state["proposed_gaps"])
     except Stop as failed:
-        return _end_searches(searches, "gaps_failed", state, _tell_failed_gaps(failed))
+        told = {"failed": failed.reason}
+        return _end_searches(
+            searches, "gaps_failed", state, Step({"phase": "gaps", **told}, {"action": "propose_gaps", **told})
+        )
     gaps = search_guards.parse_gaps(
         given.value,
         asked=searches["queries"],
@@ -274,10 +277,6 @@ def run_gaps_guard_node(state: ResearchState, run: ResearchRun) -> Pass:
     if not gaps.queries:
         return _end_searches(said, "enough", state, step)
     return _begin_search({**said, "waiting": gaps.queries, "rounds": searches["rounds"] + 1}, state, run, step)
-
-
-def _tell_failed_gaps(failed: Stop) -> Step:
-    return Step({"phase": "gaps", "failed": failed.reason}, {"action": "propose_gaps", "failed": failed.reason})
 
 
 def describe_searches(searches: Searches) -> JsonObject:
