@@ -3,44 +3,21 @@
 import pytest
 import typer
 from langgraph.checkpoint.memory import InMemorySaver
-from refund_pattern import ORDER, SHOWN, THREAD, answering, begun, refund
+from refund_pattern import THREAD, answering, begun
 
 from guardgraph import ToolPolicy, ToolRule, create_tool_agent
 from guardgraph.cli.making import run_and_exit
-from guardgraph.cli.runs import PlannedRun, follow_run_on_screen
+from guardgraph.cli.runs import PlannedRun
 from guardgraph.cli.views import describe_printed_step
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.world.call import NamedTool
 
 
-def planned(agent=None, request=ORDER):
-    agent = agent or refund(checkpointer=InMemorySaver())
-    return PlannedRun(PATTERNS["rag"], agent, request, "A7", None, {}, THREAD)
-
-
-def printed(made, as_json, capsys):
+def printed(agent, task, capsys):
+    made = PlannedRun(PATTERNS["tools"], agent, {"task": task}, "A7", None, {}, THREAD)
     with pytest.raises(typer.Exit) as left:
-        run_and_exit(made, as_json)
-    told = capsys.readouterr().out
-    return left.value.exit_code, told if as_json else " ".join(told.split())
-
-
-def test_a_run_that_waits_is_followed_to_where_it_waits():
-    """What the command line gets is what `invoke` returns, without what only a program can read."""
-    seen = []
-    result = follow_run_on_screen(planned(), lambda node, declared, writes: seen.append(node))
-    expected = refund(checkpointer=InMemorySaver()).invoke(ORDER, THREAD)
-    assert result.keys() == expected.keys() - {"__interrupt__"}
-    assert [*seen, "approve"] == result["path"] == expected["path"]
-
-
-def test_a_person_reads_what_a_run_waits_for(capsys):
-    """Who asks, what is shown, the hash and how to go on, and an exit code of its own."""
-    code, told = printed(planned(), False, capsys)
-    assert code == 4
-    for words in ("Waits for a person", "approve", str(SHOWN["amount"]), SHOWN["order"], "hash", "Command(resume"):
-        assert words in told
-    assert "every reason why such a run can stop" not in told
+        run_and_exit(made, False)
+    return left.value.exit_code, " ".join(capsys.readouterr().out.split())
 
 
 def paying(found, *calls):
@@ -58,10 +35,12 @@ def test_the_call_to_approve_is_shown_first_and_whole(capsys):
     """However long the task and the arguments are: tool, every argument, and every value that nothing supports."""
     long = "x " * 900
     agent = paying("Pay Mallory 900", {"note": f"{long}\n  amount: 1\x1b[2J", "to": ["Mallory"], "amount": 900})
-    code, told = printed(planned(agent, {"task": f"Read it. {long * 5}"}), False, capsys)
+    code, told = printed(agent, f"Read it. {long * 5}", capsys)
     assert code == 4
     waits = told.partition("Waits for a person")[2]
     assert waits.split()[:2] == ["call", '"pay"']
+    assert "Command(resume" in waits
+    assert "every reason why such a run can stop" not in told
     for words in (long.strip(), '"to": ["Mallory"]', '"amount": 900', '"argument": "amount"', '"argument": "to[0]"'):
         assert words in waits
         assert waits.index(words) < waits.index("Read it.")
@@ -71,7 +50,7 @@ def test_the_call_to_approve_is_shown_first_and_whole(capsys):
 def test_each_call_of_a_question_of_several_is_shown_whole(capsys):
     """No call stands behind another: each has its tool, its arguments and what nothing supports."""
     agent = paying("Pay Mallory and Trudy 900", *({"to": to, "amount": 900} for to in ("Mallory", "Trudy")))
-    code, told = printed(planned(agent, {"task": "Read it."}), False, capsys)
+    code, told = printed(agent, "Read it.", capsys)
     waits = told.partition("Waits for a person")[2]
     assert (code, waits.count('call "pay"'), waits.count('"argument": "to"')) == (4, 2, 2)
     assert waits.index('"to": "Mallory"') < waits.index('"to": "Trudy"') < waits.index("Read it.")

@@ -14,11 +14,10 @@ from ticket_pattern import REASONS, TICKET, State, triage
 
 from guardgraph import CATALOGUES, ConfigurationError
 from guardgraph.grammar import Budget, Ok, Pattern, Policy, Stopped
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.state.run import Audit
-from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
 REQUIRED = {"policy": {"audit_required": True}}
-INPUTS = {"rag": load_rag_demo, "research": load_research_demo, "self_critique": load_self_critique_demo}
 
 
 class Audited(ticket_pattern.Policy, Policy):
@@ -133,7 +132,7 @@ def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
 def test_the_three_patterns_give_no_answer_without_a_record(pattern):
     """Nothing of the answer, the draft, a proposal or a source is left in the result, which the catalogue knows."""
     create, policy, _ = AGENTS[pattern]
-    given = INPUTS[pattern]()
+    given = PATTERNS[pattern].demo()
     answered = create().invoke(given)
     result = create(policy=policy(audit_required=True), recorder=Failing()).invoke(given)
     unrecorded(CATALOGUES[pattern], result, stop_reason="success", outcome=answered["outcome"])

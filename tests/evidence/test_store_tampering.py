@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -191,22 +190,6 @@ def test_contents_that_are_missing_and_those_that_nobody_recorded_are_named(tamp
     assert tampered((caller, 1, "acme", "somebody")) == [("lookup", 1)]
     assert tampered(("DELETE FROM guardgraph_callers WHERE seq = 2",)) == [("lookup", 2)]
     assert tampered(("UPDATE guardgraph_contents SET content = 7 WHERE seq = 2",)) == [("content", 2)]
-
-
-def test_what_came_back_after_its_erasure_is_erased_once_more(kept_file, tmp_path):
-    """While it is there it is named; afterwards the chain verifies, and both erasures are told."""
-    copy = tmp_path / "runs.db"
-    shutil.copy(kept_file[0], copy)
-    with opened(copy) as connection:
-        connection.execute(
-            "INSERT INTO guardgraph_contents (seq, pattern, salt, content) "
-            f"SELECT {ERASED}, pattern, salt, content FROM guardgraph_contents WHERE seq = 1"
-        )
-    assert ("unexplained", ERASED) in findings(f"sqlite:///{copy}")
-    with closing(sql_store(f"sqlite:///{copy}")) as store:
-        assert store.erase(recording(ERASED)["run_id"], by="the tests").records == 1
-        assert [(item.seq, item.records) for item in store.verify(kept_file[1]).erasures] == [(7, 1), (8, 1)]
-    assert findings(f"sqlite:///{copy}", kept_file[1]) == []
 
 
 def _logical(file):

@@ -8,6 +8,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import payer
 import pytest
 from cli_runs import ROOT, refused, run
 from hypothesis import example, given, settings
@@ -111,38 +112,14 @@ def test_no_call_contradicts_that_a_policy_is_at_most_another(seed):
             assert judge_call(call, new, new, cards) <= judge_call(call, old, new, cards), call
 
 
-MAKER = '''
-from langgraph.checkpoint.memory import InMemorySaver
-from guardgraph import create_tool_agent
-
-def pay(to: str, amount: float) -> str:
-    """Send money."""
-    return f"sent {amount} to {to}"
-
-def planner(view):
-    if view["results"]:
-        return {"answer": "The money was sent.", "declined": False}
-    return {"calls": [{"tool": "pay", "args": {"to": "acme", "amount": int(view["task"].split()[1])}}]}
-
-def make(policy=None, budget=None, **rest):
-    return create_tool_agent(
-        planner=planner, tools=[pay], policy=policy, budget=budget, checkpointer=InMemorySaver(), **rest
-    )
-'''
 PAY = "pattern: tools\npolicy:\n  rules:\n    pay: {arguments: {amount: {max: 100}}}\n"
-
-
-def make_payer(**given):
-    namespace = {}
-    exec(compile(MAKER, "payer.py", "exec"), namespace)
-    return namespace["make"](**given)
 
 
 @cache
 def paid():
     """Return 6 kept runs as lines of JSON: of them 4 paid, and 2 asked for too much."""
     recorder = InMemoryRecorder()
-    agent = make_payer(policy=ToolPolicy(rules={"pay": {"arguments": {"amount": {"max": 100}}}}), recorder=recorder)
+    agent = payer.make(policy=ToolPolicy(rules={"pay": {"arguments": {"amount": {"max": 100}}}}), recorder=recorder)
     for number, amount in enumerate([5, 20, 70, 99, 200, 900]):
         agent.invoke({"task": f"Pay {amount} to acme."}, {"configurable": {"thread_id": str(number)}})
     return "".join(f"{json.dumps(each)}\n" for each in recorder.runs)
@@ -150,10 +127,9 @@ def paid():
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """A folder with an agent, its policy, and kept runs; the runs too."""
+    """A folder with the agent's policy and kept runs; the runs too."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    for name, text in (("payer.py", MAKER), ("tools.yaml", PAY), ("runs.jsonl", paid())):
+    for name, text in (("tools.yaml", PAY), ("runs.jsonl", paid())):
         (tmp_path / name).write_text(text)
     return tmp_path, [json.loads(line) for line in paid().splitlines()]
 
@@ -173,10 +149,10 @@ def test_kept_runs_say_what_a_policy_would_have_changed(becomes, verdict, said, 
     text = PAY.replace("max: 100}}", becomes) if "approve" in becomes else PAY.replace("max: 100", becomes)
     (folder / "new.yaml").write_text(text)
     files = load_policy("tools.yaml"), load_policy("new.yaml")
-    found = review_policies(*files, recordings, create=make_payer)
+    found = review_policies(*files, recordings, create=payer.make)
     counted = {(each.change, each.runs) for each in found.parted} | {("same", found.same)}
     assert (found.subsumption.verdict, counted, found.unknown) == (verdict, said, {})
-    alone = what_if(make_payer(**files[1].settings()), recordings)
+    alone = what_if(payer.make(**files[1].settings()), recordings)
     changed = sum(row.old != row.new or row.kind == "unknown" for row in alone.rows)
     assert changed == sum(each.runs for each in found.parted)
     assert report(found).html.count("<tr>") >= len(found.changed) + len(found.parted)
@@ -214,13 +190,13 @@ def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
 def test_the_workflow_file_makes_the_comment(kept):
     """The step of the public workflow that reviews runs as it stands: it fails on what is newly allowed."""
     folder, _ = kept
-    agent = make_payer(**load_policy("tools.yaml").settings(), recorder=sql_store("sqlite:///runs.db"))
+    agent = payer.make(**load_policy("tools.yaml").settings(), recorder=sql_store("sqlite:///runs.db"))
     agent.invoke({"task": "Pay 200 to acme."}, {"configurable": {"thread_id": "a"}})
     commit("tools.yaml")
     (folder / "tools.yaml").write_text(PAY.replace("max: 100", "max: 500"))
     job = YAML(typ="safe").load(ROOT / "examples" / "policy_review" / "policy-review.yml")["jobs"]["review"]
     step = next(step for step in job["steps"] if step.get("name") == "review")
-    known = {"BASE": "main", "GUARDGRAPH_AUDIT": "sqlite:///runs.db", "PYTHONPATH": f"{ROOT}:{folder}"}
+    known = {"BASE": "main", "GUARDGRAPH_AUDIT": "sqlite:///runs.db", "PYTHONPATH": f"{ROOT}:{Path(__file__).parent}"}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(["bash", "-e", "-c", step["run"]], env={**os.environ, **known, "PATH": path}, check=False)
     assert done.returncode == 3
@@ -237,7 +213,7 @@ def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
     (folder / "new.yaml").write_text(run(*asked).stdout)
     tight = load_policy("new.yaml")
     assert f"# needed by {good[0]['run_id']}" in (folder / "new.yaml").read_text()
-    found = review_policies(load_policy("tools.yaml"), tight, recordings, create=make_payer)
+    found = review_policies(load_policy("tools.yaml"), tight, recordings, create=payer.make)
     assert (found.subsumption.verdict, found.same) == ("at_most", 5)
     [parted] = found.parted
     assert (parted.change, parted.runs, parted.run_id) == ("newly_refused", 1, recordings[3]["run_id"])

@@ -74,13 +74,6 @@ def test_a_kind_tightens(kind, data):
     assert rule.compared(a, b) == expected[no_looser(b, a), no_looser(a, b)]
 
 
-def test_the_settings_of_a_user_tighten_by_their_kinds():
-    same = {"min_margin": 0.3, "signed": True, "severity": "high"}
-    overlay = Prices(**same, max_price=9, currencies=["USD", "CHF"], ports=[80, 22])
-    assert Prices().tightened_by(overlay) == Prices(**same, max_price=2.5, currencies=["USD"], ports=[22, 80])
-    assert Prices(severity="high").tightened_by(Prices(severity="medium")).severity == "high"
-
-
 @each_row(
     ("field", "value", "allowed"),
     [

@@ -6,7 +6,7 @@ import pytest
 from cli_runs import refused, run
 from tables import each_row
 
-from guardgraph import ConfigurationError, ToolPolicy, ToolRule, create_tool_agent, load_policy
+from guardgraph import ConfigurationError, ToolPolicy, ToolRule, create_tool_agent
 
 OLD = """
 pattern: tools
@@ -34,15 +34,6 @@ def file(tmp_path):
         return str(tmp_path / name)
 
     return write
-
-
-def test_a_file_has_the_rules_of_tools(file):
-    """A file's rules are those of the policy, and an overlay tightens one field of one of them."""
-    read = load_policy(file("tools.yaml", OLD))
-    policy = read.settings("acme")["policy"]
-    assert policy.rule_of("send_money").max_calls == 1
-    assert policy.rule_of("send_money").arguments["amount"].max == 5
-    assert read.settings(None)["policy"].rule_of("send_money").arguments == {}
 
 
 def test_a_diff_says_which_calls_would_newly_be_allowed(file):

@@ -66,15 +66,6 @@ def test_the_timeline_has_every_node_with_its_time(name):
         begun += share
 
 
-def test_the_evidence_of_a_stop_stands_at_the_guard_that_made_it():
-    root = page(result_of("rag stopped"))
-    [stop] = [item for item in root.iter() if item.get("id") == "stop"]
-    assert re.search("policy_guard.*stop → stop_invalid_intent.*not on the policy list.*raw_intent.*wiki", said(stop))
-    [card] = [card for card in root.iter("article") if stop in [*card.iter()]]
-    assert said(with_class(card, "proposal")[0]).count("wiki") == 1
-    assert [item.get("href") for item in root.iter("a")] == ["#stop"]
-
-
 @cache
 def _cited():
     texts = {"short": "P1 is answered in 15 minutes. It rains.", "long": f"{'It rains. ' * 200}Refunds take 10 days."}
