@@ -50,15 +50,13 @@ def claims(answer: str, *calls: str, failed: bool = False) -> bool:
 
 @each_row("written", ENDINGS)
 def test_most_endings_that_claim_an_action_are_caught(written):
-    """At least four of five, on endings that were written before the rule and after it."""
+    """At least four of five, on endings that were written before the rule and after it; true ones all pass.
+
+    Reports of what others did, refusals, conditions, plans and questions claim nothing.
+    """
     endings = ENDINGS[written]["false"]
     missed = [answer for answer in endings if not claims(answer)]
     assert len(missed) <= len(endings) / 5, missed
-
-
-@each_row("written", ENDINGS)
-def test_true_endings_pass(written):
-    """Reports of what others did, refusals, conditions, plans and questions claim nothing."""
     assert [answer for answer in ENDINGS[written]["true"] if claims(answer)] == []
 
 

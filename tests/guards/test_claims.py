@@ -132,10 +132,8 @@ def test_packs_may_stand_in_a_file_and_only_tighten(tmp_path: Any) -> None:
     (tmp_path / "packs.yaml").write_text("claims:\n- closures\n- name: own\n  phrases: [best in class]\n")
     (tmp_path / "review.yaml").write_text("pattern: self_critique\npolicy:\n  claims: {file: packs.yaml}\n")
     policy = load_policy(tmp_path / "review.yaml").policy
-    assert restricted_claims("The outage is over. We are best in class. We guarantee it.", policy.claims) == [
-        "over",
-        "best in class",
-    ]
+    said = "The outage is over. We are best in class. We guarantee it."
+    assert restricted_claims(said, policy.claims) == ["over", "best in class"]
     overlay = SelfCritiquePolicy(claims=["guarantees"])
     assert [*policy.tightened_by(overlay).claims] == [*policy.claims, "guarantees"]
 

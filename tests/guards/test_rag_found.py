@@ -11,7 +11,6 @@ from tables import each_row
 from guardgraph import Caller
 from guardgraph.guards.rag import retrieval as retrieval_guards
 from guardgraph.guards.rag.retrieval import drop_duplicates, list_queries, merge_found, parse_ranking
-from guardgraph.guards.stop import Stop
 from guardgraph.state.context import is_access_allowed, normalize_document_access
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import scripted_tool
@@ -27,12 +26,9 @@ CONTROLLED = st.fixed_dictionaries(
         "span": st.just([0, 21]) | ANY_JSON,
     },
 )
-CALLERS = st.none() | st.builds(
-    Caller,
-    tenant=st.sampled_from([None, "acme", "other"]),
-    user=st.sampled_from([None, "ada"]),
-    groups=st.lists(st.sampled_from(["support", "sales"]), max_size=2),
-)
+GROUPS = st.lists(st.sampled_from(["support", "sales"]), max_size=2)
+TENANTS, USERS = st.sampled_from([None, "acme", "other"]), st.sampled_from([None, "ada"])
+CALLERS = st.none() | st.builds(Caller, tenant=TENANTS, user=USERS, groups=GROUPS)
 
 
 @settings(max_examples=80, deadline=None)
@@ -155,17 +151,17 @@ def test_any_candidates(drawn):
 
 
 def test_ranks_are_merged_and_scores_stay():
-    """What both find comes first, with the higher of its scores; `top_k` holds for the merged list."""
+    """What both find comes first, with the higher of its scores; `top_k` holds for the merged list.
+
+    The question's own words are searched once.
+    """
+    assert list_queries("what is P1", "What is P1?") == ["what is P1"]
+    assert list_queries("P1", "What is P1?") == ["P1", "What is P1?"]
     a, b, c = ({"doc_id": name, "text": name, "score": score} for name, score in (("a", 0.5), ("b", 0.4), ("c", 0.9)))
     merged = merge_found([[a, b], [c, {**b, "score": 0.6}]], 3)
     assert merged == [{**b, "score": 0.6}, a, c]
     assert merge_found([[a, b], [c]], 2) == [a, c]
     assert merge_found([["odd", 5, None], [{}]], 9) == ["odd", {}, 5, None]
-
-
-def test_the_questions_own_words_are_searched_once():
-    assert list_queries("what is P1", "What is P1?") == ["what is P1"]
-    assert list_queries("P1", "What is P1?") == ["P1", "What is P1?"]
 
 
 FOUND = [
@@ -183,11 +179,9 @@ RETURNED = st.sampled_from([*RANKED, *RANKED, None]) | st.fixed_dictionaries(
 @given(st.lists(RETURNED, max_size=5) | st.integers())
 def test_any_ranking(returned):
     """Whatever is returned: what passes are the candidates themselves, each once, and only those that were named."""
-    try:
-        ranked = parse_ranking(returned, candidates=RANKED)
-    except Stop as stop:
-        if stop.reason != "tool_invalid_output:rerank":
-            raise
-        return
-    assert all(any(item is given for given in RANKED) for item in ranked)
-    assert [item["doc_id"] for item in ranked] == list(dict.fromkeys(item["doc_id"] for item in returned))
+    done = outcome(parse_ranking, returned, candidates=RANKED)
+    assert done.get("stop", "tool_invalid_output:rerank") == "tool_invalid_output:rerank"
+    assert all(any(item is given for given in RANKED) for item in done.get("value", ()))
+    if "value" in done:
+        ids = [item["doc_id"] for item in done["value"]]
+        assert ids == list(dict.fromkeys(item["doc_id"] for item in returned))

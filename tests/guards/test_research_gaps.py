@@ -2,33 +2,15 @@
 
 from datetime import date, timedelta
 
-import pytest
-from guard_cases import outcome, stop_of
+from guard_cases import json_values, outcome, stop_of
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
 from guardgraph.guards.research import risk, trust
 from guardgraph.guards.research import searches as between
-from guardgraph.guards.research.searches import parse_gaps, share_limit
-from guardgraph.guards.stop import Stop
+from guardgraph.guards.research.searches import share_limit
 from guardgraph.state.research import RESEARCH_REASONS
-
-
-@pytest.mark.parametrize(
-    ("query", "denied"),
-    [
-        ("al\u200bice", "alice"),
-        ("al\xadice", "alice"),
-        ("alice_smith", "alice"),
-        ("查询张伟公司", "张伟"),
-        ("acmes acme", "acme"),
-    ],
-)
-def test_a_denied_term_is_found_however_it_is_written(query, denied):
-    """Unseen letters and underscores hide none, nor does a script without blanks."""
-    with pytest.raises(Stop, match="query_denied"):
-        parse_gaps({"queries": [query]}, asked=[], max_queries=1, denied=[denied], known=[])
 
 
 @given(st.integers(0, 50), st.integers(0, 60), st.integers(1, 6))
@@ -42,31 +24,19 @@ def test_shares_of_a_limit_never_exceed_it(limit, used, searches):
     assert left == max(limit, used)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["open", "queries", "x"]), inner, max_size=3)
-    ),
-    max_leaves=12,
-)
-
-
-@given(JSON, st.integers(1, 4))
-def test_any_proposal_is_read_or_refused(raw, most):
-    """What passes has no more new queries than are left, each a text that was not asked before."""
-    try:
-        gaps = parse_gaps(raw, asked=["a"], max_queries=most, denied=["x"], known=[])
-    except Stop as stop:
-        gaps, family = None, RESEARCH_REASONS.find(stop.reason).family
-    if gaps is None:
-        assert family == "invalid_gaps"
-        return
-    assert len(gaps.queries) <= most - 1
-    assert all(query.strip() and query.casefold() != "a" for query in gaps.queries)
-
-
 def gaps(raw, asked=("old",), most=3, denied=("Falcon",), known=()):
     return between.parse_gaps(raw, asked=asked, max_queries=most, denied=denied, known=known)
+
+
+@given(json_values(["open", "queries"], ["a", "x"]), st.integers(1, 4))
+def test_any_proposal_is_read_or_refused(raw, most):
+    """What passes has no more new queries than are left, each a text that was not asked before."""
+    done = outcome(gaps, raw, asked=["a"], most=most, denied=["x"])
+    if "stop" in done:
+        assert RESEARCH_REASONS.find(done["stop"]).family == "invalid_gaps"
+    else:
+        assert len(done["value"].queries) <= most - 1
+        assert all(query.strip() and query.casefold() != "a" for query in done["value"].queries)
 
 
 @each_row(
@@ -95,6 +65,9 @@ def test_what_is_missing_is_read():
     assert stop_of(gaps, {"queries": ["the FALCON plan"]}).reason == "query_denied"
     assert gaps({"queries": ["my xfalcony plan"]}).queries == ["my xfalcony plan"]
     assert gaps({"queries": ["the falcon plan"]}, known=["What of Falcon?"]).queries == ["the falcon plan"]
+    hidden = ("al\u200bice", "al\xadice", "alice_smith", "查询张伟公司", "acmes acme")
+    for query in hidden:  # unseen letters and underscores hide no term, nor does a script without blanks
+        assert stop_of(gaps, {"queries": [query]}, denied=["alice", "张伟", "acme"]).reason == "query_denied"
 
 
 @each_row(
@@ -151,13 +124,9 @@ def test_a_page_is_rated_by_its_age(days, worth):
 )
 def test_the_narrowest_entry_of_a_host_counts(url, tier):
     """A host before its domain, a domain before a suffix, a longer suffix before a shorter one."""
-    scopes = {
-        "data.example.org": "official",
-        "domain:example.org": "established",
-        "suffix:uk": "known",
-        "suffix:ac.uk": "doubtful",
-    }
-    table = trust.TrustTable({"scope": scope, "tier": name} for scope, name in scopes.items())
+    tiers = {"data.example.org": "official", "domain:example.org": "established", "suffix:uk": "known"}
+    tiers["suffix:ac.uk"] = "doubtful"
+    table = trust.TrustTable({"scope": scope, "tier": name} for scope, name in tiers.items())
     assert table.find_source_trust(url).tier == tier
     assert trust.TrustTable([]).find_source_trust(url).tier == trust.UNRATED
 

@@ -5,7 +5,7 @@ import re
 import time
 
 import pytest
-from guard_cases import outcome
+from guard_cases import json_values, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
@@ -21,16 +21,7 @@ from guardgraph.plain.json import is_plain_json
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.tools import REPORTED, Given, MadeCall, ToolCard, ToolPolicy, ToolRule
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["calls", "answer", "tool", "args", "plan", "role", "content"]), inner, max_size=4
-        )
-    ),
-    max_leaves=8,
-)
+JSON = json_values(["calls", "answer", "tool", "args", "plan", "role", "content"])
 SCHEMA = {
     "type": "object",
     "properties": {"id": {"type": "integer"}, "tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}}},
