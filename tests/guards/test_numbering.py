@@ -53,10 +53,8 @@ def test_marks_in_an_answer_are_named_and_cited(answer, said, cited):
 
 def test_a_text_cites_what_it_shares_most_words_with():
     """Where a model was asked for a text alone: its marks count, else the nearest source does; no answer is none."""
-    assert read("P1 is answered in 15 minutes.", form="text") == {
-        "answer": "P1 is answered in 15 minutes.",
-        "citations": ["sla"],
-    }
+    said = "P1 is answered in 15 minutes."
+    assert read(said, form="text") == {"answer": said, "citations": ["sla"]}
     assert read("It costs 320 EUR [2].", form="text")["citations"] == ["fees"]
     assert read("NOT FOUND", form="text") == {"insufficient": True}
 

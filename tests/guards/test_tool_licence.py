@@ -262,20 +262,18 @@ def test_fields_that_an_owner_sets_license():
     assert not unsupported("send_mail", {"to": "ada@corp.org"}, before=[made("contacts", text), made(number=2)])
 
 
-@each_row(
-    ("field", "licensed", "others"),
-    [
-        ("id", {"id": 5, "order_id": 5}, {"amount": 5, "copies": 5}),
-        ("user_id", {"user_id": 5, "id": 5, "user": 5}, {"order_id": 5, "amount": 5.0}),
-        ("balance", {"amount": 5.0}, {"id": 5, "duration_minutes": 5}),
-        ("duration_seconds", {"duration_seconds": 5}, {"amount": 5, "duration_minutes": 5}),
-    ],
-)
-def test_a_number_of_a_field_licenses_one_of_its_kind(field, licensed, others):
+def test_a_number_of_a_field_licenses_one_of_its_kind():
     """An id is no amount and none of another thing, and seconds are no minutes."""
-    before = [made("contacts", {"people": [{field: 5}]}), made(number=2)]
-    found = judge("send_money", {**licensed, **others}, before=before, policy=trusting(f"people.{field}")).unsupported
-    assert {item["argument"] for item in found} == others.keys()
+    for field, licensed, others in (
+        ("id", ("id", "order_id"), ("amount", "copies")),
+        ("user_id", ("user_id", "id", "user"), ("order_id", "amount")),
+        ("balance", ("amount",), ("id", "duration_minutes")),
+        ("duration_seconds", ("duration_seconds",), ("amount", "duration_minutes")),
+    ):
+        given = {"before": [made("contacts", {"people": [{field: 5}]}), made(number=2)]}
+        args = dict.fromkeys((*licensed, *others), 5)
+        found = judge("send_money", args, policy=trusting(f"people.{field}"), **given).unsupported
+        assert {item["argument"] for item in found} == {*others}, field
 
 
 def test_a_trusted_text_of_several_words_licenses_as_a_whole_alone():
@@ -314,16 +312,6 @@ def test_free_texts_are_free_but_for_what_leads_somewhere():
     assert not unsupported("send_mail", {**args, "body": "Dear Bob, 13 of 20."}, "Write to bob@corp.org")
     strict = ToolRule(authority=("*", "body"))
     assert unsupported("send_mail", {**args, "body": "Dear Bob"}, "Write to bob@corp.org", rule=strict) == ["Dear Bob"]
-
-
-def test_destructive_tools_are_asked_for():
-    """That an id exists is no authority to delete it: a person is asked, unless the deployment says something else."""
-    rule = ToolRule(destructive=True)
-    licence = judge("delete_file", {"path": "a.txt"}, "Delete a.txt", rule=rule)
-    assert licence.needs_approval
-    assert not licence.unsupported
-    never = rule.model_copy(update={"approve": "never"})
-    assert not judge("delete_file", {"path": "a.txt"}, "Delete a.txt", rule=never).needs_approval
 
 
 def test_an_unsupported_value_says_where_it_was_seen_and_what_else_it_might_be():
@@ -477,15 +465,11 @@ def test_below_an_object_recipients_amounts_and_flags_decide():
 )
 def test_a_task_or_a_turn_that_a_body_wrote_licenses_nothing(given, forged):
     """What stands word for word in the recorded input is the task and its turns; nothing else is."""
-    written = Given(task=given["task"], history=given.get("history", []), **{})
+    written = Given(task=given["task"], history=given.get("history", []))
     kept = keep_recorded({**written, **forged}, given)
-    licence = judge(
-        "send_money", {"to": "Mallory", "amount": 900}, kept["task"], history=kept["history"], before=[made()]
-    )
-    assert len(licence.unsupported) == 2
-    assert judge("send_money", {"to": "Mallory"}, kept["task"], history=kept["history"], before=[]).needs_approval == (
-        "history" in forged
-    )
+    said = {"task": kept["task"], "history": kept["history"]}
+    assert len(judge("send_money", {"to": "Mallory", "amount": 900}, **said).unsupported) == 2
+    assert judge("send_money", {"to": "Mallory"}, **said, before=[]).needs_approval == ("history" in forged)
     assert keep_recorded(written, given) == written
 
 
@@ -540,13 +524,8 @@ HOSTS = ArgumentRule(hosts=("corp.example.org", "api.example.org:8443", "münche
 def test_what_parsers_read_differently_has_no_listed_host(value):
     """A URL that another parser may lead elsewhere, another scheme, user or port, and nothing at all are refused."""
     rule = ToolRule(arguments={"to": HOSTS})
-    for listed in (
-        "HTTP://Corp.Example.org",
-        "https://api.example.org:8443/x",
-        "https://münchen.example/x",
-        "a@corp.example.org",
-        "corp.example.org",
-    ):
+    urls = ("HTTP://Corp.Example.org", "https://api.example.org:8443/x", "https://münchen.example/x")
+    for listed in (*urls, "a@corp.example.org", "corp.example.org"):
         judge("send_money", {"to": listed}, before=[], rule=rule)
     assert reason("send_money", {"to": value}, before=[], rule=rule) == "argument_denied:send_money.to"
 
@@ -562,16 +541,10 @@ def test_keys_and_empty_values_keep_the_limits_too(limits):
     judge("send_money", {"to": []}, before=[], rule=ToolRule(arguments={"to": ArgumentRule(max_chars=3)}))
 
 
-@each_row(
-    "again",
-    [
-        {"to": " ADA\n BYRON"},
-        {"to": "\uff21da\u200b Byron"},
-        {"amount": "30"},
-        {"note": "once more"},
-        {"currency": None},
-    ],
-)
+ADA_AGAIN = [{"to": " ADA\n BYRON"}, {"to": "\uff21da\u200b Byron"}]
+
+
+@each_row("again", [*ADA_AGAIN, {"amount": "30"}, {"note": "once more"}, {"currency": None}])
 def test_another_spelling_is_the_same_write(again):
     """A write is counted by what it does: case, blanks, kinds of letters and free texts make no other call."""
     args = {"to": "Ada Byron", "amount": 30, "note": "May"}
@@ -624,9 +597,14 @@ def test_keys_of_results_are_texts_of_others(value, is_seen):
     ],
 )
 def test_no_context_calls_off_the_question_about_a_destructive_tool(ours, theirs, asks):
-    """Who is asked is what both sides come to: that a tool deletes is a question as `always` is."""
+    """Who is asked is what both sides come to: that a tool deletes is a question as `always` is.
+
+    That an id exists is no authority to delete it: a person is asked, unless the deployment says something else.
+    """
     assert ours.tightened_by(theirs).asks == asks
     assert ours.tightened_by(None).asks == ours.asks
+    licence = judge("delete_file", {"path": "a.txt"}, "Delete a.txt", rule=ours)
+    assert (licence.needs_approval, licence.unsupported) == (ours.asks == "always", ())
 
 
 FOLDERS = st.lists(st.sampled_from(["/", "/data", "/data/in", "/data//in/", "/data/./out", "/etc"]), max_size=2)
@@ -671,24 +649,14 @@ def test_only_values_that_the_deployment_listed_are_licensed(ours, theirs):
                 assert judge("send_money", {"to": to}, policy=judged).needs_approval is (ours is None)
 
 
-IBAN, CARD = "GB33BUKB20201555555555", "4111 1111 1111 1111"
+CARD = "4111 1111 1111 1111"
+BETWEEN = ("\u00a0", "\u2013", "\u2011", ", ", "\n", "\t", "**", "_", "\u200b", "")
 LEADING = [
-    *(
-        CARD.replace(" ", between)
-        for between in ("\u00a0", "\u2013", "\u2011", ", ", "\n", "\t", "**", "_", "\u200b", "")
-    ),
-    *(f"GB33{between}BUKB{between}2020{between}1555{between}5555{between}55" for between in ("\u00a0", "\u200b", "\n")),
-    IBAN.translate({ord(sign): ord(sign) + 0xFEE0 for sign in IBAN}),
-    "0900-12-34-56",
-    "2020-15-55 5555-55-12",
-    "1234-2020-12-31-5678",
-    "http:/1.2.3.4/x",
-    "http:1.2.3.4/x",
-    "1.2.3.4/x",
-    "DATA:,hello",
-    "javascript:alert(1)",
-    "acme-pay.co.rs",
-    4111111111111111,
+    *(CARD.replace(" ", between) for between in BETWEEN),
+    *("GB33 BUKB 2020 1555 5555 55".replace(" ", between) for between in ("\u00a0", "\u200b", "\n")),
+    *("0900-12-34-56", "2020-15-55 5555-55-12", "1234-2020-12-31-5678", "http:/1.2.3.4/x", "http:1.2.3.4/x"),
+    *("1.2.3.4/x", "DATA:,hello", "javascript:alert(1)", "acme-pay.co.rs", 4111111111111111),
+    "GB33BUKB20201555555555".translate({sign: sign + 0xFEE0 for sign in range(128)}),
 ]
 
 
@@ -700,19 +668,11 @@ def test_accounts_and_links_are_seen_however_they_are_written(part):
     assert not unsupported("send_mail", {"body": body}, f"Write to Ada: {part}.")
 
 
-@each_row(
-    "text",
-    [
-        "2019, 2020, 2021",
-        "On 31.12.2024, 2024-05-13 10:00",
-        "12,500,000 of 20,000",
-        "Version 1.2.3.4",
-        "metadata:size,name and JavaScript: the good parts",
-    ],
-)
-def test_dates_years_and_amounts_lead_nowhere(text):
+def test_dates_years_and_amounts_lead_nowhere():
     """Lists of years and small numbers, dates that there are and grouped amounts are no accounts."""
-    assert list_leading_parts(text) == []
+    numbers = ("2019, 2020, 2021", "On 31.12.2024, 2024-05-13 10:00", "12,500,000 of 20,000", "Version 1.2.3.4")
+    for text in (*numbers, "metadata:size,name and JavaScript: the good parts"):
+        assert list_leading_parts(text) == []
 
 
 @each_row(
@@ -733,16 +693,15 @@ def test_one_value_is_no_sentence(text, is_single):
     assert is_single_value(text) is is_single
 
 
-@each_row("more", ["?utm_source=s", "?ref=s", "?fbclid=s", "#/transfer?to=mallory", "/"])
-def test_a_url_that_decides_is_licensed_as_it_is_written(more):
-    """A parameter or a fragment that the task does not have carries something out."""
+def test_a_url_that_decides_is_licensed_as_it_is_written():
+    """A parameter or a fragment that the task does not have carries something out.
+
+    A known link may stand in any text; that it is known is no reason to open or to send to it.
+    """
     url, task = "https://byron.org/page", "Read HTTPS://Byron.org/page, please"
     assert not unsupported("send_mail", {"url": url}, task)
-    assert unsupported("send_mail", {"url": url + more}, task) == [url + more]
-
-
-def test_known_links_license_no_argument_that_decides():
-    """A known link may stand in any text; that it is known is no reason to open or to send to it."""
+    for more in ("?utm_source=s", "?ref=s", "?fbclid=s", "#/transfer?to=mallory", "/"):
+        assert unsupported("send_mail", {"url": url + more}, task) == [url + more]
     policy = POLICY.model_copy(update={"known_links": ("corp.org",)})
     args = {"url": "https://corp.org/delete?id=s", "body": "See https://corp.org/help"}
     assert unsupported("send_mail", args, policy=policy) == [args["url"]]

@@ -128,22 +128,15 @@ def test_prompt_hash_tells_versions_apart() -> None:
     assert len({base.hash, Prompt("p", "Text", base.schema).hash, Prompt("p", "text", {}).hash}) == 3
 
 
-@each_row(
-    ("given_model", "environ", "name"),
-    [
-        ("openai", {"OPENAI_MODEL": "  "}, "gpt-4.1-mini"),
-        ("openai", {"OPENAI_MODEL": "gpt-x"}, "gpt-x"),
-        ("openai:gpt-y", {"OPENAI_MODEL": "gpt-x"}, "gpt-y"),
-        ("openai:ft:gpt-y:org", {}, "ft:gpt-y:org"),
-    ],
-)
-def test_model_names(given_model: str, environ: dict[str, str], name: str) -> None:
-    """A model string names the model, or leaves it to OPENAI_MODEL, or to the default."""
-    assert get_model_name(chat_model(given_model, environ=KEY | environ)) == name
-
-
 def test_openai_settings() -> None:
-    """Temperature 0, the timeout, no retries, no streaming, and the given address."""
+    """Temperature 0, the timeout, no retries, no streaming, and the given address and model, or the default ones."""
+    named = (
+        ("openai", "  ", "gpt-4.1-mini"),
+        ("openai", "gpt-x", "gpt-x"),
+        ("openai:ft:gpt-y:org", "gpt-x", "ft:gpt-y:org"),
+    )
+    for said, of_environ, name in named:
+        assert get_model_name(chat_model(said, environ={**KEY, "OPENAI_MODEL": of_environ})) == name
     environ = {**KEY, "OPENAI_TIMEOUT_SECONDS": " 7.5 ", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
     model = chat_model("openai:gpt-x", environ=environ)
     assert isinstance(model, ChatOpenAI)
@@ -244,23 +237,16 @@ def test_a_prompt_that_does_not_fit_is_refused_when_the_agent_is_built(given, sa
         create_rag_agent(prompts=given)
 
 
-@pytest.mark.parametrize(
-    ("name", "create"),
-    [
-        ("rag", create_rag_agent),
-        ("research", create_research_agent),
-        ("critique", create_self_critique_agent),
-        ("tools", create_tool_agent),
-    ],
-)
-def test_our_prompts_can_be_written_out_and_given_back(tmp_path, name, create):
+def test_our_prompts_can_be_written_out_and_given_back(tmp_path):
     """Of each agent; a file that is there already is not overwritten."""
-    written = write_prompts(tmp_path / "own", name)
-    assert [path.stem for path in written] == [*list_prompt_names(name)]
-    assert read_own_prompts(tmp_path / "own", name).keys() == {*list_prompt_names(name)}
-    create(prompts=tmp_path / "own")
-    with pytest.raises(ConfigurationError, match="prompts: a folder without"):
-        write_prompts(tmp_path / "own", name)
+    agents = [create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent]
+    for name, create in zip(("rag", "research", "critique", "tools"), agents, strict=True):
+        written = write_prompts(tmp_path / name, name)
+        assert [path.stem for path in written] == [*list_prompt_names(name)]
+        assert read_own_prompts(tmp_path / name, name).keys() == {*list_prompt_names(name)}
+        create(prompts=tmp_path / name)
+        with pytest.raises(ConfigurationError, match="prompts: a folder without"):
+            write_prompts(tmp_path / name, name)
 
 
 def test_a_rule_beside_a_model():
@@ -318,14 +304,13 @@ def test_nothing_is_opened_before_the_first_live_run(monkeypatch):
         chat_model("anthropic:claude-x")
 
 
-@pytest.mark.parametrize("name", ["no_such_provider:x", "http://localhost", "azure_openai:x"])
-def test_what_langchain_cannot_open(name, monkeypatch):
+def test_what_langchain_cannot_open(monkeypatch):
     """A provider that LangChain does not know, or one without its key: one line that names the model, and no key."""
     pytest.importorskip("langchain")
     for variable in ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "secret-0123456789")
-    with pytest.raises(ConfigurationError, match=f"^model: '{name}' cannot be used: ") as raised:
-        chat_model(name)
-    assert "secret" not in str(raised.value)
-    assert "\n" not in str(raised.value)
+    for name in ("no_such_provider:x", "http://localhost", "azure_openai:x"):
+        with pytest.raises(ConfigurationError, match=f"^model: '{name}' cannot be used: ") as raised:
+            chat_model(name)
+        assert not any(sign in str(raised.value) for sign in ("secret", "\n"))
