@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import sha256
@@ -33,13 +33,17 @@ _DATES: Final = ("updated_at", "published_at")
 _BODY: Final = ("text", "claim", "quote")  # what stands below, each on lines of its own
 
 
-def write_view(asked: str, view: JsonObject) -> str:
+def parse_paragraphs(asked: str) -> list[tuple[Template, list[str]]]:
+    """Return the paragraphs of what a model is asked, each with the names of its fields."""
+    return [(Template(paragraph), list_fields(paragraph)) for paragraph in re.split(r"\n{2,}", asked.strip())]
+
+
+def write_view(paragraphs: Iterable[tuple[Template, list[str]]], view: JsonObject) -> str:
     """Return what a model is asked: the input of its prompt with the view's fields in it."""
     fields, written = {name: _write_field(name, value) for name, value in view.items()}, list[str]()
-    for paragraph in re.split(r"\n{2,}", asked.strip()):
-        named = list_fields(paragraph)
+    for paragraph, named in paragraphs:
         if not named or any(fields.get(name, "").strip() for name in named):
-            written.append(Template(paragraph).safe_substitute({**dict.fromkeys(named, ""), **fields}))
+            written.append(paragraph.safe_substitute({**dict.fromkeys(named, ""), **fields}))
     return "\n\n".join(written)
 
 
@@ -154,7 +158,7 @@ def write_refusal(template: str, refused: JsonObject, shown: JsonObject) -> str:
     told = [*_list_corrections(refused, items)] or [why]
     if not refused["reason"].startswith("llm_") and (nearest := find_nearest_sentence(shown)):
         told.append(f"Nearest to the question, a source says: {json.dumps(nearest['text'], ensure_ascii=False)}")
-    return write_view(template, {"why": " ".join(told), "question": shown.get("question")})
+    return write_view(parse_paragraphs(template), {"why": " ".join(told), "question": shown.get("question")})
 
 
 def find_nearest_sentence(shown: JsonObject) -> JsonObject | None:
@@ -234,6 +238,11 @@ class Prompt:
         others = [other.hash for other in (self.as_text, self.as_calls) if other is not None]
         return sha256("\n".join([*told, *others]).encode()).hexdigest()[:12]
 
+    @cached_property
+    def paragraphs(self) -> list[tuple[Template, list[str]]]:
+        """The paragraphs of `asked`, each with the names of its fields."""
+        return parse_paragraphs(self.asked)
+
     def fit(self, view: JsonObject) -> JsonObject:
         """Return the schema of a proposal that fits a view."""
         return fit_schema(self.schema, {**(self.limits or {}), **view})
@@ -256,7 +265,7 @@ class Prompt:
         if isinstance(refused, dict) and not self.schema and (nearest := find_nearest_sentence(shown)):
             name = next(name for name in NUMBERED if shown.get(name))
             return self.write_turns({**shown, name: [nearest]})
-        asked = write_view(self.asked, shown) if self.asked else json.dumps(shown, ensure_ascii=False)
+        asked = write_view(self.paragraphs, shown) if self.asked else json.dumps(shown, ensure_ascii=False)
         turns: list[tuple[type[BaseMessage], str]] = [(SystemMessage, self.text), (HumanMessage, asked)]
         if not isinstance(refused, dict):
             return turns
