@@ -38,6 +38,10 @@ class PerformedCall(NamedTuple):
     shown: int  # how many results had come before the model was last asked
     decisions: int  # how often a person had decided before
 
+    def is_shown_by(self, shown: JsonObject) -> bool:
+        """Say whether it is a call that a person was shown."""
+        return shown["tool"] in (self.tool, None) and bool(shown["args"] == self.args)
+
 
 class PersonDecision(NamedTuple):
     """What a person said, and to which calls; a call without a tool is whatever else was shown."""
