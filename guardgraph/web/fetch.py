@@ -12,8 +12,6 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -36,6 +34,7 @@ from guardgraph.web.transport import (
     make_system_ssl_context,
     unpack_content_encoding,
 )
+from guardgraph.world.failures import parse_retry_after
 
 MOST_BYTES = 512 * 1024 * 1024  # how large the file may become; what was not read for longest goes first
 _ENTRIES = "entries"  # A table of hishel's: a database that has tables, and not this one, is something else
@@ -189,19 +188,6 @@ def retry_page_fetch(ask: Callable[[], Answer], meter: Meter) -> Answer:
     raise AssertionError("the last attempt returns or raises")
 
 
-def parse_retry_after(header: str | None) -> float | None:
-    """Read the header Retry-After, seconds or a date (RFC 9110, 10.2.3); None where it says nothing."""
-    if header is None:
-        return None
-    if header.strip().isascii() and header.strip().isdigit():
-        return float(header.strip()[:9])
-    try:
-        at = parsedate_to_datetime(header)
-    except (ValueError, OverflowError):
-        return None
-    return max((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp(), 0.0)
-
-
 def _choose_retry_seconds(error: Exception, otherwise: float) -> float | None:
     if not isinstance(error, ReadFailure):
         return None
@@ -297,7 +283,7 @@ def _read_http_response(response: httpx2.Response, meter: Meter, *, keep: bool) 
             if left <= 0:
                 break
         return _Answer(status, headers, b"")
-    after = parse_retry_after(headers.get("retry-after"))
+    after = parse_retry_after(headers.get("retry-after", ""))
     raise ReadFailure("http_status", {"status": status, "retry_after": after})
 
 

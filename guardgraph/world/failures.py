@@ -308,22 +308,22 @@ def _read_retry_after(error: Exception) -> float | None:
     if not isinstance(headers, Mapping):
         return None
     for name, each in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        said = headers.get(name)
-        if isinstance(said, str) and (seconds := _parse_wait(said, each)) is not None:
-            return min(max(seconds, 0.0), LONGEST_WAIT)
+        if isinstance(said := headers.get(name), str) and (seconds := parse_retry_after(said, each)) is not None:
+            return seconds
     return None
 
 
-def _parse_wait(said: str, each: float) -> float | None:
+def parse_retry_after(said: str, each: float = 1.0) -> float | None:
+    """Return the seconds that a header asks to wait, a number or a date (RFC 9110, 10.2.3); None where it says none."""
     try:
         seconds = float(said) / each
-        return seconds if isfinite(seconds) else None
     except ValueError:
-        pass
-    try:
-        return (parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds()
-    except (ValueError, TypeError):  # it is no date, or one without a zone
-        return None
+        try:
+            at = parsedate_to_datetime(said)
+        except (ValueError, OverflowError):
+            return None
+        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp()
+    return min(max(seconds, 0.0), LONGEST_WAIT) if isfinite(seconds) else None
 
 
 def _read_completion_usage(error: Exception) -> dict[str, int] | None:
@@ -413,17 +413,8 @@ def _list_message_blocks(message: BaseMessage) -> list[dict[str, Any]]:
 
 def read_model_text(message: BaseMessage) -> str:
     """Return a message's text: its content, its blocks of text, or else the arguments of its first tool call."""
-    text = message.content if isinstance(message.content, str) else _join_message_blocks(message)
+    text = str(message.text)
     return text if text.strip() else _read_tool_arguments(message) or text
-
-
-def _join_message_blocks(message: BaseMessage) -> str:
-    texts = [
-        block if isinstance(block, str) else block.get("text")
-        for block in message.content
-        if isinstance(block, str) or block.get("type") == "text"
-    ]
-    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _read_tool_arguments(message: BaseMessage) -> str | None:
