@@ -63,18 +63,17 @@ _LIKE, _WEAK, _PREFERRED, _RUNNER_UP = 2.5, 0.5, 1.2, 0.6
 well a row or a passage answers beside the best one at least."""
 _FENCES: Final = ("```", "~~~")
 _CODE_STARTS: Final = (*_FENCES, "$ ", ">>> ")
+_LED: Final = ("code", "list")  # forms of blocks that need what leads to them
 _FENCE: Final = re.compile(r"^ *((?:```|~~~).*?) *$", re.MULTILINE)
 _ROW_GAP: Final = re.compile(r"^(\|.*)\n\n(?=\|)", re.MULTILINE)  # the blank line between two rows of a page's table
+_ITEM_START: Final = re.compile(r"\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s)")
 _COLUMNS: Final = re.compile(r"=+(?: +=+)+$", re.MULTILINE)  # the line above a simple table of reStructuredText
-_MARKER: Final = re.compile(r"[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s")
-_ITEM_START: Final = re.compile(rf"\n(?={_MARKER.pattern})")
 _UNSEEN: Final = re.compile(
     r"(?:[-*•\s]*(?:\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\]|:\s*\S+)|<?https?://\S+>?|\([\w-]+\)=)[.,\s]*)++"
     r"|(`{3,}|:{3,})\{.*(?:\n(?:[:.].*|\s*))*\n\1"
 )
 """Links alone; and of MyST the targets of links, and directives without a text."""
-_NAME: Final = re.compile(r"(?<![\w-])--?\w[\w-]*|(?<!\w)\w+(?:[_.]\w+)+")
-"""A name of code, which a text has letter by letter or not at all: an option, or one with an underscore or a point."""
+_NAME: Final = re.compile(r"(?<![\w-])--?\w[\w-]*|(?<!\w)\w+(?:[_.]\w+)+")  # an option, or another name of code
 _NO_STATEMENT: Final = ("?", "？", "؟", ":")
 
 
@@ -177,9 +176,7 @@ class _Section:
         forms = self.forms
         blocks = [*map(self._cut_block, self.blocks, forms)]
         begin = best = max(range(len(blocks)), key=self.rates.__getitem__)
-        while begin and (
-            sum(map(len, blocks[begin - 1 : best + 1])) <= _MOST_CHARS or forms[begin] in ("code", "list")
-        ):
+        while begin and (forms[begin] in _LED or sum(map(len, blocks[begin - 1 : best + 1])) <= _MOST_CHARS):
             begin -= 1
         taken, has_code = list[str](), False
         for block, form in zip(blocks[begin:], forms[begin:], strict=True):
@@ -193,17 +190,11 @@ class _Section:
         return "\n\n".join(taken)
 
     def _cut_block(self, block: str, form: str) -> str:
-        """Return a block that is short enough: its head with the best rows or items, or the first of its sentences."""
-        if form == "code" or (len(block) <= _MOST_CHARS and form != "table"):
+        """Return the head of a table with the rows that answer best, and of a long list the best items."""
+        if form != "table" and (form != "list" or len(block) <= _MOST_CHARS):
             return block
-        if form == "table":
-            rows = block.split("\n")
-            head = next((at for at in range(2, len(rows)) if not _has_words(rows[at - 1])), 1)
-        else:
-            rows, head = _ITEM_START.split(block), int(form != "list")
-        if len(rows) == 1:
-            sentences = unwrap_text_lines(block)[:_MOST_CHARS].rpartition(". ")[0]
-            return f"{sentences}." if sentences else block[:_MOST_CHARS].rpartition("\n")[0]
+        rows = block.split("\n") if form == "table" else _ITEM_START.split(block)
+        head = next((at for at in range(2, len(rows)) if not _has_words(rows[at - 1])), int(form == "table"))
         rates = [self._asked.weigh(self._asked.find_terms(row)) if _has_words(row) else -1.0 for row in rows[head:]]
         best = sorted(range(len(rates)), key=lambda at: (-rates[at], at))[:_MOST_ROWS]
         least = _RUNNER_UP * max(rates, default=0.0)
@@ -228,7 +219,7 @@ def _name_block_form(text: str) -> Literal["code", "table", "list", "text"]:
     is_barred = text.count("|") > 1 and all("|" in line for line in text.split("\n") if _has_words(line))
     if is_barred or _COLUMNS.match(text):
         return "table"
-    return "list" if _MARKER.match(text) else "text"
+    return "list" if _ITEM_START.match(f"\n{text}") else "text"
 
 
 def _has_words(line: str) -> bool:

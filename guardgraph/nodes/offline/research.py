@@ -24,12 +24,10 @@ from guardgraph.world.call import mark_as_instant
 CLAIMS: Final = 3  # claims that a brief repeats at most
 OPENING: Final = "Research brief:"
 CLOSING: Final = "Timeline values are estimates and may change."
-LONGEST: Final = 240
-"""Characters of a sentence that becomes a note: three of them fit into an answer of the default budget."""
+LONGEST: Final = 240  # characters of a sentence that becomes a note: three of them fit into an answer by default
 LONGEST_ALONE: Final = 600  # the same where no shorter sentence shares a term: one of them fits
 _SIGNS: Final = ".,;:!?()[]\"'„“”«»？。、！"  # what stands around words, and is no part of a query
-_NO_STATEMENT: Final = ("?", "？", "؟", ":", "：", "…", ",", "\ufffd")
-"""What a line ends with that asks, leads to what follows it, or was cut off."""
+_NO_STATEMENT: Final = ("?", "？", "؟", ":", "：", "…", ",", "\ufffd")  # ends a line that asks, leads on or was cut off
 _CELLS = re.compile(r"(?:^|\s)\|(?=\s|$)")
 _ITEM = re.compile(r"^(?:(?:[-*+•>]|#+)\s+)+")
 
@@ -46,10 +44,10 @@ def write_offline_brief(view: JsonObject) -> JsonObject:
     """Propose a brief of the first notes' claims, as many as fit; words of its own only around English ones."""
     notes, most = view["notes"], view["max_answer_chars"]
     if titles := view.get("sections"):
-        own = [[note for note in notes if _read_note_title(note) == title] for title in titles]
-        taken = [(of or [notes[at % len(notes)]])[:1] for at, of in enumerate(own)]
-        sections = [{"title": title, "text": _mark_claim(of[0])} for title, of in zip(titles, taken, strict=True)]
-        return {"sections": sections, "citations": list(dict.fromkeys(of[0]["id"] for of in taken))}
+        named = {_read_note_title(note): note for note in reversed(notes)}
+        taken = [named.get(title, notes[at % len(notes)]) for at, title in enumerate(titles)]
+        sections = [{"title": title, "text": _mark_claim(note)} for title, note in zip(titles, taken, strict=True)]
+        return {"sections": sections, "citations": list(dict.fromkeys(note["id"] for note in taken))}
     marked = view.get("sentence_citations") is True
     ways = [(notes[:count], framed) for count in range(CLAIMS, 0, -1) for framed in (True, False)]
     texts = [_write_brief(taken, framed and not marked, marked) for taken, framed in ways]

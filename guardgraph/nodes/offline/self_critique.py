@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from markdown_it import MarkdownIt
 
@@ -25,8 +25,7 @@ from guardgraph.world.call import mark_as_instant
 _WORDS: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "incident.json").read_text("utf-8"))
 _LINES: Final[dict[str, Any]] = _WORDS["lines"]
 _POLICY, _BUDGET = SelfCritiquePolicy(), SelfCritiqueBudget()  # what a critic can count on
-_ROOM: Final = _BUDGET.max_draft_chars - 40
-"""What a draft has room for: the rest is left for the note that a critic may ask for."""
+_ROOM: Final = _BUDGET.max_draft_chars - 40  # for a draft: the rest is left for the note that a critic may ask for
 _SECTION, _SHORT, _READ, _MOST = 450, 120, 20_000, 200
 """Characters of a section, of a text that is part of a sentence, and of a text that is read; items that are read."""
 
@@ -40,17 +39,13 @@ _UNSPACED_END = re.compile(r"(?<=[。！？।])(?=\w)")
 _TIMED = re.compile(r"\d\s*(?:min|hours?\b|hrs?\b|days?\b)", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _END: Final = (".", "!", "?", "…", "。", "！", "？", "।")
-
-
-@cache
-def _get_markdown_parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable("table")
+_MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def _read_sentences(text: str) -> list[str]:
     """Return what a text of a record says: no markup, headings, tables, code, links or files."""
     said = list[str]()
-    for before, token in pairwise(_get_markdown_parser().parse(_TAG.sub("\n\n", text[:_READ]).lstrip("-\n "))):
+    for before, token in pairwise(_MARKDOWN.parse(_TAG.sub("\n\n", text[:_READ]).lstrip("-\n "))):
         if token.type == "inline" and before.type in ("paragraph_open", "list_item_open"):
             shown = (child for child in token.children or () if child.type in ("text", "code_inline", "softbreak"))
             pieces = (child.content or " " for child in shown)  # a soft break has no content
@@ -167,14 +162,13 @@ class _Update:
 
     def write_opening(self) -> str:
         """Say for whom the update is, what it is about and as of when."""
-        title, number, whom, level, when = (
-            _list_shorts(self.fields, _WORDS[name]) for name in ("name", "number", "region", "severity", "report_date")
-        )
-        start = f"This is an update{f' for our {_join_items(whom)} customers' if whom else ''} on"
-        rest = f"{f' (severity {_join_items(level)})' if level else ''}{f' as of {_join_items(when)}' if when else ''}"
-        what = f"incident {number[0]}" if number else "the current incident"
-        named = f"{start} {f'{what},' if number else 'the incident'} “{title[0]}”{rest}" if title else ""
-        return self.choose(named, f"{start} {what}{rest}", "This is an update on the current incident")
+        found = {name: _list_shorts(self.fields, _WORDS[name]) for name in _WORDS["opening"]}
+        found |= {name: found[name][:1] for name in ("name", "number")}
+        said = {name: _WORDS["opening"][name].format(_join_items(items)) for name, items in found.items() if items}
+        whom, level, when, number = (said.get(name, "") for name in ("region", "severity", "report_date", "number"))
+        titled = [f"{number + ',' if number else ' the incident'}{said['name']}"] if "name" in said else []
+        ways = (f"{whom} on{what}{level}{when}" for what in (*titled, number or " the current incident"))
+        return self.choose(*map("This is an update{}".format, (*ways, " on the current incident")))
 
     def write_story(self, room: int) -> list[str]:
         """Return what was reported and the latest update, in whole sentences."""
@@ -185,15 +179,10 @@ class _Update:
         return [self._tell("reported", reported, room - len(latest)), latest]
 
     def _tell(self, line: str, sentences: list[str], room: int) -> str:
-        told = list[str]()
-        for sentence in sentences[:_MOST]:
-            if len(_LINES[line].format(" ".join([*told, sentence]))) > room:
-                break
-            if self.is_allowed(_LINES[line].format(sentence)):
-                told.append(sentence)
-        if sentences and not told:
-            return self.choose(shorten(_LINES[line].format(sentences[0]), max(room, 1), placeholder="…"))
-        return _LINES[line].format(" ".join(told)) if told else ""
+        allowed = [said for said in sentences[:_MOST] if self.is_allowed(_LINES[line].format(said))]
+        ways = (_LINES[line].format(" ".join(allowed[:most])) for most in range(len(allowed), 0, -1))
+        short = (shorten(_LINES[line].format(said), max(room, 1), placeholder="…") for said in sentences[:1])
+        return next((text for text in ways if len(text) <= room), "") or self.choose(*short)
 
 
 @mark_as_instant
@@ -232,21 +221,15 @@ def revise_offline_draft(view: JsonObject) -> JsonObject:
     return {"revised_answer": apply_required_changes(view["draft"], view["required_changes"], markers)}
 
 
-class _Finding(NamedTuple):
-    note: str
-    change: str  # what mends it; blank where nothing that can be enforced does
-    risk: str = ""  # the type of risk, where it is one
-
-
 @mark_as_instant
 def critique_offline_draft(view: JsonObject) -> JsonObject:
     """Review a draft by rules: restricted claims, missing sections, estimates without a word of doubt."""
     update, text = _Update(view["incident_context"]), view["draft"]
     findings = [*_review_draft(text, update)]
-    changes = list(dict.fromkeys(finding.change for finding in findings if finding.change))
-    mended = all(finding.change for finding in findings) and _is_passing_patch(text, changes, update)
-    reason = " ".join(finding.note for finding in findings)
-    notes = {finding.risk: finding.note for finding in reversed(findings)}
+    changes = list(dict.fromkeys(change for _, change, _ in findings if change))
+    mended = all(change for _, change, _ in findings) and _is_passing_patch(text, changes, update)
+    reason = " ".join(note for note, _, _ in findings)
+    notes = {risk: note for note, _, risk in reversed(findings)}
     return {
         "decision": "approve" if not findings else "revise" if mended else "escalate",
         "severity": "low" if not findings else "medium" if mended else "high",
@@ -256,13 +239,13 @@ def critique_offline_draft(view: JsonObject) -> JsonObject:
     }
 
 
-def _review_draft(text: str, update: _Update) -> Iterator[_Finding]:
-    """Yield what is wrong: claims, the sections that go with them, missing ones, estimates that sound certain."""
+def _review_draft(text: str, update: _Update) -> Iterator[tuple[str, str, str]]:
+    """Yield what is wrong, what mends it, and the type of the risk; blank where there is none."""
     removed = list[str]()
     for sentence in split_sentences(text):
         if claimed := update.list_claims(sentence):
             removed.append(_make_required_change("MUST_REMOVE", sentence.rstrip(".!?… ")))
-            yield _Finding(f"The draft claims: {', '.join(claimed)}.", removed[-1], "overconfidence")
+            yield f"The draft claims: {', '.join(claimed)}.", removed[-1], "overconfidence"
     rest = apply_required_changes(text, removed)
     for name in dict.fromkeys((*_WORDS["cues"], *update.required)):
         if _has_update_section(rest, name, update):
@@ -272,14 +255,14 @@ def _review_draft(text: str, update: _Update) -> Iterator[_Finding]:
         was_lost = _has_update_section(text, name, update)
         if name in update.required or (was_lost and line):
             what = "Without its claims the draft lacks" if was_lost else "The draft lacks"
-            yield _Finding(f"{what} a section: {name[:80]}.", _make_required_change("MUST_INCLUDE", line))
+            yield f"{what} a section: {name[:80]}.", _make_required_change("MUST_INCLUDE", line), ""
             rest = f"{rest} {line}."
     timed = [list_word_keys(sentence) for sentence in split_sentences(rest) if _TIMED.search(sentence)]
     estimates = [words for words in timed if not set(_WORDS["estimating"]).isdisjoint(words)]
     is_hedged = any(has_phrase(rest, phrase) for phrase in _WORDS["uncertain"])
     if estimates and not update.is_over and not is_hedged:
         note = "The draft states an estimate as if it could not change."
-        yield _Finding(note, _make_required_change("MUST_INCLUDE", _LINES["uncertain"]), "missing_uncertainty")
+        yield note, _make_required_change("MUST_INCLUDE", _LINES["uncertain"]), "missing_uncertainty"
 
 
 def _has_update_section(text: str, name: str, update: _Update) -> bool:
@@ -294,18 +277,11 @@ def _make_required_change(marker: str, phrase: str) -> str:
 
 def _is_passing_patch(text: str, changes: list[str], update: _Update) -> bool:
     """Try the changes out: the guards of the default budget let them pass, and they leave an update."""
-    edited = apply_required_changes(text, changes)
+    edited, most = apply_required_changes(text, changes), update.hints.get("max_length_increase_pct")
+    asked: Any = {"hinted_length_increase_pct": most, "avoid_absolute_guarantees": update.is_strict}
+    asked |= {"context": update.context, "required_changes": changes, "budget": _BUDGET, "policy": _POLICY}
     try:
-        revision.check_revision_patch(
-            edited,
-            draft=text,
-            context=update.context,
-            required_changes=changes,
-            budget=_BUDGET,
-            hinted_length_increase_pct=update.hints.get("max_length_increase_pct"),
-            avoid_absolute_guarantees=update.is_strict,
-            policy=_POLICY,
-        )
+        revision.check_revision_patch(edited, draft=text, **asked)
     except Stop:
         return False
     is_update = any(_has_update_section(edited, name, update) for name in _WORDS["cues"])

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
@@ -26,19 +25,16 @@ def plan_offline_step(view: JsonObject) -> JsonObject:
     made = [(call["tool"], call["args"]) for call in view["results"]]
     if "refused" not in view and "last" not in view:
         read = [{"tool": "read_file", "args": {"name": name}} for name in dict.fromkeys(_FILE.findall(view["task"]))]
-        for wanted in (read, [*_list_ordered_transfers(view)]):
+        orders = [order for text in (view["task"], *_list_result_texts(view)) for order in _ORDER.findall(text)]
+        paid = [(to, float(amount.rstrip(".,").replace(",", ""))) for amount, to in orders]
+        transfers = [{"tool": "send_money", "args": {"to": to, "amount": amount}} for to, amount in paid]
+        for wanted in (read, transfers):
             if calls := [call for call in wanted if (call["tool"], call["args"]) not in made]:
                 return {"calls": calls}
     return _propose_answer(view)
 
 
 plan_offline_step.asked_again = True  # type: ignore[attr-defined]
-
-
-def _list_ordered_transfers(view: JsonObject) -> Iterator[JsonObject]:
-    for text in (view["task"], *_list_result_texts(view)):
-        for amount, to in _ORDER.findall(text):
-            yield {"tool": "send_money", "args": {"to": to, "amount": float(amount.rstrip(".,").replace(",", ""))}}
 
 
 def _list_result_texts(view: JsonObject) -> list[str]:
