@@ -48,8 +48,6 @@ def test_a_brief_has_no_more_sections_than_it_may():
     assert done["stop"] == "invalid_answer:quote_not_in_source"
 
 
-# Any outline
-
 NOTES = [
     {"id": f"n{at}", "claim": text, "quote": text, "url": url, "title": "News", "published_at": ""}
     for at, (text, url) in enumerate(zip(BODIES.values(), vendor(*BODIES), strict=True), 1)

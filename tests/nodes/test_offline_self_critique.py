@@ -31,13 +31,8 @@ SUMMARY = (
     "[the report](https://example.com/reports/12).\nA certificate had expired on `pay-7`.\n\n"
     "- refunds\n- invoices\n\nFixed by /etc/ssl/renew.sh, see runbooks/pay/renew.md."
 )
-INCIDENT = {
-    "title": "Card payments fail",
-    "severity": "major",
-    "affected": ["checkout", "refunds"],
-    "status": "resolved",
-    "summary": SUMMARY,
-}
+INCIDENT = {"title": "Card payments fail", "severity": "major", "affected": ["checkout", "refunds"]}
+INCIDENT |= {"status": "resolved", "summary": SUMMARY}
 UPDATES = [
     {"at": "2026-03-06T12:00:00Z", "text": "A new certificate is in place.", "author": "jo"},
     {"at": "2026-03-06T10:20:00Z", "text": "We look into failing card payments."},
@@ -58,9 +53,7 @@ def ended(context: dict[str, Any]) -> Any:
 
 
 def update(context: dict[str, Any]) -> str:
-    result = ended(context)
-    assert result["status"] == "ok", result
-    return str(result["answer"])
+    return str(ended(context)["answer"])
 
 
 def reviewed(text: str, context: Any = CONTEXT) -> Any:

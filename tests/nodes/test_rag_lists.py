@@ -51,9 +51,6 @@ def test_a_context_never_loosens(context):
     assert ask(agent(plan), context=context)["stop_reason"] == reason
 
 
-# After a resume
-
-
 def resumed(graph, before, context):
     graph.invoke(QUESTION, THREAD, interrupt_before=[before])
     return check_result(RAG_REASONS, graph.invoke(None, THREAD, context=context))

@@ -60,9 +60,6 @@ def test_an_order_that_is_quoted_reaches_the_writer_as_data_only():
     assert f'"{order}"' in told(model, 2)[1]
 
 
-# Offline
-
-
 def offline(text, question="How fast are P1 incidents answered?", **request):
     shown = {"title": "T", "published_at": "", "body": text}
     return take_offline_notes({"goal": "g", "question": question, "pages": {PAGE: shown}, "max_notes": 6, **request})

@@ -146,14 +146,11 @@ def test_an_answer_from_a_source_that_is_off_is_not_given():
     assert result["invalid_citations"] == ["n1"]
 
 
-def make_shown_note(number, claim):
-    return {"id": f"n{number}", "claim": claim, "quote": claim, "url": "https://a.io", "title": "", "published_at": ""}
-
-
 @each_row("most", [120, 60, 20])
 def test_the_offline_brief_says_less_where_all_is_too_long(most):
     """First without words of its own, then one claim alone, with what it cites."""
-    three = [make_shown_note(number, f"Claim {letter} is here.") for number, letter in enumerate("abc", start=1)]
+    beside = {"quote": "x", "url": "https://a.io", "title": "", "published_at": ""}
+    three = [{"id": f"n{at}", "claim": f"Claim {'_abc'[at]} is here.", **beside} for at in (1, 2, 3)]
     proposed = offline_answer({"goal": GOAL, "question": QUESTION, "notes": three, "max_answer_chars": most})
     assert len(proposed["answer"]) <= most
     assert proposed["citations"] == (["n1"] if most == 20 else ["n1", "n2", "n3"])

@@ -34,10 +34,10 @@ class Status(Exception):
         self.status_code = code
 
 
-class Wrapped(Exception):
-    def __init__(self, code: int) -> None:
-        super().__init__("no")
-        self.response = Status(code)
+def responded(response: object) -> Exception:
+    error = RuntimeError("no")
+    error.response = response  # type: ignore[attr-defined]
+    return error
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ class Wrapped(Exception):
         (Status(429), "llm_rate_limited"),
         (Status(599), "llm_unavailable"),
         (Status("500"), BAD),
-        (Wrapped(401), "llm_auth"),
+        (responded(Status(401)), "llm_auth"),
         (ValueError("\n <b>\n"), BAD),
         (ValueError({"message": "hello"}), BAD),
         (ValueError({"message": "slow down", "code": 429}), "llm_rate_limited"),
@@ -88,12 +88,6 @@ class Unread:
     @property
     def content(self) -> bytes:
         raise OSError("the connection is gone")
-
-
-def responded(response: object) -> Exception:
-    error = RuntimeError("no")
-    error.response = response  # type: ignore[attr-defined]
-    return error
 
 
 NO_BASE = {"message": "no such base", "code": "E17", "hint": "ask Ada"}
@@ -142,22 +136,15 @@ def test_what_is_no_failure_of_a_model() -> None:
     ],
 )
 def test_unfinished_messages(metadata: dict[str, Any], reason: str | None) -> None:
-    """A message that says itself that it is unfinished is no proposal, whichever provider says it how."""
+    """A message that says itself that it is unfinished is no proposal, whichever provider says it how.
+
+    A refusal is found where each of OpenAI's two interfaces puts it.
+    """
     failure = classify_model_message(AIMessage("{}", response_metadata=metadata))
     assert (failure and failure[0]) == reason
-
-
-@each_row(
-    "message",
-    [
-        AIMessage("", additional_kwargs={"refusal": "no"}),
-        AIMessage([{"type": "refusal", "refusal": "no"}]),
-        AIMessage([{"type": "non_standard", "value": {"refusal": "no"}}]),
-    ],
-)
-def test_refusals(message: AIMessage) -> None:
-    """A refusal is found where each of OpenAI's two interfaces puts it."""
-    assert classify_model_message(message) == ("llm_refused", {"type": "AIMessage", "message": "no"})
+    blocks: list[Any] = [{"type": "refusal", "refusal": "no"}, {"type": "non_standard", "value": {"refusal": "no"}}]
+    for message in (AIMessage("", additional_kwargs={"refusal": "no"}), *(AIMessage([block]) for block in blocks)):
+        assert classify_model_message(message) == ("llm_refused", {"type": "AIMessage", "message": "no"})
 
 
 @each_row(

@@ -34,16 +34,9 @@ def refused(retriever, **kwargs):
     return result["details"]
 
 
-def one(text=ROWS[0][2], **metadata):
+def one(**metadata):
     """Return a retriever of one document with this metadata beside an id, a source and a score."""
-    return ListRetriever(found=[Document(text, metadata={"id": "a", "source": "pay", "score": 0.9} | metadata)])
-
-
-def request(sources=SOURCES, top_k=4):
-    return {"query": QUESTION["question"], "sources": sources, "top_k": top_k}
-
-
-# Vector stores
+    return ListRetriever(found=[Document(ROWS[0][2], metadata={"id": "a", "source": "pay", "score": 0.9} | metadata)])
 
 
 def test_a_vector_store_answers_with_its_metadata_and_its_similarity():
@@ -66,7 +59,8 @@ def test_documents_of_other_sources_never_come_through():
     context = {"policy": {"allowed_sources_execution": ["office"]}}
     result = create_rag_agent(retriever=store(rows), sources=SOURCES).invoke(QUESTION, context=context)
     assert result["outcome"] == "clarify"
-    [found] = LangChainRetriever(store(rows), sources=SOURCES).invoke(request(["office"], top_k=2))
+    request = {"query": QUESTION["question"], "sources": ["office"], "top_k": 2}
+    [found] = LangChainRetriever(store(rows), sources=SOURCES).invoke(request)
     assert (found["doc_id"], found["source"]) == ("badge", "office")
 
 
@@ -111,9 +105,6 @@ def test_what_can_only_be_awaited_is_awaited():
     assert ask(AwaitedStore.from_documents(documents(), WordEmbedding()))["citations"] == ["hotels"]
     found = LangChainRetriever(AwaitedRetriever(), sources=SOURCES, metadata={"score": lambda document: 0.9})
     assert ask(found, sources=None)["citations"] == ["hotels"]
-
-
-# Retrievers
 
 
 def test_a_retriever_carries_its_scores_in_the_metadata():
@@ -178,27 +169,22 @@ def test_a_document_that_may_not_be_seen_is_not_shown_in_an_error():
     assert details["place"].startswith("found.1.")
 
 
-# Tools, Runnables and functions
-
-
 @each_row("give", [lambda found: found, json.dumps, lambda found: {"results": found}])
 def test_a_tool_may_take_our_request_or_the_query_alone(give):
     """A tool is handed the arguments that it has, and returns dictionaries, or the JSON text of them."""
 
-    @tool
     def find(query: str, sources: list[str], top_k: int) -> object:
         """Find."""
         assert (sources, top_k) == (SOURCES, 6)
         return give(SCORED)
 
-    @tool
     def look(question: str, language: str = "en") -> object:
         """Look."""
         assert (question, language) == (QUESTION["question"], "en")
         return give(SCORED)
 
-    for given_tool in (find, look):
-        assert ask(given_tool)["citations"] == ["hotels"]
+    for function in (find, look):
+        assert ask(tool(function))["citations"] == ["hotels"]
 
 
 @tool
@@ -223,31 +209,20 @@ def test_a_tool_that_wants_more_is_refused_at_once():
         ({"retriever": store()}, "sources: .* or a policy with allowed_sources_policy and allowed_sources_execution"),
         ({"sources": ["pay"], "retriever": LangChainRetriever(store(), sources=["pay"])}, "sources: .*itself .*pay"),
         ({"retriever": store(), "knowledge_base": "docs"}, "retriever, knowledge_base: give one of them"),
+        ((store(), {"metadata": {"page": "x"}}), "metadata: .* doc_id, source, title"),
+        ((store(), {"search_kwargs": {"filter": 1}}), "search_kwargs: a function"),
+        ((len, {"search_kwargs": lambda sources: {}}), "search_kwargs: .* vector store or a retriever"),
+        ((one(), {"relevance": abs}), "relevance: .* vector store; given with a ListRetriever"),
+        ((7, {}), "retriever: a vector store, a retriever, a tool, .* given: int"),
     ],
 )
 def test_arguments_that_do_not_fit_are_named(arguments, said):
-    """What is wrong about the arguments of the factory is said with the argument's name."""
+    """What is wrong about the arguments of the factory, or of the adapter, is said with the argument's name."""
+    make = create_rag_agent if isinstance(arguments, dict) else LangChainRetriever
+    given, named = ((), arguments) if isinstance(arguments, dict) else (arguments[:1], arguments[1])
     with pytest.raises(ConfigurationError, match=said):
-        create_rag_agent(**arguments)
+        make(*given, **named)
 
-
-@each_row(
-    ("given_one", "arguments", "said"),
-    [
-        (store(), {"metadata": {"page": "x"}}, "metadata: .* doc_id, source, title"),
-        (store(), {"search_kwargs": {"filter": 1}}, "search_kwargs: a function"),
-        (len, {"search_kwargs": lambda sources: {}}, "search_kwargs: .* vector store or a retriever"),
-        (one(), {"relevance": abs}, "relevance: .* vector store; given with a ListRetriever"),
-        (7, {}, "retriever: a vector store, a retriever, a tool, .* given: int"),
-    ],
-)
-def test_arguments_of_the_adapter_are_named(given_one, arguments, said):
-    """What is wrong about the arguments of the adapter is said with the argument's name."""
-    with pytest.raises(ConfigurationError, match=said):
-        LangChainRetriever(given_one, **arguments)
-
-
-# Search and reader
 
 HITS = make_recorded_search()({"query": "US payments incident status SLA", "max_results": 12})
 

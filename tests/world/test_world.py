@@ -52,9 +52,6 @@ def several(*targets):
     return body
 
 
-# What a graph asks of its world
-
-
 @MODES_OF_CALLS
 def test_every_call_of_a_run_goes_through_the_world(mode):
     """Each with its node, its visit, its number and its kind, and the seconds that the run has left."""
