@@ -378,7 +378,7 @@ def _complete_declaration(
         return item
     before = [other for other in declared.values() if item.name in other.to]
     following = [way for way in item.ways if way in declared]
-    beside = [*(declared[way] for way in following), *(other for other in declared.values() if item.name in other.to)]
+    beside = [*(declared[way] for way in following), *before]
     behind = {*following}
     for way in following:
         behind.update(path[-1] for path in walk_ways(way, lambda name: declared[name].ways if name in declared else ()))

@@ -16,7 +16,7 @@ from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring import Declaration
 from guardgraph.graphs.running.door import GuardedGraph, ResultT
-from guardgraph.graphs.running.drive import drive_calling_node
+from guardgraph.graphs.running.drive import drive_calling_node, look_at_live_policy
 from guardgraph.graphs.running.end import Conclusion, conclude_run
 from guardgraph.graphs.running.frame import Frame
 from guardgraph.graphs.running.judge import run_guard
@@ -182,10 +182,9 @@ def _run_node_again(
     """Run a node, and return what it writes; of a terminal, the run that is over."""
     session, run, _ = sitting
     visit = Visit(node, [] if node.declaration.entry else state.get("log") or [], session, live)
-    if node.frame.limit_guard is not None:
-        run = visit.bound_run(run)
-    if (looking := node.look_before(run, visit)) is not None:
-        run = visit.take_look(run, looking.meet())
+    run = visit.bound_run(run)
+    if live is not None and node.declaration.kind != "terminal":
+        run = perform_driven_node(look_at_live_policy(run, visit), session.world)
     if node.declaration.kind == "terminal":
         return conclude_run(node, state, run, visit)
     if not node.declaration.is_calling_node:

@@ -31,6 +31,7 @@ from guardgraph.graphs.running.frame import (
 from guardgraph.graphs.running.judge import describe_refusal, hash_proposal
 from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile, check_call_meanwhile, license_calls
+from guardgraph.graphs.running.live_policy import PolicyLook, shorten_reading
 from guardgraph.graphs.running.recorder import note_open_run
 from guardgraph.graphs.running.session import Session, Visit, format_utc_moment, run_node_body
 from guardgraph.guards.proposals import build_tool_stop
@@ -171,7 +172,7 @@ def _step_through_body(
                     "calls, or let a guard judge what came before the next one is made"
                 )
             if item.tools:
-                run = yield from _look_again(run, visit)
+                run = yield from look_at_live_policy(run, visit)
             is_licensing = item.kind == "act" and part.frame.table is not None
             licensed = license_calls(part, group, state, run, calls) if is_licensing else [*map(LicensedCall, group)]
             asked = _place_node_calls(part, licensed, (number, calls), run, visit)
@@ -289,7 +290,7 @@ def _perform_node_calls(
                 if item.licence is not None and before.form == "failure" and not is_recorded:
                     # Nobody has judged this call in the light of the one before it, which failed.
                     raise SwitchedMeanwhile(build_tool_stop(before, asked[len(performed) - 1].call.tool))
-                run = yield from _look_again(run, visit)
+                run = yield from look_at_live_policy(run, visit)
                 check_call_meanwhile(part, item, run)
             left = run.budget.max_seconds - visit.read_active_seconds()
             if item.call.effect == "write" and not visit.session.is_replay:
@@ -304,12 +305,14 @@ def _perform_node_calls(
         performed += yield asked, left
 
 
-def _look_again(run: Run[Any, Any], visit: Visit) -> Needs[Run[Any, Any]]:
-    """Return the run as it is after another look at the live policy, where there is one."""
-    if (found := visit.find_live_policy()) is None:
+def look_at_live_policy(run: Run[Any, Any] | Exception, visit: Visit) -> Needs[Any]:
+    """Return the run as it is under a look at the live policy, where there is one; the node's line tells of it."""
+    base = visit.session.run
+    if visit.live is None or base is None or isinstance(run, Exception):
         return run
-    source, policy = found
-    return visit.take_look(run, (yield Errand(source, "read", (policy,))))
+    look: PolicyLook = yield Errand(visit.live, "read", (base.policy,))
+    visit.looks.append(shorten_reading(look.reading, visit.looks, visit.log))
+    return run._replace(policy=base.policy.tightened_by(look.overlay), live=look.reading)
 
 
 def _validate_yielded_calls(part: Part, yielded: Any, made: int) -> Sequence[Call]:

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Protocol, cast
 from pydantic import ValidationError
 
 from guardgraph.graphs.running.frame import describe_run_error
-from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import ConfigurationError, make_configuration_error
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, copy_json, find_json_problem
@@ -221,11 +220,6 @@ class RecordedLive:
     async def aread(self, policy: Settings) -> PolicyLook:
         """Return the next reading."""
         return self.read(policy)
-
-
-def tighten_by_look(run: Run[Any, Any], base: Run[Any, Any], look: PolicyLook) -> Run[Any, Any]:
-    """Return a run as it is under a look at the live policy."""
-    return run._replace(policy=base.policy.tightened_by(look.overlay), live=look.reading)
 
 
 def shorten_reading(reading: LiveReading, noted: list[LiveReading], log: list[LogEntry]) -> LiveReading:

@@ -25,8 +25,8 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Overwrite
 
 from guardgraph.graphs.declaring import FAILED_ENDING, UNRECORDED_ENDING, Declaration
-from guardgraph.graphs.running.drive import drive_calling_node
-from guardgraph.graphs.running.effects import Errand, Needs, locate_node_checkpoint
+from guardgraph.graphs.running.drive import drive_calling_node, look_at_live_policy
+from guardgraph.graphs.running.effects import Needs, locate_node_checkpoint
 from guardgraph.graphs.running.end import run_terminal
 from guardgraph.graphs.running.frame import Frame, Part, is_recording_required, read_run_input
 from guardgraph.graphs.running.judge import run_guard
@@ -120,14 +120,13 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
         if item.effects or (item.entry and self.frame.has_effects):
             session.place = locate_node_checkpoint(config)
         visit = Visit(self, log, session, self.frame.live)
-        if self.frame.limit_guard is not None:
-            run = visit.bound_run(run)
+        run = visit.bound_run(run)
         with nullcontext() if session.observed is None else observe_visit(self, visit) as tell_end:
             progress = ProgressTeller(visit) if session.is_followed else None
             if progress is not None:
                 progress.tell_beginning()
-            if self.frame.live is not None and (looking := self.look_before(run, visit)) is not None:
-                run = visit.take_look(run, (yield looking))
+            if visit.live is not None and item.kind != "terminal":  # an ending does nothing that it could forbid
+                run = yield from look_at_live_policy(run, visit)
             if item.is_calling_node:
                 driven = drive_calling_node(self, state, run, visit)
                 update = yield from (driven if progress is None else progress.tell_calls(driven))
@@ -144,13 +143,6 @@ class GrammarNode(Runnable[JsonObject, JsonObject]):
             if tell_end is not None:
                 tell_end(_describe_visit_end(self, update))
         return update
-
-    def look_before(self, run: Run[Any, Any] | Exception, visit: Visit) -> Errand | None:
-        """Return the look at the live policy that the node has to take; an ending does nothing that it could forbid."""
-        if isinstance(run, Exception) or self.declaration.kind == "terminal":
-            return None
-        found = visit.find_live_policy()
-        return None if found is None else Errand(found[0], "read", found[1:])
 
 
 def write_run_beginning(part: Part, state: JsonObject, update: JsonObject, visit: Visit) -> JsonObject:

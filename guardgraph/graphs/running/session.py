@@ -20,7 +20,7 @@ from langgraph.runtime import get_runtime
 from guardgraph.graphs.declaring import name_input_channel
 from guardgraph.graphs.running.frame import Frame, GrammarBreach, Part
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, READ, RUNTIME
-from guardgraph.graphs.running.live_policy import PolicyLook, PolicySource, shorten_reading, tighten_by_look
+from guardgraph.graphs.running.live_policy import PolicySource
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
 from guardgraph.plain.errors import PASSING, ConfigurationError, InputError, NotRecorded, convert_exit
@@ -40,7 +40,6 @@ from guardgraph.state.context import Caller, Context, build_server_caller
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import ForkedFrom, RecordedCall, Recording, RunNote
 from guardgraph.state.run import Asking, LiveReading, LogEntry, Opening
-from guardgraph.state.settings import Settings
 from guardgraph.state.spending import Spending
 from guardgraph.world.call import ObservedSession, World
 from guardgraph.world.failures import record_raised_exception, restore_raised_exception
@@ -324,10 +323,10 @@ class Visit:
     """One node at work."""
 
     def __init__(self, part: Part, log: list[LogEntry], session: Session, live: PolicySource | None = None) -> None:
-        self.part, self.log, self.session, self._live = part, log, session, live
+        self.part, self.log, self.session, self.live = part, log, session, live
         self._clock = session.world.clock
         self._readings = [session.last, now := session.world.clock()]
-        self._looks: list[LiveReading] = []
+        self.looks: list[LiveReading] = []  # what was read of the live policy
         self._reserved = 0.0
         self._before = log[-1]["active"] if log else 0.0
         self._active: float | None = None
@@ -352,7 +351,7 @@ class Visit:
 
     def bound_run(self, run: Run[Any, Any] | Exception) -> Run[Any, Any] | Exception:
         """Return the run without what its budget keeps for a last answer, or in it, of a pattern that has one."""
-        if isinstance(run, Exception):
+        if isinstance(run, Exception) or self.part.frame.limit_guard is None:
             return run
         if (ended := find_ended_line(self.log)) is not None:
             return run._replace(ended_by=ended["ended_by"])
@@ -361,18 +360,6 @@ class Visit:
         held = run.budget.hold_back()
         self._reserved = run.budget.max_seconds - held.max_seconds
         return run._replace(budget=held)
-
-    def find_live_policy(self) -> tuple[PolicySource, Settings] | None:
-        """Return at what the node has to look before it goes on, and for which policy; None without a live policy."""
-        base = self.session.run
-        return None if self._live is None or base is None else (self._live, base.policy)
-
-    def take_look(self, run: Run[Any, Any] | Exception, look: PolicyLook) -> Run[Any, Any]:
-        """Return the run as it is under a look at the live policy, which the node's line in the log tells of."""
-        self._looks.append(shorten_reading(look.reading, self._looks, self.log))
-        base = self.session.run
-        assert base is not None and not isinstance(run, Exception)  # noqa: PT018 - else there was no look to take
-        return tighten_by_look(run, base, look)
 
     def log_failure(self, error: Exception) -> None:
         """Tell the log that this node failed, unless the run is decided again or the node stopped it."""
@@ -397,8 +384,8 @@ class Visit:
             line["opening"] = opening
             if (observed := self.session.observed) is not None and observed.mark is not None:
                 line["observed"] = observed.mark
-        if self._looks:
-            line["live"] = self._looks
+        if self.looks:
+            line["live"] = self.looks
         if self._reserved:
             line["reserved"] = self._reserved
         return line  # type: ignore[no-any-return]
