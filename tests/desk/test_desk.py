@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ import pytest
 import uvicorn
 from cli_runs import refused, run
 from langgraph.types import Command
+from loopback import find_free_port
 from office_agents import READ, Office, calls
 from queued_runs import HOSTILE, begin_critique, begin_payment, critique_agent, queue_of, tool_agent
 from self_critique_cases import DRAFT, REVISED, THREAD
@@ -31,14 +31,11 @@ class Served:
     """A desk on a port of the loopback, until it is closed."""
 
     def __init__(self, queue, **given):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = find_free_port()
         self.origin = f"http://127.0.0.1:{self.port}"
         app = Desk(queue, origins=[self.origin], **given).make_app()
-        self._server = uvicorn.Server(
-            uvicorn.Config(app, host="127.0.0.1", port=self.port, log_level="error", lifespan="off", ws="none")
-        )
+        how = {"host": "127.0.0.1", "port": self.port, "log_level": "error", "lifespan": "off", "ws": "none"}
+        self._server = uvicorn.Server(uvicorn.Config(app, **how))
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
         for _ in range(200):
@@ -95,12 +92,9 @@ def serve():
 @pytest.fixture
 def person(browser):
     """Return a function that signs somebody in at a desk, in a browser of their own."""
-    contexts = []
 
-    def _person(desk, name, width=1280):
-        context = browser.new_context(viewport={"width": width, "height": 800})
-        contexts.append(context)
-        page = context.new_page()
+    def _person(desk, name):
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
         page.heard = []
         for event in ("request", "console", "dialog", "pageerror", "popup"):
             page.on(event, lambda what, event=event: page.heard.append((event, getattr(what, "url", str(what)))))
@@ -110,9 +104,7 @@ def person(browser):
         page.wait_for_url(f"{desk.origin}/")
         return page
 
-    yield _person
-    for context in contexts:
-        context.close()
+    return _person
 
 
 @pytest.fixture
@@ -345,9 +337,7 @@ def test_beyond_this_machine_a_token_is_required(arguments, said, url):
 def test_the_command_serves_the_desk(url, tmp_path):
     """`guardgraph review desk` listens on the loopback and answers; it ends when it is told to."""
     sql_store(url).open()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = find_free_port()
     given = ["--graph", "tools", "--store", url, "--checkpoints", f"sqlite:///{tmp_path}/t.db", "--port", str(port)]
     command = [sys.executable, "-m", "guardgraph", "review", "desk", *given]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

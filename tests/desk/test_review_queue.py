@@ -176,13 +176,6 @@ def test_what_is_missing_is_said(tmp_path, url):
         queue_of(url, graph).decide("nobody", "approve", by="ada")
 
 
-FACTORY = """
-from queued_runs import critique_agent
-from pathlib import Path
-
-def create():
-    return critique_agent(Path({folder!r}), {url!r})
-"""
 POLICY = """
 pattern: tools
 policy:
@@ -197,7 +190,6 @@ policy:
 def office(tmp_path, monkeypatch, url):
     """A folder with a policy, and an environment that names store and checkpoints."""
     (tmp_path / "tools.yaml").write_text(POLICY, encoding="utf-8")
-    (tmp_path / "drafts.py").write_text(FACTORY.format(folder=str(tmp_path), url=url), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("GUARDGRAPH_AUDIT", url)
@@ -210,6 +202,7 @@ def listed():
 
 
 TOOLS = ("--graph", "tools", "--policy", "tools.yaml")
+FACTORY = ("--graph", "queued_runs:critique_agent")
 
 
 def test_a_command_waits_and_another_one_goes_on(office):
@@ -281,8 +274,8 @@ def test_an_edit_is_read_from_a_file(office):
         (("review", "approve", "x", "--by", " ", *TOOLS), "--user: a name that is not blank"),
         (("review", "approve", "x", "--by", "ada", "--graph", "nobody"), "--graph: rag, research, critique, tools"),
         (("review", "approve", "x", "--by", "ada", *TOOLS), "run 'x': the store has no such run"),
-        (("review", "approve", "x", "--by", "ada", "--graph", "drafts:create", "--model", "m"), "--model: a factory"),
-        (("review", "approve", "x", "--by", "a", "--graph", "drafts:create", "--live", "l.yaml"), "--live: a factory"),
+        (("review", "approve", "x", "--by", "ada", *FACTORY, "--model", "m"), "--model: a factory"),
+        (("review", "approve", "x", "--by", "ada", *FACTORY, "--live", "l.yaml"), "--live: a factory"),
         (("research", "x", "--urls", "u", "--allow", "a.test", "--store", "sqlite:///r.db"), "--store, --checkpoints"),
         (("tools", "--checkpoints", "sqlite:////no/such/folder/x.db"), "--checkpoints: cannot be opened"),
     ],

@@ -242,10 +242,9 @@ def loosened(run):
 
     kept = InMemoryRecorder()
     create_rag_agent(recorder=kept, policy=RagPolicy(check_values=False)).invoke(QUESTION)
-    run_id = run["run_id"]
-    run.clear()
-    run.update(kept.runs[0])
-    run["run_id"] = run["result"]["run_id"] = run_id
+    [made] = kept.runs
+    own = {"run_id": run["run_id"]}
+    run.update(made | own, result=made["result"] | own)
 
 
 def test_a_run_that_is_forged_as_a_whole_is_found_by_head_or_signature():

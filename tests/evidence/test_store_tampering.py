@@ -42,7 +42,7 @@ def findings(url, head=None):
 
 
 @pytest.fixture(scope="module")
-def kept_file(tmp_path_factory):
+def kept(tmp_path_factory):
     """The file of a store of six runs, of which the fourth was erased, and its head."""
     file = tmp_path_factory.mktemp("kept") / "runs.db"
     head = six_runs(sql_store(f"sqlite:///{file}"))
@@ -51,22 +51,15 @@ def kept_file(tmp_path_factory):
     return file, head
 
 
-@pytest.fixture(scope="module")
-def kept(kept_file):
-    """What the store holds, by a query, and its head."""
-    file, head = kept_file
-
-    def rows(query, *values):
-        with opened(file) as connection:
-            return connection.execute(query, values).fetchall()
-
-    return rows, head
+def rows(file, query, *values):
+    with opened(file) as connection:
+        return connection.execute(query, values).fetchall()
 
 
 @pytest.fixture(scope="module")
-def tampered(kept_file, tmp_path_factory):
+def tampered(kept, tmp_path_factory):
     """How a copy of the store is changed by statements, and what is found in it then."""
-    file, _ = kept_file
+    file, _ = kept
     copy = tmp_path_factory.mktemp("tampered") / "runs.db"
 
     def found(*statements, head=None):
@@ -82,10 +75,9 @@ def tampered(kept_file, tmp_path_factory):
 @given(st.data())
 def test_a_change_of_any_value_is_found_and_named(kept, tampered, data):
     """A letter of any column of any row: the first finding has the number of its entry."""
-    rows, _ = kept
     table = data.draw(st.sampled_from(sorted(TABLES)))
     column = data.draw(st.sampled_from([name for name in TABLES[table] if name != "seq"]))
-    found = rows(f'SELECT seq, "{column}" FROM {table} WHERE "{column}" IS NOT NULL ORDER BY seq')
+    found = rows(kept[0], f'SELECT seq, "{column}" FROM {table} WHERE "{column}" IS NOT NULL ORDER BY seq')
     seq, value = data.draw(st.sampled_from(found))
     at = data.draw(st.integers(0, len(value) - 1))
     letter = data.draw(st.sampled_from([letter for letter in '0a9"\\é' if letter != value[at]]))
@@ -98,7 +90,7 @@ def test_a_change_of_any_value_is_found_and_named(kept, tampered, data):
 @given(ANYWHERE)
 def test_an_entry_that_was_changed_and_hashed_anew_is_named(kept, tampered, seq):
     """Whoever hashes an entry anew that he changed cannot make the next one follow it."""
-    [(text,)] = kept[0]("SELECT entry FROM guardgraph_entries WHERE seq = ?", seq)
+    [(text,)] = rows(kept[0], "SELECT entry FROM guardgraph_entries WHERE seq = ?", seq)
     said = {**read_chain_entry(text), "at": "2020-01-01T00:00:00.000000+00:00"}
     text = canonical_json(said)
     values = (text, entry_hash(text), said["at"], seq)
@@ -125,7 +117,7 @@ def test_an_entry_that_was_removed_is_named(tampered, seq, is_renumbered):
 @given(ANYWHERE)
 def test_an_entry_that_was_inserted_is_named(kept, tampered, seq):
     """An entry that follows the one before, with those behind it numbered anew."""
-    hashes = dict(kept[0]("SELECT seq, hash FROM guardgraph_entries"))
+    hashes = dict(rows(kept[0], "SELECT seq, hash FROM guardgraph_entries"))
     at = "2026-01-01T00:00:00.000000+00:00"
     text = run_entry(seq, hashes.get(seq - 1, "0" * 64), at, run_id="forged", content="0" * 64)
     row = (seq, entry_hash(text), at, "forged", text)
@@ -203,9 +195,9 @@ def _logical(file):
 
 
 @given(st.data())
-def test_a_change_of_any_byte_of_the_file_is_found(kept_file, tmp_path_factory, data):
+def test_a_change_of_any_byte_of_the_file_is_found(kept, tmp_path_factory, data):
     """Verification finds it, or says that it cannot read the store, or all that is kept still is what it was."""
-    file, head = kept_file
+    file, head = kept
     content = bytearray(file.read_bytes())
     at = data.draw(st.integers(0, len(content) - 1))
     content[at] ^= data.draw(st.integers(1, 255))
@@ -221,10 +213,10 @@ def test_a_change_of_any_byte_of_the_file_is_found(kept_file, tmp_path_factory, 
     assert found or _logical(copy) == _logical(file), at
 
 
-def test_an_index_that_no_longer_finds_a_run_is_named(kept_file, tmp_path):
+def test_an_index_that_no_longer_finds_a_run_is_named(kept, tmp_path):
     """Entries and contents are what they were, but a run would not be found: that is no verified store."""
     copy = tmp_path / "runs.db"
-    shutil.copy(kept_file[0], copy)
+    shutil.copy(kept[0], copy)
     with opened(copy) as connection:
         connection.execute("PRAGMA writable_schema = ON")
         [name] = connection.execute(
@@ -239,6 +231,6 @@ def test_an_index_that_no_longer_finds_a_run_is_named(kept_file, tmp_path):
     store = sql_store(f"sqlite:///{copy}")
     try:
         with pytest.raises(StoreError, match=r"the entries are right, the file is damaged: .*index"):
-            store.verify(kept_file[1])
+            store.verify(kept[1])
     finally:
         store.close()

@@ -92,20 +92,6 @@ def opening(browser, tmp_path_factory):
     return _open
 
 
-@pytest.fixture
-def opened(opening):
-    """Open pages that a test may do with as it likes, and close them."""
-    pages = []
-
-    def _open(name, scripts=True):
-        pages.append(opening(name, scripts))
-        return pages[-1]
-
-    yield _open
-    for page in pages:
-        page.context.close()
-
-
 @pytest.fixture(scope="module", params=RUNS)
 def name(request):
     return request.param
@@ -158,9 +144,9 @@ def test_what_was_written_stays_text(name, lively):
 
 
 @pytest.mark.parametrize("stopped", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
-def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(stopped, opened):
+def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(stopped, opening):
     """On a phone the first screen has the stop chip, reason and guard; the graph fits in, with its own stop chip."""
-    page = opened(stopped, scripts=False)
+    page = opening(stopped, scripts=False)
     page.set_viewport_size(PHONE)
     for part in (".badge.stop", "h1 bdi", ".why > p"):
         box = page.locator(part).first.bounding_box()
@@ -179,8 +165,8 @@ def test_a_phone_shows_at_once_that_a_run_was_stopped_and_why(stopped, opened):
         assert 0 <= chip["x"] <= chip["x"] + chip["width"] <= PHONE["width"]
 
 
-def test_folded_texts_open_without_scripts_and_are_unfolded_in_print(opened):
-    page = opened("rag", scripts=False)
+def test_folded_texts_open_without_scripts_and_are_unfolded_in_print(opening):
+    page = opening("rag", scripts=False)
     record = page.locator("pre.json").last
     assert not record.is_visible()
     page.locator("summary").last.click()
