@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -23,6 +22,7 @@ from guardgraph.cli.shell import (
     print_json,
 )
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.files import replace_file
 from guardgraph.plain.json import JsonObject
 
 if TYPE_CHECKING:
@@ -404,20 +404,11 @@ def export(
     if out is None:
         print(text, end="", flush=True)
         return
-    with inputs.name_unwritten_file("--out", out):  # its owner alone can read it, and it is whole or not there
+    with inputs.name_unwritten_file("--out", out):
         file = Path(out)
         if file.exists() and not file.is_file():
             raise ConfigurationError(f"--out {out!r:.200}: a file is required; something else stands there")
-        handle, beside = tempfile.mkstemp(prefix=f".{file.name[:80]}.", dir=file.parent)
-        try:
-            with open(handle, "w", encoding="utf-8") as opened:
-                opened.write(text)
-                opened.flush()
-                os.fsync(handle)
-            os.replace(beside, file)
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(beside)  # it is still there where it did not become the file
+        replace_file(file, text, rights=0o600)
     how = "signed" if key is not None else "not signed"
     place = document["chain"]
     Screen().print_text(f"{out}: run {run}, entry {place['seq']}:{place['hash']}, {how}", indent=0)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
-from uuid import uuid4
 
 import guardgraph
 from guardgraph.cli import inputs, policies, runs, waiting
@@ -18,6 +17,7 @@ from guardgraph.cli.options import Json, argument, option
 from guardgraph.cli.shell import Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
+from guardgraph.plain.files import replace_file
 from guardgraph.plain.json import JsonObject
 from guardgraph.tools.demo import RESEARCH_GOAL, load_demo_request
 
@@ -84,13 +84,9 @@ def print_pages_of_reader(reader: Outside, evidence: str | None, say: Shown) -> 
 
 def _save_evidence_text(folder: Path, text: str) -> str:
     """Keep the text of a page under its hash, and return the hash."""
-    data = text.encode("utf-8", "replace")
-    name = hashlib.sha256(data).hexdigest()
-    file = folder / f"{name}.txt"
-    if not file.exists():
-        made = file.with_suffix(f".{uuid4().hex}")
-        made.write_bytes(data)
-        made.replace(file)  # whoever reads it finds all of it, or nothing
+    name = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    if not (file := folder / f"{name}.txt").exists():
+        replace_file(file, text)
     return name
 
 

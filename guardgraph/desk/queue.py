@@ -140,7 +140,7 @@ class ReviewQueue:
         for run in self.store.open_runs(run_id):
             if run.waiting and (waiting := self._read_waiting(run)) is not None:
                 return waiting
-            if (decided := self._find_decision(run)) is not None:
+            if (decided := self._find_last_wait(run)[1]) is not None:
                 raise AlreadyDecided(_format_decided_by(run_id, decided))
             raise InputError(f"run {run_id:.80}: it does not wait for a person")
         raise self._explain_missing_run(run_id)
@@ -199,28 +199,20 @@ class ReviewQueue:
 
     def _read_waiting(self, run: OpenRun) -> WaitingRun | None:
         """Return what was noted of a wait; None of a run whose notes or beginning were erased."""
-        if run.begun is None:
+        note, deciding = self._find_last_wait(run)
+        if run.begun is None or note is None:
             return None
-        notes = self._list_run_notes(run)
-        asked = [at for at, note in enumerate(notes) if note["kind"] == "waiting"]
-        if not asked:
-            return None
-        note = notes[asked[-1]]
-        decided = [item for item in notes[asked[-1] + 1 :] if item["kind"] == "decision"]
-        deciding = next((item["content"] for item in decided if not _is_lapsed(item, run.begun)), None)
         return WaitingRun(run.run_id, run.begun, note["at"], note["content"], deciding)
 
-    def _list_run_notes(self, run: OpenRun) -> list[RunNote]:
-        assert run.begun is not None
-        return [note for note in self.store.notes(run.begun["request"]) if note["run_id"] == run.run_id]
-
-    def _find_decision(self, run: OpenRun) -> JsonObject | None:
-        """Return the decision with which a run goes on: the first one behind its last question."""
-        notes = [] if run.begun is None else self._list_run_notes(run)
-        kinds = [note["kind"] for note in notes]
-        behind = notes[len(kinds) - kinds[::-1].index("waiting") :] if "waiting" in kinds else []
-        decided = [note for note in behind if note["kind"] == "decision" and not _is_lapsed(note, run.begun)]  # type: ignore[arg-type]
-        return next((note["content"] for note in decided), None)
+    def _find_last_wait(self, run: OpenRun) -> tuple[RunNote | None, JsonObject | None]:
+        """Return the note of a run's last question, and the decision with which it goes on: the first one behind it."""
+        asked, deciding, begun = None, None, run.begun
+        for note in () if begun is None else self.store.notes(begun["request"]):
+            if note["run_id"] == run.run_id and note["kind"] == "waiting":
+                asked, deciding = note, None
+            elif note["run_id"] == run.run_id and note["kind"] == "decision" and asked and not deciding and begun:
+                deciding = None if _is_lapsed(note, begun) else note["content"]
+        return asked, deciding
 
     def _claim_decision(self, waiting: WaitingRun, decision: Decision, by: str) -> None:
         """Note who decides; of several, the first noted one goes on, and others are refused."""

@@ -215,9 +215,8 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         return await aperform_driven_node(self._finish(cast(Mapping[str, Any], state)), _NOBODY)
 
     def _finish(self, state: Mapping[str, Any]) -> Doing:
-        if not state.get("guardgraph_recording") or is_left_waiting(
-            state
-        ):  # a middleware in front ended the run before this one began
+        # Where it has no record, a middleware in front ended the run before this one began.
+        if not state.get("guardgraph_recording") or is_left_waiting(state):
             return {}
         trail = yield from self._read_trail(state)
         return (yield _Apart(partial(self._record, state, trail)))

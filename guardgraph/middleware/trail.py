@@ -86,7 +86,10 @@ class TrailWorld:
 
     def _give_recorded(self, asked: Asked) -> Performed:
         kind = {"model": "model", "person": "person", "tools": "tool"}[asked.node]
-        item = next((item for item in self.left if kind in item and _is_of_call(item, asked)), None)
+        among = [item for item in self.left if kind in item]
+        if kind == "tool":
+            among = [item for item in among if item["tool"]["id"] == asked.call.request["id"]]
+        item = next(iter(among), None)
         if item is None:
             said: JsonObject = {"unmade": "another middleware answered"} if kind == "tool" else {"ended": self._ended}
             return Performed(Outcome("value", said, {}), 0.0)
@@ -108,10 +111,6 @@ class _Player:
         if name in ("timeout", "begin", "note", "notes"):
             raise AttributeError(name)
         return getattr(_played.get(), name)
-
-
-def _is_of_call(item: JsonObject, asked: Asked) -> bool:
-    return "tool" not in item or item["tool"]["id"] == asked.call.request["id"]
 
 
 def read_trail_input(trail: Sequence[JsonObject]) -> JsonObject:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
-from uuid import uuid4
+from typing import Final
 
 from guardgraph.formats.yaml import ENDINGS, WrongText, parse_yaml, read_settings_text
 from guardgraph.graphs.running.live_policy import LONGEST_SAID, SWITCHED
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.files import replace_file
 from guardgraph.plain.json import JsonObject, find_json_problem
 
 ENABLED: Final = "enabled"
@@ -59,7 +57,7 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
         expected = {**before, **said} if isinstance(before, dict) else None
         if expected is None or parse_yaml(changed)[0] != expected:
             raise ConfigurationError(f"{str(file)!r:.200}: fields at the left edge are required, a line for each")
-        _replace_file(path, changed)
+        replace_file(path, changed)
     except OSError as error:  # names a file beside this one, of which nobody has heard
         raise ConfigurationError(f"{str(file)!r:.200}: cannot be written: {error.strerror}") from None
     except WrongText as error:
@@ -75,20 +73,3 @@ def _drop_switch(text: str) -> str:
         if not is_ours:
             kept.append(line)
     return "".join(kept)
-
-
-def _replace_file(path: Path, text: str) -> None:
-    """Put a file in the place of another one, of a link in that of its target; a reader finds all of one of them."""
-    path = Path(os.path.realpath(path))
-    made = path.with_name(f".{path.name}.{uuid4().hex}")
-    rights: Any = path.stat().st_mode & 0o777 if path.exists() else None
-    try:
-        made.write_text(text, encoding="utf-8")
-        if rights is not None:
-            os.chmod(made, rights)
-        with made.open("rb") as written:
-            os.fsync(written.fileno())
-        made.replace(path)
-    finally:
-        with suppress(FileNotFoundError):
-            made.unlink()

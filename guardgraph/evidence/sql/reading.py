@@ -160,15 +160,19 @@ def _read_stored_row(row: Any) -> StoredRun:
     """Return what a row says; nobody is to judge what somebody else put there, so that is left out, and said."""
     said = _read_entry_row(row)
     is_told = said is not None and said["kind"] == "run" and (said["seq"], said["run_id"]) == (row.seq, row.run_id)
-    if said is None or not is_told:
-        place = Position(row.seq, str(row.hash), "", str(row.at))
-        return StoredRun(str(row.run_id), place, None, str(row.entry), None, "its entry is not what was recorded")
-    position = Position(row.seq, row.hash, said["previous"], said["at"])
+    place, recording, changed = _read_kept_row(row, said if is_told else None)
+    why = None if changed is None else f"its {changed} is not what was recorded"
+    return StoredRun(str(row.run_id), place, recording, str(row.entry), row.salt if recording else None, why)
+
+
+def _read_kept_row(row: Any, said: Entry | None) -> tuple[Position, Any, str | None]:
+    """Return where a row stands, what it keeps, and what of it is not as it was written: the entry or the content."""
+    if said is None:
+        return Position(row.seq or 0, str(row.hash), "", str(row.at)), None, "entry"
+    place = Position(row.seq, row.hash, said["previous"], said["at"])
     if row.content is None:
-        return StoredRun(row.run_id, position, None, row.entry, None)
-    if not _is_kept_content(row, said):
-        return StoredRun(row.run_id, position, None, row.entry, None, "its content is not what was recorded")
-    return StoredRun(row.run_id, position, read_stored_content(row.content), row.entry, row.salt)
+        return place, None, None
+    return (place, read_stored_content(row.content), None) if _is_kept_content(row, said) else (place, None, "content")
 
 
 def _read_entry_row(row: Any) -> Entry | None:
@@ -210,15 +214,11 @@ def _build_open_run(run_id: str, rows: Sequence[Any]) -> OpenRun:
     begins = [row for row in rows if row.kind == "begin"]
     first = begins[0] if begins else rows[0]
     said = _read_entry_row(first)
-    if said is None or said.get("run_id") != run_id:
-        place = Position(first.seq or 0, str(first.hash), "", str(first.at))
-        return OpenRun(run_id, place, None, **told, changed="its entry is not what was written")
-    place = Position(first.seq, first.hash, said["previous"], said["at"])
-    if not begins or first.content is None:
-        return OpenRun(run_id, place, None, **told)
-    if not _is_kept_content(first, said):
-        return OpenRun(run_id, place, None, **told, changed="its content is not what was written")
-    return OpenRun(run_id, place, read_stored_content(first.content), **told)
+    place, begun, changed = _read_kept_row(first, said if said is not None and said.get("run_id") == run_id else None)
+    if not begins and changed != "entry":  # a note, of which nothing is asked
+        begun = changed = None
+    why = None if changed is None else f"its {changed} is not what was written"
+    return OpenRun(run_id, place, begun, **told, changed=why)
 
 
 def _is_kept_content(row: Any, said: Any) -> bool:
