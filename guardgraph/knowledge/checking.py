@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-import numpy
-
-from guardgraph.grounding.words import DETECTED_LANGUAGES, detect_language
+from guardgraph.grounding.words import detect_language
 from guardgraph.knowledge import vectors
 from guardgraph.knowledge.database import Connection, KnowledgeDatabase, find_words_problem, name_words_version
 from guardgraph.knowledge.documents import hash_stored_row, hash_stored_rows
-from guardgraph.knowledge.postings import BLOCK, KINDS, MOST_OF_TERM, NAME, choose_word_reader, decode_lengths
+from guardgraph.knowledge.file import File
 from guardgraph.knowledge.scopes import Scope, parse_scope_row, read_scope_tenant, show_scope_tenant
 from guardgraph.knowledge.views import SCOPE_COLUMNS
 from guardgraph.knowledge.writing import TenantWriter, WrittenChunk
@@ -29,7 +28,7 @@ MOST_FINDINGS: Final = 100
 """Of a kind that are kept; one says enough, and a base that is all wrong has one for each row."""
 
 _AT_ONCE: Final = 256  # documents that are in memory together
-_CHUNKS_AT_ONCE: Final = 4096  # chunks whose words are in memory together where they are counted anew
+_CHUNKS_AT_ONCE: Final = 1 << 12  # chunks whose words are in memory together where they are counted anew
 
 BaseFindingKind: TypeAlias = Literal["file", "version", "row", "vectors", "words"]
 """What is wrong: the file itself; the version that read its words; a row that is not what was put in, or belongs to
@@ -140,11 +139,8 @@ def _check_database(database: KnowledgeDatabase, connection: Connection) -> Chec
         row = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
         if (problem := find_words_problem(row and row[0])) is not None:
             findings.note("version", "state: words", problem)
-        else:
-            counted = _Recount(connection, findings)
-            for tenant in tenants:
-                counted.take_tenant(tenant)
-            counted.finish_counting()
+        elif all(finding.kind != "row" for finding in findings):
+            _find_miscounts(connection, tenants, findings)
     documents, chunks, unmeasured = _count_stored_rows(connection)
     return CheckedBase(documents, chunks, tuple(findings), unmeasured=unmeasured)
 
@@ -220,6 +216,10 @@ _READ_AGAIN: Final = "UPDATE documents SET size = -1, modified = 0, sha256 = '' 
 _WORDS: Final = (
     "SELECT at, chunks.scope, language, title, section, text FROM chunks JOIN documents ON documents.id = document "
     "WHERE chunks.tenant = ? AND chunks.scope = ? AND at >= ? AND at < ? ORDER BY at"
+)
+_BLOCKS: Final = "SELECT DISTINCT at >> 12 FROM chunks WHERE tenant = ? AND scope = ? ORDER BY 1"
+_LAST_PLACES: Final = (
+    "SELECT scopes.id, used, max(at) FROM scopes JOIN chunks ON scope = scopes.id GROUP BY scopes.id, used"
 )
 
 _OF_TENANT: Final = "part IN (SELECT parts.id FROM parts JOIN scopes ON scopes.id = scope WHERE tenant = ?)"
@@ -308,13 +308,10 @@ class _Tenant:
         connection.executemany(update, [(language, key, name) for language, name in self._languages])
         writer = TenantWriter(connection, read_scope_tenant(key))
         for (scope,) in connection.execute("SELECT id FROM scopes WHERE tenant = ?", [key]).fetchall():
-            count = self._renumber_chunks(scope)
-            for begin in range(0, count, _CHUNKS_AT_ONCE):
-                for row in connection.execute(_WORDS, [key, scope, begin, begin + _CHUNKS_AT_ONCE]).fetchall():
-                    writer.count(WrittenChunk(*row), 1)
-                writer.flush()
+            self._renumber_chunks(scope)
+            _count_scope(connection, writer, key, scope)
 
-    def _renumber_chunks(self, scope: int) -> int:
+    def _renumber_chunks(self, scope: int) -> None:
         connection, where = self._connection, "WHERE tenant = ? AND scope = ?"
         rows = connection.execute(
             "SELECT chunks.name FROM chunks JOIN documents ON documents.id = document "
@@ -328,7 +325,6 @@ class _Tenant:
         connection.executemany(update, [(below - at, self.key, name) for at, (name,) in enumerate(rows)])
         connection.execute(f"UPDATE chunks SET at = ? - at {where}", [below, self.key, scope])
         connection.execute("UPDATE scopes SET used = ? WHERE id = ?", [len(rows), scope])
-        return len(rows)
 
     def make_vectors(self, embedder: vectors.Embedder | None, shown: str) -> set[Doubtful]:
         """Make vectors that are missing or damaged; without the embedding take them out, and name their documents."""
@@ -359,90 +355,63 @@ class _Tenant:
         return {Doubtful(tenant, name) for name in lacking}
 
 
-class _Recount:
-    """Counts the words of chunks again, and holds parts, lengths and postings against them."""
-
-    def __init__(self, connection: Connection, findings: _Findings) -> None:
-        self._connection, self._findings = connection, findings
-        rows = connection.execute("SELECT scope, language, told, id FROM parts").fetchall()
-        self._parts = {(scope, language, told): number for scope, language, told, number in rows}
-        self._counts = defaultdict[int, Counter[str]](Counter)
-        """By part how many passages and words it has, and how many of its terms occur once, by kind."""
-        self._blocks = set[tuple[int, int]]()  # part and block of what was looked at
-
-    def take_tenant(self, tenant: _Tenant) -> None:
-        """Count what a tenant has."""
-        for scope in tenant.scopes:
-            totals = defaultdict[int, Counter[str]](Counter)
-            where = [tenant.key, scope]
-            blocks = "SELECT DISTINCT at >> 14 FROM chunks WHERE tenant = ? AND scope = ? ORDER BY 1"
-            for (block,) in self._connection.execute(blocks, where).fetchall():
-                rows = self._connection.execute(_WORDS, [*where, block * BLOCK, (block + 1) * BLOCK])
-                self._check_word_block(block, map(WrittenChunk._make, rows), totals)
-            for part, terms in totals.items():
-                for term, total in terms.items():
-                    for kind in (KINDS if term[0] == NAME else term[0]) if total == 1 else ():
-                        self._counts[part][kind] += 1
-            [(used, most)] = self._connection.execute(
-                "SELECT used, (SELECT coalesce(max(at), -1) FROM chunks WHERE chunks.tenant = scopes.tenant "
-                "AND scope = scopes.id) FROM scopes WHERE tenant = ? AND id = ?",
-                where,
-            ).fetchall()
-            if most >= used:
-                self._findings.note("words", f"scopes: {scope}", f"{used} places are used; a chunk has place {most}")
-
-    def _check_word_block(self, block: int, chunks: Iterable[WrittenChunk], totals: dict[int, Counter[str]]) -> None:
-        lengths = defaultdict[int, dict[int, int]](dict)
-        cells: defaultdict[int, defaultdict[str, array[int]]] = defaultdict(lambda: defaultdict(lambda: array("H")))
-        for chunk in chunks:
-            for language in [chunk.language] if chunk.language else DETECTED_LANGUAGES:
-                part = self._parts.get((chunk.scope, language, int(bool(chunk.language))))
-                if part is None:
-                    self._findings.note("words", f"parts: of scope {chunk.scope}", f"there is none of {language:.20}")
-                    continue
-                length, terms = choose_word_reader(language).count(chunk.title, chunk.section, chunk.text)
-                self._counts[part].update({"passages": 1, "words": length})
-                totals[part].update(terms)
-                lengths[part][chunk.at % BLOCK] = length
-                for term, times in terms.items():
-                    cells[part][term].extend((chunk.at % BLOCK, min(times, MOST_OF_TERM)))
-        for part, expected in lengths.items():
-            self._blocks.add((part, block))
-            where, values = "WHERE part = ? AND block = ?", [part, block]
-            [data] = self._connection.execute(f"SELECT data FROM lengths {where}", values).fetchone() or [b""]
-            if _map_block_lengths(data) != {place: length for place, length in expected.items() if length}:
-                self._findings.note("words", f"lengths: {part}", "chunks are longer or shorter than is noted")
-            rows = self._connection.execute(f"SELECT term, total, data FROM postings {where}", values)
-            held = {term: (total, data) for term, total, data in rows}
-            counted = {
-                term: (sum(column[1::2]), numpy.asarray(column).astype("<u2").tobytes())
-                for term, column in cells[part].items()
-            }
-            if held != counted:
-                wrong = {*dict({*held.items()} ^ {*counted.items()})}
-                shown = ", ".join(sorted(f"{term[1:]!r:.40}" for term in wrong)[:3])
-                self._findings.note("words", f"postings: {part}", f"chunks have {shown} otherwise than is noted")
-
-    def finish_counting(self) -> None:
-        """Look at what is counted of parts, and at what belongs to none."""
-        columns = ("passages", "words", "stems_once", "words_once", "beginnings_once")
-        for part, *said in self._connection.execute(f"SELECT id, {', '.join(columns)} FROM parts ORDER BY 1"):
-            counts = self._counts[part]
-            expected = [counts["passages"], counts["words"], *(counts[kind] for kind in KINDS)]
-            for column, given, counted in zip(columns, said, expected, strict=True):
-                if given != counted:
-                    self._findings.note("words", f"parts: {part}", f"{column} is {given}; the texts give {counted}")
-        for part, block, data in self._connection.execute("SELECT part, block, data FROM lengths"):
-            if (part, block) not in self._blocks and _map_block_lengths(data):
-                self._findings.note("words", f"lengths: {part}", "they are of no chunks")
-        for row in self._connection.execute("SELECT DISTINCT part, block FROM postings").fetchall():
-            if tuple(row) not in self._blocks:
-                self._findings.note("words", f"postings: {row[0]}", "they are of no chunks")
+def _count_scope(connection: Connection, writer: TenantWriter, key: str, scope: int) -> None:
+    blocks = connection.execute(_BLOCKS, [key, scope]).fetchall()
+    for begin in (block * _CHUNKS_AT_ONCE for (block,) in blocks):
+        for row in connection.execute(_WORDS, [key, scope, begin, begin + _CHUNKS_AT_ONCE]).fetchall():
+            writer.count(WrittenChunk(*row), 1)
+        writer.flush()
 
 
-def _map_block_lengths(data: bytes) -> dict[int, int]:
-    """Return how long chunks are, by place; of a row that nobody wrote so, what no chunk is."""
-    try:
-        return {place: int(length) for place, length in enumerate(decode_lengths(data)) if length}
-    except ValueError:
-        return {-1: -1}
+def _find_miscounts(connection: Connection, tenants: Iterable[_Tenant], findings: _Findings) -> None:
+    """Count the words of all chunks in a file of their own, and hold what is noted of them against that."""
+    with TemporaryDirectory() as folder, closing(File(Path(folder) / "counted")) as file, file.rebuilding() as counted:
+        for tenant in tenants:
+            writer = TenantWriter(counted, read_scope_tenant(tenant.key))
+            for scope in tenant.scopes:
+                _count_scope(connection, writer, tenant.key, scope)
+        given, expected = _read_parts(connection), _read_parts(counted)
+        for part in sorted({*given, *expected}):
+            number, *said = given.get(part, _NO_PART)
+            other, *counts = expected.get(part, _NO_PART)
+            for column, noted, count in zip(_PART_COLUMNS, said, counts, strict=True):
+                if noted != count:
+                    place = f"parts: {part[1]:.20} of scope {part[0]}"
+                    findings.note("words", place, f"{column} is {noted}; the texts give {count}")
+            for block in sorted(_list_blocks(connection, number) | _list_blocks(counted, other)):
+                noted_block, counted_block = _read_block(connection, number, block), _read_block(counted, other, block)
+                if wrong := {*dict({*noted_block.items()} ^ {*counted_block.items()})}:
+                    shown = ", ".join(sorted(f"{term!r:.40}" for term in wrong)[:3])
+                    findings.note("words", f"postings: {number}", f"chunks have {shown} otherwise than is noted")
+    for table in ("lengths", "postings"):
+        stray = f"SELECT DISTINCT part FROM {table} WHERE part NOT IN (SELECT id FROM parts) ORDER BY 1"
+        for (number,) in connection.execute(stray).fetchall():
+            findings.note("words", f"{table}: {number}", "they are of no chunks")
+    for scope, used, last in connection.execute(_LAST_PLACES).fetchall():
+        if last >= used:
+            findings.note("words", f"scopes: {scope}", f"{used} places are used; a chunk has place {last}")
+
+
+_PART_COLUMNS: Final = ("passages", "words", "stems_once", "words_once", "beginnings_once")
+_NO_PART: Final = (-1, 0, 0, 0, 0, 0)
+
+
+def _read_parts(connection: Connection) -> dict[tuple[int, str, int], tuple[int, ...]]:
+    rows = connection.execute(f"SELECT scope, language, told, id, {', '.join(_PART_COLUMNS)} FROM parts").fetchall()
+    return {(scope, language, told): tuple(counts) for scope, language, told, *counts in rows}
+
+
+def _list_blocks(connection: Connection, part: int) -> set[int]:
+    select = "SELECT block FROM lengths WHERE part = ? UNION SELECT block FROM postings WHERE part = ?"
+    return {block for (block,) in connection.execute(select, [part, part])}
+
+
+def _read_block(connection: Connection, part: int, block: int) -> dict[str, tuple[int, bytes]]:
+    """Return by term how often the chunks of a block have it, and which; how long they are, under no term."""
+    where = "WHERE part = ? AND block = ?"
+    rows = connection.execute(f"SELECT term, total, data FROM postings {where}", [part, block])
+    held = {term: (total, bytes(data)) for term, total, data in rows}
+    for (data,) in connection.execute(f"SELECT data FROM lengths {where}", [part, block]).fetchall():
+        if size := len(bytes(data).rstrip(b"\0")):  # behind the last chunk stand zeros, where others stood
+            held[""] = 0, bytes(data)[: -(-size // 4) * 4]
+    return held
