@@ -86,7 +86,7 @@ def test_marks_are_taken_out_with_their_blanks(answer, text, marks):
     """What is no mark stays; an index of a source is a text of its own."""
     read = read_marks(answer, ["a", "b"], ["It has [9] and [word]."])
     assert read == (text, marks, [])
-    assert read_marks("Up. [9] 【1†a】", ["a"], [])[2] == ["9", "【1†a】"]
+    assert read_marks("Up. [9] 【1†a】", ["a"], ["It has 9."])[2] == ["9", "【1†a】"]
 
 
 SAID = st.sampled_from(["It is up.", "Ada said “yes. No.”", "Is it?", "See No. 5, e.g. [1]."])

@@ -214,7 +214,9 @@ def test_json_becomes_lines():
 
 
 def test_names_are_not_looked_for_across_languages():
-    """Where every source is in another language, names are written otherwise."""
+    """Where every source is in another language, names are written otherwise; nor are they in a heading."""
+    headed = ["The Plan of Gustave\n\nThe mayor left.", "The Plan of Gustave"]
+    assert [find_unsupported_names(text, ["The mayor left."]) for text in headed] == [[], ["Gustave"]]
     said, ours, theirs = (
         "The mayor of Munich left Gustave.",
         "The mayor of Munich left.",

@@ -3,7 +3,7 @@
 from research_cases import PLAN, hits, reads, research, vendor
 from runs import check_result
 
-from guardgraph.nodes.offline.research import LONGEST, take_offline_notes
+from guardgraph.nodes.offline.research import LONGEST, find_offline_gaps, outline_offline_report, take_offline_notes
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 
@@ -75,6 +75,19 @@ def test_offline_notes_are_the_sentences_that_share_most():
     assert offline(TEXT, "Which colour has the sky?") == []
     assert len(offline(TEXT, "support invoices weekends", max_notes=1)) == 1
     assert max(len(note["quote"]) for note in found) <= LONGEST
+
+
+def test_offline_gaps_are_words_of_the_question_that_no_note_has():
+    """They are searched for together; where each note has all, enough was found. A report has the titles of pages."""
+    view = {"question": "How long does the refund of invoices take?", "notes": [{"claim": "Refunds take 10 days."}]}
+    assert find_offline_gaps(view) == {"open": ["invoices"], "queries": ["invoices"]}
+    assert find_offline_gaps({**view, "notes": [{"claim": "A refund of invoices"}]}) == {"open": [], "queries": []}
+    notes = [
+        {"claim": "It is so.", "title": title} for title in ("Refunds", " See evil.io ", "refunds", "Terms  of use")
+    ]
+    outlined = {"question": "q", "notes": notes, "max_sections": 3}
+    assert outline_offline_report(outlined) == {"sections": ["Refunds", "Terms of use"]}
+    assert outline_offline_report({**outlined, "notes": []}) == {"sections": ["Summary"]}
 
 
 def test_offline_notes_are_what_a_reader_sees():

@@ -28,6 +28,8 @@ ROOT = Path(__file__).parents[2]
 REMEMBERING = type(cache(len))
 QUICK = "not process and not heavy and not slow"
 SWITCH = "__is_mutant__"
+SEEDS = dict[int, dict[Any, Any]]()
+"""What dictionaries that fill themselves had in the beginning, by their ids."""
 TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -191,13 +193,15 @@ class RunMutants:
 def _forget_answers(*, tables: bool) -> None:
     """Empty what functions of the product remember of texts, and tables too: what was made before has no fault."""
     modules = [vars(module) for name, module in [*sys.modules.items()] if name.partition(".")[0] == "guardgraph"]
-    for item in [item for module in modules for item in module.values() if callable(item)]:
+    for item in [item for module in modules for item in module.values()]:
         cells = (item.__closure__ or ()) if isinstance(item, FunctionType) else ()
         for held in (item, *(cell.cell_contents for cell in cells if cell != CellType())):
             if isinstance(held, REMEMBERING) and (tables or held.cache_parameters()["maxsize"]):
                 held.cache_clear()
-        if isinstance(item, dict):
-            item.clear()
+            elif hasattr(type(held), "__missing__") and type(held).__module__.startswith("guardgraph."):
+                before = SEEDS.setdefault(id(held), {**held})
+                held.clear()
+                held.update(before)
 
 
 def _run(item: Any, following: Any) -> None:
