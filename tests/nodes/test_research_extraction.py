@@ -82,9 +82,7 @@ def test_offline_gaps_are_words_of_the_question_that_no_note_has():
     view = {"question": "How long does the refund of invoices take?", "notes": [{"claim": "Refunds take 10 days."}]}
     assert find_offline_gaps(view) == {"open": ["invoices"], "queries": ["invoices"]}
     assert find_offline_gaps({**view, "notes": [{"claim": "A refund of invoices"}]}) == {"open": [], "queries": []}
-    notes = [
-        {"claim": "It is so.", "title": title} for title in ("Refunds", " See evil.io ", "refunds", "Terms  of use")
-    ]
+    notes = [{"claim": "It is so.", "title": title} for title in ("Refunds", " <b> ", "refunds", "Terms  of use")]
     outlined = {"question": "q", "notes": notes, "max_sections": 3}
     assert outline_offline_report(outlined) == {"sections": ["Refunds", "Terms of use"]}
     assert outline_offline_report({**outlined, "notes": []}) == {"sections": ["Summary"]}
