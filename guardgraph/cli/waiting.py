@@ -20,9 +20,10 @@ from guardgraph.graphs.patterns import COMMANDS, find_shipped_pattern
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.urls import is_server_url
 
 VARIABLE = "GUARDGRAPH_CHECKPOINTS"  # the variable of the environment that names the checkpoints where no option does
-SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://", "postgresql+psycopg://")
+SQLITE = "sqlite:///"
 
 Checkpoints = Annotated[
     str | None,
@@ -80,7 +81,7 @@ def open_checkpoints_option(url: str) -> Any:
                 path.touch(mode=0o600)  # whoever may read it may read what the runs hold
             connection: Any = sqlite3.connect(path, check_same_thread=False)
             saver: Any = SqliteSaver(connection)
-        elif url.startswith(POSTGRES):
+        elif is_server_url(url):
             from langgraph.checkpoint.postgres import PostgresSaver
             from psycopg import Connection
             from psycopg.rows import dict_row
@@ -97,7 +98,7 @@ def open_checkpoints_option(url: str) -> Any:
     except ConfigurationError:
         raise
     except ImportError as error:
-        also = " langgraph-checkpoint-postgres" if url.startswith(POSTGRES) else ""
+        also = " langgraph-checkpoint-postgres" if is_server_url(url) else ""
         raise ConfigurationError(f"--checkpoints: {explain_extra('review')}{also} ({error})") from error
     except Exception as error:  # a driver's own, whatever the database refuses
         said = str(error).splitlines() or [type(error).__name__]

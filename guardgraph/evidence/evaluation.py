@@ -58,9 +58,8 @@ def read_dataset(agent: GuardedGraph[Any, Any, Any], dataset: Any) -> list[Datas
         first: dict[str, int] = {}
         for at, key in enumerate(keys, 1):
             if first.setdefault(key, at) != at:
-                raise InputError(
-                    f"dataset, row {at}: an {what} of its own is required; given: that of row {first[key]}"
-                )
+                allowed = f"an {what} of its own is required"
+                raise InputError(f"dataset, row {at}: {allowed}; given: that of row {first[key]}")
     return rows
 
 
@@ -202,9 +201,8 @@ def evaluate(
     if not isinstance(agent, GuardedGraph):
         raise ConfigurationError(f"agent: a guarded graph is required; given: {type(agent).__name__}")
     if type(max_concurrency) is not int or max_concurrency < 1:
-        raise ConfigurationError(
-            f"max_concurrency: a whole number from 1 up is required; given: {max_concurrency!r:.80}"
-        )
+        allowed = "a whole number from 1 up"
+        raise ConfigurationError(f"max_concurrency: {allowed} is required; given: {max_concurrency!r:.80}")
     asked = read_dataset(agent, dataset)
     if recordings is None:
         config: Any = {"max_concurrency": max_concurrency}

@@ -21,6 +21,7 @@ from guardgraph.middleware.importing import NO_TIME, ExportedRun, split_runs, te
 from guardgraph.plain.errors import ConfigurationError, InputError, explain_unread_file
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import RESULT_DEPTH, JsonObject, NotJson, make_storable_json, parse_json
+from guardgraph.plain.urls import is_server_url
 
 _SQLITE: Final = b"SQLite format 3\0"
 
@@ -144,7 +145,7 @@ def _open_checkpointer(source: str, stack: ExitStack) -> Any:
     # A file of somebody else's builds no objects but messages.
     serializer = JsonPlusSerializer(allowed_msgpack_modules=None)
     try:
-        if source.startswith(("postgres://", "postgresql://", "postgresql+psycopg://")):
+        if is_server_url(source):
             from langgraph.checkpoint.postgres import PostgresSaver
 
             url = source.replace("postgresql+psycopg://", "postgresql://", 1)

@@ -99,13 +99,10 @@ class Declares:
     reads: tuple[str, ...] | None = None  # the channels that it is shown
     writes: tuple[str, ...] | None = None  # the channels that it may write; of an ok ending, keys of the result
     stops: tuple[str, ...] | None = None  # of a guard: the stop families that it can leave by
-    effects: tuple[str, ...] | None = None
-    """Of an act node: the tools, by their names in the catalogue, by which it changes something outside."""
+    effects: tuple[str, ...] | None = None  # of an act node: the tools by which it changes something outside
     rounds: Rounds | None = None  # of an act node: how often a visit may yield calls, 1 where nothing is said
-    calls: tuple[Any, ...] | None = None
-    """Whom it may call: of a propose node the proposers themselves, of an act node names of the pattern's tools."""
-    behind: tuple[str, ...] | None = None
-    """Of an act node: the guards that stand on every way to it, and on every way back to it."""
+    calls: tuple[Any, ...] | None = None  # whom it may call: proposers, or of an act node names of the pattern's tools
+    behind: tuple[str, ...] | None = None  # of an act node: the guards on every way to it, and on every way back
 
 
 def declares(

@@ -42,20 +42,16 @@ class AnswerGuard:
 
     def __post_init__(self) -> None:
         """Refuse what can be no guard."""
+        reasons, problem = self.reasons if isinstance(self.reasons, Sequence) else (), None
         if not callable(self.check):
-            raise ConfigurationError(
-                f"AnswerGuard.check: a function of an answer and a view; given: {self.check!r:.80}"
-            )
-        reasons = self.reasons if isinstance(self.reasons, Sequence) else ()
-        if not reasons or not all(isinstance(item, StopReason) for item in reasons):
-            raise ConfigurationError(
-                f"AnswerGuard.reasons: a list of StopReason, at least one; given: {self.reasons!r:.80}"
-            )
-        if not isinstance(self.name, str) or not self.node_name.isidentifier():
-            raise ConfigurationError(
-                f"AnswerGuard.name: a name of letters, digits and _ is required, of the check or beside it; "
-                f"given: {self.name or self.node_name!r:.80}"
-            )
+            problem = f"check: a function of an answer and a view; given: {self.check!r:.80}"
+        elif not reasons or not all(isinstance(item, StopReason) for item in reasons):
+            problem = f"reasons: a list of StopReason, at least one; given: {self.reasons!r:.80}"
+        elif not isinstance(self.name, str) or not self.node_name.isidentifier():
+            required = "a name of letters, digits and _ is required, of the check or beside it"
+            problem = f"name: {required}; given: {self.name or self.node_name!r:.80}"
+        if problem is not None:
+            raise ConfigurationError(f"AnswerGuard.{problem}")
 
     @property
     def node_name(self) -> str:

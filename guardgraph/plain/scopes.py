@@ -44,19 +44,18 @@ def read_public_suffixes_version() -> str:
 @remember_by_text(texts=_KNOWN, chars=_CHARS)
 def find_registrable_domain(host: str) -> str | None:
     """Return the domain that somebody registered for a host, such as ``example.com``."""
-    name = host.rstrip(".")
-    if not name or _is_ip_address(name) or "" in name.split("."):
-        return None
-    domain: str | None = load_public_suffixes(private=True).privatesuffix(name)
-    return domain
+    return _find_private_suffix(host, private=True)
 
 
 def is_public_name(host: str) -> bool:
     """Say whether a host is a name under a suffix of the public internet, and no ``localhost`` or ``wiki.internal``."""
+    return _find_private_suffix(host, private=False) is not None
+
+
+def _find_private_suffix(host: str, *, private: bool) -> str | None:
     name = host.rstrip(".")
-    if not name or _is_ip_address(name) or "" in name.split("."):
-        return False
-    return load_public_suffixes(private=False).privatesuffix(name) is not None
+    is_name = name and not _is_ip_address(name) and "" not in name.split(".")
+    return load_public_suffixes(private=private).privatesuffix(name) if is_name else None
 
 
 class HostScope(NamedTuple):

@@ -151,14 +151,9 @@ class Settings(BaseModel):
             cls._get_tightening_rule(name)
         if cls.__module__.startswith("guardgraph."):  # ours are right, and built when they are first used
             return
+        told = {name: field for name, field in cls.model_fields.items() if field.default_factory is None}
         try:
-            cls.model_validate(
-                {
-                    name: field.default
-                    for name, field in cls.model_fields.items()
-                    if not field.is_required() and field.default_factory is None
-                }
-            )
+            cls.model_validate({name: field.default for name, field in told.items() if not field.is_required()})
         except ValidationError as error:
             if wrong := [item for item in error.errors(include_url=False) if item["type"] != "missing"]:
                 raise TypeError("\n".join(format_validation_lines(cls.__name__, wrong))) from None
@@ -168,14 +163,9 @@ class Settings(BaseModel):
         rules = [item for item in cls.model_fields[name].metadata if isinstance(item, Tightens)]
         if len(rules) == 1:
             return rules[0]
-        if rules:
-            raise TypeError(
-                f"{cls.__name__}.{name}: a setting tightens in one way; given: {', '.join(map(repr, rules))}"
-            )
-        raise TypeError(
-            f"{cls.__name__}.{name}: a setting is a MaxInt, MaxFloat, MinFloat, Allowlist, Vocabulary or Check, "
-            "or its type is Annotated with a Tightens"
-        )
+        kinds = "a MaxInt, MaxFloat, MinFloat, Allowlist, Vocabulary or Check, or its type is Annotated with a Tightens"
+        told = f"tightens in one way; given: {', '.join(map(repr, rules))}" if rules else f"is {kinds}"
+        raise TypeError(f"{cls.__name__}.{name}: a setting {told}")
 
     @field_validator("*")
     @classmethod

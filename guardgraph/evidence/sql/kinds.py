@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
 
 ALLOWED = "sqlite:///FILE or postgresql+psycopg://USER:PASSWORD@HOST/DATABASE"
-DRIVERS = {
-    "sqlite": "sqlite+pysqlite",
-    "sqlite+pysqlite": "sqlite+pysqlite",
-    "postgresql": "postgresql+psycopg",
-    "postgresql+psycopg": "postgresql+psycopg",
-}
-"""What a URL may begin with, and the driver that is meant."""
-
-
+DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}  # what a URL means that names no driver
 NEVER = "none"  # as ``prepare_threshold``: no statement is prepared on the server
 
 
@@ -53,7 +45,7 @@ def parse_store_address(given: object) -> Address:
         url = make_url(given)
     except (ArgumentError, ValueError):  # whose messages repeat the URL, and with it a password
         raise ConfigurationError(f"url: {ALLOWED} is required; what was given is no URL") from None
-    if (driver := DRIVERS.get(url.drivername)) is None:
+    if (driver := DRIVERS.get(url.drivername, url.drivername)) not in DRIVERS.values():
         raise ConfigurationError(f"url: {ALLOWED} is required; given: one that begins with {url.drivername!r:.80}")
     if driver.startswith("sqlite"):
         database = url.database or ""

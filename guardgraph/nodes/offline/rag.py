@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from textwrap import shorten
 from typing import Any, Final, Literal
@@ -26,7 +26,6 @@ from guardgraph.world.call import mark_as_instant
 
 _ENDS: Final = " \t\n?!.,;:¿¡？！。"
 _EXPLETIVE: Final = re.compile(r"\bit\b[^?.]*\bto\s+\w", re.IGNORECASE)  # "How long does it take to get a refund?"
-_FEWEST_TERMS: Final = 2  # terms that a question has which stands alone, in a language without a list of words that ask
 
 
 @mark_as_instant
@@ -41,7 +40,7 @@ def _follow_question(before: str, question: str) -> str:
     words: dict[str, Any] | None = load_word_lists("follow_ups").get(language)
     whole = f"{question.rstrip(_ENDS)} ({before.strip(_ENDS)})?"
     if words is None:
-        return question if len(read_terms(question, language)) >= _FEWEST_TERMS else whole
+        return question if len(read_terms(question, language)) > 1 else whole
     rest = question.strip(_ENDS)
     lead = next((lead for lead in words["lead_ins"] if rest.lower().startswith(f"{lead} ")), "")
     rest = rest[len(lead) :].strip()
@@ -226,17 +225,14 @@ def _has_words(line: str) -> bool:
     return any(map(str.isalnum, line))
 
 
-def _is_inert(text: str) -> bool:
-    return has_supported_links(text, cited=[text], policy=RagPolicy())
-
-
 def _keep_inert_lines(block: str) -> str:
     """Return what of a block may be shown: tags and pictures would load, run or lay out something."""
-    if _is_inert(block):
+    is_inert = partial(has_supported_links, cited=[block], policy=RagPolicy())
+    if is_inert(block):
         return "" if _UNSEEN.fullmatch(block) else block
     if block.startswith(_FENCES):
         return ""
-    lines = (" ".join(filter(_is_inert, split_sentences(line))) for line in block.split("\n"))
+    lines = (" ".join(filter(is_inert, split_sentences(line))) for line in block.split("\n"))
     return "\n".join(filter(None, lines))
 
 
@@ -245,14 +241,11 @@ def _read_blocks(text: str) -> Iterator[str]:
     fences = [mark[1] for mark in _FENCE.finditer(text)]
     if next((at for at, mark in enumerate(fences) if mark not in _FENCES), len(fences)) % 2:
         text = text.partition(fences[0])[2]  # it begins in code, of which another chunk has the beginning
-    lines, fence = list[str](), ""
-    for line in _ROW_GAP.sub(r"\1\n", text).split("\n"):
-        if lines and not line.strip() and not fence:
-            yield "\n".join(lines)
-            lines = []
-        elif line.strip() or fence:
-            lines.append(line.rstrip())
-        if (mark := line.strip()[:3]) in _FENCES:
-            fence = "" if mark == fence else fence or mark
-    if lines:
-        yield "\n".join([*lines, *filter(None, [fence])])
+    block, lines = "", "\n".join(map(str.rstrip, text.split("\n")))
+    for part in _ROW_GAP.sub(r"\1\n", lines).split("\n\n"):
+        block = f"{block}\n\n{part}" if block else part.strip("\n")
+        if block and len(_FENCE.findall(block)) % 2 == 0:
+            yield block
+            block = ""
+    if block:
+        yield f"{block}\n{_FENCE.findall(block)[-1][:3]}"

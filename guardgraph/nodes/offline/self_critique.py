@@ -54,10 +54,6 @@ def _read_sentences(text: str) -> list[str]:
     return [_end_sentence(item.strip(" ,;-–—")) for item in plain if not item.endswith(":")]
 
 
-def _lower_first_letter(text: str) -> str:
-    return text[:1].lower() + text[1:] if text[1:2].islower() else text
-
-
 def _end_sentence(text: str) -> str:
     return text if text.rstrip("\"')]”’»").endswith(_END) else f"{text}."
 
@@ -149,8 +145,8 @@ class _Update:
         items = _list_shorts(self.fields, _WORDS["sections"].get(name, [name]))
         if name == "customer_impact":
             items += filter(None, (_describe_share(field, value) for field, value in self.fields.items()))
-        if name == "next_actions" and items and not items[0].lower().startswith("we "):
-            items[0] = f"we will {_lower_first_letter(items[0])}"
+        if name == "next_actions" and items and not (first := items[0]).lower().startswith("we "):
+            items[0] = f"we will {first[:1].lower() + first[1:] if first[1:2].islower() else first}"
         if name == "eta":
             found = ((_describe_amount(self.fields.get(field)), unit) for field, unit in _WORDS["units"].items())
             said = [f"{amount} {unit.rstrip('s') if amount == '1' else unit}" for amount, unit in found if amount]
@@ -198,7 +194,7 @@ def write_offline_draft(view: JsonObject) -> JsonObject:
     if not any((*story, *after, update.status)):
         told = [opening, _LINES["more"]]
     elif not any(ahead) and not update.is_over:
-        told.append(_LINES["next_actions"].format(_lower_first_letter(_LINES["more"])))
+        told.append(_LINES["no_actions"])
     text = ""
     for line in filter(None, told):
         longer = f"{text} {_end_sentence(line)}".strip()

@@ -31,20 +31,9 @@ def plan_offline_step(view: JsonObject) -> JsonObject:
         for wanted in (read, transfers):
             if calls := [call for call in wanted if (call["tool"], call["args"]) not in made]:
                 return {"calls": calls}
-    return _propose_answer(view)
-
-
-plan_offline_step.asked_again = True  # type: ignore[attr-defined]
-
-
-def _list_result_texts(view: JsonObject) -> list[str]:
-    return [call["result"] for call in view["results"] if isinstance(call["result"], str)]
-
-
-def _propose_answer(view: JsonObject) -> JsonObject:
-    """Answer with the lines of what was read that share most with the task, leaving out those that order something."""
-    read = (line for text in _list_result_texts(view) for line in unwrap_text_lines(text).splitlines())
-    lines = [said for line in read for said in split_sentences(line) if not _ORDER.search(said)]
+    # The lines of what was read that share most with the task, leaving out those that order something.
+    told = (line for text in _list_result_texts(view) for line in unwrap_text_lines(text).splitlines())
+    lines = [said for line in told for said in split_sentences(line) if not _ORDER.search(said)]
     # A line with a number says more than one without.
     asked = Question(_FILE.sub(" ", view["task"]), lines)
     rates = [len(asked.find_terms(line)) + bool(scan_values(line)) / 2 for line in lines]
@@ -54,3 +43,10 @@ def _propose_answer(view: JsonObject) -> JsonObject:
     if not said:
         return {"answer": "The task could not be done: it names no file, and nothing to pay.", "declined": True}
     return {"answer": "\n".join(said)}
+
+
+plan_offline_step.asked_again = True  # type: ignore[attr-defined]
+
+
+def _list_result_texts(view: JsonObject) -> list[str]:
+    return [call["result"] for call in view["results"] if isinstance(call["result"], str)]
