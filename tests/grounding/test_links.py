@@ -98,13 +98,8 @@ PLACES = {"rag": _rag, "note": _research_note, "answer": _research_answer, "self
 @pytest.mark.parametrize("kind", SPELLINGS)
 def test_no_spelling_of_a_foreign_link_passes(place, kind):
     """In answers, notes, drafts, revisions, changes, notes of risks and reasons; alone and inside a sentence."""
-    through = [
-        text
-        for spelling in SPELLINGS[kind]
-        for text in (spelling, f"See {spelling} for more.")
-        if not PLACES[place](text)
-    ]
-    assert through == []
+    texts = (text for spelling in SPELLINGS[kind] for text in (spelling, f"See {spelling} for more."))
+    assert [text for text in texts if not PLACES[place](text)] == []
 
 
 PASSES = [

@@ -47,13 +47,7 @@ def test_lines_broken_to_a_width_are_one():
     assert len(text) == len(wrapped)
     assert [" ".join(line.split()) for line in split_sentences(text)] == [
         "The enterprise plan comes with a monthly uptime of 99.95 % for every workspace that is on an Enterprise plan.",
-        "It is measured.",
-        "- P1 is answered within 15 minutes",
-        "- P2 later",
-        "Status: ok",
-        "| a | b |",
-        "# A",
-        "B",
+        *("It is measured.", "- P1 is answered within 15 minutes", "- P2 later", "Status: ok", "| a | b |", "# A", "B"),
     ]
 
 

@@ -103,13 +103,11 @@ def test_closures_are_licensed_and_guarantees_are_not(context: Any, strict: list
     assert forbidden_claims(text, context, avoid_absolute_guarantees=False) == mild
 
 
-REFUNDS: Any = {
-    "name": "refunds",
-    "words": {"money": "refund refunds refunded credit credited"},
-    "phrases": ["{money} … ^within|in #", "we had? ^refunded"],
-    "exceptions": ["^in part"],
-    "licensed_by_statuses": ["Refund approved"],
+WORDS: Any = {
+    "words": {"money": "refund refunds refunded credit"},
+    "phrases": ["{money} … ^within|in #", "we ^refunded"],
 }
+REFUNDS: Any = {"name": "refunds", **WORDS, "exceptions": ["^in part"], "licensed_by_statuses": ["Refund approved"]}
 
 
 @each_row(

@@ -44,22 +44,20 @@ def test_values_of_one_thing_conflict(other, values):
     assert differ(other, BASE) == (values and values[::-1])
 
 
-TEXTS = st.one_of(
-    st.text(max_size=60),
-    st.lists(
-        st.sampled_from([*BASE.split(), "14", "2019", "27 %", "since", "$5 million", "Olsen", "not", "."]), max_size=14
-    ).map(" ".join),
-)
+WORDS = [*BASE.split(), "14", "2019", "27 %", "since", "$5 million", "Olsen", "not", "."]
+TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
+
+
+def make_notes(claims):
+    urls = (f"https://h{at}.test/" for at in range(len(claims)))
+    return [{"id": url, "claim": text, "quote": text, "url": url} for url, text in zip(urls, claims, strict=True)]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 def test_any_claims_are_compared_alike_from_both_sides(claims):
     """Whatever they say: nothing raises, conflicts and agreement are mutual, no claim has both with one note."""
-    notes = [
-        {"id": f"n{at}", "claim": text, "quote": text, "url": f"https://h{at}.test/", "title": "", "published_at": ""}
-        for at, text in enumerate(claims)
-    ]
+    notes = make_notes(claims)
     said = {item["id"]: item for item in compare_notes(notes, {})}
     for name, item in said.items():
         against = [other["id"] for other in item["conflicts_with"]]
@@ -74,26 +72,16 @@ def test_any_claims_are_compared_alike_from_both_sides(claims):
 
 def test_comparing_takes_time_that_is_bounded():
     """Sixty notes, the most that a report takes, are compared in seconds of this machine's."""
-    notes = [
-        {
-            "id": f"n{at}",
-            "claim": f"The Halden mill number {at} of the Olsen group employed {300 + at} people in March 2024.",
-            "quote": "x" * 20,
-            "url": f"https://h{at}.test/",
-            "title": "",
-            "published_at": "",
-        }
-        for at in range(60)
-    ]
+    said = "The Halden mill number {} of the Olsen group employed {} people in March 2024."
+    notes = make_notes([said.format(at, 300 + at) for at in range(60)])
     began = time.process_time()
     compare_notes(notes, {})
     assert time.process_time() - began < 20
 
 
 def source(name, *, body="", owner="", linked=()):
-    return SourceText(
-        f"https://{name}/", name, owner, body or f"Text of {name}", None if linked is None else frozenset(linked)
-    )
+    hosts = None if linked is None else frozenset(linked)
+    return SourceText(f"https://{name}/", name, owner, body or f"Text of {name}", hosts)
 
 
 WIRE = "The mill at Halden burned down on Monday night and nobody knows why it began in the cellar of the old house. "
@@ -107,11 +95,7 @@ WIRE = "The mill at Halden burned down on Monday night and nobody knows why it b
         (source("a.test", linked=None), source("b.test"), "unknown_links"),
         (source("a.test", linked=["www.b.test"]), source("b.test"), "linked"),
         (source("a.test", body=WIRE + "Our own reporter."), source("b.test", body="By wire. " + WIRE), "copied"),
-        (
-            source("a.test", body=WIRE),
-            source("b.test", body="The fire in the mill began on Monday, say witnesses."),
-            None,
-        ),
+        (source("a.test", body=WIRE), source("b.test", body="The fire in the mill began on Monday."), None),
     ],
 )
 def test_pages_that_are_one_source(one, other, why):

@@ -25,13 +25,8 @@ REQUEST = json.loads((DEMO / "research_request.json").read_text(encoding="utf-8"
 STEPS = [{"id": f"r{place}", "action": action, "args": {}} for place, action in enumerate(RESEARCH_ACTIONS)]
 KEYS = ["id", "action", "args", "query", "url", "request", "question", "report_date", "policy_hints"]
 ANY_JSON = json_values([*KEYS, *HINTED_LIMITS], ["search_sources", "a.example", "5"])
-FAMILIES = (
-    "invalid_request:",
-    "invalid_plan:",
-    "invalid_step:",
-    "invalid_search:query",
-    "tool_invalid_output:search_sources",
-)
+INVALID = ("invalid_request:", "invalid_plan:", "invalid_step:", "invalid_search:query")
+FAMILIES = (*INVALID, "tool_invalid_output:search_sources")
 
 
 def test_a_request_is_read():

@@ -38,15 +38,8 @@ def drafted(text: Any, **limits: Any) -> Any:
     return outcome(parse_draft, text, **{"context": CONTEXT, "max_chars": 900, "policy": CHECKED, **limits})
 
 
-PATCH_LIMITS = {
-    "draft": DRAFT,
-    "context": CONTEXT,
-    "required_changes": ASKED,
-    "hinted_length_increase_pct": 20,
-    "avoid_absolute_guarantees": True,
-    "policy": CHECKED,
-    "budget": SelfCritiqueBudget(),
-}
+PATCH_LIMITS = {"draft": DRAFT, "context": CONTEXT, "required_changes": ASKED, "policy": CHECKED}
+PATCH_LIMITS |= {"hinted_length_increase_pct": 20, "avoid_absolute_guarantees": True, "budget": SelfCritiqueBudget()}
 
 
 def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:

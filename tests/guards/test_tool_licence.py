@@ -35,14 +35,8 @@ from guardgraph.state.tools import (
 )
 
 NAMES = ("send_money", "read_bill", "search", "delete_file", "send_mail", "contacts")
-CARDS = {
-    name: ToolCard(
-        name=name,
-        description=name,
-        schema={"type": "object", "properties": {"amount": {"type": "number"}, "public": {"default": False}}},
-    )
-    for name in NAMES
-}
+SCHEMA = {"type": "object", "properties": {"amount": {"type": "number"}, "public": {"default": False}}}
+CARDS = {name: ToolCard(name=name, description=name, schema=SCHEMA) for name in NAMES}
 RULES = {
     "read_bill": ToolRule(effect="read"),
     "search": ToolRule(effect="read", sends=True),
@@ -389,13 +383,7 @@ SHARED: dict[str, Any] = {
         "payments": {"type": "array", "items": {"type": "object"}},
     },
     "$defs": {
-        "Options": {
-            "type": "object",
-            "properties": {
-                "public": {"type": "boolean", "default": True},
-                "host": {"type": "string", "default": "evil.io"},
-            },
-        }
+        "Options": {"type": "object", "properties": {"public": {"default": True}, "host": {"default": "evil.io"}}}
     },
 }
 

@@ -151,15 +151,7 @@ def test_a_draft_is_cut_where_a_sentence_ends() -> None:
     assert cuts == [text, "One two. Three four.", "One two.", "One", "On", "", ""]
 
 
-TEXTS = [
-    SUMMARY,
-    "It is resolved. We guarantee it.",
-    "P1 in the EU, 45 min.",
-    "INC-7",
-    "<p>a</p>",
-    "- a\n- b",
-    "[a](b)",
-]
+TEXTS = [SUMMARY, "It is resolved. We guarantee it.", "P1 in the EU, 45 min.", "INC-7", "<p>a</p>", "- a\n- b"]
 NAMES = [*INCIDENT, *CONTEXT["incident"], "incident", "updates", "id", "impact", "region", "body", "at"]
 JSON = json_values([*NAMES, "policy_hints", "required_sections", "approved_actions", "next_actions"], TEXTS)
 

@@ -36,13 +36,9 @@ HIDING = {
     "a private key": f"cannot read -----BEGIN RSA PRIVATE KEY-----\n{SECRET}\n-----END RSA PRIVATE KEY----- here",
 }
 KEPT = [
-    "Basic authentication is off",
-    "max_tokens: 16385 is the limit",
-    "https://example.com/a@b?x=1#y@z",
-    "write to ada@example.com",
-    "the record inc_payments_42 is not there",
-    "tokenizer: bert-base-uncased is unknown",
-    "no page at https://example.com/list?monkey=a&q=b",
+    *("Basic authentication is off", "max_tokens: 16385 is the limit", "https://example.com/a@b?x=1#y@z"),
+    *("write to ada@example.com", "the record inc_payments_42 is not there"),
+    *("tokenizer: bert-base-uncased is unknown", "no page at https://example.com/list?monkey=a&q=b"),
 ]
 
 

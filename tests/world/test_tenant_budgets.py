@@ -88,11 +88,8 @@ def test_tenants_have_budgets_of_their_own_for_a_day_and_a_month(tmp_path):
     """A named tenant has its own budget, all others each the common one; a refusal names the period."""
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
     model = ScriptedChatModel(INTENT, ANSWER, INTENT, ANSWER, INTENT, loop=True)
-    world = TenantWorld(
-        store,
-        [TenantBudget(max_llm_calls=2)],
-        tenants={"big": [TenantBudget(period="month", max_llm_calls=3), TenantBudget(max_tokens=10**6)]},
-    )
+    big = [TenantBudget(period="month", max_llm_calls=3), TenantBudget(max_tokens=10**6)]
+    world = TenantWorld(store, [TenantBudget(max_llm_calls=2)], tenants={"big": big})
     agent = create_rag_agent(model, world=world)
     assert ask(agent, "small")["status"] == "ok"
     assert ask(agent, "small")["details"]["period"] == datetime.now(UTC).strftime("%Y-%m-%d")

@@ -33,12 +33,8 @@ def sent_with():
 
     def run(**variables):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("LANGSMITH_", "LANGCHAIN_"))}
-        given = {
-            "LANGSMITH_ENDPOINT": f"http://127.0.0.1:{server.ports[80]}",
-            "LANGSMITH_API_KEY": "a-key",
-            "LANGSMITH_DISABLE_RUN_COMPRESSION": "true",
-            "PYTHONPATH": str(ROOT),
-        }
+        given = {"LANGSMITH_ENDPOINT": f"http://127.0.0.1:{server.ports[80]}", "LANGSMITH_API_KEY": "a-key"}
+        given |= {"LANGSMITH_DISABLE_RUN_COMPRESSION": "true", "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-c", RUN]
         environment = {**kept, **given, **variables}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
