@@ -50,9 +50,8 @@ def prove_behind(
     for field, given in asked.items():
         for name in given:
             if name not in ways:
-                raise InputError(
-                    f"{field}: a node of the graph is required; given: {name!r:.80}; allowed: {_list_node_names(ways)}"
-                )
+                allowed = ", ".join(sorted(ways.keys() - {START, END}))
+                raise InputError(f"{field}: a node of the graph is required; given: {name!r:.80}; allowed: {allowed}")
     targets = {END, *before}
     found = []
     for guard, names in behind.items():
@@ -95,10 +94,6 @@ def _tell_endless_refusal(guard: str, way: str) -> Finding:
         f"let {way} count, and go on to another node"
     )
     return Finding("endless", message, tuple(sorted({guard, way})), (guard, way, guard))
-
-
-def _list_node_names(ways: Mapping[str, set[str]]) -> str:
-    return ", ".join(sorted(ways.keys() - {START, END}))
 
 
 def _read_ways(
@@ -252,7 +247,8 @@ def _find_jump(function: FunctionType, sought: frozenset[str], seen: set[Functio
     if _is_own(function):
         reached = [*known.values(), *held]
         holders = [value if isinstance(value, type | ModuleType) else type(value) for value in reached]
-        holders += [owner] if (owner := _find_owner(function)) is not None else []
+        owner = function.__globals__.get(function.__qualname__.partition(".")[0])
+        holders += [owner] if isinstance(owner, type) else []
         methods = [getattr_static(holder, name, None) for holder in holders for name in (*names, "__call__")]
         named = [_find_function(value) for value in (*reached, *methods)]
         called += [each for each in named if each is not None and _is_own(each)]
@@ -272,11 +268,6 @@ def _leaves_for_graph_around(graph: CompiledStateGraph[Any, Any, Any, Any]) -> b
 def _is_own(function: FunctionType) -> bool:
     file = Path(function.__code__.co_filename)
     return not any(file.is_relative_to(root) for root in _NOT_OWN)
-
-
-def _find_owner(function: FunctionType) -> Any:
-    owner: Any = function.__globals__.get(function.__qualname__.partition(".")[0])
-    return owner if isinstance(owner, type) else None
 
 
 def _is_cell_filled(cell: Any) -> bool:

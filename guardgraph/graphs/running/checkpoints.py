@@ -203,10 +203,12 @@ def read_unwritten_seconds(stored: CheckpointTuple | None) -> float:
 
 
 def keep_unwritten_seconds(
-    graph: Graph, saver: BaseCheckpointSaver[Any] | None, configurable: Mapping[str, Any], seconds: float
+    graph: Graph, saver: BaseCheckpointSaver[Any] | None, configurable: Mapping[str, Any], session: Session
 ) -> Needs[None]:
-    """Keep the seconds of an attempt, where a checkpointer keeps the run; what fails here changes no run."""
-    if seconds <= 0 or saver is None:
+    """Keep the seconds of an attempt that ends before it could write anything; what fails here changes no run."""
+    if session.is_over or session.run_id is None or saver is None:
+        return
+    if (seconds := session.world.clock() - session.last) <= 0:
         return
     with suppress(Exception):  # a saver that is gone; the attempt's own error is what counts
         if (stored := (yield Errand(saver, "get_tuple", (locate_checkpoint(graph, configurable),)))) is not None:

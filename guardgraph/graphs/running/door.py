@@ -218,7 +218,8 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         except EmptyInputError as error:
             raise self._make_nothing_to_resume_error() from error
         finally:
-            perform_driven_node(self._leave(entered), session.world)
+            left = checkpoints.keep_unwritten_seconds(self, entered.saver, entered.configurable, session)
+            perform_driven_node(left, session.world)
 
     async def astream(
         self, input: Given[InputT], config: Config = None, *, context: Within[ContextT] = None, **kwargs: Any
@@ -238,7 +239,8 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         except EmptyInputError as error:
             raise self._make_nothing_to_resume_error() from error
         finally:
-            await aperform_driven_node(self._leave(entered), session.world)
+            left = checkpoints.keep_unwritten_seconds(self, entered.saver, entered.configurable, session)
+            await aperform_driven_node(left, session.world)
 
     @overload  # type: ignore[override]  # an argument that LangGraph does not know is an error
     def invoke(
@@ -410,11 +412,6 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         return _Entered(
             frame, session, hand, admitted, context, config, checkpoints.admit_durability(options, acts), held, saver
         )
-
-    def _leave(self, entered: _Entered) -> Needs[None]:
-        """Keep what an attempt took that could not write anything."""
-        seconds = entered.session.count_unwritten_seconds()
-        return checkpoints.keep_unwritten_seconds(self, entered.saver, entered.configurable, seconds)
 
     def _admit_input(self, given: Any, frame: Frame) -> Any:
         if given is None:

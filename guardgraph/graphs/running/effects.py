@@ -135,8 +135,7 @@ def perform_write(asked: Asked, seconds: float, recorder: Recorder | None, sessi
     if (why := (yield from _keep_write_note(intent, recorder, session))) is not None:
         return _build_failed_reply(EFFECT_UNRECORDABLE, asked.call.tool, key, why)
     try:
-        at = {"node": asked.node, "visit": asked.visit, "number": asked.number}
-        known = yield from _list_kept_notes(at, recorder, session)
+        known = yield from _list_kept_notes(place, recorder, session)
         known += yield from _list_notes_of_others(claims, asked, key, session)
     except Exception as error:  # noqa: BLE001 - a checkpointer or a recorder that cannot be read
         return _build_unknown_reply(asked, key, "unreadable", {"error": describe_run_error(error)})

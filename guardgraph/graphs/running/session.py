@@ -215,10 +215,6 @@ class Session:
         finally:
             self.last += self.world.clock() - began
 
-    def count_unwritten_seconds(self) -> float:
-        """Return the seconds of an attempt that ends before it could write anything; 0 for a run that is over."""
-        return 0.0 if self.is_over or self.run_id is None else self.world.clock() - self.last
-
 
 def is_on_server(configurable: Mapping[str, Any]) -> bool:
     """Say whether LangGraph's server makes the run, by its configuration."""
