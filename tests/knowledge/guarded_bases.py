@@ -5,8 +5,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from guarded_stores import point, retriever
-from langchain_core.documents import Document as LangChainDocument
+from guarded_stores import add_guarded, point, retriever
 from langchain_core.vectorstores import VectorStore
 
 from guardgraph import Caller, Document, KnowledgeBase, LexicalRetriever
@@ -17,9 +16,7 @@ from guardgraph.testing import GuardedDocument
 class LexicalBase:
     """Searches what a caller may read as a base of its own: nothing else is counted.
 
-    Args:
-        counts_all: whether what he may not read is counted, and left out of what is found.
-        filters: whether it is left out.
+    What he may not read is counted where it `counts_all`, and left out where it `filters`.
     """
 
     def __init__(self, *, counts_all: bool = False, filters: bool = True) -> None:
@@ -30,9 +27,8 @@ class LexicalBase:
 
     def put(self, documents: Sequence[GuardedDocument]) -> None:
         with self._lock:
-            for item in documents:
-                self._held.pop((item.tenant, item.id), None)  # or its old place would tell that it was here before
-                self._held[item.tenant, item.id] = item
+            self.remove(documents)  # or its old place would tell that it was here before
+            self._held |= {(item.tenant, item.id): item for item in documents}
 
     def remove(self, documents: Sequence[GuardedDocument]) -> None:
         with self._lock:
@@ -43,16 +39,17 @@ class LexicalBase:
         caller = Caller(**request["caller"]) if "caller" in request else None
         with self._lock:
             held = [*self._held.values()]
-        counted = [item for item in held if self._counts_all or not self._filters or _is_readable(item, caller)]
+        readable = [item for item in held if not self._filters or _is_readable(item, caller)]
+        counted = held if self._counts_all else readable
         named = {point(item.tenant, item.id): item for item in counted}
-        found = LexicalRetriever([_document(name, item) for name, item in named.items()])(
-            {**request, "top_k": len(counted) or 1}
-        )
-        shown = [(named[hit["doc_id"]], hit) for hit in found]
-        allowed = [pair for pair in shown if not self._filters or _is_readable(pair[0], caller)]
-        return [{**hit, "doc_id": item.id, "tenant": item.tenant, "readers": [*item.readers]} for item, hit in allowed][
-            : request["top_k"]
+        retrieve = LexicalRetriever([_document(name, item) for name, item in named.items()])
+        found = [(named[hit["doc_id"]], hit) for hit in retrieve({**request, "top_k": len(counted) or 1})]
+        shown = [
+            {**hit, "doc_id": item.id, "tenant": item.tenant, "readers": [*item.readers]}
+            for item, hit in found
+            if item in readable
         ]
+        return shown[: request["top_k"]]
 
     __call__ = search
 
@@ -66,8 +63,7 @@ class FileBase:
 
     def put(self, documents: Sequence[GuardedDocument]) -> None:
         for item in documents:
-            made = Document(id=item.id, source=item.source, title="", section="", updated_at="", text=item.text)
-            self._base.add([made], tenant=item.tenant, readers=item.readers)
+            self._base.add([_document(item.id, item)], tenant=item.tenant, readers=item.readers)
 
     def remove(self, documents: Sequence[GuardedDocument]) -> None:
         for item in documents:
@@ -83,15 +79,8 @@ class StoreBase:
         self._lock = RLock()
 
     def put(self, documents: Sequence[GuardedDocument]) -> None:
-        made = [
-            LangChainDocument(
-                item.text,
-                metadata={"id": item.id, "source": item.source, "tenant": item.tenant, "readers": [*item.readers]},
-            )
-            for item in documents
-        ]
         with self._lock:
-            self._store.add_documents(made, ids=[point(item.tenant, item.id) for item in documents])
+            add_guarded(self._store, documents)
 
     def remove(self, documents: Sequence[GuardedDocument]) -> None:
         with self._lock:

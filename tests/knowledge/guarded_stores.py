@@ -1,5 +1,6 @@
 """Vector stores of LangChain's whose documents have readers, and the filters that a caller becomes."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -10,6 +11,7 @@ from langchain_qdrant import QdrantVectorStore
 from qdrant_client import QdrantClient, models
 
 from guardgraph import LangChainRetriever
+from guardgraph.testing import GuardedDocument
 
 
 class SureEmbedding(WordEmbedding):
@@ -60,13 +62,15 @@ def point(*names: str | None) -> str:
     return str(uuid5(NAMESPACE_URL, "/".join(map(repr, names))))
 
 
-def filled(store: VectorStore, documents: list[tuple[str, str | None, list[str], str]]) -> VectorStore:
-    """Return a store with documents ``(id, tenant, readers, text)``."""
+def add_guarded(store: VectorStore, documents: Sequence[GuardedDocument]) -> VectorStore:
     made = [
-        Document(text, metadata={"id": name, "source": "kb", "tenant": tenant, "readers": readers})
-        for name, tenant, readers, text in documents
+        Document(
+            item.text,
+            metadata={"id": item.id, "source": item.source, "tenant": item.tenant, "readers": [*item.readers]},
+        )
+        for item in documents
     ]
-    store.add_documents(made, ids=[point(name, tenant) for name, tenant, _, _ in documents])
+    store.add_documents(made, ids=[point(item.tenant, item.id) for item in documents])
     return store
 
 

@@ -4,17 +4,13 @@ import os
 import random
 import resource
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections import defaultdict
-from contextlib import closing, suppress
 from multiprocessing import get_context
 from time import monotonic, sleep
 
-import psycopg
-
-from guardgraph import ConfigurationError, GuardgraphError, KnowledgeBase, PostgresKnowledgeBase, StoreError
+from guardgraph import GuardgraphError, KnowledgeBase
 from guardgraph.knowledge.base import open_to_check
 from guardgraph.knowledge.checking import check_knowledge_base, rebuild_knowledge_base
 
@@ -22,10 +18,10 @@ DOCUMENTS, PIECES = 30, 4
 CALLER = {"tenant": "acme", "groups": ["staff"]}
 ADDING = """
 import sys
-from guardgraph import KnowledgeBase
-with KnowledgeBase(sys.argv[1]) as base:
+import guardgraph
+with getattr(guardgraph, sys.argv[1])(sys.argv[2]) as base:
     print("begins", flush=True)
-    base.add(sys.argv[2], tenant="acme")
+    base.add(sys.argv[3], tenant="acme", prune=True)
 """
 
 
@@ -65,12 +61,12 @@ def survived(here, kills, seed, documents=DOCUMENTS):
     """Kill a process that adds a folder again and again; return how many kills found it at work."""
     old, new = (folder_of(here / version / "docs", version, documents) for version in ("old", "new"))
     path, chance, at_work = here / "kb.sqlite", random.Random(seed), 0
-    _adding(path, old).communicate()
-    child, begun = _adding(path, new), monotonic()
+    adding(path, old).communicate()
+    child, begun = adding(path, new), monotonic()
     child.communicate()
     took = monotonic() - begun
     for _ in range(kills):
-        child = _adding(path, old if "new" in versions(path, CALLER).values() else new)
+        child = adding(path, old if "new" in versions(path, CALLER).values() else new)
         sleep(chance.uniform(0, took))
         at_work += child.poll() is None
         child.send_signal(signal.SIGKILL)
@@ -79,20 +75,10 @@ def survived(here, kills, seed, documents=DOCUMENTS):
         assert len(told) == documents - (documents + 2) // 3
         assert set(told.values()) <= {"old", "new"}
         assert_whole(path)
-    _adding(path, new).communicate()
+    adding(path, new).communicate()
     assert set(versions(path, CALLER).values()) == {"new"}
     assert_whole(path)
     return at_work
-
-
-REBUILDING = """
-import sys
-from pathlib import Path
-from guardgraph.knowledge.base import open_to_check
-from guardgraph.knowledge.checking import rebuild_knowledge_base
-print("ready", flush=True)
-rebuild_knowledge_base(open_to_check(Path(sys.argv[1])))
-"""
 
 
 def assert_whole(path):
@@ -100,69 +86,37 @@ def assert_whole(path):
         assert base.check().findings == ()
 
 
-def rebuilds_survived(here, kills, seed):
-    """Kill a process that rebuilds a base again and again; return how many kills found it at work."""
-    path, chance, at_work = here / "kb.sqlite", random.Random(seed), 0
-    with KnowledgeBase(path) as base:
-        base.add(folder_of(here / "docs", "old", documents=200), tenant="acme")
-        expected = base.search("Common word", caller=CALLER, top_k=10_000)
-    took = _spoil_and_rebuild(path, None)
-    for _ in range(kills):
-        at_work += _spoil_and_rebuild(path, chance.uniform(0, took)) == 0
-        with KnowledgeBase(path) as base:
-            before = base.check()
-            assert before.ok or {finding.kind for finding in before.findings} == {"words"}
-            assert base.rebuild().ok
-            assert base.check().findings == ()
-            assert base.search("Common word", caller=CALLER, top_k=10_000) == expected
-    return at_work
-
-
-def _spoil_and_rebuild(path, seconds):
-    """Change a base, let a process rebuild it, killed after so many seconds; return how long it took, 0 if killed."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE parts SET words = words + 1")
-    command = [sys.executable, "-c", REBUILDING, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout.readline() == "ready\n"
-        begun = monotonic()
-        if seconds is not None:
-            sleep(seconds)
-            child.send_signal(signal.SIGKILL)
-        return 0 if child.wait() else monotonic() - begun
-
-
-def _adding(path, folder):
-    command = [sys.executable, "-c", ADDING, str(path), str(folder)]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE)
+def adding(place, folder, kind="KnowledgeBase"):
+    """Start a process that adds a folder to a base of a kind; it is at work when this returns."""
+    command = [sys.executable, "-c", ADDING, kind, str(place), str(folder)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert child.stdout.readline() == b"begins\n"
     return child
 
 
+def _until(seconds, act):
+    """Act again and again for so many seconds, told how often before; return how often."""
+    ends, rounds = monotonic() + seconds, 0
+    while monotonic() < ends:
+        act(rounds)
+        rounds += 1
+    return rounds
+
+
 def _write(path, here, name, seconds):
     with KnowledgeBase(path) as base:
-        ends, rounds = monotonic() + seconds, 0
-        while monotonic() < ends:
-            base.add(here / ("old", "new")[rounds % 2] / name, tenant="acme", name=name)
-            rounds += 1
-    return rounds
+        return _until(seconds, lambda at: base.add(here / ("old", "new")[at % 2] / name, tenant="acme", name=name))
 
 
 def _read(path, seconds):
-    ends, rounds = monotonic() + seconds, 0
-    while monotonic() < ends:
-        told = versions(path, CALLER)
-        assert set(told.values()) <= {"old", "new"}
-        rounds += 1
-    return rounds
+    def read(_):
+        assert set(versions(path, CALLER).values()) <= {"old", "new"}
+
+    return _until(seconds, read)
 
 
 def _check(path, seconds):
-    ends, rounds = monotonic() + seconds, 0
-    while monotonic() < ends:
-        assert_whole(path)
-        rounds += 1
-    return rounds
+    return _until(seconds, lambda _: assert_whole(path))
 
 
 def shared(here, readers, writers, seconds):
@@ -264,79 +218,10 @@ main()
 
 
 def as_nobody(warm, folder, command):
-    """Run a command as a user who owns nothing here; return how it ended.
-
-    Args:
-        warm: where a knowledge base may be made before.
-        folder: what is added to it.
-        command: behind ``guardgraph kb``.
-    """
+    """Run a command of ``guardgraph kb`` as a user who owns nothing here, behind one that adds a folder to a base."""
     code = AS_NOBODY.replace("COMMAND", repr(command))
-    return subprocess.run(
-        [sys.executable, "-c", code, str(warm), str(folder)], capture_output=True, text=True, check=False
-    )
+    line = [sys.executable, "-c", code, str(warm), str(folder)]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
 
 
 IS_ROOT = hasattr(os, "getuid") and os.getuid() == 0
-
-
-ADDING_TO_SERVER = """
-import sys
-from guardgraph import PostgresKnowledgeBase
-with PostgresKnowledgeBase(sys.argv[1]) as base:
-    print("begins", flush=True)
-    base.add(sys.argv[2], tenant="acme", prune=True)
-"""
-
-
-def server_survived(here, owner, url, kills, seed, documents=600):
-    """Kill the process that adds a folder, or that of the server which serves it; return how many kills found it."""
-    folders = [folder_of(here / version / "docs", version, documents) for version in ("old", "new")]
-    chance, at_work, took = random.Random(seed), 0, 10.0
-    for kill in range(kills + 2):
-        command = [sys.executable, "-c", ADDING_TO_SERVER, url, str(folders[kill % 2])]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        child.stdout.readline()
-        begun = monotonic()
-        if kill < 2:  # which tells how long it takes
-            child.communicate()
-            took = monotonic() - begun
-            continue
-        sleep(chance.uniform(0, took))
-        at_work += child.poll() is None
-        if chance.random() < 0.5:
-            child.kill()
-        else:
-            _kill_backends(owner)
-        child.communicate()
-        _check_server(url)
-    return at_work
-
-
-def _kill_backends(owner):
-    """Kill what serves the ingest: the server ends all others then, and recovers, as after a loss of power."""
-    with psycopg.connect(owner, autocommit=True) as connection:
-        rows = connection.execute("SELECT pid FROM pg_stat_activity WHERE usename = 'ingest'").fetchall()
-    for (pid,) in rows:
-        with suppress(ProcessLookupError):  # the server was quicker to end it
-            os.kill(pid, signal.SIGKILL)
-
-
-def _check_server(url):
-    """Hold the base against what was put in: all that is counted is right, and each document is whole."""
-    ends = monotonic() + 60
-    while True:
-        try:
-            with PostgresKnowledgeBase(url) as base:
-                assert base.check().ok
-                texts = defaultdict(list)
-                for found in base.search("Common word", caller=CALLER, top_k=10_000):
-                    texts[found["doc_id"].split("#")[0]].append(found["text"].split()[3])
-            break
-        except (ConfigurationError, StoreError):  # it recovers
-            if monotonic() > ends:
-                raise
-            sleep(0.2)
-    assert texts
-    for versions_of in texts.values():
-        assert (len(versions_of), len({*versions_of})) == (PIECES, 1)

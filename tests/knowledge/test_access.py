@@ -6,7 +6,8 @@ from unicodedata import normalize
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import CANDIDATE, POLICY, QUESTION, agent, agent_with
-from runs import BOTH, check_result, halt_before, run
+from runs import BOTH, THREAD, check_result, halt_before, run
+from tables import each_row
 
 from guardgraph import Caller, InputError, RagBudget, replay, report
 from guardgraph.state.context import Access, is_access_allowed, normalize_document_access
@@ -18,6 +19,7 @@ EVE = {"tenant": "other", "user": "eve", "groups": ["support"]}
 SECRET = "zanzibar-9173"
 HERS = {**CANDIDATE, "tenant": "acme", "readers": ["group:support"]}
 OTHERS = {**CANDIDATE, "doc_id": f"id-{SECRET}", "title": SECRET, "text": f"P1 is {SECRET}.", "tenant": "other"}
+HIDDEN = {**HERS, "text": f"P1 is {SECRET} within 15 minutes."}
 ANSWER = {"answer": "P1 within 15 minutes.", "citations": ["a"]}
 STRICT = POLICY.model_copy(update={"require_access": True})
 FAILED = {"allowed": "documents that the caller may read", "given": "another document"}
@@ -28,35 +30,30 @@ def context(caller, **policy):
     return {"caller": caller, "policy": policy}
 
 
-def written(graph, recorder, result, saver, thread):
-    history = [item.values for item in graph.get_state_history(thread)]
-    pages = [report(result, graph).html]
-    return repr([history, saver.storage, saver.writes, saver.blobs, recorder.runs, pages, result])
+def written(graph, recorder, result, saver):
+    history = [item.values for item in graph.get_state_history(THREAD)]
+    return repr([history, saver.storage, saver.writes, saver.blobs, recorder.runs, report(result, graph).html, result])
 
 
 READERS = [
-    (("acme", ["public"]), [None, EVE, ADA]),
-    (("acme", ["tenant"]), [ADA]),
-    (("acme", ["group:support"]), [ADA]),
-    (("acme", ["user:ada"]), [ADA]),
+    (("acme", ["public"]), [None, "eve", "ada", "of nobody"]),
+    (("acme", ["tenant"]), ["ada"]),
+    (("acme", ["group:support"]), ["ada"]),
+    (("acme", ["user:ada"]), ["ada"]),
     (("acme", ["user:eve", "group:sales"]), []),
     (("acme", []), []),
-    ((None, ["tenant", "group:support", "user:ada"]), [{"user": "ada"}]),
+    ((None, ["tenant", "group:support", "user:ada"]), ["of nobody"]),
 ]
 
 
-@pytest.mark.parametrize(("access", "readers"), READERS)
+@each_row(("access", "readers"), READERS)
 def test_who_may_read(access, readers):
     """A document is read by those whom its readers name, of its own tenant; what is public by everybody."""
-    callers = [None, ADA, EVE, {"user": "ada"}]
+    callers = {None: None, "eve": Caller(**EVE), "ada": Caller(**ADA), "of nobody": Caller(user="ada")}
     allowed = [
-        caller
-        for caller in callers
-        if is_access_allowed(normalize_document_access(*access), caller and Caller(**caller))
+        name for name, caller in callers.items() if is_access_allowed(normalize_document_access(*access), caller)
     ]
-    assert sorted(map(str, allowed)) == sorted(
-        str(item) for item in callers if item in readers or access[1] == ["public"]
-    )
+    assert allowed == readers
 
 
 @pytest.mark.parametrize("mode", BOTH)
@@ -82,34 +79,35 @@ def test_readers_are_for_guards_alone():
         assert "group:support" not in text
 
 
+THEIRS = {**OTHERS, "tenant": "acme"}
 FORBIDDEN = {
     "of another tenant": {**OTHERS, "readers": ["tenant"]},
-    "of other readers": {**OTHERS, "tenant": "acme", "readers": ["user:bob", "group:sales"]},
-    "of a tenant, without readers": {**OTHERS, "tenant": "acme"},
+    "of other readers": {**THEIRS, "readers": ["user:bob", "group:sales"]},
+    "of a tenant, without readers": THEIRS,
     "that is no candidate": {"readers": ["tenant"], "tenant": SECRET, "page": SECRET},
 }
 MALFORMED = {
-    "a reader that is none": {**OTHERS, "tenant": "acme", "readers": [SECRET]},
-    "readers that are a text": {**OTHERS, "tenant": "acme", "readers": "public"},
+    "a reader that is none": {**THEIRS, "readers": [SECRET]},
+    "readers that are a text": {**THEIRS, "readers": "public"},
     "a tenant that is a number": {**OTHERS, "tenant": 5, "readers": ["public"]},
     "a list in the list": [{**OTHERS, "readers": ["public"]}],
 }
 
 
-@pytest.mark.parametrize("caller", [ADA, None])
 @pytest.mark.parametrize("case", [*FORBIDDEN, *MALFORMED])
-def test_nothing_of_a_forbidden_document_is_kept(case, caller):
+def test_nothing_of_a_forbidden_document_is_kept(case):
     """One among permitted ones stops the run; state, record, page and result have nothing of it, nor which it was."""
-    given, recorder, saver = {**FORBIDDEN, **MALFORMED}[case], InMemoryRecorder(), InMemorySaver()
-    permitted = {**HERS, "readers": ["public"]}
-    graph = agent_with(permitted, given, permitted, recorder=recorder, checkpointer=saver)
-    thread = {"configurable": {"thread_id": "1"}}
-    result = check_result(RAG_REASONS, graph.invoke(QUESTION, thread, context=context(caller)))
-    assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")
-    assert result["details"] == FAILED if case in FORBIDDEN else result["details"]["allowed"].startswith("tenant: a ")
-    left = written(graph, recorder, result, saver, thread)
-    assert SECRET not in left
-    assert permitted["text"] not in left
+    given, permitted = {**FORBIDDEN, **MALFORMED}[case], {**HERS, "readers": ["public"]}
+    for caller in (ADA, None):
+        recorder, saver = InMemoryRecorder(), InMemorySaver()
+        graph = agent_with(permitted, given, permitted, recorder=recorder, checkpointer=saver)
+        result = check_result(RAG_REASONS, graph.invoke(QUESTION, THREAD, context=context(caller)))
+        assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")
+        assert (
+            result["details"] == FAILED if case in FORBIDDEN else result["details"]["allowed"].startswith("tenant: a ")
+        )
+        left = written(graph, recorder, result, saver)
+        assert (SECRET in left, permitted["text"] in left) == (False, False)
 
 
 def test_documents_without_readers_are_for_everybody_unless_access_is_required():
@@ -125,9 +123,6 @@ def test_documents_without_readers_are_for_everybody_unless_access_is_required()
     assert agent_with(HERS, policy=STRICT, answer=ANSWER).invoke(QUESTION, context=context(ADA))["status"] == "ok"
 
 
-# Runs that are resumed
-
-
 BEFORE = {"context_guard": "retrieve", "generate": "generate", "answer_guard": "generate"}
 
 
@@ -135,64 +130,46 @@ BEFORE = {"context_guard": "retrieve", "generate": "generate", "answer_guard": "
 @pytest.mark.parametrize("before", BEFORE)
 def test_nobody_goes_on_with_what_he_may_not_read(before, other):
     """Resumed by another caller, a run stops; its result says which way it went, and nothing that had been found."""
-    secret = {**HERS, "doc_id": SECRET, "text": f"P1 is {SECRET} within 15 minutes."}
-    model = ScriptedChatModel(
-        {"kind": "retrieve", "query": SECRET}, {"answer": f"P1 is {SECRET}.", "citations": [SECRET]}
-    )
-    recorder = InMemoryRecorder()
-    graph = agent_with(
-        secret, plan=None, planner=None, answerer=None, model=model, checkpointer=InMemorySaver(), recorder=recorder
-    )
-    thread = {"configurable": {"thread_id": "1"}}
-    assert halt_before(graph, QUESTION, thread, before, context=context(ADA))
-    chunks = list(graph.stream(None, thread, context=context(other), stream_mode="updates"))
-    result = check_result(RAG_REASONS, graph.invoke(None, thread, context=context(other)))
+    model = ScriptedChatModel({"kind": "retrieve", "query": SECRET}, {"answer": f"P1 is {SECRET}.", "citations": ["a"]})
+    own = {"plan": None, "planner": None, "answerer": None, "model": model}
+    graph = agent_with(HIDDEN, **own, checkpointer=InMemorySaver(), recorder=InMemoryRecorder())
+    assert halt_before(graph, QUESTION, THREAD, before, context=context(ADA))
+    chunks = list(graph.stream(None, THREAD, context=context(other), stream_mode="updates"))
+    result = check_result(RAG_REASONS, graph.invoke(None, THREAD, context=context(other)))
     assert (result["stop_reason"], result["phase"]) == ("access_revoked", BEFORE[before])
     assert result["details"] == FAILED
     guard = "context_guard" if before == "context_guard" else "answer_guard"
     assert result["path"][-2:] == [guard, "stop_access_revoked"]
-    assert SECRET not in json.dumps(result)
-    assert SECRET not in json.dumps(chunks)
-    assert SECRET not in report(result, graph).html
+    assert SECRET not in json.dumps([result, chunks]) + report(result, graph).html
     assert len(model.calls) == (2 if before == "answer_guard" else 1)
+
+
+def stood_before(node, answer, **options):
+    """Return an agent that answers so, and whose run for Ada stands before a node."""
+    graph = agent_with(HIDDEN, answer=answer, checkpointer=InMemorySaver(), **options)
+    assert halt_before(graph, QUESTION, THREAD, node, context=context(ADA))
+    return graph
 
 
 @pytest.mark.parametrize("other", [EVE, None])
 def test_nobody_ends_with_what_he_may_not_read(other):
     """Resumed by another caller at its very ending, a run has none, and says nothing of what came of it."""
-    answer = {"answer": f"P1 is {SECRET} within 15 minutes.", "citations": [SECRET]}
-    secret = {**HERS, "doc_id": SECRET, "text": f"P1 is {SECRET} within 15 minutes."}
-    graph = agent_with(secret, answer=answer, checkpointer=InMemorySaver())
-    thread = {"configurable": {"thread_id": "1"}}
-    graph.invoke(QUESTION, thread, context=context(ADA), interrupt_before=["answered"])
-    result = check_result(RAG_REASONS, graph.invoke(None, thread, context=context(other)))
+    graph = stood_before("answered", {"answer": HIDDEN["text"], "citations": ["a"]})
+    result = check_result(RAG_REASONS, graph.invoke(None, THREAD, context=context(other)))
     assert (result["stop_reason"], result["details"]["type"]) == ("guard_error:answered", "Stop")
     assert "access_revoked" in result["details"]["message"]
     assert SECRET not in json.dumps(result)
 
 
-WRONG = {"answer": f"P1 is {SECRET} within 99 hours.", "citations": ["a"]}
-"""An answer that the answer guard refuses, with what was found in it."""
-STOPPED = "stop_invalid_answer"
-
-
-def stopped(**options):
-    found = {**HERS, "text": f"P1 is {SECRET} within 15 minutes."}
-    budget = RagBudget(max_attempts=1)
-    return agent_with(found, answer=WRONG, checkpointer=InMemorySaver(), budget=budget, **options)
-
-
 @pytest.mark.parametrize("other", [EVE, None, {**ADA, "groups": []}])
 def test_nobody_is_shown_a_stop_that_was_judged_for_another(other):
     """A process that dies between a guard and its stop leaves no guard to ask: the run says why it ended, no more."""
-    recorder = InMemoryRecorder()
-    graph, thread = stopped(recorder=recorder), {"configurable": {"thread_id": "1"}}
-    assert halt_before(graph, QUESTION, thread, STOPPED, context=context(ADA))
-    result = check_result(RAG_REASONS, graph.invoke(None, thread, context=context(other)))
+    wrong, recorder = {"answer": f"P1 is {SECRET} within 99 hours.", "citations": ["a"]}, InMemoryRecorder()
+    graph = stood_before("stop_invalid_answer", wrong, recorder=recorder, budget=RagBudget(max_attempts=1))
+    result = check_result(RAG_REASONS, graph.invoke(None, THREAD, context=context(other)))
     assert result["stop_reason"].startswith("invalid_answer:")
-    assert result["path"][-2:] == ["answer_guard", STOPPED]
-    assert SECRET not in json.dumps(result)
-    assert SECRET not in report(result, graph).html
+    assert result["path"][-2:] == ["answer_guard", "stop_invalid_answer"]
+    assert SECRET not in json.dumps(result) + report(result, graph).html
     [recording] = recorder.runs
     assert replay(graph, recording) == result
 
@@ -203,20 +180,18 @@ def test_nobody_is_shown_a_stop_that_was_judged_for_another(other):
 def test_a_finished_answer_is_for_the_caller_it_was_made_for(other, mode):
     """Of a thread whose run is over, the same caller gets the result again, and another one an error."""
     graph = agent_with(HERS, answer=ANSWER, checkpointer=InMemorySaver())
-    thread = {"configurable": {"thread_id": "1"}}
-    made = graph.invoke(QUESTION, thread, context=context(ADA))
+    made = graph.invoke(QUESTION, THREAD, context=context(ADA))
     with pytest.raises(InputError, match="made for another caller") as error:
-        run(graph, None, mode, config=thread, context=context(other))
+        run(graph, None, mode, config=THREAD, context=context(other))
     assert "ada" not in str(error.value)
-    assert graph.invoke(None, thread, context=context(ADA)) == made
+    assert graph.invoke(None, THREAD, context=context(ADA)) == made
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_tenants_users_and_groups_are_letters_and_no_bytes(form):
+def test_tenants_users_and_groups_are_letters_and_no_bytes():
     """A name with composed letters is the same as with decomposed ones, for tenants, users and groups."""
-    other = {"NFC": "NFD", "NFD": "NFC"}[form]
-    for reader in ("tenant", "group:Qualit\xe9", "user:Ren\xe9"):
-        access = Access(normalize(form, "Caf\xe9"), (normalize(form, reader),))
+    for form, other in (("NFC", "NFD"), ("NFD", "NFC")):
         tenant, user, group = (normalize(other, name) for name in ("Caf\xe9", "Ren\xe9", "Qualit\xe9"))
-        assert is_access_allowed(access, Caller(tenant=tenant, user=user, groups=[group]))
-        assert not is_access_allowed(access, Caller(tenant="Cafe", user=user, groups=[group]))
+        for reader in ("tenant", "group:Qualit\xe9", "user:Ren\xe9"):
+            access = Access(normalize(form, "Caf\xe9"), (normalize(form, reader),))
+            assert is_access_allowed(access, Caller(tenant=tenant, user=user, groups=[group]))
+            assert not is_access_allowed(access, Caller(tenant="Cafe", user=user, groups=[group]))

@@ -4,10 +4,11 @@ import hashlib
 import json
 import os
 import sqlite3
+from contextlib import closing
 
 import pytest
 from cli_runs import empty_folder, refused, run
-from test_kb_index import WORDY, base, index
+from test_kb_index import WORDY, base
 from test_kb_ingest import write
 
 from guardgraph import KnowledgeBase, create_rag_agent, sql_store, web_reader
@@ -16,7 +17,7 @@ from guardgraph.knowledge.database import WORDS_VERSION
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.tools.knowledge_base import demo_documents
 
-__all__ = ["base", "index"]
+__all__ = ["base"]
 
 
 def test_a_file_without_a_byte_is_no_new_base(tmp_path, monkeypatch):
@@ -42,13 +43,28 @@ def test_a_file_without_a_byte_is_no_new_base(tmp_path, monkeypatch):
     assert [(file.name, file.stat().st_size) for file in tmp_path.glob("kb.sqlite*")] == [("kb.sqlite", 0)]
 
 
+def test_a_file_that_is_gone_is_no_empty_base(base):
+    """Whoever searches a base whose file was deleted is told; another one is made by whoever opens it anew, its
+    owner's alone.
+    """
+    base.add(demo_documents(), readers=["public"])
+    assert {file.stat().st_mode & 0o777 for file in base.path.parent.iterdir()} == {0o600}
+    for file in base.path.parent.iterdir():
+        file.unlink()
+    for use in (lambda: base.search("P1"), lambda: base.add(demo_documents(), readers=["public"])):
+        with pytest.raises(StoreError, match="it was there and is gone"):
+            use()
+    assert list(base.path.parent.iterdir()) == []
+    with KnowledgeBase(base.path) as again:
+        assert again.search("P1") == []
+
+
 def test_what_is_not_ours_keeps_its_rights(tmp_path):
     """A database of another application, as base, store and cache; a short text, and what is no file at all."""
     other, pipe, text = tmp_path / "other", tmp_path / "pipe", tmp_path / "notes.txt"
     text.write_text("to do")
-    with sqlite3.connect(other) as connection:
+    with closing(sqlite3.connect(other)) as connection, connection:
         connection.execute("CREATE TABLE responses (x)")
-    connection.close()
     os.mkfifo(pipe)
     for file in (other, pipe, text):
         file.chmod(0o664)
@@ -56,20 +72,13 @@ def test_what_is_not_ours_keeps_its_rights(tmp_path):
             with pytest.raises(ConfigurationError) as error:
                 use()
             assert "\n" not in str(error.value)
-        result = create_rag_agent(recorder=sql_store(f"sqlite:///{file}")).invoke(
-            {"question": "What is the P1 target?"}
-        )
+        agent = create_rag_agent(recorder=sql_store(f"sqlite:///{file}"))
+        result = agent.invoke({"question": "What is the P1 target?"})
         assert result["audit"]["status"] == "unavailable"
         assert file.stat().st_mode & 0o777 == 0o664
     with pytest.raises(ConfigurationError, match="it is no database"):
         KnowledgeBase(text)
     assert text.read_text() == "to do"
-
-
-def test_the_file_is_its_owners_alone(base):
-    base.add(demo_documents(), readers=["public"])
-    rights = {file.name: file.stat().st_mode & 0o777 for file in base.path.parent.iterdir()}
-    assert set(rights.values()) == {0o600}
 
 
 def test_a_change_of_how_words_are_read_is_told_by_the_file():
@@ -78,18 +87,3 @@ def test_a_change_of_how_words_are_read_is_told_by_the_file():
     read = [[*list_word_beginnings(list_content_words(text)), *list_content_words(text)] for text in texts]
     digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:16]
     assert (WORDS_VERSION, digest) == (4, "28eeb2ec89bca563")
-
-
-def test_a_file_that_is_gone_is_no_empty_base(tmp_path):
-    """Whoever searches a base whose file was deleted is told; another one is made by whoever opens it anew."""
-    document = {"id": "d", "source": "s", "title": "", "section": "", "updated_at": "", "text": "The wing is heated."}
-    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
-        base.add([document], readers=["public"])
-        for file in tmp_path.iterdir():
-            file.unlink()
-        for use in (lambda: base.search("wing"), lambda: base.add([document], readers=["public"])):
-            with pytest.raises(StoreError, match="it was there and is gone"):
-                use()
-        assert list(tmp_path.iterdir()) == []
-    with KnowledgeBase(tmp_path / "kb.sqlite") as base:
-        assert base.search("wing") == []

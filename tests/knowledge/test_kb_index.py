@@ -18,17 +18,12 @@ from guardgraph.knowledge.index import Index
 from guardgraph.knowledge.postings import change_postings, decode_postings
 from guardgraph.plain.errors import ConfigurationError, StoreError
 from guardgraph.state.context import Access, Caller, normalize_document_access
-from guardgraph.tools.knowledge_base import Document, demo_documents
+from guardgraph.tools.knowledge_base import Document
 from guardgraph.tools.lexical import LexicalRetriever
 
 PUBLIC = Access(None, ("public",))
 WORDY = [
-    "The wing is heated by the flow",
-    "wing",
-    "heat heat heat",
-    "0",
-    "of the",
-    "",
+    *("The wing is heated by the flow", "wing", "heat heat heat", "0", "of the", ""),
     "Der Flügel wird von der Strömung erwärmt und ist nicht kalt",
     "El ala se calienta con el flujo y no es fría",
     "Крыло нагревается потоком и не остаётся холодным",
@@ -43,9 +38,9 @@ def document(name, text, source="s", title="", section=""):
     return Document(id=name, source=source, title=title, section=section, updated_at="", text=text)
 
 
-def stored(name, text, access=PUBLIC, source="s", collection=""):
-    chunk = Chunk(f"{name}#1", "", text, 0, len(text))
-    return StoredDocument(name, collection, source, "", "", access, (chunk,), Stamp(len(text), 0, ""))
+def stored(name, *texts, access=PUBLIC, collection=""):
+    chunks = tuple(Chunk(f"{name}#{at}", "", text, 0, len(text)) for at, text in enumerate(texts, 1))
+    return StoredDocument(name, collection, "s", "", "", access, chunks, Stamp(1, 0, ""))
 
 
 def both(retrieve, base, question, top_k=4):
@@ -81,30 +76,14 @@ def test_ranks_any_base_as_the_retriever_does(tmp_path_factory, texts, question,
 
 ACCESSES = [
     PUBLIC,
-    normalize_document_access("acme", ["tenant"]),
-    normalize_document_access("acme", ["group:support"]),
-    normalize_document_access("acme", []),
-    normalize_document_access("globex", ["tenant"]),
-    normalize_document_access("globex", ["user:u:1"]),
+    *(normalize_document_access("acme", readers) for readers in (["tenant"], ["group:support"], [])),
+    *(normalize_document_access("globex", readers) for readers in (["tenant"], ["user:u:1"])),
 ]
-CALLERS = [
-    None,
-    Caller(),
-    Caller(tenant="acme"),
-    Caller(tenant="acme", groups=("support",)),
-    Caller(tenant="globex", user="u:1"),
-]
+CALLERS = [None, Caller(), Caller(tenant="acme"), Caller(tenant="acme", groups=("support",))]
+CALLERS.append(Caller(tenant="globex", user="u:1"))
 
 
-def test_a_query_may_have_a_hundred_thousand_characters(base):
-    base.add(demo_documents(), readers=["public"])
-    query = " ".join(f"refund{number}" for number in range(10_000))
-    expected, found = both(LexicalRetriever(demo_documents()), base, query)
-    assert len(query) > 100_000
-    assert found == expected
-
-
-def test_words_of_any_length_are_told_apart(base):
+def test_a_query_and_its_words_may_be_long(base):
     """What is too long for a key of the index is found by it all the same, as the retriever finds it."""
     documents = [document(ending, f"{'vq' * 2_000}{ending} wing") for ending in ("zek", "zok")]
     base.add(documents, readers=["public"])
@@ -112,13 +91,15 @@ def test_words_of_any_length_are_told_apart(base):
     assert found == expected
     assert found[0]["doc_id"] == "zok"
     assert found[0]["score"] > found[-1]["score"]
+    query = " ".join(f"wing{number}" for number in range(20_000))
+    expected, found = both(LexicalRetriever(documents), base, query)
+    assert (len(query) > 100_000, found) == (True, expected)
 
 
 def test_a_public_document_of_another_tenant_does_not_take_an_id(index):
     """Where a caller may read two documents of one id, the other tenant's is shown with its tenant."""
-    index.put(stored("a", "wing flow", normalize_document_access("acme", ["tenant"])))
-    index.put(stored("a", "wing heat", normalize_document_access("globex", ["public"])))
-    index.put(stored("a", "wing lift", normalize_document_access(None, ["public"])))
+    for tenant, reader in (("acme", "tenant"), ("globex", "public"), (None, "public")):
+        index.put(stored("a", f"wing of {tenant}", access=normalize_document_access(tenant, [reader])))
     shown = {found["doc_id"] for found in index.search("wing", caller=Caller(tenant="acme"))}
     assert shown == {"a#1", "globex:a#1", "public:a#1"}
     assert {found["doc_id"] for found in index.search("wing")} == {"a#1", "globex:a#1"}
@@ -135,7 +116,7 @@ def test_a_public_document_of_another_tenant_does_not_take_an_id(index):
 def test_no_two_chunks_are_shown_by_one_id(index, held, shown):
     """Whatever tenants and documents are called, each of what a caller may read has an id of its own."""
     for tenant, name in held:
-        index.put(stored(name, f"A ledger of {tenant} {name}.", Access(tenant, ("public",))))
+        index.put(stored(name, f"A ledger of {tenant} {name}.", access=Access(tenant, ("public",))))
     found = index.search("ledger", caller=Caller(tenant="mine"), top_k=9)
     assert {hit["doc_id"].removesuffix("#1") for hit in found} == shown
     assert len(found) == len(held)
@@ -149,12 +130,14 @@ def test_an_id_of_another_collection_is_refused(index):
     assert index.collections() == {(None, "one"): 1}
 
 
-@pytest.mark.parametrize("change", ["text = 'wing secret'", "hash = x'00'"])
+@pytest.mark.parametrize(
+    "change", ["chunks SET text = 'wing secret'", "chunks SET hash = x'00'", "postings SET data = substr(data, 2)"]
+)
 def test_a_changed_row_is_never_shown(index, change):
-    index.put(stored("a", "wing flow"))
-    with sqlite3.connect(index.database.path) as connection:
-        connection.execute(f"UPDATE chunks SET {change}")
-    connection.close()
+    for number in range(4):
+        index.put(stored(str(number), "wing"))
+    with closing(sqlite3.connect(index.database.path)) as connection, connection:
+        connection.execute(f"UPDATE {change}")
     with pytest.raises(StoreError, match="damaged") as error:
         index.search("wing")
     assert "secret" not in str(error.value)
@@ -190,29 +173,9 @@ def test_what_others_change_holds_from_the_next_search_on(tmp_path):
     assert reader.search("Flügel Strömung") == []
 
 
-def test_postings_that_were_cut_are_damage(index):
-    for number in range(4):
-        index.put(stored(str(number), "wing"))
-    with closing(sqlite3.connect(index.database.path)) as connection, connection:
-        connection.execute("UPDATE postings SET data = substr(data, 2)")
-    with pytest.raises(StoreError, match="damaged"):
-        index.search("wing")
-
-
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["put", "put", "drop", "move"]),
-        st.integers(0, 5),
-        st.lists(TEXTS, min_size=1, max_size=3),
-        st.sampled_from(ACCESSES),
-    ),
-    max_size=25,
-)
-
-
-def in_chunks(name, texts, access=PUBLIC):
-    chunks = tuple(Chunk(f"{name}#{at}", "", text, 0, len(text)) for at, text in enumerate(texts))
-    return StoredDocument(name, "", "s", "", "", access, chunks, Stamp(1, 0, ""))
+KINDS = st.sampled_from(["put", "put", "drop", "move"])
+PIECES = st.lists(TEXTS, min_size=1, max_size=3)
+STEPS = st.lists(st.tuples(KINDS, st.integers(0, 5), PIECES, st.sampled_from(ACCESSES)), max_size=25)
 
 
 def lived(index, steps):
@@ -223,7 +186,7 @@ def lived(index, steps):
             here = (access.tenant, str(number))
             before = left.get(here)
             if kind == "put":
-                batch.put(in_chunks(here[1], texts, access))
+                batch.put(stored(here[1], *texts, access=access))
             else:
                 batch.flush()
                 if kind == "drop":
@@ -249,7 +212,7 @@ def test_any_history_answers_as_a_base_that_was_built_anew(tmp_path_factory, ste
     folder = tmp_path_factory.mktemp("kb")
     old, new = Index(File(folder / "old")), Index(File(folder / "new"))
     for (_, name), (texts, access) in lived(old, steps).items():
-        new.put(in_chunks(name, texts, access))
+        new.put(stored(name, *texts, access=access))
     for caller in CALLERS:
         found = [json.dumps(each.search(question, caller=caller, top_k=50)) for each in (old, new)]
         assert found[0] == found[1]

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -84,16 +85,13 @@ def test_any_changes_leave_what_the_file_has(owner, tmp_path_factory, changes, q
         index.close()
 
 
+TENANTS, READERS = ["acme", "globex", None], [["public"], ["tenant"], ["group:hr"], []]
+PIECES = st.lists(st.sampled_from([*TEXTS, "Kelvin heat", "wing"]), max_size=5)
+
+
 @settings(max_examples=15)
 @given(
-    held=st.lists(
-        st.tuples(
-            st.sampled_from(["acme", "globex", None]),
-            st.sampled_from([["public"], ["tenant"], ["group:hr"], []]),
-            st.lists(st.sampled_from([*TEXTS, "Kelvin heat", "wing"]), max_size=5),
-        ),
-        max_size=4,
-    ),
+    held=st.lists(st.tuples(st.sampled_from(TENANTS), st.sampled_from(READERS), PIECES), max_size=4),
     question=st.sampled_from(["heat", "wing in the flow", "shock", "plate Kelvin"]),
     least=st.sampled_from([None, 0.3]),
 )
@@ -124,10 +122,11 @@ def test_a_rebuild_makes_the_index_anew_of_what_is_right(base, owner):
     for tenant in ("acme", "globex"):
         base.add(held, tenant=tenant, readers=["tenant"])
     before = base.search("heated wing", caller={"tenant": "acme"})
-    executed(
-        owner, "UPDATE guardgraph.parts SET words = words + 1; DELETE FROM guardgraph.postings WHERE term = 'wcold'"
-    )
-    executed(owner, "UPDATE guardgraph.chunks SET language = 'de' WHERE name = 'b'; DELETE FROM guardgraph.lengths")
+    for statement in (
+        "UPDATE guardgraph.parts SET words = words + 1; DELETE FROM guardgraph.postings WHERE term = 'wcold'",
+        "UPDATE guardgraph.chunks SET language = 'de' WHERE name = 'b'; DELETE FROM guardgraph.lengths",
+    ):
+        executed(owner, statement)
     assert not base.check().ok
     assert (base.rebuild().ok, base.check().findings) == (True, ())
     assert base.search("heated wing", caller={"tenant": "acme"}) == before
@@ -173,13 +172,20 @@ def test_a_role_sees_no_row_of_others_whatever_it_asks(base, owner):
 def test_a_role_that_row_security_does_not_hold_is_refused(owner, role, message):
     """Superusers, BYPASSRLS, owners and strangers get a line that says what is needed, and no answer."""
     url = owner if role == "postgres" else as_role(owner, role)
-    if role == "owner":
-        executed(owner, "GRANT guardgraph_reader TO owner; ALTER TABLE guardgraph.chunks OWNER TO owner")
+    owns = "GRANT guardgraph_reader TO owner; ALTER TABLE guardgraph.chunks OWNER TO owner"
+    mends = "ALTER TABLE guardgraph.chunks OWNER TO postgres; REVOKE guardgraph_reader FROM owner"
+    with changed(owner, owns if role == "owner" else "", mends), pytest.raises(ConfigurationError, match=message):
+        PostgresKnowledgeBase(url)
+
+
+@contextmanager
+def changed(owner, breaks, mends):
+    """Change something of a server, and change it back."""
+    executed(owner, breaks)
     try:
-        with pytest.raises(ConfigurationError, match=message):
-            PostgresKnowledgeBase(url)
+        yield
     finally:
-        executed(owner, "ALTER TABLE guardgraph.chunks OWNER TO postgres; REVOKE guardgraph_reader FROM owner")
+        executed(owner, mends)
 
 
 FORCED = "ALTER TABLE guardgraph.chunks {} ROW LEVEL SECURITY"
@@ -194,13 +200,8 @@ OTHER_KINDS = {
 
 @pytest.mark.parametrize("message", OTHER_KINDS)
 def test_a_database_of_another_kind_is_refused(owner, message):
-    breaks, mends = OTHER_KINDS[message]
-    executed(owner, breaks)
-    try:
-        with pytest.raises(ConfigurationError, match=message):
-            PostgresKnowledgeBase(as_role(owner, "answers"))
-    finally:
-        executed(owner, mends)
+    with changed(owner, *OTHER_KINDS[message]), pytest.raises(ConfigurationError, match=message):
+        PostgresKnowledgeBase(as_role(owner, "answers"))
 
 
 def test_a_role_that_only_reads_answers_and_changes_nothing(base, owner):
@@ -209,26 +210,20 @@ def test_a_role_that_only_reads_answers_and_changes_nothing(base, owner):
     with PostgresKnowledgeBase(as_role(owner, "answers")) as asks:
         assert [found["doc_id"] for found in asks.search("wing", caller={"tenant": "acme"})] == ["a"]
         assert asks.search("wing") == []
-        for attempt in (
-            lambda: asks.add([document("c", "x")], tenant="acme"),
-            lambda: asks.remove("documents", tenant="acme"),
-            asks.check,
-            asks.tenants,
-        ):
+        add, remove = (lambda: asks.add([document("c", "x")])), (lambda: asks.remove("documents", tenant="acme"))
+        for attempt in (add, remove, asks.check, asks.tenants):
             with pytest.raises(ConfigurationError, match="guardgraph_writer"):
                 attempt()
 
 
 def test_a_server_that_is_read_only_away_or_none_is_named(base, owner, tmp_path):
     """Nothing is lost without a word: each ends in an error that says what is wrong, and no password is in it."""
-    executed(owner, "ALTER ROLE ingest SET default_transaction_read_only = on")
-    try:
-        with PostgresKnowledgeBase(as_role(owner, "ingest")) as other:
-            with pytest.raises(ConfigurationError, match="the server is read-only; nothing was written"):
-                other.add([document("a", "wing")], readers=["public"])
-            assert other.search("wing") == []
-    finally:
-        executed(owner, "ALTER ROLE ingest RESET default_transaction_read_only")
+    only = "default_transaction_read_only"
+    read_only = changed(owner, f"ALTER ROLE ingest SET {only} = on", f"ALTER ROLE ingest RESET {only}")
+    with read_only, PostgresKnowledgeBase(as_role(owner, "ingest")) as other:
+        with pytest.raises(ConfigurationError, match="the server is read-only; nothing was written"):
+            other.add([document("a", "wing")], readers=["public"])
+        assert other.search("wing") == []
     for url in ("postgresql://app:secret@127.0.0.1:1/x?connect_timeout=2", f"postgresql:///x?host={tmp_path}"):
         with pytest.raises(ConfigurationError, match="cannot be reached") as caught:
             PostgresKnowledgeBase(url)
@@ -241,17 +236,14 @@ def test_a_server_that_is_read_only_away_or_none_is_named(base, owner, tmp_path)
 def test_settings_that_do_not_hold_in_a_transaction_are_refused(base, owner):
     """Where the server does not know for whom it answers, as behind a pooler by statement, nothing is answered."""
     base.add([document("a", "wing")], readers=["public"])
-    executed(
-        owner,
+    breaks = (
         "CREATE SCHEMA pooled; GRANT USAGE ON SCHEMA pooled TO PUBLIC; CREATE FUNCTION "
         "pooled.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT $2'; "
-        "ALTER ROLE answers SET search_path = pooled, pg_catalog",
+        "ALTER ROLE answers SET search_path = pooled, pg_catalog"
     )
-    try:
-        with pytest.raises(ConfigurationError, match="a pooler hands connections out by statement"):
-            PostgresKnowledgeBase(as_role(owner, "answers"))
-    finally:
-        executed(owner, "ALTER ROLE answers RESET search_path; DROP SCHEMA pooled CASCADE")
+    pooled = changed(owner, breaks, "ALTER ROLE answers RESET search_path; DROP SCHEMA pooled CASCADE")
+    with pooled, pytest.raises(ConfigurationError, match="a pooler hands connections out by statement"):
+        PostgresKnowledgeBase(as_role(owner, "answers"))
 
 
 def test_an_agent_answers_what_its_caller_may_read_and_stops_where_its_server_went_away(base, owner):
@@ -260,12 +252,9 @@ def test_an_agent_answers_what_its_caller_may_read_and_stops_where_its_server_we
     agent = create_rag_agent(knowledge_base=as_role(owner, "answers"))
     question, acme = {"question": "How many days ahead are hotels booked?"}, {"caller": {"tenant": "acme"}}
     assert agent.invoke(question)["outcome"] == "clarify"
-    executed(owner, "ALTER ROLE answers NOLOGIN")
-    executed(owner, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'answers'")
-    try:
+    with changed(owner, "ALTER ROLE answers NOLOGIN", "ALTER ROLE answers LOGIN"):
+        executed(owner, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'answers'")
         assert agent.invoke(question, context=acme)["stop_reason"] == "tool_invalid_output:retrieve"
-    finally:
-        executed(owner, "ALTER ROLE answers LOGIN")
     assert agent.invoke(question, context=acme)["citations"] == ["n1"]
 
 

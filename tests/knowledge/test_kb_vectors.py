@@ -85,32 +85,28 @@ def test_a_file_has_one_embedding(base):
     """Another embedding, another size, and documents without vectors beside others are refused, and change nothing."""
     before = base.path.read_bytes()
     name = f"{Sides.__module__}.Sides:sides"
+    new = {"documents": documents(["new"]), "readers": ["public"], "name": "n"}
     with pytest.raises(ConfigurationError, match=rf"embedding: .* has vectors of {name}; given: .*Sides:other"):
         KnowledgeBase(base.path, embedding=Sides(model="other"))
-    with pytest.raises(ConfigurationError, match="has vectors of 5 numbers; given: 7"):
-        KnowledgeBase(base.path, embedding=Sides(more=2)).search("heat")
-    with pytest.raises(ConfigurationError, match="has vectors of 5 numbers; given: 7"):
-        KnowledgeBase(base.path, embedding=Sides(more=2)).add(documents(["new"]), readers=["public"], name="n")
+    larger = KnowledgeBase(base.path, embedding=Sides(more=2))
+    for use in (lambda: larger.search("heat"), lambda: larger.add(**new)):
+        with pytest.raises(ConfigurationError, match="has vectors of 5 numbers; given: 7"):
+            use()
     with pytest.raises(ConfigurationError, match=rf"has vectors of {name}; documents are put in with this embedding"):
-        KnowledgeBase(base.path).add(documents(["new"]), readers=["public"], name="n")
+        KnowledgeBase(base.path).add(**new)
     assert base.path.read_bytes() == before
     assert len(base.search("heat", top_k=10)) == 4
 
 
-@pytest.mark.parametrize(
-    "returned", [[], [[1.0]] * 2, [[math.nan]], [[math.inf, 1]], [[]], [["a"]], [None], [[1.0] * 20_000]]
-)
-def test_what_is_no_vector_is_refused(tmp_path, returned):
-    with KnowledgeBase(tmp_path / "kb.sqlite", embedding=Wrong(returned)) as base:
-        with pytest.raises(ConfigurationError, match="embedding: "):
-            base.add(documents(["heat"]), readers=["public"])
-        assert base.source_names() == ()
-
-
-@pytest.mark.parametrize("given", [-0.1, 1.1, "0.5", True, math.nan])
-def test_a_wrong_similarity_is_refused(tmp_path, given):
-    with pytest.raises(ConfigurationError, match=r"min_similarity: a number in 0\.\.1"):
-        KnowledgeBase(tmp_path / "kb.sqlite", embedding=Sides(), min_similarity=given)
+def test_what_is_no_vector_or_similarity_is_refused(tmp_path):
+    for returned in ([], [[1.0]] * 2, [[math.nan]], [[math.inf, 1]], [[]], [["a"]], [None], [[1.0] * 20_000]):
+        with KnowledgeBase(tmp_path / "kb.sqlite", embedding=Wrong(returned)) as base:
+            with pytest.raises(ConfigurationError, match="embedding: "):
+                base.add(documents(["heat"]), readers=["public"])
+            assert base.source_names() == ()
+    for given in (-0.1, 1.1, "0.5", True, math.nan):
+        with pytest.raises(ConfigurationError, match=r"min_similarity: a number in 0\.\.1"):
+            KnowledgeBase(tmp_path / "kb.sqlite", embedding=Wrong([]), min_similarity=given)
 
 
 def test_revocation_holds_for_vectors(base):
@@ -127,20 +123,14 @@ def test_revocation_holds_for_vectors(base):
 FIRST = "WHERE name = 'd0'"
 
 
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        (f"UPDATE chunks SET vector = zeroblob(20) {FIRST}", "d0: it is not what was put in"),
-        (f"UPDATE chunks SET key = '00' {FIRST}", "d0: it is not what was put in"),
-        (f"UPDATE chunks SET vector = NULL {FIRST}", "d0: there is none"),
-    ],
-)
-def test_a_check_finds_what_became_of_vectors(base, change, found):
+@pytest.mark.parametrize("change", ["vector = zeroblob(20)", "key = '00'", "vector = NULL"])
+def test_a_check_finds_what_became_of_vectors(base, change):
     """Each change is named; a rebuild without the embedding names the document, and an addition makes its vector."""
     before = base.search("heat", top_k=10)
     with sqlite3.connect(base.path) as connection:
-        connection.execute(change)
-    assert [(item.kind, str(item)) for item in base.check().findings] == [("vectors", f"vectors: {found}")]
+        connection.execute(f"UPDATE chunks SET {change} {FIRST}")
+    found = "there is none" if "NULL" in change else "it is not what was put in"
+    assert [(item.kind, str(item)) for item in base.check().findings] == [("vectors", f"vectors: d0: {found}")]
     with KnowledgeBase(base.path) as words:
         lacking = [str(item) for item in words.rebuild().without_vectors]
     assert lacking == ["d0"]

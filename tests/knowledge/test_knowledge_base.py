@@ -15,6 +15,7 @@ from guardgraph.tools.knowledge_base import load_folder
 
 
 def test_handbook_is_read_in_sections():
+    """A section above the limit becomes several documents, none above it, cut where a paragraph ends."""
     documents = load_folder(HANDBOOK)
     by_id = {found["id"]: found for found in documents}
     assert len(by_id) == len(documents)
@@ -25,6 +26,13 @@ def test_handbook_is_read_in_sections():
     assert (targets["source"], targets["updated_at"]) == ("support", "2026-02-03")
     assert by_id["support/incidents.md#postmortem.1"]["updated_at"] == "2026-01-28"
     assert documents == load_folder(str(HANDBOOK))
+    first, second = [found for found in documents if found["section"] == "Retention and deletion"]
+    assert (first["id"][-2:], second["id"][-2:], max(len(part["text"]) for part in documents) <= 2200) == (
+        ".1",
+        ".2",
+        True,
+    )
+    assert (first["text"].endswith("in between."), second["text"].startswith("Legal holds")) == (True, True)
 
 
 TOPS = ["---\n", "title: x\n", "# A\n", "B\n===\n", "a b c d. ", "\n", "\n\n", " ", "é"]
@@ -41,27 +49,13 @@ def test_spans_of_any_text(content):
     assert all(before[1] <= after[0] for before, after in pairwise(found))
 
 
-def test_long_section_is_cut_between_paragraphs():
-    """A section above the limit becomes several documents, none above it, cut where a paragraph ends."""
-    parts = [found for found in load_folder(HANDBOOK) if found["section"] == "Retention and deletion"]
-    assert [part["id"][-2:] for part in parts] == [".1", ".2"]
-    assert all(len(part["text"]) <= 2200 for part in parts)
-    assert parts[0]["text"].endswith("in between.")
-    assert parts[1]["text"].startswith("Legal holds")
-
-
 def test_titles_and_section_names(tmp_path):
     """The first H1 is the title, else the front matter's title, else the file's name."""
-    write(
-        tmp_path,
-        {
-            "a.md": "before\n\n# The *big* `one`\nunder\n## Two\n### Deep\ndeep\n# Other\nnext\n##\nbare\n",
-            "b.markdown": "---\ntitle: 'From front'\n---\ntext\n\nLong\nheading\n---\nbody\n",
-            "c.MD": "> # quoted\n\n- # listed\n",
-        },
-    )
-    named = [(found["title"], found["section"], found["text"]) for found in load_folder(tmp_path)]
-    assert named == [
+    big = "before\n\n# The *big* `one`\nunder\n## Two\n### Deep\ndeep\n# Other\nnext\n##\nbare\n"
+    front = "---\ntitle: 'From front'\n---\ntext\n\nLong\nheading\n---\nbody\n"
+    write(tmp_path, {"a.md": big, "b.markdown": front, "c.MD": "> # quoted\n\n- # listed\n"})
+    documents = load_folder(tmp_path)
+    assert [(found["title"], found["section"], found["text"]) for found in documents] == [
         ("The big one", "The big one", "before"),
         ("The big one", "The big one", "under"),
         ("The big one", "Two > Deep", "deep"),
@@ -71,7 +65,7 @@ def test_titles_and_section_names(tmp_path):
         ("From front", "Long heading", "body"),
         ("c", "c", "> # quoted\n\n- # listed"),
     ]
-    assert [found["source"] for found in load_folder(tmp_path)] == [tmp_path.name] * 8
+    assert [found["source"] for found in documents] == [tmp_path.name] * 8
 
 
 @pytest.mark.parametrize(
@@ -100,14 +94,12 @@ def test_hidden_and_foreign_files_are_skipped(tmp_path):
     os.mkfifo(tmp_path / "pipe.md")
     documents = load_folder(tmp_path)
     assert [found["text"] for found in documents] == ["kept"]
-    assert documents.left_out == (
-        (".b.txt", "hidden"),
-        (".git", "hidden"),
-        ("d.adoc", "another format"),
-        ("loop", "link to a folder"),
-        ("pipe.md", "no regular file"),
-        ("self.md", "broken link"),
-        ("x/e.md", "empty"),
+    assert documents.left_out == tuple(
+        zip(
+            (".b.txt", ".git", "d.adoc", "loop", "pipe.md", "self.md", "x/e.md"),
+            ("hidden", "hidden", "another format", "link to a folder", "no regular file", "broken link", "empty"),
+            strict=True,
+        )
     )
     assert documents.describe_left_out() == (
         "another format: 1 (d.adoc); broken link: 1 (self.md); empty: 1 (x/e.md); hidden: 2 (.b.txt, .git); "
@@ -147,46 +139,31 @@ def test_links_lead_nowhere_outside(tmp_path):
 
 
 def test_folders_without_end_are_refused(tmp_path):
+    """So are those above the limits that are given, which say by how much."""
     (tmp_path / "/".join("a" * 103)).mkdir(parents=True)
     with pytest.raises(ConfigurationError, match="a' has more than 100 folders inside each other"):
         load_folder(tmp_path / "a")
-
-
-def test_limits_are_named(tmp_path):
-    write(tmp_path, {"a.md": "four", "x/b.md": "more", "c.pdf": "not counted in bytes"})
-    assert len(load_folder(tmp_path, max_files=4, max_bytes=8)) == 2
-    with pytest.raises(ConfigurationError, match=r"max_files: .* has more than 3 files and folders"):
-        load_folder(tmp_path, max_files=3)
-    with pytest.raises(ConfigurationError, match=r"max_bytes: .* have 8 bytes; allowed: 7"):
-        load_folder(tmp_path, max_bytes=7)
-    for limit in ("max_files", "max_bytes"):
-        with pytest.raises(ConfigurationError, match=f"{limit}: at least 1 is required; given: 0"):
-            load_folder(tmp_path, **{limit: 0})
-
-
-def test_bad_folders_are_configuration_errors(tmp_path):
-    write(tmp_path, {"file.txt": "x", "empty/a.adoc": "x"})
-    for name, problem in (
-        ("none", "No such file"),
-        ("file.txt", "Not a directory"),
-        ("empty", r"no text in any .*; left out: another format: 1 \(a.adoc\)"),
+    folder = write(tmp_path / "b", {"a.md": "four", "x/b.md": "more", "c.pdf": "not counted in bytes"})
+    assert len(load_folder(folder, max_files=4, max_bytes=8)) == 2
+    for limit, allowed, said in (
+        ("max_files", 3, ".* has more than 3 files and folders"),
+        ("max_bytes", 7, ".* have 8 bytes; allowed: 7"),
+        *((name, 0, "at least 1 is required; given: 0") for name in ("max_files", "max_bytes", "max_chars")),
     ):
-        with pytest.raises(ConfigurationError, match=f"{name}.*{problem}"):
-            load_folder(tmp_path / name)
-    with pytest.raises(ConfigurationError, match="cannot be read"):
-        load_folder("a\0b")
-    with pytest.raises(ConfigurationError, match="max_chars: at least 1 is required; given: 0"):
-        load_folder(tmp_path, max_chars=0)
+        with pytest.raises(ConfigurationError, match=f"{limit}: {said}"):
+            load_folder(folder, **{limit: allowed})
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "problem"),
-    [
-        (b"latin.md", "café".encode("latin-1"), "latin.md.* is not UTF-8"),
-        (b"\xff.md", b"text", "its name is not UTF-8"),
-    ],
-)
-def test_bad_files_are_configuration_errors(tmp_path, name, content, problem):
-    Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_bytes(content)
-    with pytest.raises(ConfigurationError, match=problem):
-        load_folder(tmp_path)
+def test_bad_folders_and_files_are_configuration_errors(tmp_path):
+    write(tmp_path, {"file.txt": "x", "empty/a.adoc": "x", "latin/a.md": "café".encode("latin-1")})
+    write(tmp_path / "odd", {os.fsdecode(b"\xff.md"): "text"})
+    for name, problem in (
+        ("none", "none.*No such file"),
+        ("file.txt", "Not a directory"),
+        ("empty", r"empty.*no text in any .*; left out: another format: 1 \(a.adoc\)"),
+        ("latin", "a.md.* is not UTF-8"),
+        ("odd", "its name is not UTF-8"),
+        ("a\0b", "cannot be read"),
+    ):
+        with pytest.raises(ConfigurationError, match=problem):
+            load_folder(f"{tmp_path}/{name}")
