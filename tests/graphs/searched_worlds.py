@@ -25,12 +25,7 @@ def plan(query):
 
 
 class Searched:
-    """A search and a reader of pages, which keep what they were asked.
-
-    Args:
-        texts: pages by URL.
-        failing: queries for which the search raises.
-    """
+    """A search of pages by URL, which raises for some queries, and a reader; they keep what they were asked."""
 
     takes_hosts = False
 
@@ -39,7 +34,6 @@ class Searched:
         self.queries, self.urls = [], []
 
     def search(self, request):
-        """Return the pages that have a word of the query."""
         self.queries.append(request["query"])
         if request["query"] in self.failing:
             raise RuntimeError("the search broke")
@@ -48,7 +42,6 @@ class Searched:
         return [{"url": url} for url in found[: request["max_results"]]]
 
     def read(self, request):
-        """Return a page."""
         self.urls.append(request["url"])
         return {"title": "A page", "published_at": "", "body": self.texts[request["url"]]}
 
@@ -67,13 +60,6 @@ def gaps_of(*proposals):
 
 def searching_agent(site, gaps, *, queries=4, first="alpha", budget=None, **parts):
     """Make an agent that searches a world, first for alpha."""
-    limits = {
-        "max_seconds": 300.0,
-        "max_queries": queries,
-        "max_read_pages": 8,
-        "max_urls": 12,
-        "max_notes": 12,
-        **(budget or {}),
-    }
+    limits = {"max_seconds": 300.0, "max_queries": queries, "max_read_pages": 8, "max_urls": 12, "max_notes": 12}
     given = {"policy": OPEN, "planner": plan(first), "search": site.search, "reader": site.read, "gaps": gaps}
-    return create_research_agent(**{**given, **parts}, budget=ResearchBudget(**limits))
+    return create_research_agent(**{**given, **parts}, budget=ResearchBudget(**{**limits, **(budget or {})}))

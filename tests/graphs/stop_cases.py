@@ -63,12 +63,10 @@ def tenant_world(room, **how):
 
 
 def limit_cases(run, asking, calling):
-    """Return the cases of a pattern: reason, and a `StopCase`.
+    """Return pairs of a reason and a `StopCase`, of runs made by ``run(phase, world=..., **budget)``.
 
-    Args:
-        run: makes a run by ``run(phase, world=..., **budget)``, whose models reply with `told`.
-        asking: phases in which models are asked: how many were asked before, and how many calls were made.
-        calling: phases in which tools are called: how many were called before, and how many calls were made.
+    Models, which reply with `told`, are asked in the phases of `asking`, tools are called in those of `calling`: each
+    with how many of its kind were asked before, and how many calls of all kinds were made.
     """
     cases = []
     for phase, (asked, _) in asking.items():
@@ -94,19 +92,8 @@ def _case(run, phase, reason, *, world=None, **budget):
     return StopCase(phase, make, {"details": ...}, reason)
 
 
-def switching(reading, error=None):
-    """Return a live policy that switches the agent off at a reading, from 1 on, or cannot be read from then on."""
-    readings = []
-
-    def read():
-        readings.append(1)
-        if len(readings) < reading:
-            return {}
-        if error is not None:
-            raise error
-        return {"enabled": False, "switched": {"by": "ada", "why": "test"}}
-
-    return live_policy(read, every=0)
+def unreadable():
+    raise OSError("disk")
 
 
 OFF = {"details": {"by": "ada", "why": "test"}}
@@ -126,21 +113,17 @@ def cases(phase, family, runs):
 
 
 def common_cases(run, begins, ends):
-    """Return the cases that every pattern has, by entry.
-
-    Args:
-        run: makes a run that would end well, with these arguments of the factory, and a `context`.
-        begins: the phase of the first guard.
-        ends: the phase of the ending.
-    """
+    """Return the cases that every pattern has, by entry; `run` makes one that would begin and end in these phases."""
     audited = {"context": {"policy": {"audit_required": True}}, "recorder": Failing()}
     unrecorded = {"details": {"type": "OSError", "stop_reason": "success"}, "audit": {"status": "unavailable"}}
     down = {"model": ScriptedChatModel(ModelAPIError("down"), loop=True)}
     return {
         "max_visits": StopCase(begins, partial(run, context={"budget": {"max_visits": 1}}), {"details": ...}),
-        "switched_off": StopCase(begins, partial(run, live=switching(1)), OFF),
+        "switched_off": StopCase(
+            begins, partial(run, live=live_policy(lambda: {"enabled": False, "switched": OFF["details"]}, every=0)), OFF
+        ),
         "policy_unreadable": StopCase(
-            begins, partial(run, live=switching(1, OSError("disk"))), {"details": {"type": "OSError"}}
+            begins, partial(run, live=live_policy(unreadable, every=0)), {"details": {"type": "OSError"}}
         ),
         "audit_unavailable": StopCase(ends, partial(run, **audited), unrecorded),
         "llm_circuit_open": StopCase(begins, partial(shut_out, run, **down), {"details": {"failures": 1}}),

@@ -1,12 +1,11 @@
 """Runs whose beginning is on record: what a recorder is told before anything is called, and who does not begin."""
 
-import itertools
 import json
-import threading
 from contextlib import closing
 
 import pytest
 import ticket_pattern
+from hanging import hang, released
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
 from runs import BOTH, THREAD, content, halt_before, on_thread, run
@@ -15,6 +14,8 @@ from ticket_pattern import TICKET, triage
 from guardgraph import ConfigurationError, InputError, verify
 from guardgraph.grammar import Policy
 from guardgraph.testing import InMemoryRecorder
+
+nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
 
 class Audited(ticket_pattern.Policy, Policy):
@@ -39,9 +40,7 @@ class Telling(InMemoryRecorder):
         super().record(run)
 
     def look_up(self, request):
-        """Be the tool."""
-        self.order.append("tool")
-        return "ann"
+        return self.order.append("tool") or "ann"
 
 
 @pytest.mark.parametrize("mode", BOTH)
@@ -60,23 +59,16 @@ def test_a_recorder_is_told_before_anything_is_called(mode):
     assert json.loads(json.dumps(begun, allow_nan=False)) == begun
 
 
-FAILURES = {
-    "no recorder": (lambda: None, "NoRecorder"),
-    "endings only": (Kept, "NoBeginning"),
-    "a full disk": (lambda: Telling(OSError("the disk is full")), "OSError"),
-}
+FAILURES = [(lambda: None, "NoRecorder"), (Kept, "NoBeginning"), (lambda: Telling(OSError("a full disk")), "OSError")]
 
 
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", BOTH)
-@pytest.mark.parametrize("how", FAILURES)
-def test_a_run_that_must_be_recorded_does_not_begin_unrecorded(how, mode):
+@pytest.mark.parametrize(("make", "error"), FAILURES, ids=["no recorder", "endings only", "a full disk"])
+def test_a_run_that_must_be_recorded_does_not_begin_unrecorded(make, error, mode):
     """It ends before any call, says why, and nothing of what was let in is shown."""
-    make, error = FAILURES[how]
     called = []
-    graph = triage(
-        policy=Audited(audit_required=True), recorder=make(), tool=called.append, proposer=lambda view: called.append(1)
-    )
+    graph = triage(called.append, policy=Audited(audit_required=True), recorder=make(), tool=called.append)
     assert verify(graph) == []
     result = run(graph, TICKET, mode)
     assert (result["stop_reason"], result["phase"]) == ("audit_unavailable", "label")
@@ -91,71 +83,39 @@ def test_another_run_goes_on_and_says_that_its_beginning_is_not_on_record(mode, 
     result = run(triage(recorder=kept, tool=kept.look_up), TICKET, mode)
     assert kept.order == ["begin", "tool", "record"]
     assert result["audit"] == {"unbegun": {"type": "OSError", "message": "the disk is full"}}
-    assert "recorder.begin failed" in caplog.text
-    assert result["run_id"] in caplog.text
-    assert "audit" not in kept.runs[0]["result"]
+    assert all(said in caplog.text for said in ("recorder.begin failed", result["run_id"]))
     assert "unbegun" not in json.dumps(kept.runs)
-
-
-class Hanging(InMemoryRecorder):
-    """A recorder that does not return in its time when a run begins."""
-
-    timeout = 0.05
-
-    def __init__(self):
-        super().__init__()
-        self.released = threading.Event()
-
-    def begin(self, run):
-        self.released.wait(20)
-        super().begin(run)
 
 
 @pytest.mark.parametrize("mode", BOTH)
 def test_a_recorder_that_hangs_is_left_after_its_timeout(mode):
-    kept = Hanging()
-    try:
-        must = run(triage(policy=Audited(audit_required=True), recorder=kept), TICKET, mode)
-        assert (must["stop_reason"], must["details"]["type"]) == ("audit_unavailable", "TimeoutError")
-        assert run(triage(recorder=kept), TICKET, mode)["audit"]["unbegun"]["type"] == "TimeoutError"
-    finally:
-        kept.released.set()
-    kept.timeout = 60.0
-    assert "audit" not in run(triage(recorder=kept), TICKET, mode)
+    kept = InMemoryRecorder()
+    kept.timeout, kept.begin = 0.05, hang
+    must = run(triage(policy=Audited(audit_required=True), recorder=kept), TICKET, mode)
+    assert (must["stop_reason"], must["details"]["type"]) == ("audit_unavailable", "TimeoutError")
+    assert run(triage(recorder=kept), TICKET, mode)["audit"]["unbegun"]["type"] == "TimeoutError"
 
 
-@pytest.mark.parametrize("missing", ["begin", "note", "notes"])
-def test_a_recorder_keeps_open_runs_or_does_not(missing):
+async def awaited(given):
+    """Keep nothing."""
+
+
+@pytest.mark.parametrize("name", ["begin", "note", "notes"])
+def test_a_recorder_keeps_open_runs_or_does_not(name):
     """One that has some of the methods and lacks another is refused, as one whose method nobody would await."""
     kept = InMemoryRecorder()
-    setattr(kept, missing, None)
-    with pytest.raises(ConfigurationError, match=rf"^recorder: an object with {missing} is required"):
-        triage(recorder=kept)
-
-    async def awaited(given):
-        """Keep nothing."""
-
-    setattr(kept, missing, awaited)
-    with pytest.raises(ConfigurationError, match=rf"^recorder\.{missing}: a plain function is required"):
-        triage(recorder=kept)
-
-
-def test_a_run_that_a_client_breaks_off_is_open():
-    kept = Telling()
-    with closing(triage(recorder=kept, tool=kept.look_up).stream(TICKET)) as chunks:
-        while "lookup" not in next(chunks):
-            pass
-    assert (len(kept.open), kept.runs) == (1, [])
+    for method, message in ((None, f": an object with {name} is"), (awaited, rf"\.{name}: a plain function is")):
+        setattr(kept, name, method)
+        with pytest.raises(ConfigurationError, match=f"^recorder{message} required"):
+            triage(recorder=kept)
 
 
 @pytest.mark.parametrize(
     ("configurable", "request_id"),
     [
-        ({"request_key": "order 7"}, "order 7"),
         ({"request_key": "order 7", "graph_id": "g", "run_id": "r1"}, "order 7"),
         ({"graph_id": "g", "run_id": "r1"}, "r1"),
         ({"run_id": "r1"}, None),
-        ({}, None),
     ],
 )
 def test_a_request_has_the_id_that_its_client_gives_it(configurable, request_id):
@@ -174,20 +134,13 @@ def test_a_request_has_the_id_that_its_client_gives_it(configurable, request_id)
 def test_a_request_key_is_a_short_text(given):
     kept = InMemoryRecorder()
     with pytest.raises(InputError, match=r"^config\.configurable\.request_key: a text of 1 to 200 characters"):
-        triage(recorder=kept).invoke(TICKET, {"configurable": {"request_key": given}})
+        triage(recorder=kept).invoke(TICKET, on_thread(request_key=given))
     assert kept.begun == []
 
 
-def test_a_run_whose_checkpointer_fails_is_open():
-    kept, saver = Telling(), InMemorySaver()
-    put, times = saver.put, itertools.count()
-
-    def put_twice(*args, **kwargs):
-        if next(times) == 2:
-            raise OSError("gone")
-        return put(*args, **kwargs)
-
-    saver.put = put_twice
-    with pytest.raises(OSError, match="gone"):
-        triage(recorder=kept, checkpointer=saver).invoke(TICKET, THREAD)
+def test_a_run_that_a_client_breaks_off_is_open():
+    kept = Telling()
+    with closing(triage(recorder=kept, tool=kept.look_up).stream(TICKET)) as chunks:
+        while "lookup" not in next(chunks):
+            pass
     assert (len(kept.open), kept.runs) == (1, [])

@@ -37,58 +37,44 @@ def test_nothing_of_one_run_reaches_the_next(saver, tmp_path):
     proposals = scripted_tool({"label": "?"}, {"label": "spam"}, {"label": "bug"}, {"label": "spam"})
     with saver(tmp_path) as checkpointer:
         graph = triage(proposals, checkpointer=checkpointer)
-        runs = [graph.invoke(given, THREAD) for given in [TICKET, TICKET, TICKET, {}, {"ticket": 10**99}, TICKET]]
+        runs = [graph.invoke(given, THREAD) for given in [TICKET, TICKET, TICKET, {}, TICKET]]
         assert [content(check_result(REASONS, result)) for result in runs] == [
             {"raw_label": {"label": "?"}},
             {"outcome": "spam", "label": "spam"},
             {"outcome": "routed", "label": "bug", "on_duty": "Ada (bug)"},
             {"details": {"allowed": "a text"}},
-            {"details": {"field": "ticket", "given": "a whole number of more than 64 bits", "allowed": "plain JSON"}},
             {"outcome": "spam", "label": "spam"},
         ]
         assert len({result["run_id"] for result in runs}) == len(runs)
-        assert [len(result["path"]) for result in runs] == [4, 4, 6, 2, 2, 4]
+        assert [len(result["path"]) for result in runs] == [4, 4, 6, 2, 4]
 
 
-ODD_TEXTS = {
-    "an integer of five thousand digits": "9" * 5000,
-    "a number beyond floats": '{"label": 1e999}',
-    "nan": '{"label": NaN}',
-    "deep nesting": "[" * 100_000,
-    "closed deep nesting": "[" * 1000 + "]" * 1000,
-    "a lone surrogate": '{"label": "\\ud800"}',
-    "a real lone surrogate": '{"label": "\ud800"}',
-    "nothing": "",
-    "NUL": "\x00",
-}
+ODD_TEXTS = ["9" * 5000, '{"label": 1e999}', "[" * 100_000, '{"label": "\ud800"}', "\x00"]
 
 
 @pytest.mark.paired
 @SAVERS
-@pytest.mark.parametrize("name", ODD_TEXTS)
-def test_no_text_of_a_model_breaks_a_checkpointer(name, saver, tmp_path):
+@pytest.mark.parametrize("text", ODD_TEXTS, ids=range(len(ODD_TEXTS)))
+def test_no_text_of_a_model_breaks_a_checkpointer(text, saver, tmp_path):
     with saver(tmp_path) as checkpointer:
-        graph = triage(lambda view: AIMessage(ODD_TEXTS[name]), checkpointer=checkpointer)
+        graph = triage(lambda view: AIMessage(text), checkpointer=checkpointer)
         result = check_result(REASONS, graph.invoke(TICKET, THREAD))
         assert result["stop_reason"] in ("llm_invalid_json", "invalid_label")
 
 
-PATTERNS = {
-    "triage": (triage, TICKET),
-    "rag": (create_rag_agent, QUESTION),
-    "research": (create_research_agent, {"goal": GOAL, "request": REQUEST}),
-    "self_critique": (create_self_critique_agent, GIVEN),
-}
+PATTERNS = [
+    *((triage, TICKET), (create_rag_agent, QUESTION), (create_self_critique_agent, GIVEN)),
+    (create_research_agent, {"goal": GOAL, "request": REQUEST}),
+]
 
 
 @pytest.mark.paired
 @pytest.mark.parametrize(
     ("saver", "moment"), [(memory, "interrupt_before"), (memory, "interrupt_after"), (sqlite, "interrupt_before")]
 )
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_a_run_interrupted_anywhere_ends_as_if_it_had_not_been(pattern, moment, saver, tmp_path):
+@pytest.mark.parametrize(("create", "given"), PATTERNS)
+def test_a_run_interrupted_anywhere_ends_as_if_it_had_not_been(create, given, moment, saver, tmp_path):
     """Before and after every node in turn, and at all of them, a resumed run gives the uninterrupted result."""
-    create, given = PATTERNS[pattern]
     expected = masked(create().invoke(given))
     path = expected["path"]
     with saver(tmp_path) as checkpointer:
@@ -158,30 +144,24 @@ def test_a_call_of_a_killed_process_is_made_at_least_once(moment, calls, tmp_pat
     assert made.read_text().splitlines() == ["called"] * calls
 
 
-NAMES = [f"p{number}" for number in range(4)]
-
-
-def make_body(name):
-    rng = random.Random(name)
-    return f"This is what the page {name} says. " + "".join(rng.choices("abcdefghijklmnop rstuvwxyz.", k=100_000))
-
-
-BODIES = {name: make_body(name) for name in NAMES}
+LETTERS = random.Random(0).choices("abcdefghijklmnop rstuvwxyz.", k=100_000)
+BODIES = {url: f"This is what the page {url} says. {''.join(LETTERS)}" for url in vendor(*"abcd")}
 
 
 def research(saver):
     """Return an agent that reads four pages of 100,000 characters."""
+    return create_research_agent(
+        search=hits(*BODIES),
+        reader=lambda asked: {"title": "", "published_at": "", "body": BODIES[asked["url"]]},
+        extractor=quotes(quote="This is what the page", claim="It says something."),
+        writer=lambda view: {"answer": "It says something.", "citations": ["n1"]},
+        budget=ResearchBudget(max_read_pages=4),
+        checkpointer=saver,
+    )
 
-    def read(request):
-        return {"title": "", "published_at": "", "body": BODIES[request["url"].rpartition("/")[2]]}
 
-    parts = {
-        "search": hits(*vendor(*NAMES)),
-        "reader": read,
-        "writer": lambda view: {"answer": "It says something.", "citations": ["n1"]},
-    }
-    quoted = quotes(quote="This is what the page", claim="It says something.")
-    return create_research_agent(**parts, extractor=quoted, budget=ResearchBudget(max_read_pages=4), checkpointer=saver)
+def read_bodies(state):
+    return {url: page["body"] for url, page in state.values["accepted_pages"].items()}
 
 
 def test_a_run_that_waits_is_resumed_by_another_process_with_its_texts(tmp_path):
@@ -192,47 +172,33 @@ def test_a_run_that_waits_is_resumed_by_another_process_with_its_texts(tmp_path)
     with SqliteSaver.from_conn_string(str(file)) as saver:
         agent = research(keep_texts_once(saver))
         result = agent.invoke(None, THREAD)
-        pages = agent.get_state(THREAD).values["accepted_pages"]
-        assert {url.rpartition("/")[2]: page["body"] for url, page in pages.items()} == BODIES
+        assert read_bodies(agent.get_state(THREAD)) == BODIES
         assert all("guardgraph:text" not in str(state.values)[:10_000] for state in agent.get_state_history(THREAD))
     assert (result["stop_reason"], result["aggregate"]["pages_read"]) == ("success", 4)
     assert file.stat().st_size <= 3 * sum(map(len, BODIES.values()))
 
 
-def test_texts_come_back_whoever_reads_them():
-    agent = research(keep_texts_once(InMemorySaver()))
+def test_texts_come_back_whoever_reads_them_or_end_the_read_by_their_name():
+    inner = InMemorySaver()
+    agent = research(keep_texts_once(inner))
     agent.invoke(asked(), THREAD, interrupt_before=["extract"])
     state, history = agent.get_state(THREAD), [*agent.get_state_history(THREAD)]
-    assert {url.rpartition("/")[2]: page["body"] for url, page in state.values["accepted_pages"].items()} == BODIES
 
     async def read():
         return await agent.aget_state(THREAD), [each async for each in agent.aget_state_history(THREAD)]
 
     assert asyncio.run(read()) == (state, history)
-    assert history[0].values == state.values
-
-
-def test_a_text_that_is_gone_ends_the_read_by_its_name():
-    inner = InMemorySaver()
-    agent = research(keep_texts_once(inner))
-    agent.invoke(asked(), THREAD, interrupt_before=["extract"])
+    assert (read_bodies(state), history[0].values) == (BODIES, state.values)
     del inner.storage["1"]["guardgraph_texts"]
     with pytest.raises(LookupError, match="the checkpointer has no text"):
         keep_texts_once(inner).get_tuple(THREAD)
-
-
-def test_only_a_checkpointer_can_be_wrapped():
     with pytest.raises(ConfigurationError, match="saver: a LangGraph checkpointer is required; given: dict"):
         keep_texts_once({})
 
 
-LONG = st.sampled_from(["x" * 4_000, "\ud800y" * 3_000, "x" * 3_999, ""])
+LEAVES = st.sampled_from(["x" * 4_000, "\ud800y" * 3_000, "x" * 3_999, "0" * 64, "", None, 7])
 KEYS = st.sampled_from(["guardgraph:text", "a", "b"])
-VALUES = st.recursive(
-    st.one_of(LONG, st.integers(), st.none(), st.just("0" * 64)),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)),
-    max_leaves=8,
-)
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3))
 
 
 @settings(max_examples=200)
@@ -254,5 +220,5 @@ def test_no_proposal_outlives_its_guard(saver, tmp_path):
         kept = graph.get_state(THREAD).values.keys() - graph.get_output_jsonschema()["properties"].keys()
         assert kept == {"run", "given", "log", "calls:label", "calls:lookup", "task", "accepted_label", "accepted_duty"}
         histories = [set(snapshot.values) for snapshot in graph.get_state_history(THREAD)]
-        assert sum("proposed_label" in names for names in histories) == 1
-        assert sum("found_duty" in names for names in histories) == 1
+        for raw in ("proposed_label", "found_duty"):
+            assert sum(raw in names for names in histories) == 1

@@ -1,7 +1,6 @@
 """What a caller can send and what it can change: input, state, context, configuration, and how large they may be."""
 
 import asyncio
-import copy
 import json
 import time
 from types import MappingProxyType
@@ -19,17 +18,14 @@ from ticket_pattern import REASONS, TICKET, TIGHT, Policy, triage
 from guardgraph import (
     ConfigurationError,
     InputError,
-    NotRecorded,
     RagContext,
     create_rag_agent,
     create_research_agent,
     create_self_critique_agent,
-    replay,
 )
 from guardgraph.grammar import Budget, Context
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM
 from guardgraph.guards.stop import LONGEST_QUESTION
-from guardgraph.testing import InMemoryRecorder
 
 
 @pytest.mark.paired
@@ -38,29 +34,22 @@ from guardgraph.testing import InMemoryRecorder
 )
 @pytest.mark.parametrize("mode", MODES)
 def test_input_that_is_no_dictionary_is_a_clear_error(given, mode):
-    """What LangGraph could not start a run from is an InputError that names the fields."""
+    """What LangGraph could not start a run from, or go on with, is an InputError that names the fields."""
     with pytest.raises(InputError, match=r"^input: a dictionary with 'ticket' is required; given: \w+$"):
         run(triage(), given, mode)
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("checkpointer", [None, InMemorySaver()], ids=["alone", "checkpointer"])
-def test_there_must_be_a_run_to_resume(mode, checkpointer):
-    graph = triage(checkpointer=checkpointer)
-    with pytest.raises(InputError, match=r"^input: None resumes a run, but there is none to resume; give 'ticket'$"):
-        run(graph, None, mode, config={"configurable": {"thread_id": f"none-{mode}"}})
+    for graph in (triage(), triage(checkpointer=InMemorySaver())):
+        with pytest.raises(
+            InputError, match=r"^input: None resumes a run, but there is none to resume; give 'ticket'$"
+        ):
+            run(graph, None, mode, config=THREAD)
 
 
 @pytest.mark.paired
 @pytest.mark.parametrize(
     "command",
     [
-        Command(goto="routed"),
-        Command(update={"accepted_label": "bug"}),
-        Command(update={}),
-        Command(resume="x", goto="routed"),
-        Command(resume="x", update={"accepted_label": "bug"}),
+        *(Command(goto="routed"), Command(update={"accepted_label": "bug"}), Command(update={})),
+        *(Command(resume="x", goto="routed"), Command(resume="x", update={"accepted_label": "bug"})),
     ],
     ids=repr,
 )
@@ -85,23 +74,20 @@ UPDATES = {
 
 @pytest.mark.paired
 @pytest.mark.parametrize("name", UPDATES)
-@pytest.mark.parametrize("checkpointer", [None, InMemorySaver()], ids=["alone", "checkpointer"])
-def test_only_nodes_write_the_state(name, checkpointer):
+def test_only_nodes_write_the_state(name):
     """Nobody writes an accepted value into a thread, be it fresh, interrupted or at its end; the run goes on as it was.
 
     The error is one of LangGraph's kind as well, which its server answers with 400.
     """
-    graph = triage(checkpointer=checkpointer)
-    for moment in ({}, {"interrupt_before": ["label_guard"]}):
-        config = {"configurable": {"thread_id": f"{name} {moment}", "replace": True}}
-        for _ in range(2):
+    graph = triage(checkpointer=InMemorySaver())
+    goes_on = [lambda: None, lambda: graph.invoke(TICKET, THREAD, interrupt_before=["label_guard"])]
+    for go_on in [*goes_on, lambda: graph.invoke(None, THREAD)]:
+        came = go_on()
+        for each in (graph, triage()):
             with pytest.raises(InputError, match=r"^state: only the nodes of a guarded graph write it; ") as refused:
-                UPDATES[name](graph, config)
+                UPDATES[name](each, THREAD)
             assert isinstance(refused.value, InvalidUpdateError)
-            result = graph.invoke(TICKET, config, **moment) if checkpointer else None
-        if moment and checkpointer:
-            result = graph.invoke(None, config)
-        assert result is None or result["on_duty"] == "Ada (bug)"
+    assert came["on_duty"] == "Ada (bug)"
 
 
 @pytest.mark.parametrize("value", [10**30, "\ud800", {1: 2}, {"x"}, object()])
@@ -122,10 +108,8 @@ def test_a_run_is_resumed_with_plain_json(value):
     ("given", "shown"),
     [
         (10**1000, "a whole number of more than 64 bits"),
-        ({"a": ["\udfff"]}, "a text with lone surrogates or U+0000"),
-        ({"a": ["b\x00"]}, "a text with lone surrogates or U+0000"),
+        ({"a": ["\udfff", "b\x00"]}, "a text with lone surrogates or U+0000"),
         ({1: 2}, "an object with keys that are no strings"),
-        ({1, 2}, "a set"),
         (("a",), "a tuple"),
         (object(), "a object"),
     ],
@@ -141,27 +125,17 @@ def test_a_value_that_no_state_can_hold_is_an_invalid_request(given, shown, mode
         assert result["path"] == ["request_guard", "stop_invalid_request"]
 
 
-FORGED = {
-    "stop_reason": "success",
-    "status": "ok",
-    "outcome": "routed",
-    "label": "bug",
-    "trace": [{"step": 1}],
-    "log": [{"node": "x", "elapsed_ms": -1e9}],
-    "accepted_label": "bug",
-    "accepted_duty": "me",
-    "route": "routed",
-    "verdict": {},
-    "refusal": {},
-    "run": "mine",
+FORGED = {"stop_reason": "success", "status": "ok", "outcome": "routed", "label": "bug", "trace": [{"step": 1}]} | {
+    **{"log": [{"node": "x", "elapsed_ms": -1e9}], "accepted_label": "bug", "accepted_duty": "me"},
+    **{"route": "routed", "verdict": {}, "refusal": {}, "run": "mine"},
 }
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_caller_cannot_write_what_nodes_write(mode):
     graph = triage(lambda view: {"label": "?"})
-    forged, honest = run(graph, {**TICKET, **FORGED}, mode), run(graph, TICKET, mode)
-    assert masked(forged) == masked(honest)
+    forged = run(graph, {**TICKET, **FORGED}, mode)
+    assert masked(forged) == masked(run(graph, TICKET, mode))
     assert forged["stop_reason"] == "invalid_label"
 
 
@@ -181,14 +155,8 @@ CONTEXTS = [
     (RagContext(), r"given: Context\[RagPolicy, RagBudget\]$"),
     ({"polcy": {}}, r"^context\.polcy: no such setting; given: dict$"),
     ({"policy": {"label": []}}, r"^context\.policy\.label: no such setting; given: list$"),
-    ({"policy": {"labels": None}}, r"a list of strings is required; given: None$"),
     ({"budget": {"max_seconds": "3"}}, r"^context\.budget\.max_seconds: Input should be a valid number; given: '3'$"),
-    ({"budget": {"max_seconds": float("inf")}}, r"finite number; given: inf$"),
-    ({"budget": {"max_seconds": None}}, r"valid number; given: None$"),
-    (
-        {"budget": {"seconds": 1, "steps": 2}},
-        r"^context\.budget\.seconds: .+\ncontext\.budget\.steps: no such setting; ",
-    ),
+    ({"budget": {"seconds": 1, "steps": 2}}, r"^context\.budget\.seconds: .+\ncontext\.budget\.steps: no such "),
     ({1: 2}, r"^context: a dictionary whose keys are strings$"),
 ]
 
@@ -217,9 +185,8 @@ def test_a_context_tightens_the_run_and_only_that_run(context, mode):
 
 
 SENT = [
-    *((key, value) for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM) for value in ("x", {"a": 1}, True)),
-    *(("checkpoint_id", value) for value in ({"a": 1}, ["y"], 7)),
-    *(("checkpoint_map", value) for value in ("x", 7, ["y"])),
+    *((key, value) for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM) for value in ("x", {"a": 1})),
+    *(("checkpoint_id", ["y"]), ("checkpoint_id", 7), ("checkpoint_map", "x"), ("checkpoint_map", ["y"])),
 ]
 
 
@@ -244,21 +211,16 @@ def test_a_configuration_of_very_many_keys_is_refused_by_their_number(part):
     assert time.process_time() - began < 1.0
 
 
-@pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    ("config", "said"),
-    [
+def test_a_configuration_of_a_wrong_type_is_named(mode):
+    """The error names the part, what was given and what is required; LangGraph would raise an AttributeError."""
+    for config, said in (
         ("thread 1", "config: a dictionary is required; given: str"),
-        ({"configurable": "thread 1"}, "config.configurable: a dictionary is required; given: str"),
         ({"metadata": ["x"]}, "config.metadata: a dictionary is required; given: list"),
         ({"tags": "nightly"}, "config.tags: a list is required; given: str"),
-    ],
-)
-def test_a_configuration_of_a_wrong_type_is_named(config, said, mode):
-    """The error names the part, what was given and what is required; LangGraph would raise an AttributeError."""
-    with pytest.raises(ConfigurationError, match=f"^{said}$"):
-        run(triage(), TICKET, mode, config=config)
+    ):
+        with pytest.raises(ConfigurationError, match=f"^{said}$"):
+            run(triage(), TICKET, mode, config=config)
 
 
 LONG = "word " * (LONGEST_QUESTION // 5 + 1)
@@ -266,16 +228,7 @@ HUGE = "x" * 10_000_000
 
 
 def incident(**context):
-    given = copy.deepcopy(GIVEN)
-    given["incident_context"].update(context)
-    return given
-
-
-def nested(levels):
-    value = {}
-    for _ in range(levels - 1):
-        value = {"a": value}
-    return value
+    return {**GIVEN, "incident_context": {**GIVEN["incident_context"], **context}}
 
 
 MANY = [f"h{at}.example.com" for at in range(1001)]
@@ -283,7 +236,7 @@ BEYOND = {
     "question": (create_rag_agent, {"question": LONG}),
     "request.question": (create_research_agent, asked(LONG)),
     "policy_hints.allowed_domains_policy": (create_research_agent, asked(allowed_domains_policy=MANY)),
-    "request ": (create_research_agent, asked(x=nested(60))),
+    "request ": (create_research_agent, asked(x=json.loads('{"a":' * 60 + "1" + "}" * 60))),
     "incident_context": (create_self_critique_agent, incident(notes=HUGE)),
     "incident_context   ": (create_self_critique_agent, incident(policy_hints={str(at): at for at in range(10**5)})),
 }
@@ -305,20 +258,9 @@ def test_what_is_too_large_or_too_deep_is_refused_by_name(field, mode):
 def test_a_budget_bounds_what_a_run_is_given(mode):
     """`max_input_bytes` is for each field; a context tightens it, and a field of just this size is let in."""
     size = len(json.dumps(TICKET["ticket"]))
+    assert run(triage(budget=Budget(max_input_bytes=size)), TICKET, mode)["stop_reason"] == "success"
     tight = {"budget": {"max_input_bytes": size - 1}}
-    for budget, context, reason in (
-        (Budget(max_input_bytes=size), None, "success"),
-        (Budget(max_input_bytes=size - 1), None, "invalid_request:ticket"),
-        (Budget(), tight, "invalid_request:ticket"),
-    ):
+    for budget, context in ((Budget(max_input_bytes=size - 1), None), (Budget(), tight)):
         result = run(triage(budget=budget), TICKET, mode, context=context)
-        assert result["stop_reason"] == reason
+        assert result["stop_reason"] == "invalid_request:ticket"
     assert result["details"]["given"] == f"more than {size - 1} bytes (max_input_bytes)"
-
-
-def test_a_replay_does_not_guess_an_input_that_was_too_large_to_keep():
-    """Under a budget that would let it in, nobody knows what it was."""
-    kept = InMemoryRecorder()
-    triage(budget=Budget(max_input_bytes=1), recorder=kept).invoke(TICKET)
-    with pytest.raises(NotRecorded, match="ticket was refused and not kept, and max_input_bytes was 1"):
-        replay(triage(), kept.runs[0])

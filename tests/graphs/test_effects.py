@@ -5,7 +5,7 @@ import random
 import sqlite3
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from threading import Barrier, Event
 
@@ -30,7 +30,6 @@ from guardgraph import InputError, replay, sql_store
 from guardgraph.testing import InMemoryRecorder
 
 ASKED = {"batches": BATCHES}
-
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
@@ -58,9 +57,7 @@ def test_a_kill_at_any_moment_doubles_no_payment(tmp_path):
 
 
 WAYS = {
-    "sync": {"durability": "sync"},
-    "async": {"durability": "async"},
-    "exit": {"durability": "exit"},
+    **{durability: {"durability": durability} for durability in ("sync", "async", "exit")},
     "awaited": {"mode": "ainvoke", "durability": "exit"},
     "inside": {"inside": True},
     "inside async": {"inside": True, "durability": "async"},
@@ -99,17 +96,17 @@ def _die_in(bank, at):
     return pay
 
 
-def _kill_at(bank, at):
+def _resume(bank, at, pay=None, **how):
+    """Return the result of a run that was killed in a payment, and goes on with what is given here."""
     saver = InMemorySaver()
     with pytest.raises(Killed):
         payments(_die_in(bank, at), checkpointer=saver).invoke(ASKED, THREAD)
-    return saver
+    return payments(pay or bank.pay, checkpointer=saver, **how).invoke(None, THREAD)
 
 
 def test_a_kill_during_a_write_ends_as_effect_unknown(bank):
     """Nobody knows whether the bank went on; the details have the key to ask it by."""
-    saver = _kill_at(bank, 30)
-    result = payments(bank.pay, checkpointer=saver).invoke(None, THREAD)
+    result = _resume(bank, 30)
     assert (result["stop_reason"], result["phase"], result["path"][-1]) == ("effect_unknown:pay", "pay", "stop_effect")
     kept = result["details"]["kept"]
     assert (kept["tool"], kept["node"], kept["visit"], kept["number"]) == ("pay", "pay", 1, 1)
@@ -117,17 +114,13 @@ def test_a_kill_during_a_write_ends_as_effect_unknown(bank):
     assert bank.amounts == [30, 40]
 
 
-def test_an_idempotent_tool_is_called_again_with_the_same_key(bank):
-    saver = _kill_at(bank, 40)
-    result = payments(bank.pay_once, checkpointer=saver, idempotent=True).invoke(None, THREAD)
+def test_what_came_of_a_write_is_found_out_by_its_key(bank, tmp_path):
+    """An idempotent tool is called again with it; `reconcile` is asked by it, and its outcome is the receipt."""
+    result = _resume(bank, 40, bank.pay_once, idempotent=True)
     assert (result["stop_reason"], bank.amounts) == ("success", [30, 40, 50])
-
-
-def test_a_tool_that_can_say_what_came_of_a_write_is_asked(bank):
-    """`reconcile` finds the payment by its key, and its outcome is the receipt."""
-    saver = _kill_at(bank, 40)
-    result = payments(bank.pay, checkpointer=saver, reconcile=bank.reconcile).invoke(None, THREAD)
-    assert (result["stop_reason"], bank.amounts) == ("success", [30, 40, 50])
+    other = Bank(tmp_path / "other.txt")
+    result = _resume(other, 40, reconcile=other.reconcile)
+    assert (result["stop_reason"], other.amounts) == ("success", [30, 40, 50])
     assert result["payments"] == ["paid 30", "paid 40", "paid 50"]
 
 
@@ -140,23 +133,32 @@ def test_where_reconcile_does_not_know_nobody_knows(said, bank):
             raise said
         return said
 
-    saver = _kill_at(bank, 30)
-    result = payments(bank.pay, checkpointer=saver, reconcile=reconcile).invoke(None, THREAD)
+    result = _resume(bank, 30, reconcile=reconcile)
     assert (result["stop_reason"], bank.amounts.count(30)) == ("effect_unknown:pay", 1)
     assert ("reconcile" in result["details"]) is (said is not None)
 
 
-def test_another_request_at_the_same_place_is_unknown(bank):
-    """What was asked for is not what would be asked for now: neither is made."""
-    saver = _kill_at(bank, 30)
+def _pay_once(bank, amount, tool="pay"):
+    """Return a body that makes one payment, whatever is asked for."""
 
-    def other(state, run):
-        outcome = yield gg.Call("tool", bank.pay, {"amount": 31}, effect="write", tool="pay", idempotent=True)
+    def body(state, run):
+        [outcome] = yield [gg.Call("tool", bank.pay, {"amount": amount}, effect="write", tool=tool)]
         return {"raw_payments": [outcome.packed()]}
 
-    result = payments(bank.pay, checkpointer=saver, body=other).invoke(None, THREAD)
-    assert (result["stop_reason"], result["details"]["cause"]) == ("effect_unknown:pay", "another_request")
-    assert bank.amounts == [30]
+    return body
+
+
+@pytest.mark.parametrize(
+    ("at", "amount", "cause", "made"), [(30, 31, "another_request", [30]), (40, 30, "not_asked_again", [30, 40])]
+)
+def test_a_node_does_not_go_on_past_a_write_that_nobody_knows_of(at, amount, cause, made, bank):
+    """What is asked for now may be another request, or less than before: what was begun is no secret, and unknown."""
+    recorder = InMemoryRecorder()
+    given = {"body": _pay_once(bank, amount), "recorder": recorder}
+    result = _resume(bank, at, **given)
+    assert (result["stop_reason"], result["details"]["cause"]) == ("effect_unknown:pay", cause)
+    assert bank.amounts == made
+    assert replay(payments(bank.pay, **given), json.loads(json.dumps(recorder.runs[0]))) == result
 
 
 def test_a_write_that_outlasts_its_time_is_unknown(bank):
@@ -173,10 +175,8 @@ def test_a_tool_that_asks_a_person_is_called_again(bank):
         return bank.pay(request, idempotency_key)
 
     graph = payments(asking, checkpointer=InMemorySaver(), recorder=InMemoryRecorder())
-    shown = graph.invoke({"batches": [[30]]}, THREAD)
-    assert (shown["status"], bank.amounts) == ("waiting", [])
-    result = graph.invoke(Command(resume="yes"), THREAD)
-    assert (result["stop_reason"], bank.amounts) == ("success", [30])
+    assert (graph.invoke({"batches": [[30]]}, THREAD)["status"], bank.amounts) == ("waiting", [])
+    assert (graph.invoke(Command(resume="yes"), THREAD)["stop_reason"], bank.amounts) == ("success", [30])
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -186,8 +186,7 @@ def test_without_anything_that_keeps_it_no_write_is_made(mode, bank):
             pass
 
     for recorder in (None, Endings()):
-        graph = payments(bank.pay, recorder=recorder)
-        result = run(graph, ASKED, mode)
+        result = run(payments(bank.pay, recorder=recorder), ASKED, mode)
         assert (result["stop_reason"], result["path"][-1]) == ("effect_unrecordable:pay", "stop_effect")
     assert bank.amounts == []
 
@@ -203,14 +202,11 @@ def test_a_recorder_or_a_checkpointer_that_fails_keeps_back_the_write(bank):
                 raise ConnectionError("the database is away")
             super().put_writes(config, writes, task_id, task_path)
 
-    failing = [{"recorder": Full()}, {"recorder": Full(), "checkpointer": InMemorySaver()}, {"checkpointer": Away()}]
-    for keeping in failing:
+    full, both = {"recorder": Full()}, {"recorder": Full(), "checkpointer": InMemorySaver()}
+    for keeping, error in ((full, "OSError"), (both, "OSError"), ({"checkpointer": Away()}, "ConnectionError")):
         result = payments(bank.pay, **keeping).invoke(ASKED, THREAD)
-        assert result["stop_reason"] == "effect_unrecordable:pay"
-        assert result["details"].get("recorder", result["details"].get("checkpointer"))["type"] in (
-            "OSError",
-            "ConnectionError",
-        )
+        [why] = [result["details"][name] for name in ("recorder", "checkpointer") if name in result["details"]]
+        assert (result["stop_reason"], why["type"]) == ("effect_unrecordable:pay", error)
     assert bank.amounts == []
 
 
@@ -266,70 +262,39 @@ def test_tools_of_langchain_find_the_key_in_their_configuration(kind, mode, bank
     target = tool(pay) if kind == "tool" else RunnableLambda(lambda request, config: pay(request["amount"], config))
     graph = payments(target, checkpointer=InMemorySaver(), recorder=recorder)
     result = run(graph, ASKED, mode, config=THREAD)
-    assert result["stop_reason"] == "success", result.get("details")
     keys = [write["key"] for line in result["timeline"] for write in line.get("effects", ())]
     assert keys == seen == [call["key"] for call in recorder.runs[0]["calls"]]
-    assert len(set(keys)) == 3
+    assert (result["stop_reason"], len({*keys})) == ("success", 3)
 
 
-def test_a_node_does_not_go_on_past_a_write_that_nobody_knows_of(bank):
-    """A policy may ask for less when the run is resumed; what was begun under the one before is no secret."""
-    saver = _kill_at(bank, 40)
-
-    def first_only(state, run):
-        [outcome] = yield [gg.Call("tool", bank.pay, {"amount": 30}, effect="write", tool="pay")]
-        return {"raw_payments": [outcome.packed()]}
-
-    recorder = InMemoryRecorder()
-    graph = payments(bank.pay, body=first_only, checkpointer=saver, recorder=recorder)
-    result = graph.invoke(None, THREAD)
-    assert (result["stop_reason"], result["details"]["cause"]) == ("effect_unknown:pay", "not_asked_again")
-    assert bank.amounts == [30, 40]
-    assert replay(graph, json.loads(json.dumps(recorder.runs[0]))) == result
-
-
-RECORDERS = {
-    "file": lambda folder: FileRecorder(folder / "runs.txt"),
-    "store": lambda folder: sql_store(f"sqlite:///{folder}/runs.db", timeout=60),
-}
-
-
-@pytest.mark.parametrize("kept", RECORDERS)
+@pytest.mark.parametrize("kept", ["file", "store"])
 def test_two_who_resume_at_once_pay_once(kept, bank, tmp_path):
     """Both keep their intent before they look, so one of them sees the other's: with a recorder, on any thread."""
-    recorder = RECORDERS[kept](tmp_path)
+    file = tmp_path / "runs"
+    recorder = FileRecorder(file) if kept == "file" else sql_store(f"sqlite:///{file}", timeout=60)
     results = []
+
+    def ask(pay):
+        return payments(pay, recorder=recorder).invoke({"batches": [[30]]}, on_thread(request_key="r1"))["stop_reason"]
 
     def slow(request, idempotency_key):
         if not results:
             results.append(None)
-            again = payments(bank.pay, recorder=recorder).invoke({"batches": [[30]]}, on_thread(request_key="r1"))
-            results.append(again)
+            results.append(ask(bank.pay))
         return bank.pay(request, idempotency_key)
 
-    first = payments(slow, recorder=recorder).invoke({"batches": [[30]]}, on_thread(request_key="r1"))
-    assert (first["stop_reason"], results[1]["stop_reason"], bank.amounts) == ("success", "effect_unknown:pay", [30])
+    assert (ask(slow), results[1], bank.amounts) == ("success", "effect_unknown:pay", [30])
 
 
-@contextmanager
-def _open_savers(kind, server, folder):
-    """Yield a function that opens a checkpointer of one place, as another process would."""
-    opened = ExitStack()
-    shared = InMemorySaver()
-
-    def open_saver():
-        if kind == "memory":
-            return shared
-        if kind == "sqlite":
-            file = sqlite3.connect(folder / "checkpoints.db", check_same_thread=False, timeout=60)
-            return SqliteSaver(opened.enter_context(closing(file)))
-        given = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
-        saver = PostgresSaver(opened.enter_context(psycopg.connect(server, **given)))
-        saver.setup()
-        return saver
-
-    with opened:
-        yield open_saver
+def _open_saver(kind, server, folder, opened):
+    """Open a checkpointer of one place, as another process would."""
+    if kind == "sqlite":
+        file = sqlite3.connect(folder / "checkpoints.db", check_same_thread=False, timeout=60)
+        return SqliteSaver(opened.enter_context(closing(file)))
+    given = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    saver = PostgresSaver(opened.enter_context(psycopg.connect(server, **given)))
+    saver.setup()
+    return saver
 
 
 def _wait_for_approval(saver, thread, desk):
@@ -343,15 +308,16 @@ def _wait_for_approval(saver, thread, desk):
 def test_one_approval_pays_once_however_many_resume_at_once(kind, server, tmp_path):
     """With a checkpointer alone: 0.9 paid up to six times, as each kept its intent beside a checkpoint of its own."""
     for number in range(4):
-        desk, all_here = Desk(), Barrier(6)
-        with _open_savers(kind, server, tmp_path) as open_saver:
-            config, answer = _wait_for_approval(open_saver(), f"{kind}{number}", desk)
+        desk, all_here, shared = Desk(), Barrier(6), InMemorySaver()
+        with ExitStack() as opened:
+            savers = [shared if kind == "memory" else _open_saver(kind, server, tmp_path, opened) for _ in range(6)]
+            config, answer = _wait_for_approval(savers[0], f"{kind}{number}", desk)
 
             def resume(graph, config=config, answer=answer, all_here=all_here):
                 all_here.wait(60)
                 return graph.invoke(answer, config)["stop_reason"]
 
-            graphs = [desk_graph(planning(), desk, checkpointer=open_saver()) for _ in range(6)]
+            graphs = [desk_graph(planning(), desk, checkpointer=saver) for saver in savers]
             with ThreadPoolExecutor(6) as pool:
                 reasons = Counter(pool.map(resume, graphs))
         assert desk.made.count(STOLEN) <= 1
@@ -383,25 +349,18 @@ def test_whoever_resumed_earlier_and_comes_later_pays_nothing(died):
     assert (desk.made.count(STOLEN), reason) == (1, "effect_unknown:send_money" if died else "success")
 
 
-BREACHES = {
-    "undeclared": ({"effects": None}, "yielded a write by 'pay'; declared effects: none"),
-    "another tool": ({"effects": ["pay"], "tool_name": "steal"}, "yielded a write by 'steal'; declared effects: pay"),
-}
-
-
-@pytest.mark.parametrize("name", BREACHES)
-def test_a_write_that_its_node_does_not_declare_closes_the_run(name, bank):
-    given, message = BREACHES[name]
-
-    def body(state, run):
-        effect, tool = given.get("effect", "write"), given.get("tool_name", "pay")
-        outcome = yield gg.Call("tool", bank.pay, {"amount": 30}, effect=effect, tool=tool)
-        return {"raw_payments": [outcome.packed()]}
-
-    result = payments(bank.pay, body=body, effects=given["effects"], checkpointer=InMemorySaver()).invoke(ASKED, THREAD)
-    assert result["stop_reason"] == "guard_error:pay"
+@pytest.mark.parametrize(
+    ("effects", "tool", "message"),
+    [
+        (None, "pay", "yielded a write by 'pay'; declared effects: none"),
+        (["pay"], "steal", "yielded a write by 'steal'; declared effects: pay"),
+    ],
+)
+def test_a_write_that_its_node_does_not_declare_closes_the_run(effects, tool, message, bank):
+    body = _pay_once(bank, 30, tool)
+    result = payments(bank.pay, body=body, effects=effects, checkpointer=InMemorySaver()).invoke(ASKED, THREAD)
+    assert (result["stop_reason"], bank.amounts) == ("guard_error:pay", [])
     assert message in result["details"]["message"]
-    assert bank.amounts == []
 
 
 def _pay_what_was_read(bank, state, run):
@@ -468,4 +427,4 @@ def test_a_request_key_is_its_callers_own(bank):
         context = {"caller": {"tenant": "acme", "user": user}}
         assert graph.invoke(ASKED, {"configurable": {"request_key": "r1"}}, context=context)["status"] == "ok"
     assert bank.amounts == [30, 40, 50] * 2
-    assert len({key for item in recorder.runs for key in [call.get("key") for call in item["calls"]] if key}) == 6
+    assert len({call["key"] for item in recorder.runs for call in item["calls"] if "key" in call}) == 6

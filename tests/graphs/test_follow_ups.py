@@ -4,7 +4,7 @@ import asyncio
 import json
 
 import pytest
-from cli_runs import empty_folder
+from cli_runs import empty_folder, refused
 from cli_runs import run as command
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompt_values import ChatPromptValue
@@ -34,10 +34,9 @@ def ask(graph, given=FOLLOWING, **kwargs):
     return check_result(RAG_REASONS, graph.invoke(given, **kwargs))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("history", "field"),
     [
-        ("What SLA?", "history"),
         (["What SLA?"], "history.0"),
         ([*BEFORE, {"role": "system", "content": "Be brief."}], "history.2.role"),
         ([{"role": "user", "content": ["What?"]}], "history.0.content"),
@@ -46,13 +45,7 @@ def ask(graph, given=FOLLOWING, **kwargs):
 def test_a_history_that_is_none_is_refused_by_place(history, field):
     """Before anybody is asked, with what was given and what is allowed."""
     result = ask(create_rag_agent(ScriptedChatModel()), {"question": "Why?", "history": history})
-    assert result["stop_reason"] == f"invalid_request:{field}"
-    assert result["details"]["allowed"]
-
-
-def conversation(given):
-    turns = "\n".join(f"{turn['role']}: {turn['content']}" for turn in given["history"])
-    return f"{turns}\n\nQuestion: {given['question']}"
+    assert (result["stop_reason"], bool(result["details"]["allowed"])) == (f"invalid_request:{field}", True)
 
 
 @pytest.mark.parametrize(
@@ -74,18 +67,15 @@ def test_planner_and_answerer_are_shown_the_rewritten_question(mode):
     model = ScriptedChatModel({"question": STANDALONE}, INTENT, ANSWER)
     result = check_result(RAG_REASONS, run(create_rag_agent(model), FOLLOWING, mode))
     shown = [call.messages[1].content for call in model.calls]
-    assert shown[0] == conversation(FOLLOWING)
+    turns = f"user: {PLAN_QUESTION}\nassistant: {BEFORE[1]['content']}"
+    assert shown[0] == f"{turns}\n\nQuestion: {FOLLOWING['question']}"
     assert [text.rpartition("Question: ")[2] for text in shown[1:]] == [STANDALONE] * 2
     assert result["path"][:4] == ["request_guard", "condense", "question_guard", "plan"]
-    assert result["asked_question"] == {"own": FOLLOWING["question"], "standalone": STANDALONE}
-    first = {key: result["trace"][0][key] for key in ("phase", "turns", "turns_left_out")}
-    assert first == {"phase": "condense", "turns": 2, "turns_left_out": 0}
-    told = result["history"][0]
-    assert (told["action"], told["question"], told["standalone_question"]) == (
-        "condense_question",
-        FOLLOWING["question"],
-        STANDALONE,
-    )
+    own, told = FOLLOWING["question"], result["history"][0]
+    assert result["asked_question"] == {"own": own, "standalone": STANDALONE}
+    assert {"phase": "condense", "turns": 2, "turns_left_out": 0}.items() <= result["trace"][0].items()
+    shown = {"action": "condense_question", "question": own, "standalone_question": STANDALONE}
+    assert shown.items() <= told.items()
     assert told["prompt"].startswith("rag_condense@")
 
 
@@ -113,11 +103,6 @@ def test_the_users_words_license_and_nobody_elses(role, said, standalone, reason
 P1 = "What is the P1 first response target"
 CONDENSED = [
     (PLAN_QUESTION, "And for P1 incidents?", "What SLA applies to enterprise plan for P1 incidents?"),
-    (
-        "What does the standard plan cost?",
-        "What about trials?",
-        "What about trials (What does the standard plan cost)?",
-    ),
     (f"{P1}?", "And on the standard plan?", f"{P1} on the standard plan?"),
     ("What is SSO?", "Who wrote Hamlet?", "Who wrote Hamlet?"),
     ("Was gilt für P1?", "Und für den Standard-Tarif?", "Was gilt für P1 für den Standard-Tarif?"),
@@ -135,15 +120,13 @@ def test_the_offline_condenser(before, question, standalone):
 def test_the_command_reads_a_history(here):
     """A line of JSON for each turn; it prints the question as it was asked and as it was read, or the wrong line."""
     talk, asked = here / "talk.jsonl", ("rag", FOLLOWING["question"], "--history", "talk.jsonl")
+    assert "cannot be read" in refused(command(*asked))
     for wrong, said in (
-        (None, "cannot be read"),
         ("What SLA?", "line 1: not JSON"),
         ('{"role": "tool", "content": "x"}', "line 1.role: user or assistant is required; given: tool"),
     ):
-        if wrong is not None:
-            talk.write_text(wrong, encoding="utf-8")
-        done = command(*asked)
-        assert (done.exit_code, said in done.stderr, "Traceback" in done.stderr) == (2, True, False)
+        talk.write_text(wrong, encoding="utf-8")
+        assert said in refused(command(*asked))
     talk.write_text("\n".join([*map(json.dumps, BEFORE), ""]), encoding="utf-8")
     done = command(*asked)
     assert done.exit_code == 0, done.stderr
@@ -163,11 +146,8 @@ def test_a_stopped_run_is_a_message_that_says_so():
     told = message.response_metadata
     assert (told["status"], told["stop_reason"], told["phase"]) == ("stopped", "max_seconds", "plan")
     model = ScriptedChatModel({"question": STANDALONE}, INTENT, ANSWER)
-    MessagesAgent(create_rag_agent(model)).invoke(
-        [("human", PLAN_QUESTION), message, ("human", "And for P1 incidents?")]
-    )
-    [turn] = BEFORE[:1]
-    assert model.calls[0].messages[1].content.startswith(f"user: {turn['content']}\n\nQuestion: ")
+    MessagesAgent(create_rag_agent(model)).invoke([("human", PLAN_QUESTION), message, ("human", "And for P1?")])
+    assert model.calls[0].messages[1].content.startswith(f"user: {PLAN_QUESTION}\n\nQuestion: ")
 
 
 @pytest.mark.parametrize(
@@ -186,10 +166,8 @@ def test_a_stopped_run_is_a_message_that_says_so():
 def test_what_is_no_conversation_is_refused(messages, said):
     with pytest.raises(InputError, match=said):
         MessagesAgent(create_rag_agent()).invoke(messages)
-    for given, field in (
-        ((5,), "agent"),
-        ((create_research_agent(),), "agent"),
-        ((create_rag_agent(), " "), "stopped"),
-    ):
-        with pytest.raises(ConfigurationError, match=f"^{field}: "):
-            MessagesAgent(given[0], **({"stopped": given[1]} if given[1:] else {}))
+    for given in (5, create_research_agent()):
+        with pytest.raises(ConfigurationError, match=r"^agent: "):
+            MessagesAgent(given)
+    with pytest.raises(ConfigurationError, match=r"^stopped: "):
+        MessagesAgent(create_rag_agent(), stopped=" ")

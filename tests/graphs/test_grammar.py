@@ -3,15 +3,12 @@
 from contextlib import suppress
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command, Send, interrupt
-from runs import MODES, THREAD, check_result, content, run
+from runs import MODES, check_result, content, run
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import NotRecorded, replay
 from guardgraph.grammar import Call, Outcome, Pass, Step, Stop
-from guardgraph.testing import InMemoryRecorder
 
 
 def closed(node, body, mode="invoke"):
@@ -40,25 +37,32 @@ class Mute(Exception):
 
 WORKING = ["label", "lookup"]
 GUARDS = ["request_guard", "label_guard", "duty_guard"]
+RAISED = [
+    KeyError("key"),
+    RecursionError(),
+    MemoryError(),
+    StopIteration(3),
+    TimeoutError(),
+    Mute(),
+    GraphInterrupt(()),
+]
+PARENT = ParentCommand(Command(goto="routed", graph=Command.PARENT))
 
 
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("node", [*GUARDS, *WORKING])
-def test_a_body_that_raises_closes_the_run(node, mode):
-    details = closed(node, raising(KeyError("key")), mode)
-    assert details.pop("at")["file"] == "test_grammar.py"
-    assert details == {"type": "KeyError", "message": "'key'"}
-
-
-@pytest.mark.paired
 @pytest.mark.parametrize(
-    "error", [KeyError("task"), RecursionError(), MemoryError(), StopIteration(3), TimeoutError(), Mute()], ids=repr
+    ("node", "error"),
+    [
+        *((node, RAISED[0]) for node in [*GUARDS, *WORKING]),
+        *(("label_guard", error) for error in [*RAISED[1:], PARENT]),
+    ],
 )
-@pytest.mark.parametrize("node", ["label_guard", "lookup"])
-def test_no_exception_of_a_body_escapes(node, error):
-    """Whatever a body raises, even a full stack or memory, the run ends closed."""
-    assert closed(node, raising(error))["type"] == type(error).__name__
+def test_no_exception_of_a_body_escapes(node, error, mode):
+    """Whatever a body raises, even a full stack or memory or control flow of LangGraph's, the run ends closed."""
+    details = closed(node, raising(error), mode)
+    assert (details["type"], details["at"]["file"]) == (type(error).__name__, "test_grammar.py")
+    assert error is not RAISED[0] or details["message"] == "'key'"
 
 
 @pytest.mark.paired
@@ -95,10 +99,7 @@ def test_a_node_writes_only_what_it_declared(node, returned, message):
         (Pass({"accepted_label": "\ud800"}, "lookup"), "wrote a text with lone surrogates or U+0000"),
         (Pass({"accepted_label": {"bug"}}, "lookup"), "wrote a set to accepted_label; a state is plain JSON"),
         (Pass({}, "lookup", (Step({"phase": "label"}, {}), "step")), "'str' object has no attribute 'trace'"),
-        (
-            Pass({}, "lookup", (Step({"phase": "label"}, "told"),)),
-            "completed a step whose trace or history is no object",
-        ),
+        (Pass({}, "lookup", (Step({"phase": "label"}, "told"),)), "completed a step whose trace or history is no "),
     ],
 )
 def test_a_guard_leaves_only_by_a_pass_or_a_stop(returned, message):
@@ -109,15 +110,9 @@ def test_a_guard_leaves_only_by_a_pass_or_a_stop(returned, message):
 @pytest.mark.parametrize(
     "stop",
     [
-        Stop("invalid_lable"),
-        Stop("desk_denied:bug"),
-        Stop("max_seconds", phase="nowhere"),
-        Stop("llm_timeout", phase="lookup"),
-        Stop("invalid_label", unknown_key=1),
-        Stop("invalid_label", run_id="forged"),
-        Stop(None),
-        Stop(["invalid_label"]),
-        Stop("success"),
+        *(Stop(reason) for reason in ("invalid_lable", "desk_denied:bug", None, ["invalid_label"], "success")),
+        *(Stop("max_seconds", phase="nowhere"), Stop("llm_timeout", phase="lookup")),
+        *(Stop("invalid_label", unknown_key=1), Stop("invalid_label", run_id="forged")),
     ],
     ids=repr,
 )
@@ -128,75 +123,63 @@ def test_a_stop_must_be_in_the_catalogue_and_in_the_declaration(stop):
     assert details["message"].startswith("raised Stop(")
 
 
-@pytest.mark.parametrize("node", [*GUARDS, "label_guard"])
-def test_a_guard_makes_no_calls(node):
-    """A guard decides on what it has; one that yields a Call closes the run, and nothing is called."""
-    called = []
+@pytest.mark.parametrize("node", WORKING)
+def test_a_working_node_can_refuse(node):
+    """A Stop raised before a call is carried out by the guard behind, and nothing is called."""
+    reason, guard = {"label": ("invalid_label", "label_guard"), "lookup": ("desk_denied:bug", "duty_guard")}[node]
+    result = check_result(REASONS, triage(bodies={node: raising(Stop(reason))}).invoke(TICKET))
+    assert (result["stop_reason"], result["path"][-2]) == (reason, guard)
+
+
+def test_a_stop_that_its_node_does_not_declare_closes_the_run():
+    result = triage(bodies={"lookup": raising(Stop("invalid_label", phase="lookup"))}).invoke(TICKET)
+    assert result["stop_reason"] == "guard_error:duty_guard"
+    assert "raised Stop('invalid_label'" in result["details"]["message"]
+
+
+def yielding(*yielded):
+    """Return a body that yields one after another."""
 
     def body(state, run):
-        yield Call("tool", called.append, {})
-        return Pass()
+        for each in yielded:
+            last = yield each
+        return last
 
-    assert closed(node, body)["message"] == "returned a generator; a guard returns a Pass or raises a Stop"
-    assert called == []
+    return body
+
+
+CALLED = []
+ASK, USE = Call("proposer", CALLED.append, {"ticket": "x"}), Call("tool", CALLED.append, {})
 
 
 @pytest.mark.paired
 @pytest.mark.parametrize(
     ("node", "yielded", "message"),
     [
-        ("label", "ask", "yielded a str; this node may yield Calls of a proposer"),
-        ("label", Call("tool", print, {}), "yielded a Call of a tool; this node may yield Calls of a proposer"),
-        ("lookup", Command(goto="routed"), "yielded a Command; this node may yield Calls of a tool"),
-        ("lookup", Call("proposer", print, {}), "yielded a Call of a proposer; this node may yield Calls of a tool"),
+        ("label", ["ask"], "yielded a str; this node may yield Calls of a proposer"),
+        ("label", [USE], "yielded a Call of a tool; this node may yield Calls of a proposer"),
+        ("label", [ASK, ASK], "asked twice; a propose node makes one call at most"),
+        ("lookup", [Command(goto="routed")], "yielded a Command; this node may yield Calls of a tool"),
+        ("lookup", [ASK], "yielded a Call of a proposer; this node may yield Calls of a tool"),
+        *((node, [USE], "returned a generator; a guard returns a Pass or raises a Stop") for node in GUARDS),
     ],
 )
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_a_body_yields_calls_of_its_own_kind_only(node, yielded, message, mode):
-    """Propose nodes ask proposers, act nodes use tools; anything else that is yielded closes the run."""
-
-    def body(state, run):
-        yield yielded
-
-    assert closed(node, body, mode)["message"] == message
+    """A propose node asks a proposer once, act nodes use tools, guards decide on what they have."""
+    CALLED.clear()
+    assert closed(node, yielding(*yielded), mode)["message"] == message
+    assert len(CALLED) == (len(yielded) > 1)
 
 
-def test_a_propose_node_makes_one_call():
-    asked = []
-
-    def body(state, run):
-        call = Call("proposer", asked.append, {"ticket": "x"})
-        yield call
-        yield call
-
-    assert closed("label", body)["message"] == "asked twice; a propose node makes one call at most"
-    assert len(asked) == 1
-
-
-@pytest.mark.parametrize("written", [{"label": "bug"}, 7, None, ["bug"]])
-def test_a_proposal_is_kept_as_text(written):
-    message = closed("label", lambda state, run: {"proposed_label": written})["message"]
-    assert message == f"wrote a {type(written).__name__} to proposed_label; a proposal is kept as JSON text"
-
-
-@pytest.mark.parametrize("text", ["", "bug", '["value"]', '["value", 1, {}, 4]', "[[], 1]", "null", "\ud800"])
-def test_a_raw_channel_that_holds_no_packed_outcome_closes_the_run(text):
-    result = check_result(REASONS, triage(bodies={"label": lambda state, run: {"proposed_label": text}}).invoke(TICKET))
+@pytest.mark.parametrize("written", [{"label": "bug"}, None, "", '["value", 1, {}, 4]', "null", "\ud800"])
+def test_a_proposal_is_kept_as_the_text_of_an_outcome(written):
+    result = check_result(
+        REASONS, triage(bodies={"label": lambda state, run: {"proposed_label": written}}).invoke(TICKET)
+    )
     assert result["stop_reason"].startswith("guard_error:label")
-
-
-@pytest.mark.parametrize("node", WORKING)
-def test_a_working_node_can_refuse(node):
-    """A Stop raised before a call is carried out by the guard behind, and nothing is called."""
-    reason = {"label": "invalid_label", "lookup": "desk_denied:bug"}[node]
-    result = check_result(REASONS, triage(bodies={node: raising(Stop(reason))}).invoke(TICKET))
-    assert result["stop_reason"] == reason
-    assert result["path"][-2] == {"label": "label_guard", "lookup": "duty_guard"}[node]
-
-
-@pytest.mark.parametrize("error", [ParentCommand(Command(goto="routed", graph=Command.PARENT)), GraphInterrupt(())])
-def test_control_flow_of_langgraph_cannot_leave_a_guard(error):
-    assert closed("label_guard", raising(error))["type"] == type(error).__name__
+    wrote = f"wrote a {type(written).__name__} to proposed_label; a proposal is kept as JSON text"
+    assert isinstance(written, str) or result["details"]["message"] == wrote
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -205,45 +188,18 @@ def test_an_interrupt_that_nobody_could_resume_closes_the_run(mode):
     assert details["message"] == "interrupted the run, which nobody can resume without a checkpointer"
 
 
-def test_an_answer_counts_in_a_replay_for_what_was_shown():
-    """The recording has the hash of what a body showed: one that shows something else is not what was answered."""
-
-    def asking(shown):
-        return lambda state, run: {"found_duty": Outcome("value", interrupt(shown)).packed()}
-
-    kept = InMemoryRecorder()
-    graph = triage(bodies={"lookup": asking("who?")}, checkpointer=InMemorySaver(), recorder=kept)
-    graph.invoke(TICKET, THREAD)
-    result = graph.invoke(Command(resume="Ada"), THREAD)
-    assert (result["on_duty"], replay(graph, kept.runs[0])) == ("Ada", result)
-    with pytest.raises(NotRecorded, match="its body shows something else than what was answered"):
-        replay(triage(bodies={"lookup": asking("where?")}), kept.runs[0])
-
-
 def test_what_a_body_does_to_its_view_stays_in_its_view():
     """Changing a validated value in place is a write that was not declared; it reaches nobody."""
-
-    def check(state, run):
-        return Pass({"task": {"text": state["ticket"]}})
 
     def ask(state, run):
         state["task"]["text"] = "forged"
         state.clear()
         return {"proposed_label": Outcome("value", {"label": "spam"}).packed()}
 
-    def label_guard(state, run):
-        return Pass({"accepted_label": "spam"}, "spam")
-
-    graph = triage(bodies={"request_guard": check, "label": ask, "label_guard": label_guard})
+    graph = triage(bodies={"request_guard": lambda state, run: Pass({"task": {"text": "?"}}), "label": ask})
     last = list(graph.stream(TICKET, stream_mode="values"))[-1]
-    assert last["task"] == {"text": TICKET["ticket"]}
+    assert last["task"] == {"text": "?"}
     assert last["path"] == ["request_guard", "label", "label_guard", "spam"]
-
-
-def test_a_stop_that_its_node_does_not_declare_closes_the_run():
-    result = triage(bodies={"lookup": raising(Stop("invalid_label", phase="lookup"))}).invoke(TICKET)
-    assert result["stop_reason"] == "guard_error:duty_guard"
-    assert "raised Stop('invalid_label'" in result["details"]["message"]
 
 
 @pytest.mark.parametrize(

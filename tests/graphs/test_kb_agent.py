@@ -4,6 +4,7 @@ import pytest
 from test_kb_ingest import write
 
 from guardgraph import ConfigurationError, KnowledgeBase, RagPolicy, create_rag_agent
+from guardgraph.testing import scripted_tool
 
 QUESTION = {"question": "How many days does a refund take?"}
 CALLER = {"tenant": "acme", "user": "u-17", "groups": ["support"]}
@@ -36,57 +37,44 @@ def test_the_agent_answers_whom_a_document_is_for(base, how):
     assert (base.path.parent / "docs" / "billing" / "refunds.md").read_text()[start:end] == "A refund takes 14 days."
 
 
-def shown_sources(agent_of, caller):
-    """Which sources a planner is shown in a run of a caller, and how it ends."""
-    seen = []
-
-    def plan(view):
-        seen.append(view["available_sources"])
-        return {"kind": "retrieve", "query": view["question"]}
-
-    result = agent_of(plan).invoke(QUESTION, context=caller and {"caller": caller})
-    return seen[0], result
+@pytest.fixture
+def planner():
+    """A planner that keeps what it is shown."""
+    return scripted_tool(lambda view: {"kind": "retrieve", "query": view["question"]}, loop=True)
 
 
-def test_a_running_agent_sees_new_sources(base):
+def test_a_running_agent_sees_new_sources(base, planner):
     """A list that is left out holds what the caller may read in this run: sources that appear, and none of others."""
-    agents = {}
-
-    def agent_of(plan):
-        agents["live"] = create_rag_agent(knowledge_base=base, planner=plan)
-        write(base.path.parent / "docs", {"later/more.md": "# More\n\nA refund of a ticket takes 3 days.\n"})
-        base.add(base.path.parent / "docs", tenant="acme", readers=["group:support"])
-        base.add(base.path.parent / "docs", tenant="globex", readers=["tenant"], name="g")
-        write(base.path.parent / "secret", {"plans/a.md": "# Refund\n\nA refund takes 99 days.\n"})
-        base.add(base.path.parent / "secret", tenant="globex", readers=["user:boss"])
-        return agents["live"]
-
-    sources, result = shown_sources(agent_of, CALLER)
-    assert sources == ["billing", "later"]
+    agent = create_rag_agent(knowledge_base=base, planner=planner)
+    write(base.path.parent / "docs", {"later/more.md": "# More\n\nA refund of a ticket takes 3 days.\n"})
+    base.add(base.path.parent / "docs", tenant="acme", readers=["group:support"])
+    base.add(base.path.parent / "docs", tenant="globex", readers=["tenant"], name="g")
+    write(base.path.parent / "secret", {"plans/a.md": "# Refund\n\nA refund takes 99 days.\n"})
+    base.add(base.path.parent / "secret", tenant="globex", readers=["user:boss"])
+    result = agent.invoke(QUESTION, context={"caller": CALLER})
     assert result["path"][:4] == ["request_guard", "list_sources", "sources_guard", "plan"]
     assert result["trace"][0]["requested_sources"] == ["billing", "later"]
     assert result["citations"] == ["billing/refunds.md#refunds.1"]
     assert "plans" not in repr(result)
-    for caller, seen in (({"tenant": "globex", "user": "boss"}, ["billing", "later", "plans"]), (None, [])):
-        assert shown_sources(lambda plan: create_rag_agent(knowledge_base=base, planner=plan), caller)[0] == seen
+    agent.invoke(QUESTION, context={"caller": {"tenant": "globex", "user": "boss"}})
+    agent.invoke(QUESTION)
+    shown = [["billing", "later"], ["billing", "later", "plans"], []]
+    assert [call["available_sources"] for call in planner.calls] == shown
 
 
-def test_lists_narrow_what_the_caller_may_read(base):
+def test_lists_narrow_what_the_caller_may_read(base, planner):
     base.add([{**DOCUMENT, "id": "n", "source": "notes"}], tenant="acme", readers=["tenant"])
     base.add([{**DOCUMENT, "id": "o", "source": "other"}], tenant="globex", readers=["tenant"])
-    listed = RagPolicy(allowed_sources_policy=["billing", "other"])
-    sources, result = shown_sources(
-        lambda plan: create_rag_agent(knowledge_base=base, planner=plan, policy=listed), CALLER
-    )
-    assert (sources, result["trace"][0]["requested_sources"]) == (["billing"], ["billing"])
-    agent = create_rag_agent(knowledge_base=base)
-    context = {"caller": CALLER, "policy": {"allowed_sources_execution": ["notes", "other"]}}
-    assert agent.invoke(QUESTION, context=context)["trace"][0]["requested_sources"] == ["notes"]
-    greedy = create_rag_agent(
-        knowledge_base=base, planner=lambda view: {"kind": "retrieve", "query": "refund", "sources": ["other"]}
-    )
-    result = greedy.invoke(QUESTION, context={"caller": CALLER})
-    assert result["stop_reason"] == "invalid_intent:source_not_allowed:other"
+
+    def ask(policy=None, execution=None, **parts):
+        context = {"caller": CALLER, "policy": {"allowed_sources_execution": execution} if execution else {}}
+        return create_rag_agent(knowledge_base=base, policy=policy, **parts).invoke(QUESTION, context=context)
+
+    listed = ask(RagPolicy(allowed_sources_policy=["billing", "other"]), planner=planner)
+    assert planner.calls[0]["available_sources"] == listed["trace"][0]["requested_sources"] == ["billing"]
+    assert ask(execution=["notes", "other"])["trace"][0]["requested_sources"] == ["notes"]
+    greedy = ask(planner=lambda view: {"kind": "retrieve", "query": "refund", "sources": ["other"]})
+    assert greedy["stop_reason"] == "invalid_intent:source_not_allowed:other"
 
 
 def test_a_base_that_lists_nonsense_stops_the_run(base):

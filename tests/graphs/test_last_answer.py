@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from recorded_runs import Kept
 from runs import check_result
-from searched_worlds import HOSTS, OPEN, TEXTS, Searched, asked, gaps_of, searching_agent
+from searched_worlds import HOSTS, OPEN, TEXTS, Searched, asked, searching_agent
 
 from guardgraph import (
     ConfigurationError,
@@ -33,11 +33,7 @@ ANSWER = "Ann is in room 4. The others were not looked up."
 
 
 class Rooms:
-    """A planner that looks people up one by one, and a tool; each takes a second.
-
-    Args:
-        last: what it says when nothing can be called any more.
-    """
+    """A planner that looks people up one by one, with something to say at last, and a tool; each takes a second."""
 
     def __init__(self, last: Any = None) -> None:
         self.clock, self.views = ScriptedClock(), list[Any]()
@@ -57,15 +53,8 @@ class Rooms:
         return f"{name} is in room {ROOMS[name]}"
 
     def make(self, *, policy: ToolPolicy = PARTIAL, recorder: Any = None, **budget: Any) -> Any:
-        world = LiveWorld(clock=self.clock)
-        return create_tool_agent(
-            planner=self.plan,
-            tools=[self.look],
-            policy=policy,
-            budget=ToolBudget(**budget),
-            world=world,
-            recorder=recorder,
-        )
+        given = {"policy": policy, "budget": ToolBudget(**budget), "recorder": recorder}
+        return create_tool_agent(planner=self.plan, tools=[self.look], world=LiveWorld(clock=self.clock), **given)
 
 
 def run(rooms: Rooms, context: Any = None, **given: Any) -> Any:
@@ -87,7 +76,7 @@ def test_tools_answer_with_what_they_brought(ended_by: str, budget: Any) -> None
     assert result["answer"] == ANSWER
     assert len(result["tool_calls"]) == 1
     assert (rooms.views[-1]["tools"], rooms.views[-1]["last"]) == ([], ended_by)
-    assert [*result["path"][-5:]] == ["limit_guard", "answer_last", "last_answer_guard", "answer_guard", "answered"]
+    assert result["path"][-5:] == ["limit_guard", "answer_last", "last_answer_guard", "answer_guard", "answered"]
     [ended] = [entry for entry in result["timeline"] if entry.get("verdict") == "limit"]
     assert (ended["to"], ended["reason"]) == ("limit_guard", ended_by)
     again = asyncio.run(Rooms().make(**budget).ainvoke(TASK))
@@ -121,11 +110,9 @@ def test_a_last_answer_that_is_refused_ends_the_run_with_the_limit(last: Any, wh
     result = run(rooms, max_tool_calls=1)
     assert (result["status"], result["stop_reason"]) == ("stopped", "max_tool_calls")
     assert sum("last" in view for view in rooms.views) == 1
-    if why != "max_tool_calls":
-        assert result["details"]["last_answer"]["reason"] == why
+    assert why == "max_tool_calls" or result["details"]["last_answer"]["reason"] == why
     assert [call["value"] for call in result["so_far"]["tool_calls"]] == ["Ann is in room 4"]
-    assert "answer" not in result
-    assert "ended_by" not in result
+    assert not {"answer", "ended_by"} & result.keys()
 
 
 def test_where_nothing_was_brought_the_run_stops_as_without() -> None:
@@ -135,15 +122,12 @@ def test_where_nothing_was_brought_the_run_stops_as_without() -> None:
     assert not any("last" in view for view in rooms.views)
 
 
-def test_every_way_to_the_ending_passes_the_answer_guard() -> None:
+def test_every_way_to_the_ending_passes_the_answer_guard_and_no_act() -> None:
     assert verify(Rooms().make()) == []
     drawn = Rooms().make().get_graph()
     assert {edge.target for edge in drawn.edges if edge.source == "answer_last"} == {"last_answer_guard"}
-    assert "limit_guard" not in Rooms().make(policy=ToolPolicy(rules=READS)).get_graph().nodes
-
-
-def test_a_limit_that_leads_to_an_act_is_refused_as_the_pattern_is_made() -> None:
     agent = Rooms().make(policy=ToolPolicy(rules=READS))
+    assert "limit_guard" not in agent.get_graph().nodes
     settings: Any = {"table": agent.frame.table, "policy": agent.frame.policy, "budget": agent.frame.budget}
     pattern = tool_pattern(planner=Proposer(lambda view: {}, {}), **settings)
     pattern.limit("limit_guard", nodes.run_limit_guard_node, to="plan")
@@ -160,58 +144,34 @@ def test_a_reserve_is_smaller_than_the_budget(budget: Any) -> None:
     assert Rooms().make(policy=ToolPolicy(rules=READS), **budget)
 
 
-def research(
-    gaps: Any, *, clock: ScriptedClock | None = None, texts: Any = TEXTS, policy: Any = None, **given: Any
-) -> Any:
-    rules = OPEN.model_copy(update={"on_limit": "partial", **(policy or {})})
-    world = None if clock is None else LiveWorld(clock=clock)
-    return searching_agent(Searched(texts), gaps, policy=rules, world=world, **given)
-
-
-def late_gaps(clock: ScriptedClock, seconds: float) -> Any:
-    """Make a proposer that takes so long, and proposes one more query."""
+def research(takes: float, *, texts: Any = TEXTS, policy: Any = None, budget: Any = None, **given: Any) -> Any:
+    """Run an agent whose second query comes after so many seconds, beyond its time; return it and the result."""
+    clock, kept = ScriptedClock(), Kept()
 
     def propose(view: Any) -> Any:
-        clock.advance(seconds)
+        clock.advance(takes)
         return {"open": [], "queries": ["beta"]}
 
-    return propose
+    rules = OPEN.model_copy(update={"on_limit": "partial", **(policy or {})})
+    world, limits = LiveWorld(clock=clock), {"max_seconds": 250.0, **(budget or {})}
+    agent = searching_agent(Searched(texts), propose, policy=rules, world=world, recorder=kept, budget=limits, **given)
+    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
+    assert (replay(agent, kept.recordings[-1]), verify(agent)) == (result, [])
+    return result
 
 
 def test_research_ends_with_the_notes_that_were_verified() -> None:
     """Time ends within the second search: the brief says what the first one found."""
-    clock, kept = ScriptedClock(), Kept()
-    limits = {"max_seconds": 206.0, "reserve_seconds": 10.0}
-    agent = research(late_gaps(clock, 196), clock=clock, recorder=kept, budget=limits)
-    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
+    result = research(196, budget={"max_seconds": 206.0, "reserve_seconds": 10.0})
     assert (result["outcome"], result["ended_by"]) == ("grounded_partial", "max_seconds")
     assert "40 litres" in result["answer"]
     assert "limit_guard" in result["path"]
     assert result["queries"][0] == "alpha"
     assert "stopped_because" not in result
-    assert replay(agent, kept.recordings[-1]) == result
-    assert verify(agent) == []
-
-
-def test_a_last_brief_that_its_notes_do_not_bear_out_ends_the_run_with_the_limit() -> None:
-    model_calls: list[Any] = []
-
-    def write(view: Any) -> Any:
-        model_calls.append(view)
-        return {"answer": "It moves 99 litres.", "citations": ["n1"]}
-
-    write.asked_again = True  # type: ignore[attr-defined]
-    agent = research(late_gaps(clock := ScriptedClock(), 245), clock=clock, writer=write, budget={"max_seconds": 250.0})
-    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
-    assert result["stop_reason"] == "max_seconds"
-    assert result["details"]["last_answer"]["reason"] == "invalid_answer:contradicts_source"
-    assert [note["id"] for note in result["so_far"]["notes"]] == ["n1"]
-    assert len(model_calls) == 1
 
 
 def test_notes_that_a_verifier_has_not_judged_are_no_notes() -> None:
-    agent = research(gaps_of(), verifier=scripted_verifier(), model=ScriptedChatModel({}), budget={"max_llm_calls": 3})
-    result = agent.invoke(asked())
+    result = research(0, verifier=scripted_verifier(), model=ScriptedChatModel({}), budget={"max_llm_calls": 3})
     assert result["status"] == "stopped"
     assert "notes" not in result.get("so_far", {})
 
@@ -219,14 +179,7 @@ def test_notes_that_a_verifier_has_not_judged_are_no_notes() -> None:
 def test_conflicting_notes_are_no_last_answer() -> None:
     said = zip(HOSTS, (40, 50), strict=False)
     texts = {f"https://{host}/a": f"Alpha pumps move {number} litres a minute." for host, number in said}
-    required = {"corroboration": "require"}
-    agent = research(
-        late_gaps(clock := ScriptedClock(), 245),
-        clock=clock,
-        texts=texts,
-        policy=required,
-        budget={"max_seconds": 250.0},
-    )
-    result = check_result(RESEARCH_REASONS, agent.invoke(asked()))
-    assert (result["stop_reason"], verify(agent)) == ("max_seconds", [])
+    result = research(245, texts=texts, policy={"corroboration": "require"})
+    assert result["stop_reason"] == "max_seconds"
     assert result["details"]["last_answer"]["reason"] == "conflicting_sources"
+    assert [note["id"] for note in result["so_far"]["notes"]] == ["n1", "n2"]

@@ -65,6 +65,7 @@ def test_what_is_licensed_is_done(mode):
     assert [call["request"] for call in calls] == [hash_licence(**item) for item in (READ, PAY)]
 
 
+LOW = {"amount": {"max": 20}}
 MUTANTS = {
     "the policy list": ("tool_not_allowed_policy:send_money", [[PAY]], {"policy": policy(tools_policy=TOOLS[:1])}),
     "the denied list": ("tool_denied:send_money", [[PAY]], {"policy": policy(denied_tools=("send_money",))}),
@@ -73,7 +74,7 @@ MUTANTS = {
     "an argument's rule": (
         "argument_denied:send_money.amount",
         [[PAY]],
-        {"policy": ruled("send_money", arguments={"amount": {"max": 20}})},
+        {"policy": ruled("send_money", arguments=LOW)},
     ),
     "the same call": ("loop_detected:send_money", [[PAY], [PAY]], {}),
     "the same call at once": ("loop_detected:send_money", [[PAY, PAY]], {}),
@@ -81,7 +82,7 @@ MUTANTS = {
     "the run's budget": ("max_tool_calls", [[READ], [PAY]], {"budget": ToolBudget(max_tool_calls=1)}),
     "a person": ("not_approved:send_money", [[READ], [STOLEN]], {}),
     "a person who is always asked": ("not_approved:delete_file", [[DELETE]], {}),
-    "support where nobody is asked": (
+    "support": (
         "unsupported_argument:send_money.to",
         [[READ], [STOLEN]],
         {"policy": ruled("send_money", approve="never")},
@@ -113,12 +114,24 @@ def reviewed_run(*steps, **given):
     return graph.invoke(approving(waiting), THREAD), desk, recorder
 
 
-def test_another_argument_than_was_shown_is_refused():
-    def other(state, run):
-        outcome = yield [gg.Call("tool", "send_money", {"to": "Mallory", "amount": 901})]
-        return {"raw_results": [outcome[0].packed()]}
+def sent(amount, to="Mallory"):
+    return {"tool": "send_money", "args": {"to": to, "amount": amount}}
 
-    result, desk, _ = reviewed_run([READ], [STOLEN], bodies={"write_approved": other})
+
+def calling(named, args, **said):
+    """Return a body that makes one call, whatever was accepted."""
+
+    def body(state, run):
+        [outcome] = yield [gg.Call("tool", named, args, **said)]
+        return {"raw_results": [outcome.packed()]}
+
+    return body
+
+
+def test_another_argument_than_was_shown_is_refused():
+    result, desk, _ = reviewed_run(
+        [READ], [STOLEN], bodies={"write_approved": calling("send_money", sent(901)["args"])}
+    )
     assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
 
 
@@ -131,8 +144,8 @@ def check_loosely(state, run):
 
 def test_an_approval_is_used_once():
     """The same call again needs another approval, though it may be made twice."""
-    steps, budget = ([READ], [STOLEN], [STOLEN]), ToolBudget(max_same_call=5)
-    result, desk, _ = reviewed_run(*steps, bodies={"action_guard": check_loosely}, budget=budget)
+    bodies, budget = {"action_guard": check_loosely}, ToolBudget(max_same_call=5)
+    result, desk, _ = reviewed_run([READ], [STOLEN], [STOLEN], bodies=bodies, budget=budget)
     assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ, STOLEN])
 
 
@@ -150,21 +163,14 @@ def test_a_licence_is_judged_after_a_resume_under_what_holds_then():
     desk = Desk()
     graph = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=InMemorySaver(), bodies=TRUSTING)
     graph.invoke(TASK, THREAD, interrupt_before=["write"])
-    off = {"policy": {"tools_execution": []}}
-    result = graph.invoke(None, THREAD, context=off)
+    result = graph.invoke(None, THREAD, context={"policy": {"tools_execution": []}})
     assert (result["stop_reason"], desk.made) == ("tool_denied_execution:read_bill", [])
 
 
 def test_what_a_body_says_of_a_call_counts_for_nothing():
-    def lying(state, run):
-        [call] = state["accepted"]
-        said = {"effect": "read", "tool": "read_bill", "idempotent": True, "scope": {"to": "Mallory"}}
-        outcome = yield gg.Call("tool", call["tool"], call["args"], **said)
-        return {"raw_results": [outcome.packed()]}
-
-    recorder = InMemoryRecorder()
-    result, desk = trusted([PAY], bodies={**TRUSTING, "write": lying}, recorder=recorder)
-    assert (result["outcome"], desk.made) == ("answered", [PAY])
+    said = {"effect": "read", "tool": "read_bill", "idempotent": True, "scope": {"to": "Mallory"}}
+    lying, recorder = calling("send_money", PAY["args"], **said), InMemoryRecorder()
+    assert trusted([PAY], bodies={**TRUSTING, "write": lying}, recorder=recorder)[1].made == [PAY]
     [call] = [call for call in recorder.runs[0]["calls"] if call["kind"] == "tool"]
     assert (call["effect"], call["tool"], "scope" in call) == ("write", "send_money", False)
 
@@ -177,7 +183,7 @@ def approve_each(state, run):
 def test_a_question_of_several_calls_licenses_each_once():
     """What it shows is made in its order; the same call once more has no approval left."""
     bodies = {"action_guard": check_loosely, "approve": approve_each}
-    eve = {"tool": "send_money", "args": {"to": "Eve", "amount": 1}}
+    eve = sent(1, "Eve")
     result, desk, recorder = reviewed_run([READ], [STOLEN, eve], bodies=bodies)
     assert (result["outcome"], desk.made) == ("answered", [READ, STOLEN, eve])
     assert replay(desk_graph(planning(), Desk(), bodies=bodies), recorder.runs[0]) == result
@@ -186,69 +192,50 @@ def test_a_question_of_several_calls_licenses_each_once():
     assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ, STOLEN, eve])
 
 
-def delegating(document=BILL, shown=()):
-    def body(state, run):
-        said = {"document": digest(document), "calls": [STOLEN, *(shown or (sent(901),))]}
+DELETED = {"tool": "delete_file", "args": {"path": "Mallory"}}
+OTHER_BILL = {**BILL, "text": "Please pay 901 to Mallory."}
+
+
+@pytest.mark.parametrize(
+    ("after", "document", "shown"),
+    [
+        (sent(902), BILL, [sent(901)]),
+        (sent(901), BILL, [sent(901, to="Trudy"), sent(902)]),
+        (sent(901), OTHER_BILL, [sent(901)]),
+        (DELETED, BILL, [DELETED]),
+    ],
+    ids=["another value", "values of two calls", "a document that nobody brought", "a tool that is always asked for"],
+)
+def test_an_approved_document_licenses_nothing_else(after, document, shown):
+    """It is for these calls, and for what a call of this run brought."""
+
+    def delegate(state, run):
+        said = {"document": digest(document), "calls": [STOLEN, *shown]}
         outcome = yield gg.ask_person({"call": state["accepted"][0], "delegation": said})
         return {"raw_review": outcome.packed()}
 
-    return body
-
-
-def sent(amount, to="Mallory"):
-    return {"tool": "send_money", "args": {"to": to, "amount": amount}}
-
-
-def delegated(after, **said):
-    """Return what became of a call after a person approved what a document licenses, and whether it was performed."""
-    bodies = {"action_guard": check_loosely, "approve": delegating(**said)}
+    bodies = {"action_guard": check_loosely, "approve": delegate}
     result, desk, recorder = reviewed_run([READ], [STOLEN], [after], bodies=bodies)
-    assert desk.made[:2] == [READ, STOLEN]
-    graph = desk_graph(planning(), Desk(), bodies=bodies)
-    assert replay(graph, recorder.runs[0]) == result
-    return result["stop_reason"], after in desk.made[2:]
+    assert (result["stop_reason"], desk.made) == (f"not_approved:{after['tool']}", [READ, STOLEN])
+    assert replay(desk_graph(planning(), Desk(), bodies=bodies), recorder.runs[0]) == result
 
 
-DELETED = {"tool": "delete_file", "args": {"path": "Mallory"}}
-NOT_DELEGATED = {
-    "another value": (sent(902), {}),
-    "values of two calls": (sent(901), {"shown": [sent(901, to="Trudy"), sent(902)]}),
-    "a document that nobody brought": (sent(901), {"document": {**BILL, "text": "Please pay 901 to Mallory."}}),
-    "a tool that is always asked for": (DELETED, {"shown": [DELETED]}),
-}
-
-
-@pytest.mark.parametrize("name", NOT_DELEGATED)
-def test_an_approved_document_licenses_nothing_else(name):
-    """It is for these calls, and for what a call of this run brought."""
-    after, said = NOT_DELEGATED[name]
-    assert delegated(after, **said) == (f"not_approved:{after['tool']}", False)
-
-
-def naming(*names, args=None):
-    def body(state, run):
-        outcomes = yield [gg.Call("tool", name, PAY["args"] if args is None else args) for name in names]
-        return {"raw_results": [outcome.packed() for outcome in outcomes]}
-
-    return body
-
-
-BREACHES = {
-    "a function": ({"write": naming(lambda args: args)}, "holds a function"),
-    "a tool that the node does not declare": ({"action_guard": trust_calls("read")}, "declared calls: read_bill"),
-    "a tool that there is none of": ({"write": naming("pay")}, "declared calls: read_bill, send_money, delete_file"),
-    "no arguments": ({"write": naming("send_money", args=[30])}, "with a list; arguments are an object"),
-    "odd arguments": ({"write": naming("send_money", args={"to": {1, 2}})}, "arguments are an object of plain JSON"),
-}
-
-
-@pytest.mark.parametrize("name", BREACHES)
-def test_a_body_does_not_call_beyond_its_declaration(name):
-    bodies, message = BREACHES[name]
-    result, desk = trusted([PAY], bodies={**TRUSTING, **bodies})
-    assert result["stop_reason"].startswith("guard_error:")
-    assert message in result["details"]["message"]
-    assert desk.made == []
+@pytest.mark.parametrize(
+    ("named", "args", "message"),
+    [
+        (lambda args: args, PAY["args"], "holds a function"),
+        ("pay", PAY["args"], "declared calls: read_bill, send_money, delete_file"),
+        ("send_money", [30], "with a list; arguments are an object"),
+        ("send_money", {"to": {1, 2}}, "arguments are an object of plain JSON"),
+    ],
+)
+def test_a_body_does_not_call_beyond_its_declaration(named, args, message):
+    read = {"action_guard": trust_calls("read")}
+    for bodies, said in (({**TRUSTING, "write": calling(named, args)}, message), (read, "declared calls: read_bill")):
+        result, desk = trusted([PAY], bodies=bodies)
+        assert result["stop_reason"].startswith("guard_error:")
+        assert said in result["details"]["message"]
+        assert desk.made == []
 
 
 def test_a_body_cannot_go_on_past_a_refusal():
@@ -279,15 +266,13 @@ def test_a_tool_is_no_proposer():
 
 def test_a_licensed_write_is_made_once_whatever_ends_the_process():
     """A resume gives the receipt of the first back, and does not make the second again of which nobody knows."""
-    desk, recorder = Desk(dies_at=2), InMemoryRecorder()
-    five = {"tool": "send_money", "args": {"to": "Ada", "amount": 5}}
-    saver = InMemorySaver()
-    graph = desk_graph(planning([PAY, five]), desk, checkpointer=saver, recorder=recorder, bodies=TRUSTING)
+    desk, kept, five = Desk(dies_at=2), {"recorder": InMemoryRecorder()}, sent(5, "Ada")
+    graph = desk_graph(planning([PAY, five]), desk, checkpointer=InMemorySaver(), bodies=TRUSTING, **kept)
     with pytest.raises(Killed):
         graph.invoke(TASK, THREAD)
     result = graph.invoke(None, THREAD)
     assert (result["stop_reason"], desk.made) == ("effect_unknown:send_money", [PAY, five])
-    assert replay(graph, recorder.runs[-1]) == result
+    assert replay(graph, kept["recorder"].runs[-1]) == result
 
 
 def test_what_was_approved_and_made_before_a_kill_is_used_up():
@@ -302,25 +287,15 @@ def test_what_was_approved_and_made_before_a_kill_is_used_up():
     assert len(recorder.runs[-1]["calls"][-1]["approval"]) == 64
 
 
-CALLS = st.one_of(
-    st.just(READ),
-    st.builds(
-        lambda to, amount: {"tool": "send_money", "args": {"to": to, "amount": amount}},
-        st.sampled_from(["Ada", "Mallory", "b7", "30", "", "to Ada"]),
-        st.sampled_from([30, 900, 120, 7, True, None, "30", "900"]),
-    ),
-    st.builds(lambda path: {"tool": "delete_file", "args": {"path": path}}, st.sampled_from(["Ada", "b7"])),
-    st.just({"tool": "fly", "args": {}}),
-)
+AMOUNTS = st.sampled_from([30, 900, 120, 7, True, None, "30", "900"])
+PAYMENTS = st.builds(sent, AMOUNTS, st.sampled_from(["Ada", "Mallory", "b7", "30", "", "to Ada"]))
+CALLS = PAYMENTS | st.sampled_from([READ, DELETE, DELETED, {"tool": "fly", "args": {}}])
 LICENSED = {"to": ["Ada", "to Ada", "30"], "amount": [30, 120, "30"]}
 """What the task and the trusted balance license once a bill was read."""
 
 
 def find_unlicensed(made, steps):
-    """Return the performed calls that no rule of this file's policy allows, as a person would say it.
-
-    Calls are performed in the order of the steps; those of one step were proposed before any of them was made.
-    """
+    """Return the performed calls, made in the order of the steps, that no rule of this file's policy allows."""
     step_of = [number for number, step in enumerate(steps) for _ in step]
     read = next((step_of[at] for at, call in enumerate(made) if call == READ), len(steps))
     wrong = [call for call in made if call["tool"] not in ("read_bill", "send_money")]
@@ -338,11 +313,7 @@ def test_no_proposals_lead_to_a_call_without_a_licence(steps):
     assert result["stop_reason"] == "success" or result["path"][-1] in ("stop_licence", "stop_guard_error")
 
 
-SENDS = st.builds(
-    lambda amount, to: {"tool": "send_money", "args": {"to": to, "amount": amount}},
-    st.sampled_from([900, 901]),
-    st.sampled_from(["Mallory", "Eve"]),
-)
+SENDS = st.builds(sent, st.sampled_from([900, 901]), st.sampled_from(["Mallory", "Eve"]))
 
 
 @given(st.lists(st.lists(SENDS, min_size=1, max_size=2), max_size=3), st.lists(SENDS, max_size=3), st.booleans())
@@ -364,15 +335,8 @@ def test_no_person_approves_more_than_what_was_shown(steps, acts, honest):
         return gg.Pass({"results": [*state["results"], *state["accepted"][1:]]})
 
     bodies = {"action_guard": approve_all, "write_approved": act, "result_guard": count}
-    budget = ToolBudget(max_same_call=9)
-    graph = desk_graph(
-        planning(*steps),
-        desk,
-        checkpointer=InMemorySaver(),
-        bodies=bodies,
-        budget=budget,
-        policy=ruled("send_money", approve="always"),
-    )
+    settings = {"budget": ToolBudget(max_same_call=9), "policy": ruled("send_money", approve="always")}
+    graph = desk_graph(planning(*steps), desk, checkpointer=InMemorySaver(), bodies=bodies, **settings)
     result = graph.invoke(TASK, THREAD)
     while result["status"] == "waiting":
         shown.append(result["waiting_for"]["shown"]["call"])

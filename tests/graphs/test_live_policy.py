@@ -26,16 +26,15 @@ class RefundPolicy(refund_pattern.Policy, Policy):
 
 
 class Operator:
-    """A live policy that a test changes between readings."""
+    """A live policy that a test changes between readings; an exception is raised."""
 
     def __init__(self, **said):
         self.said, self.readings = said, 0
-        self.error = None
 
     def __call__(self):
         self.readings += 1
-        if self.error is not None:
-            raise self.error
+        if isinstance(self.said, Exception):
+            raise self.said
         return self.said
 
 
@@ -70,18 +69,12 @@ def test_lists_are_tightened_and_never_loosened():
 @pytest.mark.parametrize(("reading", "paid"), [(5, 0), (6, 1)], ids=["before the calls", "between two writes"])
 def test_a_tool_denied_meanwhile_is_not_called(reading, paid):
     """Each licensed call asks again, after the guard has let it through; what was done stays done, and on record."""
-    operator, recorder = Operator(), InMemoryRecorder()
-
-    def deny():
-        operator()
-        return {"denied_tools": ["send_money"]} if operator.readings >= reading else {}
-
-    desk = Desk()
+    readings, desk, recorder = [{}] * (reading - 1), Desk(), InMemoryRecorder()
+    live = live_policy(lambda: readings.pop() if readings else {"denied_tools": ["send_money"]}, every=0)
     made = pattern(planning([PAY, PAY]), desk, bodies=TRUSTING, budget=ToolBudget(max_same_call=2))
-    graph = made.compile(checkpointer=InMemorySaver(), recorder=recorder, live=live_policy(deny, every=0))
+    graph = made.compile(checkpointer=InMemorySaver(), recorder=recorder, live=live)
     result = graph.invoke(TASK, THREAD)
-    assert (result["stop_reason"], result["phase"]) == ("tool_denied:send_money", "act")
-    assert len(desk.made) == paid
+    assert (result["stop_reason"], result["phase"], len(desk.made)) == ("tool_denied:send_money", "act", paid)
     [kept] = recorder.runs
     assert [call["tool"] for call in kept["calls"] if "effect" in call] == ["send_money"] * paid
     assert replay(graph, kept) == result
@@ -94,14 +87,13 @@ def test_what_cannot_be_read_counts_as_before_for_a_while(stale_for):
     live = live_policy(operator, every=0, stale_for=stale_for)
     graph = agent(live=live)
     assert graph.invoke(QUESTION)["stop_reason"] == "success"
-    operator.error = OSError("disk")
+    operator.said = OSError("disk")
     result = graph.invoke(QUESTION)
-    expected = "success" if stale_for else "policy_unreadable"
-    assert result["stop_reason"] == expected
-    if not stale_for:
-        assert result["details"] == {"type": "OSError", "message": "disk"}
+    if stale_for:
+        assert result["trace"][0]["requested_sources"] == ["security_policy", "support_policy"]
     else:
-        assert graph.invoke(QUESTION)["trace"][0]["requested_sources"] == ["security_policy", "support_policy"]
+        assert result["stop_reason"] == "policy_unreadable"
+        assert result["details"] == {"type": "OSError", "message": "disk"}
 
 
 @pytest.mark.parametrize(
@@ -109,9 +101,7 @@ def test_what_cannot_be_read_counts_as_before_for_a_while(stale_for):
 )
 def test_what_is_wrong_closes_the_run(said):
     """An unknown field, a setting that is not live, a wrong type: nobody knows what was meant."""
-    operator = Operator()
-    operator.said = said
-    result = agent(live=live_policy(operator, every=0)).invoke(QUESTION)
+    result = agent(live=live_policy(lambda: said, every=0)).invoke(QUESTION)
     assert result["stop_reason"] == "policy_unreadable"
     assert result["details"]["type"] == "ConfigurationError"
 
@@ -171,20 +161,14 @@ def test_each_visit_has_its_reading_and_a_replay_reads_it_again():
     result = agent(planner=plan, live=live, recorder=recorder).invoke(QUESTION)
     [kept] = recorder.runs
     readings = [visit["live"][0] for visit in kept["visits"] if "live" in visit]
-    assert [reading.get("policy") for reading in readings][:4] == [
-        {},
-        None,
-        {"denied_sources": ["support_policy"]},
-        None,
-    ]
+    assert [reading.get("policy") for reading in readings][:4] == [{}, None, operator.said, None]
     assert len({reading["version"] for reading in readings}) == 2
     asked = operator.readings
     assert replay(agent(planner=plan, live=live), json.loads(json.dumps(kept))) == result
-    [row] = what_if(agent(planner=plan, live=live), [kept]).rows
-    assert (row.kind, row.new.stop_reason) == ("same", "source_denied_listed:support_policy")
-    [row] = what_if(agent(planner=plan), [kept], ignore_live=True).rows
-    assert (row.kind, row.call.node) == ("unknown", "retrieve")
-    assert operator.readings == asked
+    same = what_if(agent(planner=plan, live=live), [kept]).rows[0]
+    assert (same.kind, same.new.stop_reason) == ("same", "source_denied_listed:support_policy")
+    unknown = what_if(agent(planner=plan), [kept], ignore_live=True).rows[0]
+    assert (unknown.kind, unknown.call.node, operator.readings) == ("unknown", "retrieve", asked)
 
 
 def test_a_switch_off_and_on_loses_no_waiting_review():

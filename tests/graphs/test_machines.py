@@ -23,7 +23,7 @@ from postgres_server import postgres_server
 from psycopg.rows import dict_row
 from stored_runs import recording
 
-from guardgraph import KnowledgeBase, LiveWorld, StoreError, ToolPolicy, create_rag_agent, create_tool_agent, sql_store
+from guardgraph import KnowledgeBase, LiveWorld, StoreError, create_rag_agent, create_tool_agent, sql_store
 from guardgraph.plain.sqlite import LOGS
 from guardgraph.testing import ScriptedChatModel
 
@@ -202,13 +202,23 @@ def _use_store(file):
 def _use_base(file):
     """Return how documents are put into a knowledge base and found there."""
     base = KnowledgeBase(file)
-    text = {"source": "s", "title": "", "section": "", "updated_at": ""}
+    document = dict.fromkeys(("source", "title", "section", "updated_at"), "s")
 
     def put(number):
         said = " ".join(f"Wing {number} has heater {at * 7919 % 1000 + number}." for at in range(15))
-        base.add([{"id": str(number), **text, "text": said}], readers=["public"])
+        base.add([{**document, "id": str(number), "text": said}], readers=["public"])
 
     return put, lambda: len(base.search("wing", top_k=100))
+
+
+def _copy(file, other):
+    with closing(sqlite3.connect(file)) as live, closing(sqlite3.connect(other)) as copy:
+        live.backup(copy)
+
+
+def _remove_logs(file):
+    for ending in LOGS:
+        Path(f"{file}{ending}").unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("use", [_use_store, _use_base])
@@ -218,15 +228,13 @@ def test_a_copy_put_back_under_a_running_process_is_not_mixed_with_its_log(use, 
     put, count = use(file)
     for number in (1, 2):
         put(number)
-    with closing(sqlite3.connect(file)) as live, closing(sqlite3.connect(other)) as copy:
-        live.backup(copy)
+    _copy(file, other)
     put(3)
     other.replace(file)
     for work in (count, lambda: put(4)):
         with pytest.raises(StoreError, match=r"remove file.db-wal and file.db-shm, or put the file back"):
             work()
-    for ending in LOGS:
-        Path(f"{file}{ending}").unlink()
+    _remove_logs(file)
     assert count() == 2
     put(4)
     assert count() == 3
@@ -239,8 +247,7 @@ def test_a_copy_written_over_a_file_in_use_counts_for_nothing_or_is_one_line(use
     file, other = tmp_path / "file.db", tmp_path / "copy.db"
     put, count = use(file)
     put(0)
-    with closing(sqlite3.connect(file)) as live, closing(sqlite3.connect(other)) as copy:
-        live.backup(copy)
+    _copy(file, other)
     for number in range(1, 30):
         put(number)
     if is_moved:
@@ -258,8 +265,7 @@ def test_a_copy_written_over_a_file_in_use_counts_for_nothing_or_is_one_line(use
     for work in (count, lambda: put(31), lambda: put(32), count):
         with pytest.raises(StoreError, match=r"written over while file.db-wal and file.db-shm had .* by a rename"):
             work()
-    for ending in LOGS:
-        Path(f"{file}{ending}").unlink(missing_ok=True)
+    _remove_logs(file)
     other.replace(file)
     assert count() == 1
     put(33)
@@ -270,16 +276,14 @@ def test_a_copy_written_over_a_file_in_use_counts_for_nothing_or_is_one_line(use
 @pytest.mark.parametrize("which", ["of the run", "of the day"])
 def test_a_clock_that_jumps_ends_a_run_for_a_reason(seconds, which, monkeypatch):
     """Back an hour or on a year, in the middle of a payment: the run pays once, and ends well or out of time."""
-    paid, jumped, live, today = [], 0.0, time.monotonic, time.time
+    paid, live, today = [], time.monotonic, time.time
 
     def pay(request):
-        nonlocal jumped
         paid.append(request["amount"])
-        jumped = seconds
         return f"paid {request['amount']}"
 
-    world = LiveWorld(clock=lambda: live() + jumped) if which == "of the run" else None
-    monkeypatch.setattr(time, "time", lambda: today() + (jumped if which == "of the day" else 0.0))
+    world = LiveWorld(clock=lambda: live() + (seconds if paid else 0.0)) if which == "of the run" else None
+    monkeypatch.setattr(time, "time", lambda: today() + (seconds if paid and world is None else 0.0))
     result = payments(pay, checkpointer=InMemorySaver(), world=world).invoke({"batches": [[30], [40]]}, CONFIG)
     late = which == "of the run" and seconds > 0
     assert (result["stop_reason"], paid) == (("max_seconds", [30]) if late else ("success", [30, 40]))
@@ -296,21 +300,19 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 def read(id: str) -> str:
-    "Read a file."
-    return "Room 42. " * 22_000_000
+    "Read a file, which is kept from the second time on."
+    text = "Room 42. " * 22_000_000
+    return text if warm.append(id) or warm[1:] else str(len(text))
 
-def warm(id: str) -> str:
-    "Read a text as large as it, and keep nothing."
-    return str(len("Room 42. " * 22_000_000))
+def ask():
+    model = ScriptedChatModel({"calls": [{"tool": "read", "args": {"id": "a"}}]}, {"answer": "It is large."})
+    policy = ToolPolicy(rules={"read": {"effect": "read"}})
+    return create_tool_agent(model, tools=[read], policy=policy).invoke({"task": "Read a."})
 
-def ask(tool):
-    model = ScriptedChatModel({"calls": [{"tool": tool.__name__, "args": {"id": "a"}}]}, {"answer": "It is large."})
-    policy = ToolPolicy(rules={tool.__name__: {"effect": "read"}})
-    return create_tool_agent(model, tools=[tool], policy=policy).invoke({"task": "Read a."})
-
-ask(warm)
+warm = []
+ask()
 before = peak()
-result = ask(read)
+result = ask()
 print(json.dumps([result["stop_reason"], result["details"], peak() - before, len(json.dumps(result))]))
 """
 
@@ -332,16 +334,9 @@ def look_up(id: str) -> str:
 def test_a_history_of_ten_thousand_messages_ends_for_a_reason(chars):
     """The newest turns are read, or all of it is refused by its size or number, and in no long time."""
     turns = [{"role": ("user", "assistant")[at % 2], "content": f"{at} ".ljust(chars, "x")} for at in range(10_000)]
-    tools = create_tool_agent(
-        ScriptedChatModel({"answer": "I cannot say."}),
-        tools=[look_up],
-        policy=ToolPolicy(rules={"look_up": {"effect": "read"}}),
-    )
+    tools = create_tool_agent(ScriptedChatModel({"answer": "I cannot say."}), tools=[look_up])
     begun = time.process_time()
-    results = [
-        create_rag_agent().invoke({"question": "What is the P1 first response target?", "history": turns}),
-        tools.invoke({"task": "Which room?", "history": turns}),
-    ]
-    asked = "success" if chars == 30 else "invalid_request:history"
-    assert [result["stop_reason"] for result in results] == [asked, "invalid_request:history"]
+    answered = create_rag_agent().invoke({"question": "What is the P1 first response target?", "history": turns})
+    assert answered["stop_reason"] == ("success" if chars == 30 else "invalid_request:history")
+    assert tools.invoke({"task": "Which room?", "history": turns})["stop_reason"] == "invalid_request:history"
     assert time.process_time() - begun < 60

@@ -5,13 +5,12 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
 from functools import cache
 
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from rag_agents import POLICY
+from rag_agents import CANDIDATE, POLICY
 from research_cases import PAGES, PLAN, STATUS, asked
 from self_critique_cases import APPROVE, CONTEXT, ESCALATE, REVISE
 
@@ -66,10 +65,8 @@ def ends(agent, given):
 class Said:
     """What a user, a model, a page and a tool say of one example; agents are built once, since that takes longest."""
 
-    texts: Sequence[str] = ()
-    cites: Sequence[str] = ()
-    notes: Sequence[object] = ()
-    critique: Mapping[str, object] = {}
+    texts = cites = notes = ()
+    critique = None
 
 
 @cache
@@ -78,8 +75,8 @@ def make_rag():
     return create_rag_agent(
         planner=lambda view: {"kind": "retrieve", "query": Said.texts[4]},
         retriever=lambda request: [
-            {"doc_id": "a", "source": "support_policy", "title": Said.texts[3], "text": Said.texts[1], "score": 0.9},
-            {"doc_id": "b", "source": "support_policy", "text": "The fee is 5 euros.", "score": 0.8},
+            {**CANDIDATE, "title": Said.texts[3], "text": Said.texts[1]},
+            {**CANDIDATE, "doc_id": "b", "text": "The fee is 5 euros."},
         ],
         answerer=lambda view: {"answer": Said.texts[2], "citations": Said.cites},
         policy=POLICY,
@@ -104,10 +101,7 @@ def make_research(check_quotes):
 
     return create_research_agent(
         planner=lambda view: PLAN,
-        search=lambda request: [
-            {"url": STATUS, "title": Said.texts[4], "snippet": Said.texts[1]},
-            {"url": Said.texts[2]},
-        ],
+        search=lambda request: [{"url": STATUS, "title": Said.texts[4]}, {"url": Said.texts[2]}],
         reader=read,
         extractor=lambda request: Said.notes,
         writer=lambda view: {"answer": Said.texts[2], "citations": ["n1"]},
@@ -136,15 +130,10 @@ def make_self_critique():
 
 
 def try_self_critique(texts):
-    """Draft, critique and revise in odd words, with odd contexts."""
     goal, _, note, change, summary = Said.texts = texts
     context = {**CONTEXT, "incident": {**CONTEXT["incident"], "summary": summary}, "notes": [note, summary]}
-    for Said.critique in (
-        APPROVE,
-        {**REVISE, "risks": [{"type": "overconfidence", "note": note}], "required_changes": [f'ADD "{change}"']},
-        {**REVISE, "required_changes": [change]},
-        {**ESCALATE, "reason": note},
-    ):
+    risky = {**REVISE, "risks": [{"type": "overconfidence", "note": note}], "required_changes": [f'ADD "{change}"']}
+    for Said.critique in (APPROVE, risky, {**REVISE, "required_changes": [change]}, {**ESCALATE, "reason": note}):
         ends(make_self_critique(), {"goal": goal, "incident_context": CONTEXT})
         ends(make_self_critique(), {"goal": "Write an update.", "incident_context": context})
 

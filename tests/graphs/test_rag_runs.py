@@ -4,7 +4,7 @@ import pytest
 from guard_cases import DATA
 from langchain_core.runnables import RunnableLambda
 from rag_agents import ANSWER, CANDIDATE, INTENT, POLICY, QUESTION, SLA, SOURCES
-from runs import LIMITS, MODES, check_result, content, masked, run
+from runs import LIMITS, check_result, content, masked
 from tables import each_row
 
 from guardgraph import ConfigurationError, create_rag_agent
@@ -14,13 +14,7 @@ from guardgraph.world.prompts import load_prompt
 
 OFF_TOPIC = {"question": "Who won the football world cup in 1998?"}
 USAGE = {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}
-SLA_DETAILS = {
-    "doc_id": SLA,
-    "title": "Support Policy",
-    "section": "Enterprise SLA",
-    "updated_at": "2026-01-15",
-    "source": "support_policy",
-}
+SLA_DETAILS = {"doc_id": SLA, "title": "Support Policy", "section": "Enterprise SLA", "source": "support_policy"}
 ASKED = ["request_guard", "plan", "policy_guard", "execution_guard", "retrieve", "context_guard"]
 
 
@@ -44,6 +38,7 @@ def test_a_grounded_answer():
         "citation_details": [
             {
                 **SLA_DETAILS,
+                "updated_at": "2026-01-15",
                 "score": candidates[0]["score"],
                 "answer_spans": [[0, len(ANSWER["answer"])]],
                 "spans_by": "cited",
@@ -80,23 +75,15 @@ def test_clarify():
     model = ScriptedChatModel(Reply({**INTENT, "query": "football"}, usage=USAGE))
     clarification = "Please name a plan. " * 20
     result = check_result(RAG_REASONS, create_rag_agent(model, clarification=clarification).invoke(OFF_TOPIC))
-    assert len(model.calls) == 1
-    assert (result["outcome"], result["clarify_reason"], result["best_score"]) == ("clarify", "nothing_relevant", 0.0)
-    assert (result["answer"], result["citations"], result["citation_details"]) == (clarification, [], [])
+    found_nothing = {"outcome": "clarify", "clarify_reason": "nothing_relevant", "best_score": 0.0}
+    told = {"answer": clarification, "citations": [], "citation_details": [], "passages": []}
+    assert content(result) == {**found_nothing, **told}
     retrieved, fallen_back = result["trace"]
     assert (retrieved["requested_sources"], retrieved["candidates"], retrieved["context_chunks"]) == (SOURCES, 0, 0)
     assert (fallen_back["phase"], fallen_back["reason"]) == ("fallback", "no_grounded_context")
     assert result["history"][0]["retrieval"] == {"candidates": [], "context_chunks": []}
     assert masked(result["history"][1]) == {"step": 2, "action": "fallback", "answer": clarification, "elapsed_ms": "*"}
-    assert (result["path"], result["passages"]) == ([*ASKED, "clarified"], [])
-
-
-@pytest.mark.paired
-@pytest.mark.parametrize("question", [QUESTION, OFF_TOPIC, {"question": " "}, {"question": 5, "outcome": "x"}])
-@pytest.mark.parametrize("mode", MODES[1:])
-def test_every_way_to_run_gives_the_same(question, mode):
-    graph = create_rag_agent()
-    assert masked(check_result(RAG_REASONS, run(graph, question, mode))) == masked(graph.invoke(question))
+    assert (result["path"], len(model.calls)) == ([*ASKED, "clarified"], 1)
 
 
 def test_what_is_seen():
@@ -146,25 +133,23 @@ def test_a_wrong_argument(given, named):
 
 
 SECRET = "The model's own words, 77 % of them."
-ABSTAINING = {
-    "as the prompt says": {"answer": "", "citations": [], "insufficient": True},
-    "with an answer": {**ANSWER, "answer": SECRET, "insufficient": True},
-    "malformed beside it": {"answer": None, "citations": "none", "insufficient": True, "note": SECRET},
-}
+ABSTAINING = [
+    {"answer": "", "citations": [], "insufficient": True},
+    {**ANSWER, "answer": SECRET, "insufficient": True},
+    {"answer": None, "citations": "none", "insufficient": True, "note": SECRET},
+]
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize("case", ABSTAINING)
+@pytest.mark.parametrize("given", ABSTAINING, ids=["as the prompt says", "with an answer", "malformed beside it"])
 @pytest.mark.parametrize("who", ["model", "function", "runnable"])
-def test_an_answerer_may_abstain(who, case):
+def test_an_answerer_may_abstain(who, given):
     """The run ends as a clarification with the deployment's text and none of the model's, whatever stands beside."""
-    given = ABSTAINING[case]
     answerer = {"model": None, "function": scripted_tool(given), "runnable": RunnableLambda(lambda view: given)}[who]
     model = ScriptedChatModel(INTENT, Reply(given, usage=USAGE)) if who == "model" else None
     graph = create_rag_agent(model, answerer=answerer, clarification="Ask us.")
     result = check_result(RAG_REASONS, graph.invoke(QUESTION))
-    assert (result["status"], result["stop_reason"], result["outcome"]) == ("ok", "success", "clarify")
-    assert result["answer"] == "Ask us."
+    assert (result["outcome"], result["answer"]) == ("clarify", "Ask us.")
     assert [result[key] for key in ("citations", "citation_details", "passages")] == [[], [], []]
     assert result["clarify_reason"] == "answerer_abstained"
     assert result["path"][-3:] == ["generate", "answer_guard", "clarified"]

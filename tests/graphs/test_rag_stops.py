@@ -35,6 +35,12 @@ def planned(raw, *, reason=None, **details):
     return StopCase("plan", ask(agent(raw)), {"raw_intent": raw, **({"details": details} if details else {})}, reason)
 
 
+def denied(reason, **policy):
+    return StopCase(
+        "retrieve", ask(agent(NAMED), context={"policy": policy}), {"intent": NAMED}, f"{reason}:support_policy"
+    )
+
+
 def answered(answer, **evidence):
     return StopCase("generate", ask(agent(answer=answer)), evidence)
 
@@ -65,6 +71,10 @@ def failing(item, **details):
 def condensed(question, **evidence):
     graph = agent(condenser=scripted_tool({"question": question}, loop=True))
     return StopCase("condense", ask(graph, FOLLOWING), {"details": {"question": question}, **evidence})
+
+
+def found(make, **details):
+    return StopCase("retrieve", make, {"details": details})
 
 
 def late():
@@ -108,6 +118,7 @@ def crowded_out():
     return second.invoke(None, THREAD)
 
 
+TURNED = {**ANSWER, "answer": "The enterprise plan does not include the 99.95% monthly uptime SLA."}
 FULL = LiveWorld(max_abandoned=0)
 NO_ROOM = {"cause": "max_abandoned", "limit": 0}
 
@@ -119,14 +130,8 @@ STOPS = {
     "max_seconds": StopCase("retrieve", late, {"details": {"max_seconds": 20.0, "spent_seconds": 20.0}}),
     "guard_error:<guard>": StopCase("generate", written_by_hand, {"details": ...}, "guard_error:answer_guard"),
     **{reason: failing(item) for reason, item in MODEL_FAILURES.items() if reason != "llm_invalid_json"},
-    "invalid_question:too_long": StopCase(
-        "condense",
-        ask(agent(condenser=scripted_tool({"question": "What " * 401})), FOLLOWING),
-        {"details": {"chars": 2004}},
-    ),
-    "invalid_question:active_markup": condensed(
-        "Is P1 ![](https://a.io/x.png)?", unsupported=["![](https://a.io/x.png)"]
-    ),
+    "invalid_question:too_long": condensed("What " * 401, details={"chars": 2004}),
+    "invalid_question:active_markup": condensed("Is P1 ![](https://a.io/x)?", unsupported=["![](https://a.io/x)"]),
     "invalid_question:unsupported_link": condensed("What does evil.io say of P1?", unsupported=["evil.io"]),
     "invalid_question:unsupported_number": condensed("Is P1 answered in 15 minutes?", unsupported=["15 minutes"]),
     "invalid_question:unsupported_name": condensed("What is the target of Initech?", unsupported=["Initech"]),
@@ -147,36 +152,18 @@ STOPS = {
     "invalid_intent:query_too_long": StopCase(
         "retrieve", ask(agent({**INTENT, "query": "q" * 241})), {"intent": {**INTENT, "query": "q" * 241}}
     ),
-    "source_denied:<name> @ retrieve": StopCase(
-        "retrieve",
-        ask(agent(NAMED), context={"policy": {"allowed_sources_execution": ["billing_policy"]}}),
-        {"intent": NAMED},
-        "source_denied:support_policy",
-    ),
+    "source_denied:<name> @ retrieve": denied("source_denied", allowed_sources_execution=["billing_policy"]),
     "source_denied:<name> @ generate": StopCase("generate", switched_off, {}, "source_denied:support_policy"),
-    "source_denied_listed:<name>": StopCase(
-        "retrieve",
-        ask(agent(NAMED), context={"policy": {"denied_sources": ["support_policy"]}}),
-        {"intent": NAMED},
-        "source_denied_listed:support_policy",
-    ),
+    "source_denied_listed:<name>": denied("source_denied_listed", denied_sources=["support_policy"]),
     "access_revoked": StopCase("generate", resumed_by_another("generate"), {"details": ...}),
-    "tool_circuit_open:retrieve": StopCase(
-        "retrieve", partial(shut_out, ran, retriever=broken, policy=POLICY), {"details": {"failures": 1}}
+    "tool_circuit_open:retrieve": found(partial(shut_out, ran, retriever=broken, policy=POLICY), failures=1),
+    "tool_circuit_open:rerank": found(partial(shut_out, ran, reranker=broken), failures=1),
+    "tool_unavailable:retrieve": found(
+        ask(create_rag_agent(retriever=lambda asked: [], policy=POLICY, world=FULL)), **NO_ROOM
     ),
-    "tool_circuit_open:rerank": StopCase(
-        "retrieve", partial(shut_out, ran, reranker=broken), {"details": {"failures": 1}}
-    ),
-    "tool_unavailable:retrieve": StopCase(
-        "retrieve", ask(create_rag_agent(retriever=lambda request: [], policy=POLICY, world=FULL)), {"details": NO_ROOM}
-    ),
-    "tool_invalid_output:retrieve": StopCase(
-        "retrieve", ask(agent_with({**CANDIDATE, "score": 2})), {"details": {"given": "2"}}
-    ),
-    "tool_unavailable:rerank": StopCase("retrieve", crowded_out, {"details": NO_ROOM}),
-    "tool_invalid_output:rerank": StopCase(
-        "retrieve", ask(agent(reranker=lambda request: [{"doc_id": "z", "text": "z"}])), {"details": {"given": "z"}}
-    ),
+    "tool_invalid_output:retrieve": found(ask(agent_with({**CANDIDATE, "score": 2})), given="2"),
+    "tool_unavailable:rerank": found(crowded_out, **NO_ROOM),
+    "tool_invalid_output:rerank": found(ask(agent(reranker=lambda request: [{**CANDIDATE, "doc_id": "z"}])), given="z"),
     "invalid_answer:citations_out_of_context": answered(
         {**ANSWER, "citations": ["z", SLA, "a "]},
         invalid_citations=["a", "z"],
@@ -197,10 +184,7 @@ STOPS = {
     ),
     "invalid_answer:doubtful": StopCase(
         "generate",
-        ask(
-            agent(answer={**ANSWER, "answer": "The enterprise plan does not include the 99.95% monthly uptime SLA."}),
-            context={"policy": {"on_doubt": "stop"}},
-        ),
+        ask(agent(answer=TURNED), context={"policy": {"on_doubt": "stop"}}),
         {"unsupported": ..., "findings": ...},
     ),
     "invalid_answer:unsupported_claim": StopCase(
@@ -239,38 +223,17 @@ def test_stops(case):
     assert [entry["phase"] for entry in result["trace"]] == done
 
 
-def fails(request):
-    raise ConnectionError("the index is away")
-
-
-FAULTS = {
-    "raises": fails,
-    "none": scripted_tool(None, loop=True),
-    "texts": scripted_tool(["P1 within 15 minutes."], loop=True),
-    "nan": scripted_tool([{**CANDIDATE, "score": float("nan")}], loop=True),
-    "distance": scripted_tool([{**CANDIDATE, "score": 1.2}], loop=True),
-    "another source": scripted_tool([CANDIDATE, {**CANDIDATE, "source": "operations_notes"}], loop=True),
-    "endless": lambda request: [nested(2000)],
-}
-
-
-def nested(depth):
-    value = []
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
 @pytest.mark.paired
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "retriever",
+    [broken, lambda asked: ["P1 within 15 minutes."], lambda asked: [CANDIDATE, {**CANDIDATE, "source": "notes"}]],
+)
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-def test_a_retriever_at_fault(fault, mode):
+def test_a_retriever_at_fault(retriever, mode):
     """A retriever that raises or breaks its contract stops the run; details say how; the model is not asked again."""
     model = ScriptedChatModel(INTENT)
-    graph = create_rag_agent(model, retriever=FAULTS[fault], policy=POLICY, checkpointer=InMemorySaver())
-    result = check_result(RAG_REASONS, run(graph, QUESTION, mode, config=THREAD))
+    graph = create_rag_agent(model, retriever=retriever, policy=POLICY)
+    result = check_result(RAG_REASONS, run(graph, QUESTION, mode))
     assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")
-    assert content(result).keys() == {"details"}
+    assert (content(result).keys(), result["trace"], len(model.calls)) == ({"details"}, [], 1)
     assert len(str(result["details"])) < 400
-    assert result["trace"] == []
-    assert len(model.calls) == 1

@@ -1,14 +1,11 @@
 """Briefs in sections, whose outline is guarded, and briefs whose sentences cite the notes that they rest on."""
 
-import pytest
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 from outlined_briefs import FIRST, NODE, PARTS, REFUNDS, RIGHT, SECTIONS, THREE, TITLES, answer_of
 from reported_runs import page, with_class
-from research_cases import asked, research
-from runs import THREAD, check_result
+from research_cases import research
+from runs import check_result
 
-from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent
+from guardgraph import ResearchBudget, ResearchPolicy
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import scripted_tool
 
@@ -61,22 +58,3 @@ def test_marks_say_what_a_sentence_rests_on():
     assert {item["spans_by"] for item in result["citation_details"]} == {"cited"}
     assert "sentences" not in result
     assert len(with_class(page(result), "numbered")) == 1
-
-
-@pytest.mark.parametrize("edited", [f"{FIRST} [n1]", f"{FIRST[:-1]} [n1]."])
-def test_a_person_marks_what_they_write(edited):
-    """Their brief is guarded like any: a sentence without a mark does not count, and the run goes on waiting."""
-    agent = create_research_agent(
-        writer=lambda view: {"answer": f"{FIRST} [n1] {NODE}", "citations": ["n2"]},
-        policy=MUST.model_copy(update={"high_risk_terms": ("outage",)}),
-        checkpointer=InMemorySaver(),
-        **PARTS,
-    )
-    agent.invoke(asked(), THREAD)
-    [question] = agent.get_state(THREAD).interrupts
-    edit = {"hash": question.value["hash"], "decision": "edit"}
-    unmarked, marked = {"answer": f"{FIRST} {NODE}", "citations": ["n1", "n2"]}, {"answer": edited, "citations": []}
-    assert agent.invoke(Command(resume={**edit, "edited": unmarked}), THREAD)["status"] == "waiting"
-    result = agent.invoke(Command(resume={**edit, "edited": marked}), THREAD)
-    assert (result["status"], result["answer"], result["citations"]) == ("ok", FIRST, ["n1"])
-    assert result["path"].count("ask_reviewer") == 1

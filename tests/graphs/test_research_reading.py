@@ -4,13 +4,12 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from recorded_runs import Kept
-from research_cases import PLAN, SLA_HOST, STATUS_HOST, asked, hits, lists, quotes, reads, research, vendor
+from research_cases import SLA_HOST, STATUS_HOST, asked, hits, lists, quotes, reads, research, vendor
 from runs import THREAD, check_result
-from test_research_extraction import ANSWER, NOTE, PAGE, page
 
 from guardgraph import ReadFailure, ResearchBudget, create_research_agent, replay
 from guardgraph.state.research import READ_FAILURES, RESEARCH_REASONS
-from guardgraph.testing import ScriptedChatModel, scripted_tool
+from guardgraph.testing import scripted_tool
 
 ELSEWHERE = f"https://{STATUS_HOST}/there"
 SAYS = "This is what the page says in the end."
@@ -22,26 +21,18 @@ def led(final=ELSEWHERE, **said):
     return scripted_tool(page, loop=True)
 
 
-def reading(reader, *names, **parts):
+def reading(reader, *names, hints=None, **parts):
     given = {"extractor": quotes(), "writer": lambda view: CITES, **parts}
-    return check_result(RESEARCH_REASONS, research(search=hits(*vendor(*names or "a")), reader=reader, **given))
+    return check_result(RESEARCH_REASONS, research(hints, search=hits(*vendor(*names or "a")), reader=reader, **given))
 
 
-@pytest.mark.parametrize(
-    ("hints", "context", "hosts"),
-    [
-        ({}, None, [STATUS_HOST, SLA_HOST]),
-        ({"allowed_domains_execution": [SLA_HOST, STATUS_HOST]}, lists(policy=[SLA_HOST]), [SLA_HOST]),
-    ],
-)
-def test_a_reader_is_told_the_hosts_on_both_lists(hints, context, hosts):
+def test_a_reader_is_told_the_hosts_on_both_lists():
     """Hints and context count; beside them stand the configured caps of a page, tightened by the context."""
-    reader = reads()
-    given = {**(context or {}), "budget": {"max_wire_bytes": 1000}}
-    parts = {"search": hits(*vendor("a")), "reader": reader, "extractor": quotes(), "writer": lambda view: CITES}
-    research(hints, context=given, budget=ResearchBudget(max_page_seconds=3.5), **parts)
+    reader, hints = reads(), {"allowed_domains_execution": [SLA_HOST, STATUS_HOST]}
+    context = {**lists(policy=[SLA_HOST]), "budget": {"max_wire_bytes": 1000}}
+    reading(reader, hints=hints, context=context, budget=ResearchBudget(max_page_seconds=3.5))
     limits = {"max_page_seconds": 3.5, "max_wire_bytes": 1000, "max_page_bytes": 20_000_000}
-    assert reader.calls == [{"url": vendor("a")[0], "hosts": hosts, "limits": limits}]
+    assert reader.calls == [{"url": vendor("a")[0], "hosts": [SLA_HOST], "limits": limits}]
 
 
 HOPS = [{"url": vendor("a")[0], "denied": None}, {"url": "http://169.254.169.254/", "denied": "source_denied_policy"}]
@@ -115,21 +106,15 @@ def test_only_declared_dates_stand_in_a_citation():
 REFUSE = {"policy": {"unsure_text": "refuse"}}
 
 
-def result_of(*, context=None, **said):
-    model = ScriptedChatModel(PLAN, {"notes": [NOTE]}, ANSWER)
-    parts = {"model": model, "search": hits(PAGE), "reader": page(**said)}
-    return check_result(RESEARCH_REASONS, research(context=context, **parts))
-
-
 @pytest.mark.parametrize(("pages", "number"), [([[1, 0], [2, 60]], 1), ([[7, 0]], 7), ([[2, 60], [3, 0]], 3)])
 def test_a_citation_names_its_page(pages, number):
-    [cited] = result_of(pages=pages)["citation_details"]
-    assert (cited["page"], cited["link"]) == (number, f"{PAGE}#page={number}")
+    [cited] = reading(led(pages=pages))["citation_details"]
+    assert (cited["page"], cited["link"]) == (number, f"{ELSEWHERE}#page={number}")
 
 
 def test_a_policy_may_refuse_a_text_that_is_unsure():
     """The page is listed with its reason, and counts for nothing."""
-    result = result_of(extraction="unsure", context=REFUSE)
+    result = reading(led(extraction="unsure"), context=REFUSE)
     assert result["stop_reason"] == "no_reliable_sources"
-    assert [(item["url"], item["reason"]) for item in result["failed_sources"]] == [(PAGE, "unsure_text")]
-    assert result_of(context=REFUSE)["status"] == "ok"
+    assert [(item["url"], item["reason"]) for item in result["failed_sources"]] == [(vendor("a")[0], "unsure_text")]
+    assert reading(led(), context=REFUSE)["status"] == "ok"

@@ -31,10 +31,10 @@ def missing(proposal):
     return lambda: research(gaps=lambda view: proposal, budget=ResearchBudget(max_queries=2), policy=policy)
 
 
-def edited(node, after, **channels):
+def edited():
     graph = create_research_agent(checkpointer=InMemorySaver())
-    graph.invoke(asked(), THREAD, interrupt_before=[node])
-    write_state(graph, THREAD, {**channels, "route": node}, as_node=after)
+    graph.invoke(asked(), THREAD, interrupt_before=["query_guard"])
+    write_state(graph, THREAD, {"accepted_plan": 5, "route": "query_guard"}, as_node="plan_guard")
     return graph.invoke(None, THREAD)
 
 
@@ -60,8 +60,12 @@ def must_cite(answer):
     return lambda: research(writer=lambda view: {**ANSWER, "answer": answer}, policy=policy)
 
 
+def verified(*unsupported):
+    return lambda: research(verifier=scripted_verifier(*unsupported))
+
+
 def outlined(proposal):
-    return lambda: research(outline=lambda view: proposal, budget=ResearchBudget(max_sections=2))
+    return lambda: research(outline=lambda view: proposal, budget=TWO)
 
 
 def titled(*sections):
@@ -76,6 +80,14 @@ def lose(request):
     raise ConnectionError("lost")
 
 
+REPLIES = {
+    **MODEL_FAILURES,
+    "llm_invalid_schema": {**ANSWER, "citations": "n1"},
+    "llm_empty": {**ANSWER, "answer": "\n"},
+}
+LOST = {"url": SLA, "reason": "read_failed", "details": {"type": "LookupError", "message": "lost"}}
+DOUBTING = ResearchPolicy(on_doubt="stop")
+TWO = ResearchBudget(max_sections=2)
 DETAILS = {"details": ...}
 UNVERIFIED = {"verification": {"ok": False, "checked_notes": 1}}
 UNSUPPORTED = {"unsupported": ...}
@@ -88,38 +100,24 @@ STOPS = {
         "plan", lambda: research(input={"goal": " ", "request": REQUEST}), DETAILS, "invalid_request:goal"
     ),
     "max_seconds": StopCase("synthesize", late, DETAILS),
-    "guard_error:<guard>": StopCase(
-        "search", lambda: edited("query_guard", "plan_guard", accepted_plan=5), DETAILS, "guard_error:query_guard"
-    ),
-    **{
-        name: StopCase("synthesize", lambda reply=reply: said(reply), DETAILS) for name, reply in MODEL_FAILURES.items()
-    },
-    "llm_invalid_schema": StopCase("synthesize", lambda: said({**ANSWER, "citations": "n1"}), DETAILS),
-    "llm_empty": StopCase("synthesize", lambda: said({**ANSWER, "answer": "\n"}), DETAILS),
+    "guard_error:<guard>": StopCase("search", edited, DETAILS, "guard_error:query_guard"),
+    **{name: StopCase("synthesize", partial(said, reply), DETAILS) for name, reply in REPLIES.items()},
     "invalid_plan:steps": planned([]),
     "invalid_plan:too_many_steps": planned(STEPS * 2),
     "invalid_step:not_object": planned([*STEPS[:4], "synthesize"]),
     "invalid_step:id": planned([{**STEPS[0], "id": " "}, *STEPS[1:]]),
     "invalid_step:action": planned([{**STEPS[0], "action": None}, *STEPS[1:]]),
     "invalid_step:args": planned([{**STEPS[0], "args": [QUESTION]}, *STEPS[1:]]),
-    "invalid_plan:step_sequence": planned(
-        STEPS[::-1], details={"expected": [*RESEARCH_ACTIONS], "received": [*RESEARCH_ACTIONS[::-1]]}
-    ),
+    "invalid_plan:step_sequence": planned(STEPS[::-1], details={"received": [*RESEARCH_ACTIONS[::-1]]}),
     "invalid_search:query": planned([{**STEPS[0], "args": {"query": " "}}, *STEPS[1:]])._replace(phase="search"),
-    "tool_circuit_open:search_sources": StopCase(
-        "search", partial(shut_out, research, search=lose), {"details": {"failures": 1}}
-    ),
-    "tool_circuit_open:extract_notes": StopCase(
-        "read_extract", partial(shut_out, research, extractor=lose), {"details": {"failures": 1}}
-    ),
+    "tool_circuit_open:search_sources": StopCase("search", partial(shut_out, research, search=lose), DETAILS),
+    "tool_circuit_open:extract_notes": StopCase("read_extract", partial(shut_out, research, extractor=lose), DETAILS),
     "tool_unavailable:search_sources": StopCase("search", unavailable(search=hits()), DETAILS),
     "tool_unavailable:read_source": StopCase("read_extract", unavailable(reader=scripted_tool({})), DETAILS),
     "tool_unavailable:extract_notes": StopCase("read_extract", unavailable(extractor=notes({})), DETAILS),
     "tool_invalid_output:search_sources": StopCase("search", lambda: research(search=scripted_tool(None)), DETAILS),
     "no_sources_after_dedupe": StopCase(
-        "dedupe",
-        lambda: research(search=hits("nonsense", None, "data:,x")),
-        {"dropped_urls": ["nonsense", "null", "data:,x"]},
+        "dedupe", lambda: research(search=hits("nonsense", None)), {"dropped_urls": ["nonsense", "null"]}
     ),
     "tool_invalid_output:read_source": StopCase(
         "read_extract", lambda: research(reader=scripted_tool("text", loop=True)), DETAILS
@@ -129,13 +127,8 @@ STOPS = {
     ),
     "no_reliable_sources": StopCase(
         "read_extract",
-        lambda: research(search=hits(RUMORS, SLA), reader=scripted_tool(LookupError("gone"))),
-        {
-            "denied_sources": [{"url": RUMORS, "reason": "source_denied_policy"}],
-            "failed_sources": [
-                {"url": SLA, "reason": "read_failed", "details": {"type": "LookupError", "message": "gone"}}
-            ],
-        },
+        lambda: research(search=hits(RUMORS, SLA), reader=scripted_tool(LookupError("lost"))),
+        {"denied_sources": [{"url": RUMORS, "reason": "source_denied_policy"}], "failed_sources": [LOST]},
     ),
     "invalid_notes:empty": StopCase("read_extract", lambda: said({"notes": 5}, reader=make_recorded_reader())),
     "invalid_notes:too_many": StopCase(
@@ -162,10 +155,7 @@ STOPS = {
             "url_not_read": (noted(url=RUMORS), UNVERIFIED),
             "quote_not_in_source": (noted(quote=NOTES[1]["quote"]), UNVERIFIED),
             "number_not_in_quote": (noted(claim="ETA 45 hours"), UNVERIFIED),
-            "unsupported_claim": (
-                lambda: research(verifier=scripted_verifier([NOTES[0]["claim"]])),
-                {"verification": {"ok": False, "checked_notes": 2}},
-            ),
+            "unsupported_claim": (verified([NOTES[0]["claim"]]), {"verification": {"ok": False, "checked_notes": 2}}),
         },
     ),
     **cases(
@@ -203,10 +193,7 @@ STOPS = {
         "synthesize",
         "invalid_answer",
         {
-            "sections": (
-                lambda: research(writer=lambda view: ANSWER, budget=ResearchBudget(max_sections=2)),
-                {"details": {"received": "[]"}},
-            ),
+            "sections": (lambda: research(writer=lambda view: ANSWER, budget=TWO), {"details": {"received": "[]"}}),
             "empty": (written(answer=" "), {}),
             "too_long": (written(answer="Uptime was good. " * 90), {}),
             "citations": (written(citations=[]), {}),
@@ -219,14 +206,8 @@ STOPS = {
             "unsupported_number": (written(answer="It cost 77 EUR."), {**SAID, "unsupported": ["77 EUR"]}),
             "unsupported_name": (written(answer="Initech found the cause."), {**SAID, "unsupported": ["Initech"]}),
             "contradicts_source": (written(answer="Monthly uptime is 99.5%."), {**SAID, "unsupported": ["99.5%"]}),
-            "unsupported_claim": (
-                lambda: research(verifier=scripted_verifier([], [ANSWER["answer"][:20]])),
-                UNSUPPORTED,
-            ),
-            "doubtful": (
-                written(ResearchPolicy(on_doubt="stop"), answer="The US payment gateway is not in P1 degraded mode."),
-                SAID,
-            ),
+            "unsupported_claim": (verified([], [ANSWER["answer"][:20]]), UNSUPPORTED),
+            "doubtful": (written(DOUBTING, answer="The US payment gateway is not in P1 degraded mode."), SAID),
         },
     ),
 }

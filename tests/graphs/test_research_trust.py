@@ -3,6 +3,7 @@
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from research_cases import note_pages
 from runs import THREAD, check_result
 
 from guardgraph import ConfigurationError, ResearchPolicy, create_research_agent, load_trust, verify
@@ -23,38 +24,28 @@ TRUST = (
     {"scope": "blog.test", "tier": "doubtful", "date": "2026-01-01"},
 )
 
-ONE_OWNER = (
-    {"scope": "herald.test", "tier": "known", "owner": "A B"},
-    {"scope": "gazette.test", "tier": "known", "owner": "a  b"},
+ONE_OWNER = tuple(
+    {"scope": host, "tier": "known", "owner": owner} for host, owner in zip(HOSTS, ("A B", "a  b"), strict=False)
 )
 
 
 def agent_of(*hosts, linked=(), given=None, **policy):
     """Return an agent that finds a page of each host: two newspapers that say the same, and a blog that does not."""
-    urls = [f"http://{host}/" for host in hosts or HOSTS]
     texts = dict(zip(HOSTS, (HERALD, GAZETTE, BLOG), strict=True))
 
     def read(request):
         host = request["url"].split("/")[2]
         links = [*linked] if host == "gazette.test" else []
-        return {"title": "", "published_at": "2026-03-19", "body": f"Fire\n{texts[host]}", "linked_hosts": links}
+        return {"title": "", "published_at": "2026-03-19", "body": texts[host], "linked_hosts": links}
 
+    lists = {"allowed_domains_policy": HOSTS, "allowed_domains_execution": HOSTS}
     return create_research_agent(
-        search=lambda asked: [{"url": url} for url in urls],
+        search=lambda asked: [{"url": f"http://{host}/"} for host in hosts or HOSTS],
         reader=read,
-        extractor=take_notes,
-        policy=ResearchPolicy(
-            allowed_domains_policy=HOSTS, allowed_domains_execution=HOSTS, check_names=False, **policy
-        ),
+        extractor=note_pages,
+        policy=ResearchPolicy(**lists, check_names=False, **policy),
         **(given or {}),
     )
-
-
-def take_notes(asked):
-    said = {
-        url: next(line for line in each["body"].split("\n") if "mill" in line) for url, each in asked["pages"].items()
-    }
-    return [{"claim": text, "quote": text, "url": url, "title": "", "published_at": ""} for url, text in said.items()]
 
 
 def ask(agent):
@@ -66,10 +57,9 @@ def test_agreement_and_conflict_are_shown_of_each_claim():
     """Two newspapers agree, the blog conflicts with both; result, trace and history have it."""
     result = ask(agent_of(corroboration="mark"))
     said = {item["id"]: item for item in result["agreement"]}
-    assert [said[name]["standing"] for name in ("n1", "n2", "n3")] == ["conflict", "conflict", "conflict"]
-    assert said["n1"]["agrees_with"] == ["n2"]
-    assert said["n1"]["independent"] == 2
-    assert said["n1"]["conflicts_with"] == [{"id": "n3", "says": "41", "instead_of": "14"}]
+    assert [said[name]["standing"] for name in ("n1", "n2", "n3")] == ["conflict"] * 3
+    conflicting = [{"id": "n3", "says": "41", "instead_of": "14"}]
+    assert {"agrees_with": ["n2"], "independent": 2, "conflicts_with": conflicting}.items() <= said["n1"].items()
     told = next(step for step in result["history"] if step["action"] == "compare_notes")
     assert told["agreement"] == result["agreement"]
     assert next(step for step in result["trace"] if "compared_notes" in step)["conflict"] == 3
@@ -78,8 +68,7 @@ def test_agreement_and_conflict_are_shown_of_each_claim():
 def test_sources_that_have_to_agree_and_conflict_stop_the_run():
     result = ask(agent_of(corroboration="require"))
     assert (result["stop_reason"], result["phase"]) == ("conflicting_sources", "verify")
-    assert {note["quote"] for note in result["details"]["notes"]} <= {HERALD, GAZETTE, BLOG}
-    assert BLOG in {note["quote"] for note in result["details"]["notes"]}
+    assert {BLOG} < {note["quote"] for note in result["details"]["notes"]} <= {HERALD, GAZETTE, BLOG}
 
 
 @pytest.mark.parametrize(("linked", "trust"), [(["www.herald.test"], ()), ((), ONE_OWNER)], ids=["linked", "one owner"])
@@ -103,9 +92,7 @@ def test_trust_orders_reading_and_notes_and_stands_in_citations():
 
 def waiting(**policy):
     agent = agent_of(given={"checkpointer": InMemorySaver()}, corroboration="mark", **policy)
-    agent.invoke(GIVEN, THREAD)
-    [asked] = agent.get_state(THREAD).interrupts
-    return agent, asked.value
+    return agent, agent.invoke(GIVEN, THREAD)["waiting_for"]
 
 
 @pytest.mark.parametrize(
@@ -121,8 +108,8 @@ def test_a_topic_of_high_risk_waits_for_a_person(policy, why):
     agent, asked = waiting(**policy)
     shown = asked["shown"]
     assert why in [{**item, "url": item["url"].rstrip("/")} if "url" in item else item for item in shown["high_risk"]]
-    assert {claim["quote"] for claim in shown["claims"]} == {HERALD, GAZETTE, BLOG}
-    assert [claim["standing"] for claim in shown["claims"]] == ["conflict", "conflict", "conflict"]
+    standing = {claim["quote"]: claim["standing"] for claim in shown["claims"]}
+    assert standing == dict.fromkeys((HERALD, GAZETTE, BLOG), "conflict")
     result = agent.invoke(Command(resume={"hash": asked["hash"], "decision": "approve"}), THREAD)
     assert (result["status"], result["approved_by"]) == ("ok", "unverified")
     assert result["answer"] == shown["brief"]["answer"]
@@ -139,9 +126,8 @@ def test_an_edited_brief_is_guarded_like_any_answer():
         ({**said, "citations": ["n9"]}, "invalid_answer:citation_unknown"),
         ("just this", "review_rejected"),
     ]:
-        assert agent.invoke(Command(resume={**edited, "edited": edit}), THREAD)["status"] == "waiting"
-        [again] = agent.get_state(THREAD).interrupts
-        assert reason in again.value["problem"]
+        again = agent.invoke(Command(resume={**edited, "edited": edit}), THREAD)
+        assert reason in again["waiting_for"]["problem"]
     result = agent.invoke(Command(resume={**edited, "edited": said}), THREAD)
     assert (result["status"], result["answer"], result["citations"]) == ("ok", said["answer"], said["citations"])
     assert result["path"].count("answer_guard") == 2

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
@@ -15,30 +14,26 @@ from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.tools.demo import load_rag_demo, load_research_demo, load_self_critique_demo
 
-
-def escalate(view):
-    return {"decision": "escalate", "severity": "high", "risks": [], "required_changes": [], "reason": "Ask someone."}
+LINKED = "See https://evil.dev/x for more."
+RUMOUR = {"answerer": lambda view: {"answer": "Soon.", "citations": ["a_rumour"]}}
+ESCALATE = {"decision": "escalate", "severity": "high", "risks": [], "required_changes": [], "reason": "Ask someone."}
+CRITIC = {"critic": lambda view: ESCALATE}
 
 
 @pytest.mark.parametrize(
-    ("kind", "agent", "given", "status"),
+    ("kind", "create", "parts", "given", "status"),
     [
-        ("Rag", create_rag_agent, load_rag_demo(), "ok"),
-        (
-            "Rag",
-            lambda: create_rag_agent(answerer=lambda view: {"answer": "Soon.", "citations": ["a_rumour"]}),
-            load_rag_demo(),
-            "stopped",
-        ),
-        ("Rag", create_rag_agent, {}, "stopped"),
-        ("Research", create_research_agent, load_research_demo(), "ok"),
-        ("SelfCritique", create_self_critique_agent, load_self_critique_demo(), "ok"),
-        ("SelfCritique", lambda: create_self_critique_agent(critic=escalate), load_self_critique_demo(), "stopped"),
+        ("Rag", create_rag_agent, {}, load_rag_demo(), "ok"),
+        ("Rag", create_rag_agent, RUMOUR, load_rag_demo(), "stopped"),
+        ("Rag", create_rag_agent, {}, {}, "stopped"),
+        ("Research", create_research_agent, {}, load_research_demo(), "ok"),
+        ("SelfCritique", create_self_critique_agent, {}, load_self_critique_demo(), "ok"),
+        ("SelfCritique", create_self_critique_agent, CRITIC, load_self_critique_demo(), "stopped"),
     ],
 )
-def test_a_result_is_what_its_type_says(kind, agent, given, status):
+def test_a_result_is_what_its_type_says(kind, create, parts, given, status):
     """Each ending has the keys that its TypedDict requires and no others; Pydantic reads it whole and does not warn."""
-    result = agent().invoke(given)
+    result = create(**parts).invoke(given)
     ending = getattr(guardgraph, kind + {"ok": "Ok", "stopped": "Stopped"}[status])
     assert result["status"] == status
     assert not result["stop_reason"].startswith("guard_error")
@@ -46,30 +41,18 @@ def test_a_result_is_what_its_type_says(kind, agent, given, status):
     assert TypeAdapter(getattr(guardgraph, f"{kind}Result")).validate_python(result) == result
 
 
-REFUSED: dict[str, Any] = {
-    "invalid_answer:citation_unknown": (
-        lambda text: create_research_agent(writer=lambda view: {"answer": text, "citations": ["n99"]}),
-        load_research_demo(),
-        "It is 7 in all.",
-    ),
-    "invalid_draft:unsupported_link": (
-        lambda text: create_self_critique_agent(drafter=lambda view: {"draft": text}),
-        load_self_critique_demo(),
-        "See https://evil.dev/x for more.",
-    ),
-    "invalid_answer:unsupported_number": (
-        lambda text: create_tool_agent(planner=lambda view: {"answer": text}),
-        {"task": "What is the total?"},
-        "The total is 77.",
-    ),
-}
-
-
-@pytest.mark.parametrize("reason", REFUSED)
-def test_every_pattern_returns_the_last_refused_answer(reason: str) -> None:
-    make, given, text = REFUSED[reason]
-    result = make(text).invoke(given)
-    assert (result["so_far"]["refused_answer"], result["stop_reason"]) == ({"text": text, "reason": reason}, reason)
+@pytest.mark.parametrize(
+    ("create", "proposer", "said", "given"),
+    [
+        (create_research_agent, "writer", {"answer": LINKED, "citations": ["n1"]}, load_research_demo()),
+        (create_self_critique_agent, "drafter", {"draft": LINKED}, load_self_critique_demo()),
+        (create_tool_agent, "planner", {"answer": LINKED}, {"task": "What is the total?"}),
+    ],
+)
+def test_every_pattern_returns_the_last_refused_answer(create, proposer, said, given):
+    result = create(**{proposer: lambda view: said}).invoke(given)
+    assert result["stop_reason"].endswith(":unsupported_link")
+    assert result["so_far"]["refused_answer"] == {"text": LINKED, "reason": result["stop_reason"]}
     assert "answer" not in result
 
 
@@ -98,8 +81,8 @@ def events_of(graph, given):
     return list(graph.stream(given, stream_mode="custom"))
 
 
-async def _aevents_of(graph, given, **kwargs):
-    return [event async for event in graph.astream(given, stream_mode="custom", **kwargs)]
+async def _aevents_of(graph, given):
+    return [event async for event in graph.astream(given, stream_mode="custom")]
 
 
 def without_ids(events):
@@ -121,9 +104,9 @@ def test_every_pattern_tells_every_node_in_order(name):
     assert (told[-1]["event"], told[-1]["status"], told[-1]["run_id"]) == ("ended", ended["status"], ended["run_id"])
     assert without_ids(asyncio.run(_aevents_of(agent, given))) == without_ids(told)
     for event in told:
-        assert set(event) <= set(Progress.__annotations__)
-        assert set(event) >= {"event", "run_id", "pattern", "node", "kind", "phase", "visit"}
-        assert json.loads(json.dumps(event)) == event
+        required = {"event", "run_id", "pattern", "node", "kind", "phase", "visit"}
+        assert required <= event.keys() <= Progress.__annotations__.keys()
+    assert json.loads(json.dumps(told)) == told
     assert {event["event"] for event in told} == {"began", "calling", "judged", "ended"}
 
 
@@ -138,14 +121,11 @@ def test_an_answer_that_is_asked_for_again_is_told_before_the_next_one_comes():
     assert calls == ["plan", "retrieve", "generate", "generate"]
 
 
+LEAKING = {"answer": f"{SECRET} answers.", "citations": [SECRET]}
+
+
 @pytest.mark.parametrize(
-    "replies",
-    [
-        [{"kind": "retrieve", "query": "P1", "sources": [SECRET]}],
-        [INTENT, {"answer": f"{SECRET} answers.", "citations": [SECRET]}],
-        [SECRET],
-        [{"kind": SECRET}],
-    ],
+    "replies", [[{**INTENT, "sources": [SECRET]}], [INTENT, LEAKING], [SECRET], [{"kind": SECRET}]]
 )
 def test_nothing_that_anybody_wrote_is_told(replies):
     """Neither the question nor a proposal, a source that a model names, or a reason with its name shows in an event."""

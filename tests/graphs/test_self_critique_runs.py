@@ -31,9 +31,6 @@ from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, scripted_tool
 
-UNFIT = revise('ADD "Thank you"', 'REMOVE "thanks. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
-"""Wherever the fallback could add the first phrase, another one would appear."""
-
 
 def hash_of(text):
     return sha256(" ".join(text.split()).encode()).hexdigest()[:12]
@@ -103,8 +100,8 @@ def test_a_long_draft_is_shortened_once():
     result = result_of("x" * 901, shorter=f" {DRAFT} ")
     assert result["answer"] == DRAFT
     assert result["path"][1:6] == ["draft", "draft_guard", "shorten", "draft_guard", "critique"]
-    shown = {key: result["trace"][0][key] for key in ("draft_hash", "chars", "attempts_used", "retried")}
-    assert shown == {"draft_hash": hash_of(DRAFT), "chars": len(DRAFT), "attempts_used": 2, "retried": True}
+    shown = {"draft_hash": hash_of(DRAFT), "chars": len(DRAFT), "attempts_used": 2, "retried": True}
+    assert shown.items() <= result["trace"][0].items()
     assert result["history"][0]["draft"] == DRAFT
     assert result_of("x" * 901, shorter="About 31%.")["stop_reason"] == "invalid_draft:no_new_facts"
     assert result_of(f"{'x' * 900}  ")["path"].count("draft_guard") == 1
@@ -113,32 +110,28 @@ def test_a_long_draft_is_shortened_once():
 def test_after_three_attempts_the_last_one_is_repaired():
     """By rule, always the same way, and the record says that it was the fourth attempt."""
     critique = revise(f'ADD "{NOTE}"', 'REMOVE "About"')
-    results = [result_of(DRAFT, critique, THANKS) for _ in range(2)]
-    assert masked(results[0]) == masked(results[1])
+    result = result_of(DRAFT, critique, THANKS)
+    assert masked(result) == masked(result_of(DRAFT, critique, THANKS))
     answer = apply_required_changes(THANKS[-1], critique["required_changes"])
-    assert answer == f"{DRAFT.replace('About ', '')} Many thanks. {NOTE}."
-    assert results[0]["answer"] == answer
-    step, told = results[0]["trace"][2], results[0]["history"][2]
+    assert result["answer"] == answer == f"{DRAFT.replace('About ', '')} Many thanks. {NOTE}."
+    step, told = result["trace"][2], result["history"][2]
     assert (step["attempts_used"], step["retried"], told["proposer"]) == (4, True, "offline")
-    assert results[0]["path"][5:] == [*["revise", "patch_guard"] * 3, "repair", "patch_guard", "final_guard", "revised"]
+    assert result["path"][5:] == [*["revise", "patch_guard"] * 3, "repair", "patch_guard", "final_guard", "revised"]
+
+
+GROWN = DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." * 3
 
 
 @pytest.mark.parametrize(
-    ("critique", "last", "budget", "reason"),
+    ("added", "last", "reason"),
     [
-        (
-            revise('ADD "We estimate recovery"'),
-            DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." * 3,
-            {},
-            "patch_violation:length_increase_limit",
-        ),
-        (revise('ADD "It is resolved"'), THANKS[-1], {}, "patch_violation:restricted_claims"),
-        (UNFIT, f"{REVISED} Many thanks.", {}, "patch_violation:required_changes_not_applied"),
+        ("We estimate recovery", GROWN, "patch_violation:length_increase_limit"),
+        ("It is resolved", THANKS[-1], "patch_violation:restricted_claims"),
     ],
 )
-def test_the_repaired_text_is_guarded_like_any_revision(critique, last, budget, reason):
+def test_the_repaired_text_is_guarded_like_any_revision(added, last, reason):
     """It ends the run with its own stop, and is not tried again."""
-    result = result_of(DRAFT, critique, [last], budget=budget)
+    result = result_of(DRAFT, revise(f'ADD "{added}"'), [last])
     assert result["stop_reason"] == reason
     assert result["path"][-3:-1] == ["repair", "patch_guard"]
     assert result["phase"] == "revise"
@@ -150,11 +143,7 @@ def test_a_wrong_argument_is_a_clear_error(slot):
         create_self_critique_agent(**{slot: 5})
 
 
-@pytest.mark.parametrize(
-    "tighter",
-    [{"policy": {"allowed_decisions_execution": []}}, {"policy": {"allowed_decisions_policy": []}}],
-    ids=["execution", "policy"],
-)
+@pytest.mark.parametrize("narrowed", ["allowed_decisions_execution", "allowed_decisions_policy"])
 @pytest.mark.parametrize(
     ("before", "critique", "phase", "ending"),
     [
@@ -165,25 +154,25 @@ def test_a_wrong_argument_is_a_clear_error(slot):
         ("escalation_guard", ESCALATE, "critique", "escalation_guard"),
     ],
 )
-def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase, ending, tighter):
+def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase, ending, narrowed):
     """A decision taken off either list while the run stood still is not carried out; the critique is the evidence."""
     tool = scripted_tool(*({"revised_answer": text} for text in THANKS))
     revisions = {"reviser": tool} if before == "repair" else {}
-    result = resumed(before, DRAFT, critique, context=tighter, **revisions)
-    assert result["stop_reason"] == f"critique_decision_denied_execution:{critique['decision']}"
+    decision = critique["decision"]
+    result = resumed(before, DRAFT, critique, context={"policy": {narrowed: []}}, **revisions)
+    assert result["stop_reason"] == f"critique_decision_denied_execution:{decision}"
     assert (result["phase"], result["path"][-2:]) == (phase, [ending, "stop_denied_execution"])
     assert content(result).keys() == {"critique", "so_far"}
-    assert result["so_far"]["draft"] == DRAFT
-    assert result["so_far"]["critique"]["decision"] == critique["decision"]
-    assert result["critique"]["decision"] == critique["decision"]
+    assert {"draft": DRAFT, "critique": result["critique"]}.items() <= result["so_far"].items()
+    assert result["critique"]["decision"] == decision
     assert len(result["trace"]) == (3 if (before, critique) == ("final_guard", REVISE) else 2)
 
 
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", BOTH)
-@pytest.mark.parametrize(("decision", "outcome", "answer"), [
-    ("approve", "approved_by_person", DRAFT), ("edit", "edited_by_person", REVISED)
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("decision", "outcome", "answer"), [("approve", "approved_by_person", DRAFT), ("edit", "edited_by_person", REVISED)]
+)
 def test_a_run_goes_on_with_the_decision(decision, outcome, answer, mode):
     """Approved it returns the draft, edited the person's text, with an audit of the change, and it replays exactly."""
     kept = InMemoryRecorder()
@@ -192,7 +181,7 @@ def test_a_run_goes_on_with_the_decision(decision, outcome, answer, mode):
     result = checked(run(graph, decided(shown, decision, **more), mode, config=THREAD))
     assert (result["outcome"], result["answer"], result["critique_decision"]) == (outcome, answer, "escalate")
     assert result["audit"]["changed"] is (decision == "edit")
-    assert (result["trace"][2]["phase"], result["trace"][2]["decided"]) == ("revise", decision)
+    assert {"phase": "revise", "decided": decision}.items() <= result["trace"][2].items()
     assert result["history"][2]["decided_by"] == "unverified"
     recording = json.loads(canonical_json(kept.runs[0]))
     assert replay(agent(DRAFT, ESCALATE, policy=WAIT), recording) == result
@@ -212,10 +201,9 @@ def test_a_run_goes_on_with_the_decision(decision, outcome, answer, mode):
 def test_an_edited_text_is_guarded_like_any_revision(edited, problem):
     """What a guard would refuse ends nothing: the run waits on, with the reason, and the next answer counts."""
     graph, shown = escalated()
-    still = graph.invoke(decided(shown, "edit", edited=edited), THREAD)
-    assert still["status"] == "waiting"
-    assert still["waiting_for"]["problem"].startswith(f"answer: the edit is refused: reason: {problem}")
-    assert still["waiting_for"]["hash"] == shown["waiting_for"]["hash"]
+    still = graph.invoke(decided(shown, "edit", edited=edited), THREAD)["waiting_for"]
+    assert still["problem"].startswith(f"answer: the edit is refused: reason: {problem}")
+    assert still["hash"] == shown["waiting_for"]["hash"]
     assert checked(graph.invoke(decided(shown, "edit", edited=REVISED), THREAD))["answer"] == REVISED
 
 

@@ -27,7 +27,6 @@ from guardgraph.state.self_critique import SELF_CRITIQUE_REASONS
 from guardgraph.testing import ScriptedChatModel
 
 DETAILS = {"details": ...}
-DEFECT = {"details": {"type": "AssertionError"}}
 
 
 def answered(decision, **settings):
@@ -72,6 +71,13 @@ CRITIQUES = {
     "invalid_critique:escalate_reason_required": {**ESCALATE, "reason": None},
 }
 
+FOUND = {
+    "invalid_critique:required_changes_not_enforceable": (revise("soften it"), {"not_enforceable": ["soften it"]}),
+    "invalid_critique:active_markup": ({**ESCALATE, "reason": "Ask <i>legal"}, {"unsupported": ["<i>"]}),
+    "invalid_critique:unsupported_link": (revise('ADD "see attacker.io"'), {"unsupported": ["attacker.io"]}),
+}
+"""Critiques that are refused with what was found in them."""
+
 REVISIONS = {
     "invalid_revised:empty": ("", {}),
     "invalid_revised:too_long": (REVISED + "x" * 900, DETAILS),
@@ -89,6 +95,19 @@ REVISIONS = {
     "patch_violation:new_region": (f"{REVISED} EU.", {"unsupported": ["EU"]}),
     "patch_violation:restricted_claims": (f"{REVISED} Resolved.", {"claims": ["resolved"]}),
 }
+ODD_DECISION = {**REVISE, "decision": "x" * 100}
+ODD_RISK = {**REVISE, "risks": [{**RISK, "type": "tone " * 20}]}
+OFF, DENIED = {"allowed_decisions_execution": ["approve", "escalate"]}, {"denied_decisions": ["revise"]}
+DECISION, RISK_TYPE = "critique_decision_not_allowed_policy", "critique_risk_not_allowed_policy"
+REASON = ESCALATE["reason"]
+ESCALATED = {**ESCALATE, "reason": REASON.strip(), "high_risk": True}
+LISTS = {
+    f"{DECISION}:<decision>": (f"{DECISION}:{'x' * 80}", ODD_DECISION, None),
+    f"{RISK_TYPE}:<type>": (f"{RISK_TYPE}:{'tone ' * 16}", ODD_RISK, None),
+    "critique_decision_denied_execution:<decision>": ("critique_decision_denied_execution:revise", REVISE, OFF),
+    "critique_decision_denied_listed:<decision>": ("critique_decision_denied_listed:revise", REVISE, DENIED),
+}
+"""By what the lists deny: the reason with the name, what the critic says, and the policy."""
 UNFIT = revise('ADD "Thank you"', 'REMOVE "change. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
 
@@ -103,78 +122,32 @@ STOPS = {
         for reason, raw in CRITIQUES.items()
     },
     **{
+        reason: StopCase("critique", partial(result_of, DRAFT, raw), {"raw_critique": raw, **evidence})
+        for reason, (raw, evidence) in FOUND.items()
+    },
+    **{
         reason: StopCase("revise", partial(result_of, DRAFT, REVISE, [text]), evidence)
         for reason, (text, evidence) in REVISIONS.items()
     },
     "invalid_request:<field>": StopCase(
-        "draft",
-        lambda: result_of(input={"goal": " ", "incident_context": {}}),
-        {"details": {"field": "goal", "given": " ", "allowed": "a text that is not blank"}},
-        reason="invalid_request:goal",
+        "draft", lambda: result_of(input={"goal": " ", "incident_context": {}}), DETAILS, "invalid_request:goal"
     ),
     "max_seconds": StopCase("draft", lambda: result_of(context={"budget": {"max_seconds": 0}}), DETAILS),
-    "guard_error:<guard>": StopCase("draft", lambda: result_of(drafter=failing), DEFECT, reason="guard_error:draft"),
-    "invalid_critique:required_changes_not_enforceable": StopCase(
-        "critique",
-        lambda: result_of(DRAFT, revise('ADD "may change"', "soften it")),
-        {"raw_critique": revise('ADD "may change"', "soften it"), "not_enforceable": ["soften it"]},
-    ),
-    "critique_decision_not_allowed_policy:<decision>": StopCase(
-        "critique",
-        lambda: result_of(DRAFT, {**REVISE, "decision": "x" * 100}),
-        {"raw_critique": {**REVISE, "decision": "x" * 100}},
-        reason="critique_decision_not_allowed_policy:" + "x" * 80,
-    ),
-    "critique_risk_not_allowed_policy:<type>": StopCase(
-        "critique",
-        lambda: result_of(DRAFT, {**REVISE, "risks": [{**RISK, "type": "tone " * 20}]}),
-        {"raw_critique": {**REVISE, "risks": [{**RISK, "type": "tone " * 20}]}},
-        reason="critique_risk_not_allowed_policy:" + "tone " * 16,
-    ),
-    "critique_decision_denied_execution:<decision>": StopCase(
-        "critique",
-        lambda: result_of(DRAFT, REVISE, policy={"allowed_decisions_execution": ["approve", "escalate"]}),
-        {"raw_critique": REVISE},
-        reason="critique_decision_denied_execution:revise",
-    ),
-    "critique_decision_denied_listed:<decision>": StopCase(
-        "critique",
-        lambda: result_of(DRAFT, REVISE, policy={"denied_decisions": ["revise"]}),
-        {"raw_critique": REVISE},
-        reason="critique_decision_denied_listed:revise",
-    ),
-    "review_unavailable": StopCase(
-        "revise", lambda: checked(escalated(checkpointer=None)[1]), {"details": {"given": "none"}}
-    ),
-    "review_rejected": StopCase("revise", lambda: answered("reject"), {"details": {"decision": "reject"}}),
-    "review_expired": StopCase(
-        "revise",
-        lambda: answered("approve", policy={"max_review_seconds": 0}),
-        {"details": {"max_review_seconds": 0.0}},
-    ),
-    "policy_escalation": StopCase(
-        "critique",
-        lambda: result_of(DRAFT, ESCALATE),
-        {
-            "escalation_reason": ESCALATE["reason"][:120],
-            "critique": {**ESCALATE, "reason": ESCALATE["reason"].strip(), "high_risk": True},
-        },
-    ),
+    "guard_error:<guard>": StopCase("draft", lambda: result_of(drafter=failing), DETAILS, reason="guard_error:draft"),
     **{
-        f"invalid_critique:{reason}": StopCase(
-            "critique", partial(result_of, DRAFT, raw), {"raw_critique": raw, "unsupported": [found]}
-        )
-        for reason, raw, found in (
-            ("active_markup", {**ESCALATE, "reason": "Ask <i>legal"}, "<i>"),
-            ("unsupported_link", revise('ADD "see attacker.io"'), "attacker.io"),
-        )
+        entry: StopCase("critique", partial(result_of, DRAFT, raw, policy=policy), {"raw_critique": raw}, reason)
+        for entry, (reason, raw, policy) in LISTS.items()
     },
+    "review_unavailable": StopCase("revise", lambda: escalated(checkpointer=None)[1], {"details": {"given": "none"}}),
+    "review_rejected": StopCase("revise", lambda: answered("reject"), {"details": {"decision": "reject"}}),
+    "review_expired": StopCase("revise", lambda: answered("approve", policy={"max_review_seconds": 0}), DETAILS),
+    "policy_escalation": StopCase(
+        "critique", lambda: result_of(DRAFT, ESCALATE), {"escalation_reason": REASON[:120], "critique": ESCALATED}
+    ),
     "patch_violation:required_changes_not_applied": StopCase(
         "revise", lambda: result_of(DRAFT, UNFIT, [REVISED]), {"unapplied": ["include Thank you"]}
     ),
-    "invalid_answer:too_long": StopCase(
-        "finalize", lambda: result_of(budget={"max_answer_chars": 50}), {"details": {"allowed": 50}}
-    ),
+    "invalid_answer:too_long": StopCase("finalize", lambda: result_of(budget={"max_answer_chars": 50}), DETAILS),
     "invalid_answer:restricted_claims": StopCase(
         "finalize", lambda: result_of(f"{DRAFT} It is resolved."), {"claims": ["resolved"]}
     ),
@@ -208,7 +181,6 @@ STOPS["severity_budget"] = StopCase("critique", partial(severe, 0), {"details": 
 
 
 def test_every_entry_of_the_catalogue_has_a_run():
-    """An entry that no run produces fails here; a defensive one is proved on its guard below."""
     assert reasons_without_a_run(SELF_CRITIQUE_REASONS, STOPS) == []
     assert [item.reason for item in SELF_CRITIQUE_REASONS if item.defensive] == ["result_differs:<key>"]
 

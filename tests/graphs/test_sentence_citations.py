@@ -1,7 +1,7 @@
 """Answers whose sentences say what they rest on, and answers that are given with marks at what nothing bears out."""
 
 import pytest
-from rag_agents import CANDIDATE, INTENT, POLICY, QUESTION, agent_with, texts
+from rag_agents import CANDIDATE, INTENT, QUESTION, agent_with
 from recorded_runs import Kept
 from runs import check_result
 
@@ -17,13 +17,12 @@ TEXTS = {
 FOUND = [{**CANDIDATE, "doc_id": doc_id, "text": text} for doc_id, text in TEXTS.items()]
 
 
+MUST = {"policy": {"require_sentence_citations": True}}
+
+
 def said(answer, *citations):
-    graph = agent_with(
-        *FOUND,
-        answer={"answer": answer, "citations": list(citations)},
-        policy=POLICY.model_copy(update={"require_sentence_citations": True}),
-    )
-    return check_result(RAG_REASONS, graph.invoke(QUESTION))
+    graph = agent_with(*FOUND, answer={"answer": answer, "citations": list(citations)})
+    return check_result(RAG_REASONS, graph.invoke(QUESTION, context=MUST))
 
 
 def cited_by(result):
@@ -33,23 +32,16 @@ def cited_by(result):
     }
 
 
-def evidence(result):
-    return {item["doc_id"]: TEXTS[item["doc_id"]][slice(*item["document_span"])] for item in result["citation_details"]}
-
-
 def test_marks_say_what_a_sentence_rests_on():
     """Marks are taken out of the answer; its sentences and their evidence are found by their spans."""
     result = said("P1 is answered in 15 minutes [doc_a]. Uptime is 99.95 % [doc_b, doc_c].", "doc_c", "doc_a", "doc_b")
-    assert result["answer"] == "P1 is answered in 15 minutes. Uptime is 99.95 %."
-    assert result["citations"] == ["doc_c", "doc_a", "doc_b"]
-    assert cited_by(result) == {
-        "doc_a": ["P1 is answered in 15 minutes."],
-        "doc_b": ["Uptime is 99.95 %."],
-        "doc_c": ["Uptime is 99.95 %."],
-    }
-    assert evidence(result)["doc_a"] == "P1 is answered in 15 minutes."
-    assert evidence(result)["doc_b"] == "Uptime is 99.95 % for Initech."
-    assert {item["spans_by"] for item in result["citation_details"]} == {"cited"}
+    first, second = "P1 is answered in 15 minutes.", "Uptime is 99.95 %."
+    assert (result["answer"], result["citations"]) == (f"{first} {second}", ["doc_c", "doc_a", "doc_b"])
+    assert cited_by(result) == {"doc_a": [first], "doc_b": [second], "doc_c": [second]}
+    details = {item["doc_id"]: item for item in result["citation_details"]}
+    evidence = [TEXTS[name][slice(*details[name]["document_span"])] for name in ("doc_a", "doc_b")]
+    assert evidence == [first, "Uptime is 99.95 % for Initech."]
+    assert {item["spans_by"] for item in details.values()} == {"cited"}
 
 
 def test_a_sentence_inherits_in_its_paragraph():
@@ -70,22 +62,18 @@ def test_the_view_and_the_prompt_ask_for_marks_when_the_policy_does():
     answerer = scripted_tool({"answer": "P1 is answered in 15 minutes [doc_a].", "citations": []}, loop=True)
     graph = agent_with(*FOUND, answerer=answerer)
     assert graph.invoke(QUESTION)["status"] == "ok"
-    assert graph.invoke(QUESTION, context={"policy": {"require_sentence_citations": True}})["status"] == "ok"
+    assert graph.invoke(QUESTION, context=MUST)["status"] == "ok"
     assert [call.get("sentence_citations") for call in answerer.calls] == [None, True]
 
 
-OTHER, NUMBER, NAME, DOUBT = (
-    f"invalid_answer:{name}" for name in ("contradicts_source", "unsupported_number", "unsupported_name", "doubtful")
-)
-DESK_TEXTS = {
-    "a": "P1 is answered within 15 minutes. P2 is answered within 4 hours. "
-    "Tickets of all customers are closed by the night desk.",
-    "b": "Refunds take 10 days.",
-}
-CHUNKS = [{"doc_id": name, "source": "support_policy", "text": text, "score": 0.9} for name, text in DESK_TEXTS.items()]
+OTHER, DOUBT = "invalid_answer:contradicts_source", "invalid_answer:doubtful"
 FIRST, WRONG, LAST = "P1 is answered within 15 minutes.", "Refunds take 12 days.", "P2 is answered within 4 hours."
-FOREIGN, TURNED = "Gartner says so.", "Tickets of all customers are not closed by the night desk."
+CLOSED, TURNED = (f"Tickets of all customers are {word}closed by the night desk." for word in ("", "not "))
 SAID = f"{FIRST} {WRONG} {LAST}"
+CHUNKS = [
+    {**CANDIDATE, "text": f"{FIRST} {LAST} {CLOSED}"},
+    {**CANDIDATE, "doc_id": "b", "text": "Refunds take 10 days."},
+]
 LISTS = {"allowed_sources_policy": ["support_policy"], "allowed_sources_execution": ["support_policy"]}
 STOP, MARK = RagPolicy(**LISTS), RagPolicy(**LISTS, on_unsupported="mark")
 
@@ -104,21 +92,20 @@ def marked(result):
     return [(item["text"], item["verdict"]) for item in result["unverified"]]
 
 
-REFUSED = {
-    "another value of the same": (SAID, OTHER, ["12 days"]),
-    "a value of nobody": (f"{FIRST} It costs 77 EUR.", NUMBER, ["77 EUR"]),
-    "a name of nobody": (f"{FIRST} {FOREIGN}", NAME, ["Gartner"]),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_refused_sentence_stops_the_run_or_is_marked(name):
+@pytest.mark.parametrize(
+    ("text", "reason", "unsupported"),
+    [
+        (SAID, OTHER, "12 days"),
+        (f"{FIRST} It costs 77 EUR.", "invalid_answer:unsupported_number", "77 EUR"),
+        (f"{FIRST} Gartner says so.", "invalid_answer:unsupported_name", "Gartner"),
+    ],
+)
+def test_a_refused_sentence_stops_the_run_or_is_marked(text, reason, unsupported):
     """By `on_unsupported`: a stop with what was found and what the source says, or the whole answer and its marks."""
-    text, reason, unsupported = REFUSED[name]
     stopped = answer(text)
-    assert (stopped["stop_reason"], stopped["unsupported"], "answer" in stopped) == (reason, unsupported, False)
+    assert (stopped["stop_reason"], stopped["unsupported"], "answer" in stopped) == (reason, [unsupported], False)
     finding = stopped["findings"][0]
-    assert text[finding["start"] : finding["end"]] == finding["text"] == unsupported[0]
+    assert text[finding["start"] : finding["end"]] == finding["text"] == unsupported
     given = answer(text, policy=MARK)
     assert (given["outcome"], given["answer"]) == ("grounded_partial", text)
     assert [item["findings"] for item in given["unverified"]] == [stopped["findings"]]
@@ -135,19 +122,18 @@ def test_a_doubt_is_ignored_marked_or_stops(text):
     assert answer(text, context={"policy": {"on_doubt": "stop"}})["stop_reason"] == DOUBT
 
 
-def ask_model(*said, most):
+def ask_model(*said, most=2, policy=MARK):
     """Run an agent whose model plans, and then says one answer after the other."""
-    replies = texts(INTENT, *({"answer": text, "citations": ["a", "b"]} for text in said))
-    model = ScriptedChatModel(*replies)
-    made = create_rag_agent(
-        model, retriever=scripted_tool(CHUNKS, loop=True), policy=MARK, budget=RagBudget(max_attempts=most)
+    model = ScriptedChatModel(
+        INTENT, *({"answer": text, "citations": ["a", "b"]} if text else "no JSON" for text in said)
     )
-    return check_result(RAG_REASONS, made.invoke(QUESTION))
+    parts = {"retriever": scripted_tool(CHUNKS, loop=True), "budget": RagBudget(max_attempts=most)}
+    return check_result(RAG_REASONS, create_rag_agent(model, policy=policy, **parts).invoke(QUESTION))
 
 
 def test_a_model_is_asked_again_before_anything_is_marked():
     """For what is refused as often as it may be, for a doubt once; the prompt has what the source says instead."""
-    mended = ask_model(SAID, f"{FIRST} {LAST}", most=2)
+    mended = ask_model(SAID, f"{FIRST} {LAST}")
     assert (mended["outcome"], [item["reason"] for item in mended["attempts"]]) == ("grounded_answer", [OTHER])
     assert mended["attempts"][0]["evidence"]["findings"][0]["told"] == "10 days"
     left = ask_model(SAID, f"{LAST} {WRONG}", f"{WRONG} {LAST}", most=3)
@@ -159,11 +145,8 @@ def test_a_model_is_asked_again_before_anything_is_marked():
 
 def test_asking_again_makes_nothing_worse():
     """Where the second answer would stop the run, or none comes, the first is given with its marks."""
-    for worse in (f"{FIRST} {WRONG}", "no JSON"):
-        replies = [*texts(INTENT, {"answer": f"{FIRST} {TURNED}", "citations": ["a"]})]
-        replies += [*texts({"answer": worse, "citations": ["a", "b"]})] if worse != "no JSON" else [worse]
-        made = create_rag_agent(ScriptedChatModel(*replies), retriever=scripted_tool(CHUNKS, loop=True), policy=STOP)
-        result = check_result(RAG_REASONS, made.invoke(QUESTION))
+    for worse in (f"{FIRST} {WRONG}", None):
+        result = ask_model(f"{FIRST} {TURNED}", worse, policy=STOP)
         assert (result["outcome"], marked(result)) == ("grounded_answer", [(TURNED, "doubtful")])
         assert [item["reason"] for item in result["attempts"]] == [DOUBT]
 

@@ -2,7 +2,7 @@
 
 import io
 import json
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from functools import partial
 
 import httpx
@@ -51,21 +51,11 @@ def thread(client):
 
 def test_every_client_gets_the_dictionary_of_invoke(server):
     """Whoever asks and however the run ends, the result is that of a graph in the own process; only times differ."""
-    asked = [
-        (pattern, given[pattern])
-        for given in (
-            INPUT,
-            {"rag": {"question": 7}, "research": {"goal": GOAL}, "self_critique": {}, "tools": {"task": ""}},
-        )
-        for pattern in CREATE
-    ]
-    made = [(ask, pattern, given) for pattern, given in asked for ask in CLIENTS]
-    results = iter(at_once([partial(ask, server.url, pattern, given) for ask, pattern, given in made]))
-    for pattern, given in asked:
-        expected = masked(CREATE[pattern]().invoke(given))
-        for ask, result in zip(CLIENTS, results, strict=False):
-            assert masked(result) == expected, (ask.__doc__, pattern, given)
-    assert next(results, None) is None
+    asked = [*INPUT.items(), ("rag", {"question": 7}), ("research", {"goal": GOAL}), ("self_critique", {})]
+    made = [(ask, *each) for each in [*asked, ("tools", {"task": ""})] for ask in CLIENTS]
+    results = at_once([partial(ask, server.url, pattern, given) for ask, pattern, given in made])
+    for (ask, pattern, given), result in zip(made, results, strict=True):
+        assert masked(result) == masked(CREATE[pattern]().invoke(given)), (ask.__doc__, pattern, given)
 
 
 @pytest.mark.heavy
@@ -97,16 +87,9 @@ def test_a_run_can_be_followed_node_by_node(client):
         assert [node for part in remote for node in part] == expected["path"], pattern
 
 
-CONTEXTS = [
-    (CLOSED, CLOSED),
-    (
-        {"policy": {"allowed_sources_policy": ["operations_notes"], "allowed_sources_execution": ["operations_notes"]}},
-        CLOSED,
-    ),
-    (TIGHT, TIGHT),
-    ({"budget": {"max_query_chars": 9999, "max_top_k": 50, "min_chunk_score": 0.0}}, None),
-    ({}, None),
-]
+ELSEWHERE = {f"allowed_sources_{name}": ["operations_notes"] for name in ("policy", "execution")}
+LOOSE = {"budget": {"max_query_chars": 9999, "max_top_k": 50, "min_chunk_score": 0.0}}
+CONTEXTS = [(CLOSED, CLOSED), ({"policy": ELSEWHERE}, CLOSED), (TIGHT, TIGHT), (LOOSE, None), ({}, None)]
 """What clients give, and what that comes to."""
 
 
@@ -130,12 +113,10 @@ def test_the_context_of_an_assistant_is_a_default(server, client):
 
 
 WRONG = [
-    ({"input": "x"}, "InputError", "input: a dictionary with 'question' is required; given: str"),
     ({"input": [QUESTION]}, "InputError", "input: a dictionary with 'question' is required; given: list"),
     ({"input": None}, "InputError", "input: None resumes a run, but there is none to resume; give 'question'"),
     ({"context": {"policy": {"lists": []}}}, "ConfigurationError", "context.policy.lists: no such setting; given: "),
     ({"context": {"budget": {"max_top_k": "9"}}}, "ConfigurationError", "context.budget.max_top_k: "),
-    ({"command": {"goto": "answered"}}, "InputError", "input: a Command may resume a run, but neither write "),
     ({"command": {"update": FORGED}}, "InputError", "input: a Command may resume a run, but neither write "),
     ({"command": {"goto": {"node": "answered", "input": FORGED}}}, "InputError", "input: a Command may resume "),
 ]
@@ -148,9 +129,8 @@ def test_what_is_wrong_is_told_by_an_error_that_names_it(server):
     answers = at_once([partial(post, json=request) for request in requests])
     for (wrong, error, message), answer in zip(WRONG, answers, strict=True):
         assert answer.status_code == 200, wrong
-        assert answer.json().keys() == {"__error__"}, wrong
-        assert answer.json()["__error__"]["error"] == error, wrong
-        assert answer.json()["__error__"]["message"].startswith(message), wrong
+        [(key, told)] = answer.json().items()
+        assert (key, told["error"], told["message"][: len(message)]) == ("__error__", error, message), wrong
 
 
 def test_nobody_writes_into_a_thread(client):
@@ -160,12 +140,13 @@ def test_nobody_writes_into_a_thread(client):
         thread = client.threads.create()["thread_id"]
         client.runs.wait(thread, "rag", input=QUESTION, interrupt_before=[node])
         config = {"configurable": {"thread_id": thread}}
-        forged = {"values": FORGED, "as_node": "answer_guard"}
+        as_node = {"as_node": "answer_guard"}
+        forged = [{"updates": [{"values": FORGED, **as_node}]}]
         writes = [
-            lambda: client.threads.update_state(thread, FORGED, as_node="answer_guard"),
-            lambda: client.threads.update_state(thread, None, as_node="answer_guard"),
-            lambda: RemoteGraph("rag", sync_client=client).update_state(config, FORGED, "answer_guard"),
-            lambda: client.threads.create(graph_id="rag", supersteps=[{"updates": [forged]}]),
+            lambda: client.threads.update_state(thread, FORGED, **as_node),
+            lambda: client.threads.update_state(thread, None, **as_node),
+            lambda: RemoteGraph("rag", sync_client=client).update_state(config, FORGED, **as_node),
+            lambda: client.threads.create(graph_id="rag", supersteps=forged),
         ]
         for write in writes:
             with pytest.raises(BadRequestError, match="state: only the nodes of a guarded graph write it"):
@@ -190,11 +171,8 @@ def test_a_second_run_on_a_busy_thread_does_what_its_strategy_says(strategy, cli
     go = server.folder / "go"
     go.unlink(missing_ok=True)
     first = begun(client, thread)
-    if strategy == "reject":
-        with pytest.raises(ConflictError):
-            client.runs.create(thread, "waiting", input=QUESTION, multitask_strategy=strategy)
-        second = None
-    else:
+    second = None
+    with pytest.raises(ConflictError) if strategy == "reject" else nullcontext():
         second = client.runs.create(thread, "waiting", input={"question": 7}, multitask_strategy=strategy)["run_id"]
     if strategy in ("reject", "enqueue"):  # the others end the first run while it still waits
         go.touch()
@@ -245,11 +223,9 @@ def test_a_conversation_on_langgraph_s_server(tmp_path):
         parts = [*client.runs.stream(thread, "chat", input=asked[1], stream_mode=["values", "messages"])]
         said = client.threads.get_state(thread)["values"]["messages"]
         assert [message["type"] for message in said] == ["human", "ai", "human", "ai"]
-        assert "15 minutes" in said[-1]["content"]
         assert said[-1]["additional_kwargs"]["citations"] == ["doc_sla_enterprise_v3"]
         whole = "".join(json.dumps(part.data) for part in parts)
-        assert "15 minutes" in whole
-        assert "proposed_" not in whole
+        assert ["15 minutes" in said[-1]["content"], "15 minutes" in whole, "proposed_" in whole] == [True, True, False]
         stopped = client.runs.wait(thread, "chat", input=asked[1], context={"budget": {"max_seconds": 0.0}})
         assert stopped["messages"][-1]["response_metadata"]["stop_reason"] == "max_seconds"
         told = client.runs.wait(None, "chat", input={"messages": []}, raise_error=False)

@@ -12,7 +12,6 @@ DONE = {"answer": "All is paid."}
 
 
 def pay(to, amount):
-    """Return a call that sends money."""
     return {"tool": "send_money", "args": {"to": to, "amount": amount}}
 
 
@@ -31,10 +30,6 @@ def asked(*steps, **given):
     return agent, waiting, office
 
 
-def offered(waiting):
-    return waiting["waiting_for"]["shown"].get("delegation", {}).get("calls")
-
-
 def paid(office):
     return [{"tool": name, "args": args} for name, args in office.writes]
 
@@ -43,14 +38,9 @@ def test_one_question_for_three_payments_of_one_bill():
     """It shows the document's hash, the tools and the values; approved, all three are made, and the result says why."""
     kept = Kept()
     agent, waiting, office = asked(calls(*PAYMENTS), DONE, recorder=kept)
+    about = {"document": digest(THREE), "tools": ["send_money"], "values": VALUES, "brought_by": "r1"}
     assert waiting["waiting_for"]["shown"]["call"] == INES
-    assert waiting["waiting_for"]["shown"]["delegation"] == {
-        "document": digest(THREE),
-        "tools": ["send_money"],
-        "values": VALUES,
-        "brought_by": "r1",
-        "calls": PAYMENTS,
-    }
+    assert waiting["waiting_for"]["shown"]["delegation"] == {**about, "calls": PAYMENTS}
     result = answer_question(agent, waiting)
     assert (result["outcome"], result["path"].count("approve")) == ("answered", 1)
     assert paid(office) == PAYMENTS
@@ -66,12 +56,11 @@ def test_one_question_for_three_payments_of_one_bill():
 def test_a_value_that_the_question_did_not_show_is_asked_about():
     """Though it stands in the same document; and so is another payment of the same step that stands in none."""
     agent, waiting, office = asked(calls(INES, JON, MALLORY), calls(KIM), DONE)
-    assert offered(waiting) == [INES, JON]
+    assert waiting["waiting_for"]["shown"]["delegation"]["calls"] == [INES, JON]
     for call, before in ((MALLORY, [INES, JON]), (KIM, [INES, JON, MALLORY])):
         waiting = answer_question(agent, waiting)
-        assert waiting["waiting_for"]["shown"]["call"] == call
-        assert offered(waiting) is None
-        assert paid(office) == before
+        shown = waiting["waiting_for"]["shown"]
+        assert (shown["call"], "delegation" in shown, paid(office)) == (call, False, before)
     assert answer_question(agent, waiting)["outcome"] == "answered"
 
 

@@ -10,6 +10,7 @@ from office_agents import (
     DONE,
     PAY,
     READ,
+    RULES,
     STOLEN,
     TASK,
     THREAD,
@@ -22,7 +23,7 @@ from office_agents import (
 from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
 from stop_cases import MODEL_FAILURES, cases, common_cases, limit_cases, shut_out, told
 
-from guardgraph import ArgumentRule, LiveWorld, ToolBudget, ToolPolicy, ToolRule
+from guardgraph import LiveWorld, ToolBudget, ToolPolicy, ToolRule
 from guardgraph.state.tools import TOOL_REASONS
 from guardgraph.testing import ScriptedChatModel, ScriptedClock, scripted_verifier
 
@@ -30,11 +31,12 @@ DETAILS = {"details": ...}
 RAW = {"raw_action": ...}
 SHOWN = {**RAW, **DETAILS}
 CALLED = {"tool_calls": ...}
+SHOWN_CALLS = {**DETAILS, **CALLED}
 FINE = {"answer": "All is done."}
 DENIED = {
-    "tool_not_allowed_policy:<tool>": {"tools_policy": []},
-    "tool_denied:<tool>": {"denied_tools": ["read_bill"]},
-    "tool_denied_execution:<tool>": {"tools_execution": []},
+    "tool_not_allowed_policy": {"tools_policy": []},
+    "tool_denied": {"denied_tools": ["read_bill"]},
+    "tool_denied_execution": {"tools_execution": []},
 }
 
 
@@ -63,10 +65,10 @@ def slow() -> Any:
     return run_office(model=model, tools=tools, world=LiveWorld(clock=clock), budget=ToolBudget(max_seconds=5))
 
 
-def edited(node: str, after: str, **channels: Any) -> Any:
+def edited() -> Any:
     graph = office_agent(calls(READ), DONE)
-    graph.invoke(TASK, THREAD, interrupt_before=[node])
-    write_state(graph, THREAD, {**channels, "route": node}, as_node=after)
+    graph.invoke(TASK, THREAD, interrupt_before=["read"])
+    write_state(graph, THREAD, {"accepted_step": 5, "route": "read"}, as_node="action_guard")
     return graph.invoke(None, THREAD)
 
 
@@ -108,14 +110,13 @@ def read_bill(id: str) -> str:
     raise ConnectionError("lost")
 
 
-BILL = [calls(READ)]
+BILL, RULE = [calls(READ)], {"read_bill": RULES["read_bill"]}
+LESS = {"policy": {"rules": {"send_money": {"arguments": {"amount": {"max": 29}}}}}}
 STOPS: dict[str, StopCase] = {
     **common_cases(ended(FINE), "plan", "answer"),
-    "invalid_request:<field>": StopCase("plan", ended(DONE, task={"task": " "}), DETAILS, "invalid_request:task"),
-    "max_seconds": StopCase("plan", slow, {**DETAILS, **CALLED}),
-    "guard_error:<guard>": StopCase(
-        "act", partial(edited, "read", "action_guard", accepted_step=5), DETAILS, "guard_error:read"
-    ),
+    "invalid_request:task": StopCase("plan", ended(DONE, task={"task": " "}), DETAILS),
+    "max_seconds": StopCase("plan", slow, SHOWN_CALLS),
+    "guard_error:read": StopCase("act", edited, DETAILS),
     **{
         name: StopCase("plan", ended(model=ScriptedChatModel(reply, loop=True), context=ASKED_ONCE), DETAILS)
         for name, reply in MODEL_FAILURES.items()
@@ -123,24 +124,13 @@ STOPS: dict[str, StopCase] = {
     "llm_invalid_schema": StopCase(
         "answer", ended(FINE, context=ASKED_ONCE, verifier=ScriptedChatModel({"claims": 5}, loop=True)), DETAILS
     ),
-    "tool_unavailable:<tool>": StopCase(
-        "act", ended(*BILL, world=Crowded()), {**DETAILS, **CALLED}, "tool_unavailable:read_bill"
+    "tool_unavailable:read_bill": StopCase("act", ended(*BILL, world=Crowded()), SHOWN_CALLS),
+    "tool_circuit_open:read_bill": StopCase(
+        "act", partial(shut_out, ended(*BILL, tools=[read_bill], policy=ToolPolicy(rules=RULE))), SHOWN_CALLS
     ),
-    "tool_circuit_open:<tool>": StopCase(
-        "act",
-        partial(
-            shut_out, ended(*BILL, tools=[read_bill], policy=ToolPolicy(rules={"read_bill": ToolRule(effect="read")}))
-        ),
-        {**DETAILS, **CALLED},
-        "tool_circuit_open:read_bill",
-    ),
-    "tool_invalid_output:<tool>": StopCase(
-        "act", ended(*BILL, office=Office(bill=object())), {**DETAILS, **CALLED}, "tool_invalid_output:read_bill"
-    ),
-    "effect_unknown:<tool>": StopCase("act", killed, {**DETAILS, **CALLED}, "effect_unknown:send_money"),
-    "effect_unrecordable:<tool>": StopCase(
-        "act", ended(calls(PAY), checkpointer=None), {**DETAILS, **CALLED}, "effect_unrecordable:send_money"
-    ),
+    "tool_invalid_output:read_bill": StopCase("act", ended(*BILL, office=Office(bill=object())), SHOWN_CALLS),
+    "effect_unknown:send_money": StopCase("act", killed, SHOWN_CALLS),
+    "effect_unrecordable:send_money": StopCase("act", ended(calls(PAY), checkpointer=None), SHOWN_CALLS),
     "review_unavailable": StopCase("approve", ended(calls(DELETE), checkpointer=None), DETAILS),
     "review_rejected": StopCase("approve", partial(asked, "reject"), DETAILS),
     "review_expired": StopCase("approve", partial(asked, "approve", max_review_seconds=0.0), DETAILS),
@@ -155,52 +145,25 @@ STOPS: dict[str, StopCase] = {
         },
     ),
     **{
-        f"{name} @ plan": StopCase(
-            "plan", ended(*BILL, context={"policy": policy}), RAW, name.replace("<tool>", "read_bill")
-        )
+        f"{name}:read_bill @ plan": StopCase("plan", ended(*BILL, context={"policy": policy}), RAW)
         for name, policy in DENIED.items()
     },
     **{
-        f"{name} @ act": StopCase(
-            "act", partial(resumed, {"policy": policy}, *BILL), DETAILS, name.replace("<tool>", "read_bill")
-        )
+        f"{name}:read_bill @ act": StopCase("act", partial(resumed, {"policy": policy}, *BILL), DETAILS)
         for name, policy in DENIED.items()
     },
-    "tool_changed:<tool>": StopCase(
-        "plan", ended(*BILL, rules={"read_bill": ToolRule(pin="0" * 64)}), SHOWN, "tool_changed:read_bill"
+    "tool_changed:read_bill": StopCase("plan", ended(*BILL, rules={"read_bill": ToolRule(pin="0" * 64)}), SHOWN),
+    "argument_denied:send_money.amount @ plan": StopCase("plan", ended(calls(PAY), context=LESS), SHOWN),
+    "argument_denied:send_money.amount @ act": StopCase(
+        "act", partial(resumed, LESS, calls(PAY), before="write"), DETAILS
     ),
-    "argument_denied:<tool>.<argument> @ plan": StopCase(
-        "plan",
-        ended(calls(PAY), rules={"send_money": ToolRule(arguments={"amount": ArgumentRule(max=29)})}),
-        SHOWN,
-        "argument_denied:send_money.amount",
-    ),
-    "argument_denied:<tool>.<argument> @ act": StopCase(
-        "act",
-        partial(
-            resumed,
-            {"policy": {"rules": {"send_money": {"arguments": {"amount": {"max": 29}}}}}},
-            calls(PAY),
-            before="write",
-        ),
-        DETAILS,
-        "argument_denied:send_money.amount",
-    ),
-    "loop_detected:<tool>": StopCase(
-        "plan", ended(calls(PAY), calls(PAY)), {**SHOWN, **CALLED}, "loop_detected:send_money"
-    ),
-    "max_calls:<tool>": StopCase(
-        "plan",
-        ended(calls(PAY), calls(STOLEN), rules={"send_money": ToolRule(max_calls=1)}),
-        {**SHOWN, **CALLED},
-        "max_calls:send_money",
-    ),
+    "loop_detected:send_money": StopCase("plan", ended(calls(PAY), calls(PAY)), {**SHOWN, **CALLED}),
+    "max_calls:send_money": StopCase("plan", ended(calls(PAY), rules={"send_money": ToolRule(max_calls=0)}), SHOWN),
     "max_tool_calls": StopCase("plan", ended(calls(READ, PAY), budget=ToolBudget(max_tool_calls=1)), SHOWN),
-    "unsupported_argument:<tool>.<argument>": StopCase(
+    "unsupported_argument:send_money.to": StopCase(
         "plan",
         ended(*BILL, calls(STOLEN), rules={"send_money": ToolRule(approve="never")}),
         {**RAW, "unsupported": ..., **CALLED},
-        "unsupported_argument:send_money.to",
     ),
     "invalid_answer:empty": answered(" ", steps=[], shown={}),
     "invalid_answer:too_long": answered("a" * 50, steps=[], shown=DETAILS, budget=ToolBudget(max_answer_chars=40)),
@@ -222,14 +185,15 @@ def limited(phase: str, world: Any = None, **budget: Any) -> Any:
 
 
 STOPS |= {
-    entry: case._replace(evidence={**DETAILS, **CALLED}) if case.phase == "act" else case
+    entry: case._replace(evidence=SHOWN_CALLS) if case.phase == "act" else case
     for entry, case in limit_cases(limited, {"plan": (0, 0)}, {"act": (0, 1)})
     if entry != "max_tool_calls"
 }
 
 
 def entry_of(case: str) -> str:
-    return case.partition(" @ ")[0]
+    found = TOOL_REASONS.find(case.partition(" @ ")[0])
+    return "" if found is None else found.reason
 
 
 def test_every_reason_has_a_run():
@@ -241,5 +205,7 @@ def test_every_reason_has_a_run():
 @pytest.mark.parametrize("case", STOPS)
 def test_a_run_stops(case):
     """A run stops with every reason of the catalogue, in its phase and with its evidence; no more than Ada is paid."""
-    result = check_stop(TOOL_REASONS, entry_of(case), STOPS[case])
+    stop = STOPS[case]
+    reason = stop.reason or case.partition(" @ ")[0]
+    result = check_stop(TOOL_REASONS, entry_of(case), stop._replace(reason=reason))
     assert all(call["args"] == PAY["args"] for call in result.get("tool_calls", ()) if call["effect"] == "write")

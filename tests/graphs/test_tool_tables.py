@@ -4,6 +4,8 @@ import functools
 
 import pytest
 from langchain_core.tools import StructuredTool
+from tables import each_row
+from tool_pattern import TOOLS as NAMES
 from tool_pattern import Desk, desk_graph, pattern, planning
 
 import guardgraph.grammar as gg
@@ -19,7 +21,7 @@ def test_a_pattern_with_a_table_holds():
     graph = desk_graph(planning(), Desk())
     assert verify(graph) == []
     shown = graph.builder.nodes["write_approved"].metadata
-    assert (shown["tools"], shown["behind"]) == (["read_bill", "send_money", "delete_file"], ["review_guard"])
+    assert (shown["tools"], shown["behind"]) == ([*NAMES], ["review_guard"])
     assert graph.builder.nodes["read"].metadata["tools"] == ["read_bill"]
 
 
@@ -28,38 +30,31 @@ def pay(args):
     return "paid"
 
 
-class Bank:
-    """Has a tool."""
+class Clerk:
+    """Holds a tool, and has a tool and a body."""
+
+    def __init__(self, tool=pay):
+        self.tools = {"pay": [tool]}
 
     def pay(self, args):
         """Pay."""
-        return "paid"
-
-
-BANK = Bank()
-
-
-class Clerk:
-    """Holds a tool, and is a body."""
-
-    def __init__(self, tool):
-        self.tools = {"pay": [tool]}
+        return self.tools["pay"][0](args)
 
     def body(self, state, run):
-        return self.tools["pay"][0]({})
-
-    def __call__(self, state, run):
-        return self.body(state, run)
+        return self.pay({})
 
 
-def in_a_list(tool):
+BANK = Clerk()
+
+
+def close_over(tool):
     held = [(tool,)]
     return lambda state, run: held[0][0]({})
 
 
 PLACES = {
     "closed over": lambda tool: lambda state, run: tool({}),
-    "in a list": in_a_list,
+    "in a list": close_over,
     "in a partial": lambda tool: functools.partial(lambda held, state, run: held({}), tool),
     "in a keyword of a partial": lambda tool: functools.partial(lambda state, run, held: held({}), held=tool),
     "in a bound method": lambda tool: Clerk(tool).body,
@@ -74,18 +69,13 @@ TOOLS = {
 """What the table has, and what of it a body holds."""
 
 
-def held(tool, body):
-    names = ("read_bill", "send_money", "delete_file")
-    table = gg.ToolTable(dict.fromkeys(names, gg.NamedTool(tool)), task="order", history="before")
-    return found(pattern(planning(), Desk(), table=table, bodies={"write": body}))
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_tool_that_a_body_holds_is_found(place, tool):
     target, part = TOOLS[tool]
-    findings = held(target, PLACES[place](part))
+    table = gg.ToolTable(dict.fromkeys(NAMES, gg.NamedTool(target)), task="order", history="before")
+    findings = found(pattern(planning(), Desk(), table=table, bodies={"write": PLACES[place](part)}))
     assert {(finding.rule, finding.nodes) for finding in findings} == {("tools", ("write",))}
     assert "the body of write holds the function of send_money" in "\n".join(map(str, findings))
 
@@ -95,6 +85,7 @@ def declared(**acting):
 
 
 def test_what_a_node_may_call_is_in_the_table_and_writes_are_its_effects():
+    """And what was given to the run is written by the entry guard alone."""
     assert declared(calls=["send_money", "fly"], effects=["send_money"]) == [
         "tools: write may call fly, which is no tool of the table",
         "tools: write may call fly, which writes and is not among its effects",
@@ -106,36 +97,35 @@ def test_what_a_node_may_call_is_in_the_table_and_writes_are_its_effects():
         "tools: write may call send_money, which writes and is not among its effects"
     ]
 
-
-def test_what_was_given_is_written_by_the_entry_guard_alone():
     p = pattern(planning(), Desk())
     p.guard("late", lambda state, run: gg.Pass({}), phase="act", reads=[], writes=["order"], to="plan")
     [finding] = [item for item in verify(p.builder().compile()) if item.rule == "tools"]
     assert str(finding) == "tools: late writes order, which holds what was given to the run"
 
 
-WRONG = {
-    "no text": ({3: gg.NamedTool(pay)}, "tools: names that are texts and not blank are required; given: 3"),
-    "a function": ({"pay": pay}, "tools.pay: a NamedTool is required; given: function"),
-    "odd": ({"pay": gg.NamedTool(pay, "", {"a": {1}})}, "tools.pay: plain JSON as description and schema is required"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_table_has_tools_by_name(name):
+@each_row(
+    ("tools", "message"),
+    [
+        ({3: gg.NamedTool(pay)}, "tools: names that are texts and not blank are required; given: 3"),
+        ({"pay": pay}, "tools.pay: a NamedTool is required; given: function"),
+        ({"pay": gg.NamedTool(pay, "", {"a": {1}})}, "tools.pay: plain JSON as description and schema is required"),
+    ],
+)
+def test_a_table_has_tools_by_name(tools, message):
     """Anything else is an error that names the field, what was given and what is allowed."""
-    tools, message = WRONG[name]
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(ConfigurationError, match=f"^{message}"):
         gg.ToolTable(tools)
-    assert str(refused.value).startswith(message)
 
 
-def test_a_pattern_with_a_table_has_its_policy_budget_and_channels():
-    with pytest.raises(GrammarError, match="policy: a ToolPolicy is required with tools; given: Policy"):
-        desk_graph(planning(), Desk(), policy=gg.Policy())
-    with pytest.raises(GrammarError, match="budget: a ToolBudget is required with tools; given: Budget"):
-        desk_graph(planning(), Desk(), budget=gg.Budget())
-    with pytest.raises(GrammarError, match="tools: channels of the state are required; given: task"):
-        desk_graph(planning(), Desk(), table=gg.ToolTable({}))
-    with pytest.raises(GrammarError, match="tools: a ToolTable is required; given: dict"):
-        desk_graph(planning(), Desk(), table={"pay": pay})
+@each_row(
+    ("given", "message"),
+    [
+        ({"policy": gg.Policy()}, "policy: a ToolPolicy is required with tools; given: Policy"),
+        ({"budget": gg.Budget()}, "budget: a ToolBudget is required with tools; given: Budget"),
+        ({"table": gg.ToolTable({})}, "tools: channels of the state are required; given: task"),
+        ({"table": {"pay": pay}}, "tools: a ToolTable is required; given: dict"),
+    ],
+)
+def test_a_pattern_with_a_table_has_its_policy_budget_and_channels(given, message):
+    with pytest.raises(GrammarError, match=message):
+        desk_graph(planning(), Desk(), **given)

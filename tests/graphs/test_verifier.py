@@ -55,8 +55,7 @@ def test_a_model_is_told_the_prompt_and_sees_shared_evidence_once():
     """Its reply is held to the schema; the record names the prompt, and a replay decides as the run did."""
     replies = {"claims": [{"number": 2, "supported": False}, {"number": 1, "supported": True}]}
     model, recorder = ScriptedChatModel(replies), InMemoryRecorder()
-    graph = agent(answer=ANSWER, verifier=model, recorder=recorder)
-    result = graph.invoke(QUESTION)
+    result = agent(answer=ANSWER, verifier=model, recorder=recorder).invoke(QUESTION)
     assert (result["stop_reason"], result["unsupported"]) == (UNSUPPORTED, [TARGET])
     [call] = model.calls
     assert "supported by their evidence" in call.messages[0].content
@@ -79,49 +78,37 @@ def test_a_model_is_asked_again_for_its_form_and_not_for_its_judgement():
     assert "is missing or of the wrong type" in second[-1].content
 
 
-class Entails(BaseCrossEncoder):
-    """A cross-encoder that finds a claim borne out by as many of its words as the evidence has."""
+class Scores(BaseCrossEncoder):
+    """A cross-encoder that says what it is told to say."""
 
-    def __init__(self):
-        self.pairs = []
+    def __init__(self, said):
+        self.said, self.pairs = said, []
 
     def score(self, text_pairs):
         self.pairs.append(text_pairs)
-        words = [(set(claim.lower().split()), evidence.lower()) for evidence, claim in text_pairs]
-        return [sum(word in evidence for word in said) / len(said) for said, evidence in words]
+        return self.said
 
 
 def test_a_cross_encoder_scores_all_pairs_in_one_call():
     """What scores lower than the bound is not supported; the bound is 0.5, or what a LangChainVerifier is told."""
-    encoder = Entails()
+    encoder = Scores([0.5, 0.9])
     assert agent(answer=ANSWER, verifier=encoder).invoke(QUESTION)["status"] == "ok"
-    [pairs] = encoder.pairs
-    assert [claim for _, claim in pairs] == [UPTIME, TARGET]
-    result = agent(answer=ANSWER, verifier=LangChainVerifier(encoder, min_score=1.0)).invoke(QUESTION)
-    assert result["stop_reason"] == UNSUPPORTED
+    assert [[claim for _, claim in pairs] for pairs in encoder.pairs] == [[UPTIME, TARGET]]
+    result = agent(answer=ANSWER, verifier=LangChainVerifier(encoder, min_score=0.6)).invoke(QUESTION)
+    assert (result["stop_reason"], result["unsupported"]) == (UNSUPPORTED, [UPTIME])
 
 
 @pytest.mark.parametrize("scores", [[], [1.0], [1.0, float("nan")], [1.0, "high"], None, 1.0])
 def test_scores_that_are_none_are_a_failure(scores):
     """As many numbers as claims are required; anything else is `llm_bad_response`, and no answer."""
-
-    class Odd(Entails):
-        def score(self, text_pairs):
-            return scores
-
-    result = agent(answer=ANSWER, verifier=Odd()).invoke(QUESTION)
+    result = agent(answer=ANSWER, verifier=Scores(scores)).invoke(QUESTION)
     assert (result["stop_reason"], result["path"][-2]) == ("llm_bad_response", "support_guard")
 
 
 def test_it_has_the_time_that_the_run_has_left():
-    clock = ScriptedClock()
-
-    def answerer(view):
-        clock.advance(30)
-        return ANSWER
-
-    verifier = scripted_verifier()
-    result = agent(answerer=answerer, verifier=verifier, world=LiveWorld(clock=clock)).invoke(QUESTION)
+    clock, verifier = ScriptedClock(), scripted_verifier()
+    graph = agent(answerer=lambda view: clock.advance(30) or ANSWER, verifier=verifier, world=LiveWorld(clock=clock))
+    result = graph.invoke(QUESTION)
     assert (result["stop_reason"], result["phase"], verifier.calls) == ("max_seconds", "generate", [])
     slow = ScriptedChatModel(Reply(ALL_TRUE, delay=5.0))
     result = agent(answer=ANSWER, verifier=slow, budget=RagBudget(max_seconds=0.2), world=standing()).invoke(QUESTION)
@@ -136,11 +123,11 @@ def test_a_note_that_is_not_supported_is_dropped_where_the_policy_says_so():
     recorder = InMemoryRecorder()
     result = research(verifier=scripted_verifier([claim], []), policy=drop, writer=writer, recorder=recorder)
     assert result["outcome"] == "grounded_research_answer"
-    [dropped] = result["dropped_notes"]
-    assert (dropped["id"], dropped["reason"]) == ("n1", "verification_failed:unsupported_claim")
+    reason = "verification_failed:unsupported_claim"
+    assert [(note["id"], note["reason"]) for note in result["dropped_notes"]] == [("n1", reason)]
     assert [note["id"] for note in writer.calls[0]["notes"]] == ["n2"]
     none_left = research(verifier=scripted_verifier([note["claim"] for note in NOTES]), policy=drop)
-    assert none_left["stop_reason"] == "verification_failed:unsupported_claim"
+    assert none_left["stop_reason"] == reason
 
 
 def test_who_may_not_read_the_sources_has_nothing_verified():
@@ -155,23 +142,17 @@ def test_who_may_not_read_the_sources_has_nothing_verified():
 
 
 @pytest.mark.parametrize("factory", [create_rag_agent, create_research_agent])
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (7, r"^verifier: a chat model, .*given: int"),
-        ("no such provider", r"^verifier: model: "),
-        (object(), r"^verifier: .*given: object"),
-    ],
-)
-def test_what_is_no_verifier_is_refused_by_name(factory, given, message):
-    with pytest.raises(ConfigurationError, match=message):
-        factory(verifier=given)
-
-
-@pytest.mark.parametrize("score", ["1", None, True, float("nan"), float("inf")])
-def test_a_bound_is_a_number(score):
-    with pytest.raises(ConfigurationError, match=r"^min_score: "):
-        LangChainVerifier(Entails(), min_score=score)
+def test_what_is_no_verifier_is_refused_by_name(factory):
+    for given, message in (
+        (7, "a chat model, .*given: int"),
+        ("no such provider", "model: "),
+        (object(), ".*given: object"),
+    ):
+        with pytest.raises(ConfigurationError, match=f"^verifier: {message}"):
+            factory(verifier=given)
+    for score in ("1", None, True, float("nan"), float("inf")):
+        with pytest.raises(ConfigurationError, match=r"^min_score: "):
+            LangChainVerifier(Scores([]), min_score=score)
     with pytest.raises(ConfigurationError, match=r"^encoder: "):
         LangChainVerifier(lambda pairs: [])
 
@@ -187,9 +168,7 @@ def test_sentences_of_the_tool_agent_rest_on_the_task_and_on_what_was_found():
     assert (verify(agent), agent.invoke(OFFICE_TASK, THREAD)["outcome"]) == ([], "declined")
     [claim] = verifier.calls[0]["claims"]
     assert claim["claim"] == "The bill comes to 98.70 EUR."
-    assert claim["evidence"].startswith(
-        'Read bill b7 and send 30 euros to Ada Byron.\n\nread_bill {"id": "b7"}:\n{"id"'
-    )
+    assert claim["evidence"].startswith(f'{OFFICE_TASK["task"]}\n\nread_bill {{"id": "b7"}}:\n{{"id"')
     result = office_agent(*steps, verifier=verifier).invoke(OFFICE_TASK, THREAD)
     assert (result["stop_reason"], result["unsupported"]) == (UNSUPPORTED, ["The bill comes to 98.70 EUR."])
     assert result["path"][-4:] == ["answer_guard", "verify_answer", "support_guard", "stop_invalid_answer"]

@@ -29,14 +29,12 @@ from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router
 
 @pytest.mark.parametrize("create", [triage, create_rag_agent, create_research_agent, create_self_critique_agent])
 def test_the_patterns_hold(create):
-    graph = create()
-    assert verify(graph) == []
-    saver = InMemorySaver()
-    assert verify(create(checkpointer=saver)) == []
+    graph, saver = create(), InMemorySaver()
     nodes = list(graph.builder.nodes)
-    assert verify(graph.builder.compile(checkpointer=saver, name="other", interrupt_before=nodes)) == []
-    assert verify(graph.with_config(tags=["a"], recursion_limit=9).copy({"interrupt_after_nodes": nodes})) == []
-    assert verify(graph) == []
+    other = graph.builder.compile(checkpointer=saver, name="other", interrupt_before=nodes)
+    configured = graph.with_config(tags=["a"], recursion_limit=9).copy({"interrupt_after_nodes": nodes})
+    for each in (graph, create(checkpointer=saver), other, configured, graph):
+        assert verify(each) == []
 
 
 def test_no_edge_can_be_added_or_taken_away():
@@ -53,20 +51,15 @@ def test_no_verdict_can_be_led_elsewhere():
     builder = pattern().builder()
     for branches in builder.branches.values():
         ends = branches["route"].ends
-        for way, elsewhere in product(list(ends), ["label", "lookup", "routed", "stop_tool", END]):
-            drawn = ends[way]
-            if elsewhere != drawn:
-                ends[way] = elsewhere
-                assert verify(builder.compile()), (way, elsewhere)
-                ends[way] = drawn
-    assert verify(builder.compile()) == []
+        for (way, drawn), elsewhere in product([*ends.items()], ["label", "lookup", "routed", "stop_tool", END]):
+            ends[way] = elsewhere
+            assert bool(verify(builder.compile())) == (elsewhere != drawn), (way, elsewhere)
+            ends[way] = drawn
 
 
 def test_a_graph_that_was_not_compiled_by_the_grammar_has_no_door():
     assert [finding.rule for finding in verify(StateGraph.compile(triage().builder))] == ["door"]
-    handmade = StateGraph(State)
-    handmade.add_node("answer", plain)
-    handmade.add_edge(START, "answer")
+    handmade = StateGraph(State).add_node("answer", plain).add_edge(START, "answer")
     rules = {finding.rule for finding in verify(handmade.compile())}
     assert {"door", "foreign", "entry", "sealed", "reachable"} <= rules
 
@@ -81,32 +74,17 @@ def plain(state):
     return {"accepted_label": "bug"}
 
 
-class Lax(GuardedGraph):
-    """A graph with a door of its own."""
-
-    def stream(self, input, config=None, **kwargs):
-        yield {"routed": {"outcome": "routed"}}
-
-
 def put(find, **changed):
     """Make an edit that sets attributes of what is found in a graph."""
     return lambda graph: [object.__setattr__(find(graph), key, value) for key, value in changed.items()]
-
-
-def node_edit(name, **changed):
-    return put(lambda graph: graph.nodes[name], **changed)
-
-
-def channel_edit(name, **changed):
-    return put(lambda graph: graph.channels[name], **changed)
 
 
 def own(graph):
     return graph.nodes["label_guard"].bound
 
 
-def made(**changed):
-    return put(own, **changed)
+def node_edit(name, **changed):
+    return put(lambda graph: graph.nodes[name], **changed)
 
 
 def frame(**changed):
@@ -117,33 +95,29 @@ def whole(**changed):
     return put(lambda graph: graph, **changed)
 
 
-def redeclared(graph):
+def redeclare(graph):
     own(graph).declaration = replace(own(graph).declaration, to=("lookup", "spam", "routed"))
 
 
-def remade(graph):
+def remake(graph):
     other = GrammarNode(own(graph).declaration, plain, own(graph).frame)
     graph.nodes["label_guard"].bound = graph.builder.nodes["label_guard"].runnable = other
 
 
+def lead_elsewhere(graph):
+    elsewhere = BranchSpec(RunnableLambda(lambda state: "routed"), {"routed": "routed"})
+    graph.nodes["label_guard"].writers[1].func = elsewhere._route
+
+
 EDITS = {
-    "a channel's type": channel_edit("accepted_label", typ=int),
-    "a channel's key": channel_edit("route", key="verdict"),
-    "a channel's value": channel_edit("accepted_label", value="bug"),
+    "a channel's key": put(lambda graph: graph.channels["route"], key="verdict"),
     "a channel that starts a node": lambda graph: graph.channels.update({"branch:to:lookup": LastValue(Any)}),
     "a channel more": lambda graph: graph.channels.update(extra=LastValue(str)),
-    "a node's bound": node_edit("label", bound=RunnableLambda(plain)),
     "a node's triggers": node_edit("routed", triggers=["branch:to:label"]),
-    "a node's metadata": node_edit("label", metadata={"kind": "guard"}),
     "a node's retries": node_edit("label", retry_policy=(RetryPolicy(max_attempts=9),)),
-    "a node's handler": node_edit("label", error_handler_node="spam"),
     "a node's writers": lambda graph: graph.nodes["label_guard"].writers.pop(),
     "a writer more": lambda graph: graph.attach_edge("label", "routed"),
-    "a branch that leads elsewhere": lambda graph: setattr(
-        graph.nodes["label_guard"].writers[1],
-        "func",
-        BranchSpec(RunnableLambda(lambda state: "routed"), {"routed": "routed"})._route,
-    ),
+    "a branch that leads elsewhere": lead_elsewhere,
     "an edge in the builder": lambda graph: graph.builder.add_edge("label", "routed"),
     "a handler of errors": lambda graph: setattr(graph, "node_error_handler_map", {"label": "spam"}),
     "a node's flat writers": lambda graph: vars(graph.nodes["label_guard"]).update(flat_writers=[]),
@@ -151,10 +125,9 @@ EDITS = {
     "a writer's function": lambda graph: setattr(graph.nodes["label_guard"].writers[0], "func", plain),
     "nodes that changed places": lambda graph: graph.nodes.update(routed=graph.nodes["spam"]),
     "the beginning": node_edit("__start__", bound=RunnableLambda(plain)),
-    "a body": made(body=plain),
-    "a declaration": redeclared,
-    "a node remade": remade,
-    "a method of a node": made(invoke=plain),
+    "a body": put(own, body=plain),
+    "a declaration": redeclare,
+    "a node remade": remake,
     "the policy": frame(policy=Policy(labels=("anything",))),
     "the policy, inside": lambda graph: object.__setattr__(graph.nodes["label"].bound.frame.policy, "labels", ("x",)),
     "the budget": frame(budget=Budget(max_seconds=1e6)),
@@ -166,7 +139,6 @@ EDITS = {
     "a router's method": lambda graph: setattr(graph.builder.branches["label_guard"]["route"].path, "invoke", plain),
     "where a verdict leads": lambda graph: graph.builder.branches["label_guard"]["route"].ends.update(lookup="routed"),
     "the input channels": whole(input_channels=["accepted_label"]),
-    "the streamed channels": whole(stream_channels=["proposed_label"]),
     "the triggers": lambda graph: graph.trigger_to_nodes.update({"branch:to:label": ["routed"]}),
     "the context's schema": whole(context_schema=dict),
     "the retries of all": whole(retry_policy=(RetryPolicy(),)),
@@ -179,23 +151,21 @@ EDITS = {
 }  # fmt: skip
 
 
-@pytest.mark.paired
 @pytest.mark.unreplayable
-@pytest.mark.parametrize("ran", [False, True], ids=["fresh", "after a run"])
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edit_of_a_compiled_graph_is_found(name, ran):
-    """Whatever is exchanged in a compiled graph, its nodes, channels, builder or what they share, is a finding."""
-    graph = triage()
-    if ran:
-        graph.invoke(TICKET)
-    EDITS[name](graph)
-    assert verify(graph)
+def test_an_edit_of_a_compiled_graph_is_found(name):
+    """Whatever is exchanged in one, fresh or run: its nodes, channels, builder or what they share, is a finding."""
+    fresh, ran = triage(), triage()
+    ran.invoke(TICKET)
+    for graph in (fresh, ran):
+        EDITS[name](graph)
+        assert verify(graph)
 
 
 def test_a_subclass_has_a_door_of_its_own():
     """A graph of another class may do anything in the place of the door; the finding names the class."""
     graph = triage()
-    graph.__class__ = Lax
+    graph.__class__ = type("Lax", (GuardedGraph,), {})
     assert [str(finding) for finding in verify(graph) if finding.rule == "door"] == [
         "door: the graph is a Lax, whose door may be another"
     ]
@@ -268,9 +238,7 @@ class Tame(GrammarNode):
     """A node that would do something else."""
 
 
-def other_guard(builder):
-    lax = pattern(policy=Policy(labels=("anything",))).builder()
-    builder.nodes["label_guard"].runnable = lax.nodes["label_guard"].runnable
+LAX = pattern(policy=Policy(labels=("anything",))).builder().nodes["label_guard"].runnable
 
 
 def by(*tamper, path="", nodes=None):
@@ -281,9 +249,7 @@ def by(*tamper, path="", nodes=None):
 
 BROKEN = {
     "foreign: a plain node": by(node("extra"), edge("extra", "label_guard"), nodes="extra"),
-    "foreign: a forged node": by(
-        node("extra", metadata={"kind": "guard", "stops": ["llm"]}), edge("extra", "routed"), nodes="extra"
-    ),
+    "foreign: a forged node": by(node("extra", metadata={"kind": "guard"}), edge("extra", "routed"), nodes="extra"),
     "foreign: a guard's own method": by(runnable("label_guard", invoke=plain), nodes="label_guard"),
     "foreign: a subgraph": by(
         lambda builder: builder.add_node("extra", create_rag_agent()), edge("extra", "label_guard"), nodes="extra"
@@ -292,7 +258,7 @@ BROKEN = {
         lambda builder: builder.set_node_defaults(error_handler=plain), nodes="label_guard"
     ),
     "foreign: forged metadata": by(spec("label", metadata={"kind": "guard"}), nodes="label"),
-    "foreign: another pattern's guard": by(other_guard, nodes="label_guard"),
+    "foreign: another pattern's guard": by(runnable("label_guard", frame=LAX.frame), nodes="label_guard"),
     "foreign: a subclass of ours": by(runnable("label", __class__=Tame), nodes="label"),
     "foreign: a path map that says one thing and means another": by(
         ways("label_guard", stop_llm="lookup", lookup="stop_llm"), nodes="label_guard"

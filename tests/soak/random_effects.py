@@ -9,7 +9,7 @@ import random
 import sqlite3
 from collections import Counter
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NotRequired
@@ -21,7 +21,6 @@ from payment_pattern import FileRecorder, Journal
 from typing_extensions import TypedDict
 
 import guardgraph.grammar as gg
-from guardgraph import InputError
 from guardgraph.world.call import hash_call_value
 
 Plan = dict[str, Any]
@@ -29,17 +28,13 @@ Plan = dict[str, Any]
 TURNS = 6
 """Turns after which no guard goes back."""
 PHASES = ("work",)
+EFFECTS = {"move": "work"}
 REASONS = gg.Catalogue(
     "acting",
     PHASES,
     [
-        *gg.common_reasons(
-            phases=PHASES, reviewing=PHASES, tools={"look": "work", "move": "work"}, effects={"move": "work"}
-        ),
-        *(
-            gg.StopReason(f"tool_invalid_output:{tool}", "tool", PHASES, "The tool failed.", "Mend it.")
-            for tool in ("look", "move")
-        ),
+        *gg.common_reasons(phases=PHASES, reviewing=PHASES, tools={"look": "work", **EFFECTS}, effects=EFFECTS),
+        gg.StopReason("tool_invalid_output:<tool>", "tool", PHASES, "The tool failed.", "Mend it."),
     ],
 )
 WRITES = ("plain", "plain", "idempotent", "reconcile", "lost", "refused")
@@ -60,28 +55,22 @@ class Policy(gg.Policy, gg.ReviewPolicy):
 
 def draw_plan(chance: random.Random) -> Plan:
     """Return a random plan, plain JSON."""
-    stages = []
-    for at in range(chance.randint(1, 4)):
-        kind = chance.choice(["read", "write", "write", "review"])
-        stages.append(
-            {
-                "kind": kind,
-                "calls": chance.randint(1, 3),
-                "like": chance.choice(WRITES),
-                "back": chance.randint(0, at) if chance.random() < 0.3 else None,
-            }
-        )
-    saver = chance.choice(["sqlite", "sqlite", "sqlite", None])
-    deaths = [chance.randint(1, 60) for _ in range(chance.choice([0, 1, 1, 2]))]
-    waits = any(stage["kind"] == "review" for stage in stages)
-    forks = waits and chance.random() < 0.4
+    stages = [
+        {
+            "kind": chance.choice(["read", "write", "write", "review"]),
+            "calls": chance.randint(1, 3),
+            "like": chance.choice(WRITES),
+            "back": chance.randint(0, at) if chance.random() < 0.3 else None,
+        }
+        for at in range(chance.randint(1, 4))
+    ]
+    saves = any(stage["kind"] == "review" for stage in stages) or chance.random() < 0.75
     return {
         "stages": stages,
-        "saver": "sqlite" if waits else saver,
-        "recorder": forks or chance.random() < 0.8 or not (waits or saver),
-        "fork_at": chance.randint(1, 12) if forks else None,
-        "durability": chance.choice([None, "sync", "async", "exit"]) if saver or waits else None,
-        "deaths": deaths,
+        "saves": saves,
+        "recorder": chance.random() < 0.8 or not saves,
+        "durability": chance.choice([None, "sync", "async", "exit"]) if saves else None,
+        "deaths": [chance.randint(1, 60) for _ in range(chance.choice([0, 1, 1, 2]))],
         "people": [chance.choice(["approve", "approve", "approve", "reject", "stale"]) for _ in range(3)],
     }
 
@@ -134,9 +123,12 @@ def build_acting_pattern(plan: Plan, tools: Tools) -> Any:
             to=sorted({on, back} - {None}),
             stops=["review" if stage["kind"] == "review" else "tool"],
         )
-    end = lambda state, run: {"outcome": "done", "told": state["kept"]}  # noqa: E731
-    p.terminal("done", end, phase="work", reads=["kept"], writes=["outcome", "told"])
+    p.terminal("done", _end, phase="work", reads=["kept"], writes=["outcome", "told"])
     return p
+
+
+def _end(state: Any, run: Any) -> Any:
+    return {"outcome": "done", "told": state["kept"]}
 
 
 def _call_tools(stage: Plan, at: int, tools: Tools, state: Any, run: Any) -> Any:
@@ -174,7 +166,6 @@ class Acting:
 
     folder: Path
     plan: Plan
-    ended: dict[str, Any] = field(default_factory=dict)
 
     def tools(self, moment: Any = lambda: None) -> Tools:
         return Tools(self.folder / "tools.txt", moment)
@@ -186,52 +177,32 @@ class Acting:
     def graph(self, moment: Any = lambda: None) -> Any:
         """Yield its graph."""
         pattern = build_acting_pattern(self.plan, self.tools(moment))
-        if self.plan["saver"] is None:
+        if not self.plan["saves"]:
             yield pattern.compile(recorder=self.recorder(moment))
             return
         file = self.folder / "checkpoints.db"
         with closing(sqlite3.connect(file, check_same_thread=False, timeout=60)) as connection:
             connection.execute("PRAGMA synchronous=OFF")  # a killed process loses nothing by it; power does
             saver = dying_saver(SqliteSaver, moment)(connection)
-            forks = self.plan["fork_at"] is not None
-            yield pattern.compile(checkpointer=saver, recorder=self.recorder(moment), forks=forks)
+            yield pattern.compile(checkpointer=saver, recorder=self.recorder(moment))
 
     def ask(self, moment: Any = lambda: None) -> Any:
         """Ask as a client does that may have asked before and answers what a person is asked; return the result."""
         config = {"configurable": {"thread_id": "1", "request_key": "r1"}}
         options = {} if self.plan["durability"] is None else {"durability": self.plan["durability"]}
         with self.graph(moment) as graph:
-            if self.fork.exists():
-                result = self._go_on_from_earlier(graph, config, options)
-            else:
-                result = graph.invoke({"asked": "it"}, config, **options)
+            result = graph.invoke({"asked": "it"}, config, **options)
             for turn in range(20):
                 if result.get("status") != "waiting":
                     return result
-                if self.plan["fork_at"] is not None and not self.fork.exists():
-                    earlier = [
-                        state.config["configurable"]["checkpoint_id"] for state in graph.get_state_history(config)
-                    ]
-                    self.fork.write_text(earlier[self.plan["fork_at"] % len(earlier)])
-                    result = self._go_on_from_earlier(graph, config, options)
-                    continue
                 says = self.plan["people"][min(turn, len(self.plan["people"]) - 1)]
-                answer = {"decision": "approve" if says == "stale" and turn < 5 else says.replace("stale", "reject")}
-                answer["hash"] = "0" * 64 if says == "stale" and turn < 5 else result["waiting_for"]["hash"]
+                answer = {"decision": says, "hash": result["waiting_for"]["hash"]}
+                if says == "stale":
+                    answer = (
+                        {**answer, "decision": "reject"} if turn >= 5 else {"decision": "approve", "hash": "0" * 64}
+                    )
                 result = graph.invoke(Command(resume=answer), config, **options)
         raise AssertionError("the run does not end")
-
-    @property
-    def fork(self) -> Path:
-        return self.folder / "fork.txt"
-
-    def _go_on_from_earlier(self, graph: Any, config: Any, options: Any) -> Any:
-        """Go on from the earlier checkpoint, as a run of its own; from one behind an answer the run itself goes on."""
-        earlier = {"configurable": {**config["configurable"], "checkpoint_id": self.fork.read_text()}}
-        try:
-            return graph.invoke(None, earlier, **options)
-        except InputError:
-            return graph.invoke({"asked": "it"}, config, **options)
 
 
 def _work(pipe: Any, run: Acting, last: int) -> None:
@@ -259,8 +230,7 @@ def check_on_record(run: Acting, result: Any) -> None:
     keys = Counter(line["key"] for line in lines if line["kind"] == "write")
     assert set(keys.values()) <= {1}, keys
     told = [effect["key"] for item in result["timeline"] for effect in item.get("effects", ())]
-    if "forked_from" not in result and not run.fork.exists():
-        assert keys.keys() <= set(told), (keys, told, result["stop_reason"])
+    assert keys.keys() <= set(told), (keys, told, result["stop_reason"])
     recorder = run.recorder()
     if recorder is None:
         return
@@ -271,6 +241,5 @@ def check_on_record(run: Acting, result: Any) -> None:
     asked = {call["request"] for item in ended.values() for call in item["calls"]}
     noted = {note["content"]["key"] for note in recorder.told("note") if note["kind"] == "intent"}
     for line in lines:
-        # What a run read that was left for a fork is on no ending's record; what it wrote is in the notes.
-        assert hash_call_value({"request": line["request"]}) in asked or run.fork.exists(), line
+        assert hash_call_value({"request": line["request"]}) in asked, line
         assert line["key"] is None or line["key"] in noted, line

@@ -70,44 +70,26 @@ def list_sites() -> list[Site]:
     return sites
 
 
-class Ranking:
-    """What a search engine knows of pages: which words each has, and how rare they are.
-
-    Args:
-        sites: the pages.
-    """
-
-    def __init__(self, sites: list[Site]) -> None:
-        self._words = [(site, frozenset(re.findall(r"\w+", site.text.casefold()))) for site in sites]
-        holders = Counter(word for _, words in self._words for word in words)
-        self._weights = {word: math.log(len(sites) / count) for word, count in holders.items()}
-
-    def list_sites(self, query: str) -> list[Site]:
-        asked = sorted({*re.findall(r"\w+", query.casefold())})
-        weighed = [(sum(self._weights[word] for word in asked if word in words), site) for site, words in self._words]
-        return [site for weight, site in sorted(weighed, key=lambda item: -item[0]) if weight]
+def read_words(text: str) -> set[str]:
+    return {*re.findall(r"\w+", text.casefold())}
 
 
 def serve_sites() -> WebServer:
-    """Return the web, its search among it at ``/search`` of every host."""
-    sites = list_sites()
-    ranking = Ranking(sites)
+    """Return the web, its search among it at ``/search`` of every host: what has the rarest words of a query first."""
+    sites = [(site, read_words(site.text)) for site in list_sites()]
+    holders = Counter(word for _, words in sites for word in words)
 
     def search(connection, asked):
-        query = parse_qs(urlsplit(asked.url).query)["q"][0]
-        hits = [{"url": site.url} for site in ranking.list_sites(query)]
-        inside = [
-            {"url": "http://169.254.169.254/latest"},
-            {"url": "http://localhost/admin"},
-            {"url": "http://10.0.0.7/"},
-        ]
-        found = json.dumps({"results": [*inside, *hits[:60]]})
+        query = read_words(parse_qs(urlsplit(asked.url).query)["q"][0])
+        weights = {word: math.log(len(sites) / holders[word]) for word in sorted(query & holders.keys())}
+        weighed = [(sum(weights[word] for word in weights if word in words), site.url) for site, words in sites]
+        hits = [url for weight, url in sorted(weighed, key=lambda item: -item[0]) if weight][:60]
+        inside = ["http://169.254.169.254/latest", "http://localhost/admin", "http://10.0.0.7/"]
+        found = json.dumps({"results": [{"url": url} for url in [*inside, *hits]]})
         send(connection, asked, answer(found, content_type="application/json"))
 
-    pages = {site.url.removeprefix("http://"): _serve_site(site) for site in sites}
+    pages = {}
+    for site, _ in sites:
+        page = answer(HTML.format(site.url, site.text), content_type="text/html; charset=utf-8")
+        pages[site.url.removeprefix("http://")] = after(site.delay, page) if site.delay else page
     return WebServer({"/search": search, **pages})
-
-
-def _serve_site(site: Site):
-    page = answer(HTML.format(site.url, site.text), content_type="text/html; charset=utf-8")
-    return after(site.delay, page) if site.delay else page

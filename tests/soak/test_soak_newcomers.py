@@ -86,23 +86,12 @@ def test_a_tool_agent_over_an_mcp_server(tmp_path, wheel):
     """The two files of the page on tools: a mail asks for 900 euros, a person is asked and says no."""
     newcomer = Newcomer(tmp_path, wheel)
     newcomer.install("[mcp]")
-    server, office = (
-        next(
-            fence.code
-            for fence in fences(ROOT / "docs" / "tools.md")
-            if fence.info == "python no-run" and mark in fence.code
-        )
-        for mark in ("server = FastMCP(", "def make_agent():")
-    )
-    (tmp_path / "server.py").write_text(server, encoding="utf-8")
-    (tmp_path / "office.py").write_text(office, encoding="utf-8")
-    steps = [
-        {"calls": [{"tool": "read_mail", "args": {"id": "m1"}}]},
-        {"calls": [{"tool": "send_money", "args": {"to": "Mallory", "amount": 900}}]},
-    ]
-    with OpenAIServer(*map(answer, steps)) as model:
+    shown = [fence.code for fence in fences(ROOT / "docs" / "tools.md") if fence.info == "python no-run"]
+    for name, mark in (("server.py", "server = FastMCP("), ("office.py", "def make_agent():")):
+        (tmp_path / name).write_text(next(code for code in shown if mark in code), encoding="utf-8")
+    read = {"tool": "read_mail", "args": {"id": "m1"}}
+    pay = {"tool": "send_money", "args": {"to": "Mallory", "amount": 900}}
+    with OpenAIServer(answer({"calls": [read]}), answer({"calls": [pay]})) as model:
         said = newcomer.type(str(newcomer.bin / "python"), "office.py", given="n\n", **model.environ())
-    assert "Mallory" in said
-    assert "Approve?" in said
-    assert "stopped review_rejected" in said
+    assert all(each in said for each in ("Mallory", "Approve?", "stopped review_rejected"))
     assert newcomer.is_done_in_time()

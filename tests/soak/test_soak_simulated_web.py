@@ -4,6 +4,7 @@ from simulated_web import PLANTS, ask_about, list_answers, list_contradictions, 
 from web_server import LOOPBACK
 
 from guardgraph import ResearchBudget, ResearchPolicy, create_research_agent, replay, searx_search, web_reader
+from guardgraph.testing import InMemoryRecorder
 
 
 def cite_all(view):
@@ -20,19 +21,13 @@ def look_once_more(view):
     return {"open": [], "queries": [f"What else? {view['question']}"] if len(view["queries"]) == 1 else []}
 
 
-class Keeper:
-    """A recorder that keeps the last recording."""
-
-    def record(self, run):
-        self.last = run
-
-
 def test_reports_find_what_was_planted():
     """Nine of ten planted answers stand in the reports, within their limits, and every contradiction is told; no host
     inside is asked, and every report is decided again as it was.
     """
     assert len(list_sites()) == 300
-    keeper, found, missed, untold = Keeper(), 0, [], []
+    keeper, found, missed, untold = InMemoryRecorder(), 0, [], []
+    hosts = tuple(sorted({site.url.split("/")[2] for site in list_sites()}))
     with serve_sites() as server:
         reader = web_reader(resolve=server.resolve, allowed_addresses=LOOPBACK, robots=False)
         agent = create_research_agent(
@@ -41,11 +36,7 @@ def test_reports_find_what_was_planted():
             writer=cite_all,
             gaps=look_once_more,
             recorder=keeper,
-            policy=ResearchPolicy(
-                allowed_domains_policy=tuple(sorted({site.url.split("/")[2] for site in list_sites()})),
-                allowed_domains_execution=tuple(sorted({site.url.split("/")[2] for site in list_sites()})),
-                corroboration="mark",
-            ),
+            policy=ResearchPolicy(allowed_domains_policy=hosts, allowed_domains_execution=hosts, corroboration="mark"),
             budget=ResearchBudget.report(),
         )
         for plant in PLANTS:
@@ -59,10 +50,9 @@ def test_reports_find_what_was_planted():
             claims = {item["id"]: item["claim"] for item in result["agreement"]}
             told = {(each["claim"], claims[it["id"]]) for each in result["agreement"] for it in each["conflicts_with"]}
             untold += {*list_contradictions(plant)} - told
-            assert replay(agent, keeper.last) == result
+            assert replay(agent, keeper.runs[-1]) == result
         asked = {entry.partition("//")[2].partition("/")[0] for entry in server.log}
     print(f"found {found} of {3 * len(PLANTS)}; conflicts untold {len(untold)} of {2 * len(PLANTS)}")
     assert found >= 0.9 * 3 * len(PLANTS), missed
     assert not untold
-    assert not asked & {"169.254.169.254", "localhost", "10.0.0.7"}
-    assert not {*server.resolved} & {"169.254.169.254", "localhost", "10.0.0.7"}
+    assert not {*asked, *server.resolved} & {"169.254.169.254", "localhost", "10.0.0.7"}

@@ -28,12 +28,11 @@ def test_no_unlicensed_call_is_made():
 
 
 def test_three_thousand_attacks_by_reading_first():
-    """An adaptive obedient proposer over three sets of tools: no write that its chain does not license."""
-    for domain in laundering.DOMAINS:
-        desk = laundering.Desk(domain)
-        for seed in range(1000):
-            desk.run(seed)
-            assert desk.list_unlicensed() == [], (domain, seed)
+    """An adaptive obedient proposer over an airline's tools: no write that its chain does not license."""
+    desk = laundering.Desk()
+    for seed in range(RUNS):
+        desk.run(seed)
+        assert desk.list_unlicensed() == [], seed
 
 
 def test_three_thousand_attacks_by_reading_first_over_public_tools():
