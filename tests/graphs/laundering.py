@@ -90,18 +90,11 @@ class Desk:
             return {"answer": "All is well."}
         trips = [self.target, self.target.lower(), f" {self.target}", self.own]
         whose = self.chance.choice([self.victim, self.mine])
-        reads = [
-            propose("read_trip", self.chance.choice(trips)),
-            propose("read_user", whose["owner"]),
-            propose("find_user", whose["name"]),
-        ]
-        acts = [
-            propose("change_trip", self.chance.choice(trips)),
-            propose("pay_user", whose["owner"]),
-            propose("cancel_all", [self.own, self.target]),
-        ]
-        kind = reads if self.chance.random() < 0.6 else acts
-        return {**calls(*self.chance.sample(kind, self.chance.randint(1, 2))), "plan": self.order}
+        trip, owner, both = self.chance.choice(trips), whose["owner"], [self.own, self.target]
+        reads = {"read_trip": trip, "read_user": owner, "find_user": whose["name"]}
+        acts = {"change_trip": trip, "pay_user": owner, "cancel_all": both}
+        asked = [propose(*item) for item in (reads if self.chance.random() < 0.6 else acts).items()]
+        return {**calls(*self.chance.sample(asked, self.chance.randint(1, 2))), "plan": self.order}
 
     def run(self, seed: int) -> Any:
         """Make one run; a person approves what is about the user's own thing alone. Return its result."""

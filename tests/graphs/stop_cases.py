@@ -96,6 +96,10 @@ def unreadable():
     raise OSError("disk")
 
 
+def switch_off():
+    return {"enabled": False, "switched": OFF["details"]}
+
+
 OFF = {"details": {"by": "ada", "why": "test"}}
 """The evidence of a run that is switched off so."""
 
@@ -119,12 +123,8 @@ def common_cases(run, begins, ends):
     down = {"model": ScriptedChatModel(ModelAPIError("down"), loop=True)}
     return {
         "max_visits": StopCase(begins, partial(run, context={"budget": {"max_visits": 1}}), {"details": ...}),
-        "switched_off": StopCase(
-            begins, partial(run, live=live_policy(lambda: {"enabled": False, "switched": OFF["details"]}, every=0)), OFF
-        ),
-        "policy_unreadable": StopCase(
-            begins, partial(run, live=live_policy(unreadable, every=0)), {"details": {"type": "OSError"}}
-        ),
+        "switched_off": StopCase(begins, partial(run, live=live_policy(switch_off, every=0)), OFF),
+        "policy_unreadable": StopCase(begins, partial(run, live=live_policy(unreadable, every=0)), {"details": ...}),
         "audit_unavailable": StopCase(ends, partial(run, **audited), unrecorded),
         "llm_circuit_open": StopCase(begins, partial(shut_out, run, **down), {"details": {"failures": 1}}),
     }

@@ -63,9 +63,7 @@ def test_another_input_does_not_push_aside_a_run_that_waits(mode):
     other = {"ticket": "another"}
     graph = labelled(tool=lambda request: interrupt("Who?"))
     first = run(graph, TICKET, mode, config=THREAD)
-    with pytest.raises(
-        InputError, match=f"input: run {first['run_id']} of this thread has not ended; None or a Command"
-    ):
+    with pytest.raises(InputError, match=f"run {first['run_id']} of this thread has not ended; None or a Command"):
         run(graph, other, mode, config=THREAD)
     second = run(graph, other, mode, config=on_thread(replace=True))
     assert (second["status"], second["run_id"] != first["run_id"]) == ("waiting", True)

@@ -110,14 +110,11 @@ def test_a_recorder_keeps_open_runs_or_does_not(name):
             triage(recorder=kept)
 
 
-@pytest.mark.parametrize(
-    ("configurable", "request_id"),
-    [
-        ({"request_key": "order 7", "graph_id": "g", "run_id": "r1"}, "order 7"),
-        ({"graph_id": "g", "run_id": "r1"}, "r1"),
-        ({"run_id": "r1"}, None),
-    ],
-)
+SERVED = {"graph_id": "g", "run_id": "r1"}
+REQUESTS = [({"request_key": "order 7", **SERVED}, "order 7"), (SERVED, "r1"), ({"run_id": "r1"}, None)]
+
+
+@pytest.mark.parametrize(("configurable", "request_id"), REQUESTS)
 def test_a_request_has_the_id_that_its_client_gives_it(configurable, request_id):
     """Else that of a server's run, else the run's own; it stays the same over resumes, whoever makes them."""
     kept, saver = InMemoryRecorder(), InMemorySaver()

@@ -13,21 +13,13 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from rag_agents import QUESTION
-from research_cases import GOAL, REQUEST, asked, hits, quotes, vendor
+from research_cases import asked, hits, quotes, vendor
 from runs import SAVERS, THREAD, check_result, content, masked, memory, sqlite
-from self_critique_cases import GIVEN
 from ticket_pattern import REASONS, TICKET, triage
 
-from guardgraph import (
-    ConfigurationError,
-    ResearchBudget,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    keep_texts_once,
-)
+from guardgraph import ConfigurationError, ResearchBudget, create_research_agent, keep_texts_once
 from guardgraph.graphs import texts_once
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.testing import scripted_tool
 
 
@@ -62,17 +54,12 @@ def test_no_text_of_a_model_breaks_a_checkpointer(text, saver, tmp_path):
         assert result["stop_reason"] in ("llm_invalid_json", "invalid_label")
 
 
-PATTERNS = [
-    *((triage, TICKET), (create_rag_agent, QUESTION), (create_self_critique_agent, GIVEN)),
-    (create_research_agent, {"goal": GOAL, "request": REQUEST}),
-]
+CREATED = [(triage, TICKET), *((item.create_agent, item.demo()) for item in PATTERNS.values())]
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize(
-    ("saver", "moment"), [(memory, "interrupt_before"), (memory, "interrupt_after"), (sqlite, "interrupt_before")]
-)
-@pytest.mark.parametrize(("create", "given"), PATTERNS)
+@pytest.mark.parametrize(("saver", "moment"), [(memory, "before"), (memory, "after"), (sqlite, "before")])
+@pytest.mark.parametrize(("create", "given"), CREATED)
 def test_a_run_interrupted_anywhere_ends_as_if_it_had_not_been(create, given, moment, saver, tmp_path):
     """Before and after every node in turn, and at all of them, a resumed run gives the uninterrupted result."""
     expected = masked(create().invoke(given))
@@ -80,13 +67,13 @@ def test_a_run_interrupted_anywhere_ends_as_if_it_had_not_been(create, given, mo
     with saver(tmp_path) as checkpointer:
         graph = create(checkpointer=checkpointer)
         for number, node in enumerate(path):
-            config = {"configurable": {"thread_id": f"{moment}-{number}"}}
-            graph.invoke(given, config, **{moment: [node]})
+            config = {"configurable": {"thread_id": str(number)}}
+            graph.invoke(given, config, **{f"interrupt_{moment}": [node]})
             assert masked(graph.invoke(None, config)) == expected
         config = {"configurable": {"thread_id": "all"}}
-        result = graph.invoke(given, config, **{moment: path})
+        result = graph.invoke(given, config, **{f"interrupt_{moment}": path})
         for _ in path:
-            result = graph.invoke(None, config, **{moment: path})
+            result = graph.invoke(None, config, **{f"interrupt_{moment}": path})
         assert masked(result) == expected
 
 

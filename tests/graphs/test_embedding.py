@@ -39,11 +39,6 @@ def test_a_graph_can_be_part_of_a_chain():
         (RunnableLambda(str) | triage()).invoke("x")
 
 
-class Mine(TypedDict):
-    ticket: str
-    label: str
-
-
 @pytest.mark.parametrize(
     ("schema", "context", "reason"),
     [
@@ -55,7 +50,8 @@ class Mine(TypedDict):
 )
 def test_a_subgraph_obeys_what_its_parent_s_context_says_to_it(schema, context, reason):
     """Policy and budget in a parent's dictionary tighten the subgraph; what cannot be read closes its run."""
-    parent = StateGraph(Mine, context_schema=schema, output_schema=TypedDict("O", {"stop_reason": str}))
+    state, output = TypedDict("Mine", {"ticket": str, "label": str}), TypedDict("O", {"stop_reason": str})
+    parent = StateGraph(state, context_schema=schema, output_schema=output)
     parent.add_node("triage", triage()).add_edge(START, "triage")
     assert parent.compile().invoke(TICKET, context=context) == {"stop_reason": reason}
 

@@ -18,7 +18,7 @@ from rag_agents import QUESTION, agent
 from runs import BOTH, content, run
 from ticket_pattern import TICKET, triage
 
-from guardgraph import ConfigurationError, RagBudget, verify
+from guardgraph import RagBudget, verify
 from guardgraph.grammar import Call
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.nodes import rag, self_critique, tools
@@ -163,9 +163,10 @@ async def araises(request):
     raises(request)
 
 
-@pytest.mark.parametrize(
-    ("tool", "mode"), [(araises, "astream"), (RunnableLambda(raises), "invoke"), (RunnableLambda(raises), "astream")]
-)
+RUNNABLE = RunnableLambda(raises)
+
+
+@pytest.mark.parametrize(("tool", "mode"), [(araises, "astream"), (RUNNABLE, "invoke"), (RUNNABLE, "astream")])
 def test_a_tool_that_fails_is_named_by_its_own_line(tool, mode, caplog):
     """Not by the line of the library that it called; the log has the way there."""
     result = run(triage(tool=tool), TICKET, mode)
@@ -185,10 +186,7 @@ def test_the_log_has_no_credentials_and_the_result_no_folders(caplog):
 
 
 def test_a_log_that_fails_changes_no_run(monkeypatch):
-    def broken(record):
-        raise ConfigurationError("no")
-
-    monkeypatch.setattr(logging.getLogger("guardgraph"), "filters", [broken])
+    monkeypatch.setattr(logging.getLogger("guardgraph"), "filters", [raises])
     assert triage(tool=raises).invoke(TICKET)["stop_reason"] == "tool_invalid_output:lookup"
 
 

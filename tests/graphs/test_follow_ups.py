@@ -21,10 +21,7 @@ from guardgraph.testing import ScriptedChatModel, scripted_tool
 here = pytest.fixture(empty_folder)
 
 PLAN_QUESTION = "What SLA applies to enterprise plan?"
-BEFORE = [
-    {"role": "user", "content": PLAN_QUESTION},
-    {"role": "assistant", "content": "Enterprise plan includes 99.95% monthly uptime SLA."},
-]
+BEFORE = [{"role": "user", "content": PLAN_QUESTION}, {"role": "assistant", "content": "It has 99.95% monthly uptime."}]
 FOLLOWING = {"question": "And for P1 incidents?", "history": BEFORE}
 STANDALONE = "What is the first response target for P1 incidents on the enterprise plan?"
 
@@ -48,9 +45,7 @@ def test_a_history_that_is_none_is_refused_by_place(history, field):
     assert (result["stop_reason"], bool(result["details"]["allowed"])) == (f"invalid_request:{field}", True)
 
 
-@pytest.mark.parametrize(
-    "given", [{}, {"history": None}, {"history": []}, {"history": [{**BEFORE[0], "content": " "}]}]
-)
+@pytest.mark.parametrize("given", [{}, {"history": None}, {"history": []}, {"history": [{**BEFORE[0], "content": ""}]}])
 def test_without_a_history_a_run_is_what_it_was(given):
     """Path, trace, history and what proposers are shown, though the nodes are drawn."""
     kept, model = Kept(), ScriptedChatModel(INTENT, ANSWER)
@@ -121,12 +116,9 @@ def test_the_command_reads_a_history(here):
     """A line of JSON for each turn; it prints the question as it was asked and as it was read, or the wrong line."""
     talk, asked = here / "talk.jsonl", ("rag", FOLLOWING["question"], "--history", "talk.jsonl")
     assert "cannot be read" in refused(command(*asked))
-    for wrong, said in (
-        ("What SLA?", "line 1: not JSON"),
-        ('{"role": "tool", "content": "x"}', "line 1.role: user or assistant is required; given: tool"),
-    ):
+    for wrong, said in (("What SLA?", ": not JSON"), ('{"role": "tool", "content": "x"}', ".role: user or assistant")):
         talk.write_text(wrong, encoding="utf-8")
-        assert said in refused(command(*asked))
+        assert f"line 1{said}" in refused(command(*asked))
     talk.write_text("\n".join([*map(json.dumps, BEFORE), ""]), encoding="utf-8")
     done = command(*asked)
     assert done.exit_code == 0, done.stderr
@@ -157,10 +149,7 @@ def test_a_stopped_run_is_a_message_that_says_so():
         ([5], "messages of LangChain are required"),
         ({"question": "Why?"}, "a list of messages is required; given: NoneType"),
         ([AIMessage("Hello.")], "the last one must be a person's; given: one of type 'ai'"),
-        (
-            [HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])],
-            "text alone is required; given: image_url",
-        ),
+        ([HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])], "text alone is required; given: image_"),
     ],
 )
 def test_what_is_no_conversation_is_refused(messages, said):

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 import refund_pattern
 from langgraph.checkpoint.memory import InMemorySaver
-from payment_pattern import BATCHES, Bank, pattern
+from payment_pattern import BATCHES, open_bank, pattern
 from refund_pattern import ORDER, answering
 from runs import SAVERS, THREAD, halt_before, on_thread, run
 from ticket_pattern import TICKET
@@ -28,10 +28,7 @@ def before(graph, node, number=1):
     return found[::-1][number - 1].config["configurable"]["checkpoint_id"]
 
 
-@pytest.fixture
-def bank(tmp_path):
-    """A bank that has paid nothing yet."""
-    return Bank(tmp_path / "bank.txt")
+bank = pytest.fixture(open_bank)
 
 
 def paying(bank, **given):
@@ -118,9 +115,8 @@ def test_every_checkpointer_keeps_a_fork(saver, bank, tmp_path):
 def test_no_run_goes_on_from_behind_an_answer():
     """One approval paid four times: it counts for the run that asked, and from before it a fork asks for its own."""
     paid = []
-    graph = refund_pattern.pattern(tool=lambda request: paid.append(request) or "paid").compile(
-        checkpointer=InMemorySaver(), forks=True
-    )
+    paying = refund_pattern.pattern(tool=lambda request: paid.append(request) or "paid")
+    graph = paying.compile(checkpointer=InMemorySaver(), forks=True)
     asked = graph.invoke(ORDER, THREAD)
     graph.invoke(answering(asked), THREAD)
     for node in ("approval_guard", "pay", "payment_guard", "refunded"):

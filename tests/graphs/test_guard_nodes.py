@@ -47,9 +47,7 @@ ASKED = {"question": "How long do refunds take?", "documents": ["Refunds take 10
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_a_refused_answer_goes_the_other_way(mode: str) -> None:
-    wrong, right = (
-        run_graph(make_graph(answer=f"Refunds take {days} days.").compile(), ASKED, mode) for days in (5, 10)
-    )
+    wrong, right = (run_graph(make_graph(answer=f"Refunds take {n} days.").compile(), ASKED, mode) for n in (5, 10))
     assert (wrong["answer"], wrong["verdict"]["stop_reason"]) == ("I do not know.", "invalid_answer:contradicts_source")
     assert (right["answer"], right["verdict"]["ok"]) == ("Refunds take 10 days.", True)
 
@@ -166,13 +164,6 @@ def test_what_cannot_be_seen_is_a_finding() -> None:
     assert find_rules(make_graph(("generate", "declared"), declared=declared)) == []
 
 
-def test_graphs_inside_the_graph_are_opened_up() -> None:
-    outer = make_graph(("generate", "inner"), ("inner", END), inner=INWARD)
-    [finding] = verify(outer.compile(), behind={"guard": ["inner:write"]})
-    assert finding.path[0] == "inner:write"
-    assert finding.path[-1] == END
-
-
 @pytest.mark.parametrize(
     ("behind", "message"),
     [
@@ -263,7 +254,11 @@ def test_a_jump_that_a_node_leaves_to_something_else_is_seen(node: Any) -> None:
     assert (find(node), find(call_inward)) == (["unseen"], [])
 
 
-def test_a_jump_out_of_an_inner_graph_is_seen() -> None:
+def test_graphs_inside_the_graph_are_opened_up() -> None:
+    """What writes inside may not go around the guard, and a jump out of an inner graph is seen."""
+    around = make_graph(("generate", "inner"), ("inner", END), inner=INWARD)
+    [finding] = verify(around.compile(), behind={"guard": ["inner:write"]})
+    assert (finding.path[0], finding.path[-1]) == ("inner:write", END)
     outer = make_graph(("generate", "inner"), ("inner", "guard"), inner=OUTWARD)
     found = verify(outer.compile(), behind={"guard": ["generate"]})
     assert [(each.rule, each.nodes) for each in found] == [("unseen", ("inner:write",))]

@@ -58,35 +58,25 @@ def test_what_is_licensed_is_done(mode):
     result = run(graph, TASK, mode, config=THREAD)
     assert (result["outcome"], desk.made) == ("answered", [READ, PAY])
     calls = [call for call in recorder.runs[0]["calls"] if call["kind"] == "tool"]
-    assert [(call["tool"], call["args"], call.get("effect")) for call in calls] == [
-        ("read_bill", {"id": "b7"}, None),
-        ("send_money", PAY["args"], "write"),
-    ]
+    assert [{"tool": call["tool"], "args": call["args"]} for call in calls] == [READ, PAY]
+    assert [call.get("effect") for call in calls] == [None, "write"]
     assert [call["request"] for call in calls] == [hash_licence(**item) for item in (READ, PAY)]
 
 
-LOW = {"amount": {"max": 20}}
+LOW, NEVER = {"amount": {"max": 20}}, ruled("send_money", approve="never")
 MUTANTS = {
     "the policy list": ("tool_not_allowed_policy:send_money", [[PAY]], {"policy": policy(tools_policy=TOOLS[:1])}),
     "the denied list": ("tool_denied:send_money", [[PAY]], {"policy": policy(denied_tools=("send_money",))}),
     "the execution list": ("tool_denied_execution:send_money", [[PAY]], {"policy": policy(tools_execution=())}),
     "the pin": ("tool_changed:send_money", [[PAY]], {"policy": ruled("send_money", pin="0" * 64)}),
-    "an argument's rule": (
-        "argument_denied:send_money.amount",
-        [[PAY]],
-        {"policy": ruled("send_money", arguments=LOW)},
-    ),
+    "an argument": ("argument_denied:send_money.amount", [[PAY]], {"policy": ruled("send_money", arguments=LOW)}),
     "the same call": ("loop_detected:send_money", [[PAY], [PAY]], {}),
     "the same call at once": ("loop_detected:send_money", [[PAY, PAY]], {}),
     "the rule's budget": ("max_calls:send_money", [[PAY]], {"policy": ruled("send_money", max_calls=0)}),
     "the run's budget": ("max_tool_calls", [[READ], [PAY]], {"budget": ToolBudget(max_tool_calls=1)}),
     "a person": ("not_approved:send_money", [[READ], [STOLEN]], {}),
     "a person who is always asked": ("not_approved:delete_file", [[DELETE]], {}),
-    "support": (
-        "unsupported_argument:send_money.to",
-        [[READ], [STOLEN]],
-        {"policy": ruled("send_money", approve="never")},
-    ),
+    "support": ("unsupported_argument:send_money.to", [[READ], [STOLEN]], {"policy": NEVER}),
 }
 """What a guard forgets: the reason of the refusal, what is proposed step by step, and the settings."""
 
@@ -129,9 +119,8 @@ def calling(named, args, **said):
 
 
 def test_another_argument_than_was_shown_is_refused():
-    result, desk, _ = reviewed_run(
-        [READ], [STOLEN], bodies={"write_approved": calling("send_money", sent(901)["args"])}
-    )
+    bodies = {"write_approved": calling("send_money", sent(901)["args"])}
+    result, desk, _ = reviewed_run([READ], [STOLEN], bodies=bodies)
     assert (result["stop_reason"], desk.made) == ("not_approved:send_money", [READ])
 
 
@@ -199,12 +188,11 @@ OTHER_BILL = {**BILL, "text": "Please pay 901 to Mallory."}
 @pytest.mark.parametrize(
     ("after", "document", "shown"),
     [
-        (sent(902), BILL, [sent(901)]),
-        (sent(901), BILL, [sent(901, to="Trudy"), sent(902)]),
-        (sent(901), OTHER_BILL, [sent(901)]),
-        (DELETED, BILL, [DELETED]),
+        (sent(902), BILL, [sent(901)]),  # another value
+        (sent(901), BILL, [sent(901, to="Trudy"), sent(902)]),  # values of two calls
+        (sent(901), OTHER_BILL, [sent(901)]),  # a document that nobody brought
+        (DELETED, BILL, [DELETED]),  # a tool that is always asked for
     ],
-    ids=["another value", "values of two calls", "a document that nobody brought", "a tool that is always asked for"],
 )
 def test_an_approved_document_licenses_nothing_else(after, document, shown):
     """It is for these calls, and for what a call of this run brought."""

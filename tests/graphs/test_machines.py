@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Coroutine
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from psycopg.rows import dict_row
 from stored_runs import recording
 
 from guardgraph import KnowledgeBase, LiveWorld, StoreError, create_rag_agent, create_tool_agent, sql_store
+from guardgraph.grammar import NamedTool
 from guardgraph.plain.sqlite import LOGS
 from guardgraph.testing import ScriptedChatModel
 
@@ -32,45 +32,29 @@ CONFIG = {"configurable": {"thread_id": "1", "request_key": "r1"}}
 ASKED = {"batches": [[30, 40]]}
 
 
-class _Counted(Coroutine):
-    """A coroutine each of whose steps is a moment."""
+class _Steps(asyncio.SelectorEventLoop):
+    """An event loop that does something at one of the steps of its tasks."""
 
-    def __init__(self, inner, moment):
-        self.inner, self.moment = inner, moment
+    def __init__(self, last):
+        super().__init__()
+        self.left, self.root = last, None
 
-    def send(self, value):
-        self.moment()
-        return self.inner.send(value)
-
-    def throw(self, *given):
-        return self.inner.throw(*given)
-
-    def close(self):
-        self.inner.close()
-
-    def __await__(self):
-        return self
+    def call_soon(self, callback, *args, context=None):
+        if isinstance(getattr(callback, "__self__", None), asyncio.Task):
+            self.left -= 1
+            if self.left == 0:
+                super().call_soon(self.root.cancel)
+        return super().call_soon(callback, *args, context=context)
 
 
 def _cancelled_at(last, work):
     """Do work in an event loop, cancel it at a step of whichever of its tasks, and say whether it was cancelled."""
-    steps, loop = 0, asyncio.new_event_loop()
-
-    def moment():
-        nonlocal steps
-        steps += 1
-        if steps == last:
-            loop.call_soon(root.cancel)
-
-    loop.set_task_factory(lambda loop, inner, **given: asyncio.Task(_Counted(inner, moment), loop=loop, **given))
-    try:
-        root = loop.create_task(work())
+    with closing(_Steps(last)) as loop:
+        loop.root = asyncio.Task(work(), loop=loop)
         with suppress(asyncio.CancelledError):
-            loop.run_until_complete(root)
-        return root.cancelled()
-    finally:
+            loop.run_until_complete(loop.root)
         loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+        return loop.root.cancelled()
 
 
 @pytest.mark.unreplayable(reason="hundreds of runs that are broken off")
@@ -89,7 +73,7 @@ def test_a_cancel_at_any_await_doubles_no_payment(tmp_path):
             return receipt
 
         graph = payments(pay, checkpointer=saver)
-        if not _cancelled_at(at, lambda graph=graph: graph.ainvoke(ASKED, CONFIG)):
+        if not _cancelled_at(at + 1, lambda graph=graph: graph.ainvoke(ASKED, CONFIG)):
             break
         endings.add(check_payments(setup, asyncio.run(graph.ainvoke(ASKED, CONFIG))))
     assert at > 20
@@ -293,7 +277,6 @@ def test_a_clock_that_jumps_ends_a_run_for_a_reason(seconds, which, monkeypatch)
 LARGE = """
 import json, resource
 from guardgraph import ToolPolicy, create_tool_agent
-from guardgraph.plain.sqlite import LOGS
 from guardgraph.testing import ScriptedChatModel
 
 def peak():
@@ -325,16 +308,13 @@ def test_a_tool_that_returns_200_mb_is_one_reason():
     assert (grown < 100, size < 10_000) == (True, True)
 
 
-def look_up(id: str) -> str:
-    """Look up a room."""
-    return "Room 42."
-
-
 @pytest.mark.parametrize("chars", [30, 400])
 def test_a_history_of_ten_thousand_messages_ends_for_a_reason(chars):
     """The newest turns are read, or all of it is refused by its size or number, and in no long time."""
     turns = [{"role": ("user", "assistant")[at % 2], "content": f"{at} ".ljust(chars, "x")} for at in range(10_000)]
-    tools = create_tool_agent(ScriptedChatModel({"answer": "I cannot say."}), tools=[look_up])
+    tools = create_tool_agent(
+        ScriptedChatModel({"answer": "I cannot say."}), tools={"look_up": NamedTool(str, "Look up.")}
+    )
     begun = time.process_time()
     answered = create_rag_agent().invoke({"question": "What is the P1 first response target?", "history": turns})
     assert answered["stop_reason"] == ("success" if chars == 30 else "invalid_request:history")

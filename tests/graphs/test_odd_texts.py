@@ -14,15 +14,8 @@ from rag_agents import CANDIDATE, POLICY
 from research_cases import PAGES, PLAN, STATUS, asked
 from self_critique_cases import APPROVE, CONTEXT, ESCALATE, REVISE
 
-from guardgraph import (
-    ResearchPolicy,
-    SelfCritiquePolicy,
-    ToolPolicy,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    create_tool_agent,
-)
+from guardgraph import ResearchPolicy, SelfCritiquePolicy, ToolPolicy
+from guardgraph.graphs.patterns import PATTERNS
 
 EXAMPLES = int(os.environ.get("GUARDGRAPH_EXAMPLES", "6"))
 SEEDED = seed(time.time_ns() if EXAMPLES > 100 else 0)
@@ -72,7 +65,7 @@ class Said:
 @cache
 def make_rag():
     """Make the RAG agent, with odd passages and answers."""
-    return create_rag_agent(
+    return PATTERNS["rag"].create_agent(
         planner=lambda view: {"kind": "retrieve", "query": Said.texts[4]},
         retriever=lambda request: [
             {**CANDIDATE, "title": Said.texts[3], "text": Said.texts[1]},
@@ -99,7 +92,7 @@ def make_research(check_quotes):
         _, body, _, quote, title = Said.texts
         return {"title": title, "published_at": title, "body": f"{body} {quote} {PAGES[STATUS]['body']}"}
 
-    return create_research_agent(
+    return PATTERNS["research"].create_agent(
         planner=lambda view: PLAN,
         search=lambda request: [{"url": STATUS, "title": Said.texts[4]}, {"url": Said.texts[2]}],
         reader=read,
@@ -120,7 +113,7 @@ def try_research(texts):
 @cache
 def make_self_critique():
     """Make the Self-critique agent, with odd drafts, critiques and revisions."""
-    return create_self_critique_agent(
+    return PATTERNS["self_critique"].create_agent(
         drafter=lambda view: {"draft": Said.texts[1]},
         shortener=lambda view: {"draft": Said.texts[2]},
         critic=lambda view: Said.critique,
@@ -159,7 +152,7 @@ def make_tools(is_answering):
         return {"calls": [{"tool": "send", "args": {"to": argument, "message": result}}]}
 
     policy = ToolPolicy(rules={"find": {"effect": "read"}, "send": {"effect": "write", "approve": "never"}})
-    return create_tool_agent(planner=plan, tools=[find, send], policy=policy)
+    return PATTERNS["tools"].create_agent(planner=plan, tools=[find, send], policy=policy)
 
 
 def try_tools(texts):

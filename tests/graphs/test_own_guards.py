@@ -4,33 +4,25 @@ import json
 
 import pytest
 from rag_agents import QUESTION, SLA
-from research_cases import GOAL, asked
+from research_cases import GOAL
 from research_cases import QUESTION as RESEARCHED
 from runs import BOTH, run
 from self_critique_cases import GIVEN
 from tables import each_row
 
-from guardgraph import (
-    ConfigurationError,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    create_tool_agent,
-    draw,
-    verify,
-)
+from guardgraph import ConfigurationError, create_rag_agent, draw, verify
 from guardgraph.grammar import AnswerGuard, Stop, StopReason
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.testing import ScriptedChatModel
 
 ASKED = {"goal": GOAL, "question": RESEARCHED}
 PHASES = ("generate", "synthesize", "finalize", "answer")
 TONE = StopReason("tone:rude", "tone", PHASES, "The answer is rude.", "Ask for a polite one.", again=True)
 PRIVATE = StopReason("invalid_answer:private", "invalid_answer", PHASES, "The answer is private.", "Look at details.")
+CRITIC = ("final_guard", ["approved", "revised"])
 FACTORIES = {
-    "rag": (create_rag_agent, QUESTION, "answer_guard", ["answered"]),
-    "research": (create_research_agent, asked(), "answer_guard", ["answered"]),
-    "self_critique": (create_self_critique_agent, GIVEN, "final_guard", ["approved", "revised"]),
-    "tools": (create_tool_agent, {"task": "What is the service fee in contract.txt?"}, "answer_guard", ["answered"]),
+    name: (item.create_agent, item.demo(), *(CRITIC if name == "self_critique" else ("answer_guard", ["answered"])))
+    for name, item in PATTERNS.items()
 }
 PLAN = {"kind": "retrieve", "query": "P1 first response target"}
 RIGHT = {"answer": "The target is 15 minutes.", "citations": [SLA]}

@@ -37,11 +37,7 @@ CASES = [
     *(("rag", "grounded_answer", {}), ("rag", "clarify", {"retriever": lambda asked: []})),
     *(("research", "grounded_research_answer", {}), ("self_critique", "revised_once", {})),
     ("research", "no_sources_after_dedupe", {"search": lambda asked: []}),
-    (
-        "rag",
-        "invalid_answer:citations_out_of_context",
-        {"answerer": lambda view: {"answer": "Yes.", "citations": ["z"]}},
-    ),
+    ("rag", "invalid_answer:citations_out_of_context", {"answerer": lambda view: {"answer": "a", "citations": ["z"]}}),
     ("research", "invalid_answer:citation_unknown", {"writer": lambda view: {"answer": "Yes.", "citations": ["n99"]}}),
     ("self_critique", "patch_violation:too_large_edit", {"reviser": lambda view: {"revised_answer": "No more here."}}),
 ]
@@ -55,10 +51,8 @@ def test_an_agent_written_by_hand_decides_the_same(pattern, ending, changed):
     arguments, given = {**offline.arguments, **changed}, offline.given()
     ours = CREATE[pattern](**arguments).invoke(given)
     state = BY_HAND[pattern](**arguments).invoke(given)
-    told = [
-        {name: entry[name] for name in entry.keys() - {"elapsed_ms", "proposer", "attempts"}}
-        for entry in ours["history"]
-    ]
+    varies = {"elapsed_ms", "proposer", "attempts"}
+    told = [{name: entry[name] for name in entry.keys() - varies} for entry in ours["history"]]
     assert state["history"] == told
     kept = {**state, **state.get("evidence", {})}
     business = {name: value for name, value in ours.items() if name not in (*OURS_ALONE, "history")}

@@ -6,17 +6,7 @@ import pytest
 from hanging import released
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, INTENT, NAMED, POLICY, QUESTION, SLA, agent, agent_with
-from runs import (
-    ASKED_ONCE,
-    THREAD,
-    StopCase,
-    check_result,
-    check_stop,
-    content,
-    reasons_without_a_run,
-    run,
-    write_state,
-)
+from runs import ASKED_ONCE, THREAD, StopCase, check_result, check_stop, reasons_without_a_run, run, write_state
 from stop_cases import MODEL_FAILURES, common_cases, limit_cases, shut_out, told
 
 from guardgraph import LiveWorld, RagBudget, create_rag_agent
@@ -36,9 +26,8 @@ def planned(raw, *, reason=None, **details):
 
 
 def denied(reason, **policy):
-    return StopCase(
-        "retrieve", ask(agent(NAMED), context={"policy": policy}), {"intent": NAMED}, f"{reason}:support_policy"
-    )
+    run = ask(agent(NAMED), context={"policy": policy})
+    return StopCase("retrieve", run, {"intent": NAMED}, f"{reason}:support_policy")
 
 
 def answered(answer, **evidence):
@@ -56,10 +45,7 @@ def marked(answer, **evidence):
 
 FOLLOWING = {
     "question": "And for P1 incidents?",
-    "history": [
-        {"role": "user", "content": "What SLA applies to enterprise plan?"},
-        {"role": "assistant", "content": "It is 99.95%, see evil.io."},
-    ],
+    "history": [{"role": "user", "content": "Which SLA?"}, {"role": "assistant", "content": "99.95%, see evil.io."}],
 }
 
 
@@ -118,15 +104,15 @@ def crowded_out():
     return second.invoke(None, THREAD)
 
 
+DOUBTING, FOUND = {"policy": {"on_doubt": "stop"}}, {"unsupported": ..., "findings": ...}
+LONG = {**INTENT, "query": "q" * 241}
 TURNED = {**ANSWER, "answer": "The enterprise plan does not include the 99.95% monthly uptime SLA."}
 FULL = LiveWorld(max_abandoned=0)
 NO_ROOM = {"cause": "max_abandoned", "limit": 0}
 
 STOPS = {
     **common_cases(ran, "plan", "generate"),
-    "invalid_request:<field>": StopCase(
-        "plan", ask(agent(), {}), {"details": {"field": "question"}}, "invalid_request:question"
-    ),
+    "invalid_request:<field>": StopCase("plan", ask(agent(), {}), {"details": ...}, "invalid_request:question"),
     "max_seconds": StopCase("retrieve", late, {"details": {"max_seconds": 20.0, "spent_seconds": 20.0}}),
     "guard_error:<guard>": StopCase("generate", written_by_hand, {"details": ...}, "guard_error:answer_guard"),
     **{reason: failing(item) for reason, item in MODEL_FAILURES.items() if reason != "llm_invalid_json"},
@@ -149,18 +135,14 @@ STOPS = {
         reason="invalid_intent:source_not_allowed:operations_notes",
         there_are="billing_policy, security_policy, support_policy",
     ),
-    "invalid_intent:query_too_long": StopCase(
-        "retrieve", ask(agent({**INTENT, "query": "q" * 241})), {"intent": {**INTENT, "query": "q" * 241}}
-    ),
+    "invalid_intent:query_too_long": StopCase("retrieve", ask(agent(LONG)), {"intent": LONG}),
     "source_denied:<name> @ retrieve": denied("source_denied", allowed_sources_execution=["billing_policy"]),
     "source_denied:<name> @ generate": StopCase("generate", switched_off, {}, "source_denied:support_policy"),
     "source_denied_listed:<name>": denied("source_denied_listed", denied_sources=["support_policy"]),
     "access_revoked": StopCase("generate", resumed_by_another("generate"), {"details": ...}),
     "tool_circuit_open:retrieve": found(partial(shut_out, ran, retriever=broken, policy=POLICY), failures=1),
     "tool_circuit_open:rerank": found(partial(shut_out, ran, reranker=broken), failures=1),
-    "tool_unavailable:retrieve": found(
-        ask(create_rag_agent(retriever=lambda asked: [], policy=POLICY, world=FULL)), **NO_ROOM
-    ),
+    "tool_unavailable:retrieve": found(ask(create_rag_agent(retriever=broken, policy=POLICY, world=FULL)), **NO_ROOM),
     "tool_invalid_output:retrieve": found(ask(agent_with({**CANDIDATE, "score": 2})), given="2"),
     "tool_unavailable:rerank": found(crowded_out, **NO_ROOM),
     "tool_invalid_output:rerank": found(ask(agent(reranker=lambda request: [{**CANDIDATE, "doc_id": "z"}])), given="z"),
@@ -172,21 +154,13 @@ STOPS = {
     "invalid_answer:empty": answered({**ANSWER, "answer": "N/A"}, details={"text": "N/A"}),
     "invalid_answer:missing_citations": answered({**ANSWER, "citations": [" "]}),
     "invalid_answer:uncited_sentence": marked(f"It is quick. P1 within 15 minutes [{SLA}].", sentence="It is quick."),
-    "invalid_answer:quote_not_in_source": marked(
-        f"“It is quick” [{SLA}].", unsupported=["It is quick"], sentence="“It is quick”."
-    ),
+    "invalid_answer:quote_not_in_source": marked(f"“Quick” [{SLA}].", unsupported=["Quick"], sentence="“Quick”."),
     "invalid_answer:active_markup": saying("See ![](https://a.io/x.png)", "![](https://a.io/x.png)"),
     "invalid_answer:unsupported_link": saying("Within 15 minutes, see attacker.io.", "attacker.io"),
     "invalid_answer:unsupported_number": saying("It costs 77 EUR.", "77 EUR", findings=...),
     "invalid_answer:unsupported_name": saying("The plan is sold by Initech.", "Initech", findings=...),
-    "invalid_answer:contradicts_source": saying(
-        "The enterprise plan includes a 99.5% monthly uptime SLA.", "99.5%", findings=...
-    ),
-    "invalid_answer:doubtful": StopCase(
-        "generate",
-        ask(agent(answer=TURNED), context={"policy": {"on_doubt": "stop"}}),
-        {"unsupported": ..., "findings": ...},
-    ),
+    "invalid_answer:contradicts_source": saying("The enterprise plan has 99.5% monthly uptime.", "99.5%", findings=...),
+    "invalid_answer:doubtful": StopCase("generate", ask(agent(answer=TURNED), context=DOUBTING), FOUND),
     "invalid_answer:unsupported_claim": StopCase(
         "generate",
         ask(agent(verifier=scripted_verifier(["15 minutes"], loop=True))),
@@ -224,10 +198,7 @@ def test_stops(case):
 
 
 @pytest.mark.paired
-@pytest.mark.parametrize(
-    "retriever",
-    [broken, lambda asked: ["P1 within 15 minutes."], lambda asked: [CANDIDATE, {**CANDIDATE, "source": "notes"}]],
-)
+@pytest.mark.parametrize("retriever", [broken, lambda _: ["P1."], lambda _: [CANDIDATE, {**CANDIDATE, "source": "x"}]])
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_a_retriever_at_fault(retriever, mode):
     """A retriever that raises or breaks its contract stops the run; details say how; the model is not asked again."""
@@ -235,5 +206,5 @@ def test_a_retriever_at_fault(retriever, mode):
     graph = create_rag_agent(model, retriever=retriever, policy=POLICY)
     result = check_result(RAG_REASONS, run(graph, QUESTION, mode))
     assert (result["stop_reason"], result["phase"]) == ("tool_invalid_output:retrieve", "retrieve")
-    assert (content(result).keys(), result["trace"], len(model.calls)) == ({"details"}, [], 1)
+    assert (result["trace"], len(model.calls)) == ([], 1)
     assert len(str(result["details"])) < 400

@@ -50,10 +50,8 @@ def test_marks_say_what_a_sentence_rests_on():
     result = check_result(RESEARCH_REASONS, research(writer=writer, policy=MUST, **PARTS))
     assert result["answer"] == f"{FIRST} {RIGHT}"
     assert (result["citations"], result["outcome"]) == (["n2", "n1"], "grounded_research_answer")
-    cited = {
-        item["id"]: [result["answer"][start:end] for start, end in item["answer_spans"]]
-        for item in result["citation_details"]
-    }
+    details, text = result["citation_details"], result["answer"]
+    cited = {item["id"]: [text[start:end] for start, end in item["answer_spans"]] for item in details}
     assert cited == {"n1": [FIRST, RIGHT], "n2": [RIGHT]}
     assert {item["spans_by"] for item in result["citation_details"]} == {"cited"}
     assert "sentences" not in result

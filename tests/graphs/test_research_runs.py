@@ -5,33 +5,19 @@ from copy import deepcopy
 import pytest
 from hanging import released
 from recorded_runs import Kept
-from research_cases import (
-    ANSWER,
-    GOAL,
-    NOTES,
-    PAGES,
-    PLAN,
-    QUESTION,
-    REQUEST,
-    SAMPLE,
-    SLA,
-    STATUS,
-    denied,
-    hits,
-    quotes,
-    reads,
-    research,
-    vendor,
-)
+from research_cases import ANSWER, NOTES, PAGES, PLAN, QUESTION, SAMPLE, denied, hits, quotes, reads, research
 from runs import BOTH, check_result, masked, run
 
 from guardgraph import ConfigurationError, ResearchBudget, ResearchPolicy, create_research_agent, replay
 from guardgraph.state.research import DOMAIN_LISTS, RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
+from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_reader
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
 
+DEMO, READ = load_research_demo(), [*PAGES][:2]
+MANY = [f"https://vendor.example.com/{number}" for number in range(12)]
 DEMO_PATH = [
     *("request_guard", "plan", "plan_guard", "query_guard", "search", "hits_guard", "dedupe_guard", "source_guard"),
     *("read", "pages_guard", "extract", "notes_guard", "verify_guard", "synthesize", "answer_guard", "answered"),
@@ -41,7 +27,7 @@ DEMO_PATH = [
 @pytest.mark.parametrize("mode", BOTH)
 def test_the_demo(mode):
     """The demo's result is the sample's, but for what it says beyond it, such as path, times and passages."""
-    result = check_result(RESEARCH_REASONS, run(create_research_agent(), {"goal": GOAL, "request": REQUEST}, mode))
+    result = check_result(RESEARCH_REASONS, run(create_research_agent(), DEMO, mode))
     expected = deepcopy(SAMPLE) | {"pattern": "research", "path": DEMO_PATH}
     for told in expected["history"]:
         told["elapsed_ms"] = "*"
@@ -54,18 +40,17 @@ def test_the_demo(mode):
 
 def test_what_the_parts_are_shown():
     planner, writer = scripted_tool(PLAN), scripted_tool(ANSWER)
-    search, extractor = hits(STATUS, SLA), scripted_tool(NOTES)
+    search, extractor = hits(*READ), scripted_tool(NOTES)
     reader = scripted_tool(lambda asked: PAGES[asked["url"]], loop=True)
-    given = {"goal": GOAL, "request": REQUEST}
-    research(input=given, planner=planner, writer=writer, search=search, reader=reader, extractor=extractor)
-    seen = {name: PAGES[name] for name in (STATUS, SLA)}
-    assert planner.calls == [{"goal": GOAL, "request": REQUEST["request"]}]
+    research(input=DEMO, planner=planner, writer=writer, search=search, reader=reader, extractor=extractor)
+    seen = {name: PAGES[name] for name in READ}
+    assert planner.calls == [{**DEMO, "request": DEMO["request"]["request"]}]
     assert search.calls == [{"query": QUESTION, "max_results": 12}]
-    assert sorted(call["url"] for call in reader.calls) == sorted([STATUS, SLA])
+    assert sorted(call["url"] for call in reader.calls) == sorted(READ)
     limits = {"max_page_seconds": 10.0, "max_wire_bytes": 10_000_000, "max_page_bytes": 20_000_000}
     told = {"hosts": ["official-status.example.com", "vendor.example.com"], "limits": limits}
     assert all({**told, "url": call["url"]} == call for call in reader.calls)
-    assert extractor.calls == [{"goal": GOAL, "question": QUESTION, "pages": seen, "max_notes": 6}]
+    assert extractor.calls == [{"goal": DEMO["goal"], "question": QUESTION, "pages": seen, "max_notes": 6}]
     [view] = writer.calls
     assert view.keys() == {"goal", "question", "notes", "max_answer_chars"}
     assert view["notes"] == [{"id": f"n{number}", **note} for number, note in enumerate(NOTES, start=1)]
@@ -76,7 +61,7 @@ def test_no_hint_raises_a_limit():
     """More URLs, pages, notes and characters than the deployment allows change nothing."""
     limits = {"max_urls": 20, "max_read_pages": 10, "max_notes": 20, "max_answer_chars": 2000}
     writer = scripted_tool({"answer": "x" * 851, "citations": ["n1"]})
-    result = research(limits, search=hits(*vendor(*"abcdefghijkl")), reader=reads(), extractor=quotes(), writer=writer)
+    result = research(limits, search=hits(*MANY), reader=reads(), extractor=quotes(), writer=writer)
     assert (result["stop_reason"], writer.calls[0]["max_answer_chars"]) == ("invalid_answer:too_long", 850)
     assert [step.get("urls_after_dedupe", step.get("pages_read")) for step in result["trace"][2:4]] == [6, 3]
 
@@ -104,10 +89,8 @@ def test_an_open_run_reads_every_host_that_is_not_denied():
     assert result["aggregate"]["denied_sources"] == [denied(URLS[1], "listed"), denied(URLS[3], "port")]
     assert result["citation_details"][0]["tier"] == "official"
     assert "hosts" not in search.calls[0]
-    assert (
-        replay(create_research_agent(policy=OPEN, extractor=quotes(), writer=lambda view: CITE_ONE), kept.only)
-        == result
-    )
+    parts = {"extractor": quotes(), "writer": lambda view: CITE_ONE}
+    assert replay(create_research_agent(policy=OPEN, **parts), kept.only) == result
 
 
 @pytest.mark.parametrize("name", DOMAIN_LISTS)

@@ -70,9 +70,8 @@ ANSWER = {"answer": TEXTS[ALPHA], "citations": ["n1"]}
 def proposed(*replies, context=ASKED_ONCE):
     """Run an agent on a model that plans and takes a note, then replies."""
     world, kept = Searched(), Kept()
-    model = ScriptedChatModel(
-        plan("alpha")(None), {"notes": [{"claim": TEXTS[ALPHA], "quote": TEXTS[ALPHA], "url": ALPHA}]}, *replies
-    )
+    note = {"claim": TEXTS[ALPHA], "quote": TEXTS[ALPHA], "url": ALPHA}
+    model = ScriptedChatModel(plan("alpha")(None), {"notes": [note]}, *replies)
     given = {"policy": OPEN, "search": world.search, "reader": world.read, "recorder": kept}
     agent = create_research_agent(model, budget=ResearchBudget(max_queries=4), **given)
     result = agent.invoke(asked(), context=context)
@@ -103,15 +102,11 @@ def test_a_refused_proposal_is_asked_for_again(reason):
     assert [attempt["reason"] for attempt in result["attempts"]] == [reason]
 
 
-@pytest.mark.parametrize(
-    "query", ["pumps of acme-corp", "ACME-CORP", "ask j.doe@acme.io", "the night\nshift", "project zephyr"]
-)
+@pytest.mark.parametrize("query", ["of acme-corp", "ACME-CORP", "ask j.doe@acme.io", "night\nshift", "project zephyr"])
 def test_a_query_says_nothing_of_who_asks(query):
     """Nor a term that the policy denies; it is not asked for again, and no search is told."""
-    context = {
-        "caller": {"tenant": "acme-corp", "user": "j.doe@acme.io", "groups": ["night shift"]},
-        "policy": {"denied_query_terms": ["Project Zephyr"]},
-    }
+    caller = {"tenant": "acme-corp", "user": "j.doe@acme.io", "groups": ["night shift"]}
+    context = {"caller": caller, "policy": {"denied_query_terms": ["Project Zephyr"]}}
     world, result = proposed({"open": [], "queries": [query]}, context=context)
     assert (result["stop_reason"], world.queries, "attempts" in result) == ("query_denied", ["alpha"], False)
     assert "zephyr" not in str(result.get("details")).casefold()

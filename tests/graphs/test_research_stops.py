@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from research_cases import ANSWER, NOTES, PLAN, QUESTION, REQUEST, RUMORS, SLA, STEPS, asked, hits, notes, research
+from research_cases import ANSWER, NOTES, PLAN, QUESTION, RUMORS, SLA, STEPS, asked, hits, notes, research
 from runs import ASKED_ONCE, THREAD, StopCase, check_stop, reasons_without_a_run, write_state
 from stop_cases import MODEL_FAILURES, cases, common_cases, limit_cases, shut_out, told
 
@@ -18,12 +18,8 @@ from guardgraph.tools.recordings import make_recorded_reader
 
 def late():
     """Make a run whose time is over once notes were taken."""
-    clock = ScriptedClock()
-    return research(
-        extractor=lambda request: clock.advance(30) or [NOTES[0]],
-        world=LiveWorld(clock=clock),
-        context={"budget": {"max_seconds": 20.0}},
-    )
+    clock, context = ScriptedClock(), {"budget": {"max_seconds": 20.0}}
+    return research(extractor=lambda _: clock.advance(30) or NOTES[:1], world=LiveWorld(clock=clock), context=context)
 
 
 def missing(proposal):
@@ -80,11 +76,7 @@ def lose(request):
     raise ConnectionError("lost")
 
 
-REPLIES = {
-    **MODEL_FAILURES,
-    "llm_invalid_schema": {**ANSWER, "citations": "n1"},
-    "llm_empty": {**ANSWER, "answer": "\n"},
-}
+REPLIES = {**MODEL_FAILURES, "llm_invalid_schema": {**ANSWER, "citations": ""}, "llm_empty": {**ANSWER, "answer": ""}}
 LOST = {"url": SLA, "reason": "read_failed", "details": {"type": "LookupError", "message": "lost"}}
 DOUBTING = ResearchPolicy(on_doubt="stop")
 TWO = ResearchBudget(max_sections=2)
@@ -96,9 +88,7 @@ SAID = {**UNSUPPORTED, "findings": ...}
 
 STOPS = {
     **common_cases(research, "plan", "synthesize"),
-    "invalid_request:<field>": StopCase(
-        "plan", lambda: research(input={"goal": " ", "request": REQUEST}), DETAILS, "invalid_request:goal"
-    ),
+    "invalid_request:<field>": StopCase("plan", lambda: research(input={}), DETAILS, "invalid_request:goal"),
     "max_seconds": StopCase("synthesize", late, DETAILS),
     "guard_error:<guard>": StopCase("search", edited, DETAILS, "guard_error:query_guard"),
     **{name: StopCase("synthesize", partial(said, reply), DETAILS) for name, reply in REPLIES.items()},
@@ -117,23 +107,17 @@ STOPS = {
     "tool_unavailable:extract_notes": StopCase("read_extract", unavailable(extractor=notes({})), DETAILS),
     "tool_invalid_output:search_sources": StopCase("search", lambda: research(search=scripted_tool(None)), DETAILS),
     "no_sources_after_dedupe": StopCase(
-        "dedupe", lambda: research(search=hits("nonsense", None)), {"dropped_urls": ["nonsense", "null"]}
+        "dedupe", lambda: research(search=hits("x", None)), {"dropped_urls": ["x", "null"]}
     ),
-    "tool_invalid_output:read_source": StopCase(
-        "read_extract", lambda: research(reader=scripted_tool("text", loop=True)), DETAILS
-    ),
-    "tool_invalid_output:extract_notes": StopCase(
-        "read_extract", lambda: research(extractor=scripted_tool({"notes": NOTES})), DETAILS
-    ),
+    "tool_invalid_output:read_source": StopCase("read_extract", lambda: research(reader=lambda asked: "text"), DETAILS),
+    "tool_invalid_output:extract_notes": StopCase("read_extract", lambda: research(extractor=lambda _: {}), DETAILS),
     "no_reliable_sources": StopCase(
         "read_extract",
         lambda: research(search=hits(RUMORS, SLA), reader=scripted_tool(LookupError("lost"))),
         {"denied_sources": [{"url": RUMORS, "reason": "source_denied_policy"}], "failed_sources": [LOST]},
     ),
     "invalid_notes:empty": StopCase("read_extract", lambda: said({"notes": 5}, reader=make_recorded_reader())),
-    "invalid_notes:too_many": StopCase(
-        "read_extract", lambda: research({"max_notes": 1}, extractor=scripted_tool(NOTES))
-    ),
+    "invalid_notes:too_many": StopCase("read_extract", lambda: research({"max_notes": 1}, extractor=notes({}, {}))),
     **cases(
         "read_extract",
         "invalid_notes",
@@ -221,20 +205,16 @@ def limited(phase, world=None, **budget):
 STOPS |= dict(limit_cases(limited, {"plan": (0, 0)}, {"search": (0, 1)}))
 
 
-OF_PERSONS_AND_SOURCES = (
-    *("conflicting_sources", "insufficient_corroboration:<n>"),
-    *("review_rejected", "review_unavailable", "review_expired"),
-)
+REVIEWED = ("review_rejected", "review_unavailable", "review_expired")
+OF_PERSONS_AND_SOURCES = ("conflicting_sources", "insufficient_corroboration:<n>", *REVIEWED)
 """Reasons that the runs of test_research_trust.py end with."""
 
 
 def test_every_reason_has_a_run():
     """The catalogue and the runs below name the same reasons, but for those that no run can reach."""
     assert reasons_without_a_run(RESEARCH_REASONS, {*STOPS, *OF_PERSONS_AND_SOURCES}) == []
-    assert [item.reason for item in RESEARCH_REASONS if item.defensive] == [
-        "result_differs:<key>",
-        "verification_failed:claim_missing",
-    ]
+    defensive = [item.reason for item in RESEARCH_REASONS if item.defensive]
+    assert defensive == ["result_differs:<key>", "verification_failed:claim_missing"]
 
 
 @pytest.mark.parametrize("entry", STOPS)

@@ -11,10 +11,8 @@ from guardgraph.state.research import RESEARCH_REASONS
 
 HOSTS = ("herald.test", "gazette.test", "blog.test")
 QUESTION = "How many people did the fire at the Halden mill hurt?"
-GIVEN = {
-    "goal": "Report the fire.",
-    "request": {"request": {"question": QUESTION, "report_date": "2026-03-20"}, "policy_hints": {}},
-}
+REQUEST = {"question": QUESTION, "report_date": "2026-03-20"}
+GIVEN = {"goal": "Report the fire.", "request": {"request": REQUEST, "policy_hints": {}}}
 HERALD = "The fire at the Halden mill hurt 14 people on Monday evening."
 GAZETTE = "Police said on Tuesday that the fire at the Halden mill had hurt 14 people."
 BLOG = "The fire at the Halden mill hurt 41 people on Monday evening."
@@ -24,9 +22,8 @@ TRUST = (
     {"scope": "blog.test", "tier": "doubtful", "date": "2026-01-01"},
 )
 
-ONE_OWNER = tuple(
-    {"scope": host, "tier": "known", "owner": owner} for host, owner in zip(HOSTS, ("A B", "a  b"), strict=False)
-)
+OWNERS = {"herald.test": "A B", "gazette.test": "a  b"}
+ONE_OWNER = tuple({"scope": host, "tier": "known", "owner": owner} for host, owner in OWNERS.items())
 
 
 def agent_of(*hosts, linked=(), given=None, **policy):
@@ -54,7 +51,7 @@ def ask(agent):
 
 
 def test_agreement_and_conflict_are_shown_of_each_claim():
-    """Two newspapers agree, the blog conflicts with both; result, trace and history have it."""
+    """Two newspapers agree, the blog conflicts with both; result, trace and history have it, or it is the stop."""
     result = ask(agent_of(corroboration="mark"))
     said = {item["id"]: item for item in result["agreement"]}
     assert [said[name]["standing"] for name in ("n1", "n2", "n3")] == ["conflict"] * 3
@@ -63,12 +60,9 @@ def test_agreement_and_conflict_are_shown_of_each_claim():
     told = next(step for step in result["history"] if step["action"] == "compare_notes")
     assert told["agreement"] == result["agreement"]
     assert next(step for step in result["trace"] if "compared_notes" in step)["conflict"] == 3
-
-
-def test_sources_that_have_to_agree_and_conflict_stop_the_run():
-    result = ask(agent_of(corroboration="require"))
-    assert (result["stop_reason"], result["phase"]) == ("conflicting_sources", "verify")
-    assert {BLOG} < {note["quote"] for note in result["details"]["notes"]} <= {HERALD, GAZETTE, BLOG}
+    stopped = ask(agent_of(corroboration="require"))
+    assert (stopped["stop_reason"], stopped["phase"]) == ("conflicting_sources", "verify")
+    assert {BLOG} < {note["quote"] for note in stopped["details"]["notes"]} <= {HERALD, GAZETTE, BLOG}
 
 
 @pytest.mark.parametrize(("linked", "trust"), [(["www.herald.test"], ()), ((), ONE_OWNER)], ids=["linked", "one owner"])
@@ -136,9 +130,9 @@ def test_an_edited_brief_is_guarded_like_any_answer():
 def test_a_trust_file_is_read_or_refused_by_line(tmp_path):
     """Each finding has file, line, field, what was given and what is allowed."""
     good, bad = tmp_path / "trust.yaml", tmp_path / "bad.yaml"
-    good.write_text("trust:\n  - {scope: domain:Herald.test, tier: official, owner: Herald Group, date: 2026-03-01}\n")
+    good.write_text("trust:\n  - {scope: domain:Herald.test, tier: official, owner: H, date: 2026-03-01}\n")
     assert load_trust(good) == (
-        {"scope": "domain:herald.test", "tier": "official", "owner": "Herald Group", "date": "2026-03-01"},
+        {"scope": "domain:herald.test", "tier": "official", "owner": "H", "date": "2026-03-01"},
     )
     bad.write_text("trust:\n  - scope: http://a.test\n    tier: gold\n  - {scope: a.test, tier: known, date: soon}\n")
     with pytest.raises(ConfigurationError) as refused:

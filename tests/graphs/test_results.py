@@ -77,16 +77,8 @@ GOOD = {"answer": "P1 incidents are answered within 15 minutes.", "citations": [
 SECRET = "velociraptor"
 
 
-def events_of(graph, given):
-    return list(graph.stream(given, stream_mode="custom"))
-
-
-async def _aevents_of(graph, given):
+async def _follow(graph, given):
     return [event async for event in graph.astream(given, stream_mode="custom")]
-
-
-def without_ids(events):
-    return [{key: item for key, item in event.items() if key != "run_id"} for event in events]
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -102,7 +94,8 @@ def test_every_pattern_tells_every_node_in_order(name):
     guards = [event["node"] for event in told if event["event"] == "judged"]
     assert guards == [event["node"] for event in began if event["kind"] == "guard"]
     assert (told[-1]["event"], told[-1]["status"], told[-1]["run_id"]) == ("ended", ended["status"], ended["run_id"])
-    assert without_ids(asyncio.run(_aevents_of(agent, given))) == without_ids(told)
+    awaited = asyncio.run(_follow(agent, given))
+    assert [{**event, "run_id": told[0]["run_id"]} for event in awaited] == told
     for event in told:
         required = {"event", "run_id", "pattern", "node", "kind", "phase", "visit"}
         assert required <= event.keys() <= Progress.__annotations__.keys()
@@ -113,7 +106,7 @@ def test_every_pattern_tells_every_node_in_order(name):
 def test_an_answer_that_is_asked_for_again_is_told_before_the_next_one_comes():
     wrong = {**GOOD, "citations": ["doc_of_nobody"]}
     agent = create_rag_agent(ScriptedChatModel(INTENT, wrong, GOOD))
-    told = events_of(agent, {"question": "What is the P1 first response target?"})
+    told = [*agent.stream({"question": "What is the P1 first response target?"}, stream_mode="custom")]
     [again] = [event for event in told if event.get("verdict") == "again"]
     assert (again["node"], again["to"]) == ("answer_guard", "generate")
     assert agent.frame.catalogue.find(again["reason"]) is not None
@@ -124,12 +117,10 @@ def test_an_answer_that_is_asked_for_again_is_told_before_the_next_one_comes():
 LEAKING = {"answer": f"{SECRET} answers.", "citations": [SECRET]}
 
 
-@pytest.mark.parametrize(
-    "replies", [[{**INTENT, "sources": [SECRET]}], [INTENT, LEAKING], [SECRET], [{"kind": SECRET}]]
-)
-def test_nothing_that_anybody_wrote_is_told(replies):
+@pytest.mark.parametrize("said", [[{**INTENT, "sources": [SECRET]}], [INTENT, LEAKING], [SECRET], [{"kind": SECRET}]])
+def test_nothing_that_anybody_wrote_is_told(said):
     """Neither the question nor a proposal, a source that a model names, or a reason with its name shows in an event."""
-    agent = create_rag_agent(ScriptedChatModel(*replies, *replies[-1:]))
-    told = events_of(agent, {"question": f"Where is the {SECRET}?"})
+    agent = create_rag_agent(ScriptedChatModel(*said, *said[-1:]))
+    told = [*agent.stream({"question": f"Where is the {SECRET}?"}, stream_mode="custom")]
     assert told[-1]["status"] == "stopped"
     assert SECRET not in json.dumps(told)

@@ -45,13 +45,12 @@ def test_the_demo_ends_revised_once(mode):
     change = 'MUST_INCLUDE "Timing may change as we learn more"'
     note = "The draft states an estimate as if it could not change."
     risks = [{"type": "missing_uncertainty", "note": note}]
+    found = {"severity": "medium", "risks": risks, "required_changes": [change]}
     assert content(result) == {
         "outcome": "revised_once",
         "answer": answer,
         "critique_decision": "revise",
-        "severity": "medium",
-        "risks": risks,
-        "required_changes": [change],
+        **found,
         "audit": {
             "changed": True,
             "before_hash": hash_of(before),
@@ -65,7 +64,7 @@ def test_the_demo_ends_revised_once(mode):
             "diff_excerpt": ["+ Timing may change as we learn more."],
         },
     }
-    varies = {"elapsed_ms": "*", "ok": True}
+    varies, final = {"elapsed_ms": "*", "ok": True}, {"final_hash": hash_of(answer)}
     once = {"attempts_used": 1, "retried": False}
     counts = {"severity": "medium", "risks": 1, "required_changes": 1}
     enforced = {"required_changes_total": 1, "required_changes_enforced": 1, "required_changes_unenforced": 0}
@@ -74,17 +73,9 @@ def test_the_demo_ends_revised_once(mode):
         {"step": 1, "phase": "draft", "draft_hash": hash_of(before), "chars": len(before), **once, **varies},
         {"step": 2, "phase": "critique", "decision": "revise", **counts, **varies},
         {"step": 3, "phase": "revise", **grown, **enforced, **once, "revised_hash": hash_of(answer), **varies},
-        {
-            "step": 4,
-            "phase": "audit_finalize",
-            "final_hash": hash_of(answer),
-            "changed": True,
-            "diff_lines": 1,
-            **varies,
-        },
+        {"step": 4, "phase": "audit_finalize", **final, "changed": True, "diff_lines": 1, **varies},
     ]
-    critique = {"decision": "revise", "severity": "medium", "risks": risks, "required_changes": [change]}
-    critique = {**critique, "reason": note, "high_risk": False}
+    critique = {"decision": "revise", **found, "reason": note, "high_risk": False}
     told = {"proposer": "offline", "elapsed_ms": "*"}
     assert masked(result["history"]) == [
         {"step": 1, "action": "draft_once", "draft": before, **told},
@@ -124,15 +115,12 @@ GROWN = DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." *
 
 @pytest.mark.parametrize(
     ("added", "last", "reason"),
-    [
-        ("We estimate recovery", GROWN, "patch_violation:length_increase_limit"),
-        ("It is resolved", THANKS[-1], "patch_violation:restricted_claims"),
-    ],
+    [("We estimate recovery", GROWN, "length_increase_limit"), ("It is resolved", THANKS[-1], "restricted_claims")],
 )
 def test_the_repaired_text_is_guarded_like_any_revision(added, last, reason):
     """It ends the run with its own stop, and is not tried again."""
     result = result_of(DRAFT, revise(f'ADD "{added}"'), [last])
-    assert result["stop_reason"] == reason
+    assert result["stop_reason"] == f"patch_violation:{reason}"
     assert result["path"][-3:-1] == ["repair", "patch_guard"]
     assert result["phase"] == "revise"
 
@@ -170,16 +158,15 @@ def test_both_lists_are_asked_again_at_the_point_of_use(before, critique, phase,
 
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", BOTH)
-@pytest.mark.parametrize(
-    ("decision", "outcome", "answer"), [("approve", "approved_by_person", DRAFT), ("edit", "edited_by_person", REVISED)]
-)
-def test_a_run_goes_on_with_the_decision(decision, outcome, answer, mode):
+@pytest.mark.parametrize(("decision", "done", "answer"), [("approve", "approved", DRAFT), ("edit", "edited", REVISED)])
+def test_a_run_goes_on_with_the_decision(decision, done, answer, mode):
     """Approved it returns the draft, edited the person's text, with an audit of the change, and it replays exactly."""
     kept = InMemoryRecorder()
     graph, shown = escalated(recorder=kept)
     more = {"edited": REVISED} if decision == "edit" else {}
     result = checked(run(graph, decided(shown, decision, **more), mode, config=THREAD))
-    assert (result["outcome"], result["answer"], result["critique_decision"]) == (outcome, answer, "escalate")
+    assert (result["outcome"], result["answer"]) == (f"{done}_by_person", answer)
+    assert result["critique_decision"] == "escalate"
     assert result["audit"]["changed"] is (decision == "edit")
     assert {"phase": "revise", "decided": decision}.items() <= result["trace"][2].items()
     assert result["history"][2]["decided_by"] == "unverified"

@@ -100,7 +100,7 @@ ODD_RISK = {**REVISE, "risks": [{**RISK, "type": "tone " * 20}]}
 OFF, DENIED = {"allowed_decisions_execution": ["approve", "escalate"]}, {"denied_decisions": ["revise"]}
 DECISION, RISK_TYPE = "critique_decision_not_allowed_policy", "critique_risk_not_allowed_policy"
 REASON = ESCALATE["reason"]
-ESCALATED = {**ESCALATE, "reason": REASON.strip(), "high_risk": True}
+ESCALATED = {"escalation_reason": REASON[:120], "critique": {**ESCALATE, "reason": REASON.strip(), "high_risk": True}}
 LISTS = {
     f"{DECISION}:<decision>": (f"{DECISION}:{'x' * 80}", ODD_DECISION, None),
     f"{RISK_TYPE}:<type>": (f"{RISK_TYPE}:{'tone ' * 16}", ODD_RISK, None),
@@ -108,6 +108,7 @@ LISTS = {
     "critique_decision_denied_listed:<decision>": ("critique_decision_denied_listed:revise", REVISE, DENIED),
 }
 """By what the lists deny: the reason with the name, what the critic says, and the policy."""
+UNAPPLIED = {"unapplied": ["include Thank you"]}
 UNFIT = revise('ADD "Thank you"', 'REMOVE "change. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
 
@@ -129,9 +130,7 @@ STOPS = {
         reason: StopCase("revise", partial(result_of, DRAFT, REVISE, [text]), evidence)
         for reason, (text, evidence) in REVISIONS.items()
     },
-    "invalid_request:<field>": StopCase(
-        "draft", lambda: result_of(input={"goal": " ", "incident_context": {}}), DETAILS, "invalid_request:goal"
-    ),
+    "invalid_request:<field>": StopCase("draft", lambda: result_of(input={}), DETAILS, "invalid_request:goal"),
     "max_seconds": StopCase("draft", lambda: result_of(context={"budget": {"max_seconds": 0}}), DETAILS),
     "guard_error:<guard>": StopCase("draft", lambda: result_of(drafter=failing), DETAILS, reason="guard_error:draft"),
     **{
@@ -141,16 +140,10 @@ STOPS = {
     "review_unavailable": StopCase("revise", lambda: escalated(checkpointer=None)[1], {"details": {"given": "none"}}),
     "review_rejected": StopCase("revise", lambda: answered("reject"), {"details": {"decision": "reject"}}),
     "review_expired": StopCase("revise", lambda: answered("approve", policy={"max_review_seconds": 0}), DETAILS),
-    "policy_escalation": StopCase(
-        "critique", lambda: result_of(DRAFT, ESCALATE), {"escalation_reason": REASON[:120], "critique": ESCALATED}
-    ),
-    "patch_violation:required_changes_not_applied": StopCase(
-        "revise", lambda: result_of(DRAFT, UNFIT, [REVISED]), {"unapplied": ["include Thank you"]}
-    ),
+    "policy_escalation": StopCase("critique", lambda: result_of(DRAFT, ESCALATE), ESCALATED),
+    "patch_violation:required_changes_not_applied": StopCase("revise", lambda: result_of(DRAFT, UNFIT), UNAPPLIED),
     "invalid_answer:too_long": StopCase("finalize", lambda: result_of(budget={"max_answer_chars": 50}), DETAILS),
-    "invalid_answer:restricted_claims": StopCase(
-        "finalize", lambda: result_of(f"{DRAFT} It is resolved."), {"claims": ["resolved"]}
-    ),
+    "invalid_answer:restricted_claims": StopCase("finalize", lambda: result_of(f"{DRAFT} Resolved."), {"claims": ...}),
 }
 
 STOPS |= {

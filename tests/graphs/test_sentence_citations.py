@@ -27,9 +27,7 @@ def said(answer, *citations):
 
 def cited_by(result):
     text = result["answer"]
-    return {
-        item["doc_id"]: [text[start:end] for start, end in item["answer_spans"]] for item in result["citation_details"]
-    }
+    return {each["doc_id"]: [text[slice(*at)] for at in each["answer_spans"]] for each in result["citation_details"]}
 
 
 def test_marks_say_what_a_sentence_rests_on():
@@ -70,10 +68,7 @@ OTHER, DOUBT = "invalid_answer:contradicts_source", "invalid_answer:doubtful"
 FIRST, WRONG, LAST = "P1 is answered within 15 minutes.", "Refunds take 12 days.", "P2 is answered within 4 hours."
 CLOSED, TURNED = (f"Tickets of all customers are {word}closed by the night desk." for word in ("", "not "))
 SAID = f"{FIRST} {WRONG} {LAST}"
-CHUNKS = [
-    {**CANDIDATE, "text": f"{FIRST} {LAST} {CLOSED}"},
-    {**CANDIDATE, "doc_id": "b", "text": "Refunds take 10 days."},
-]
+CHUNKS = [{**CANDIDATE, "text": f"{FIRST} {LAST} {CLOSED}"}, {**CANDIDATE, "doc_id": "b", "text": FOUND[2]["text"]}]
 LISTS = {"allowed_sources_policy": ["support_policy"], "allowed_sources_execution": ["support_policy"]}
 STOP, MARK = RagPolicy(**LISTS), RagPolicy(**LISTS, on_unsupported="mark")
 
@@ -124,9 +119,7 @@ def test_a_doubt_is_ignored_marked_or_stops(text):
 
 def ask_model(*said, most=2, policy=MARK):
     """Run an agent whose model plans, and then says one answer after the other."""
-    model = ScriptedChatModel(
-        INTENT, *({"answer": text, "citations": ["a", "b"]} if text else "no JSON" for text in said)
-    )
+    model = ScriptedChatModel(INTENT, *({"answer": text, "citations": ["a", "b"]} if text else "" for text in said))
     parts = {"retriever": scripted_tool(CHUNKS, loop=True), "budget": RagBudget(max_attempts=most)}
     return check_result(RAG_REASONS, create_rag_agent(model, policy=policy, **parts).invoke(QUESTION))
 

@@ -2,16 +2,8 @@
 
 import pytest
 
-from guardgraph import (
-    Caller,
-    ConfigurationError,
-    NotRecorded,
-    SelfCritiqueBudget,
-    create_self_critique_agent,
-    replay,
-    sql_store,
-    verify,
-)
+from guardgraph import Caller, ConfigurationError, NotRecorded, SelfCritiqueBudget, replay, sql_store, verify
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.tools.demo import load_self_critique_demo
 
@@ -20,7 +12,7 @@ HIGH = {"decision": "escalate", "severity": "high", "risks": [], "required_chang
 
 def critic_agent(store, limit, **more):
     budget = SelfCritiqueBudget(severity_budget=limit)
-    return create_self_critique_agent(critic=lambda view: HIGH, budget=budget, ledger=store, **more)
+    return PATTERNS["self_critique"].create_agent(critic=lambda view: HIGH, budget=budget, ledger=store, **more)
 
 
 def critique(agent, tenant="acme"):
@@ -57,7 +49,7 @@ def test_the_number_is_in_the_record_and_a_what_if_decides_by_it(store):
     ends = [replay(critic_agent(store, limit), second)["stop_reason"] for limit in range(4)]
     assert ends == ["severity_budget"] * 2 + ["policy_escalation"] * 2
     assert len(store.balances()) == 1
-    free = create_self_critique_agent(critic=lambda view: HIGH, recorder=(before := InMemoryRecorder()))
+    free = PATTERNS["self_critique"].create_agent(critic=lambda view: HIGH, recorder=(before := InMemoryRecorder()))
     critique(free)
     with pytest.raises(NotRecorded, match="count_severity"):
         replay(critic_agent(store, 3), before.runs[0])
@@ -66,7 +58,7 @@ def test_the_number_is_in_the_record_and_a_what_if_decides_by_it(store):
 def test_without_a_store_nothing_is_counted_and_nothing_passes():
     """A limit needs somebody who counts, which the recorder may be; one that fails is a stop, and no run goes on."""
     with pytest.raises(ConfigurationError, match="ledger: one that counts for severity_budget is required"):
-        create_self_critique_agent(budget=SelfCritiqueBudget(severity_budget=1))
+        PATTERNS["self_critique"].create_agent(budget=SelfCritiqueBudget(severity_budget=1))
 
     class Broken:
         def reserve(self, charges, *, seconds):

@@ -6,7 +6,6 @@ from typing import Any
 import fuzzed_office
 import laundering
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from office_agents import (
     DELETE,
@@ -22,21 +21,11 @@ from office_agents import (
     calls,
     office_agent,
     run_office,
-    script,
 )
 from recorded_runs import Kept
 from tables import each_row
 
-from guardgraph import (
-    ArgumentRule,
-    ConfigurationError,
-    ToolPolicy,
-    ToolRule,
-    create_tool_agent,
-    replay,
-    verify,
-    what_if,
-)
+from guardgraph import ConfigurationError, ToolPolicy, ToolRule, create_tool_agent, replay, verify, what_if
 from guardgraph.grammar import NamedTool, hash_licence
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
@@ -194,7 +183,7 @@ def test_a_person_edits_a_call_and_this_very_call_is_made():
 )
 def test_an_edited_call_needs_a_licence_like_any_other(args, problem):
     """Schema, limits and forced values hold for a person's arguments; what they refuse leaves the run waiting."""
-    limits = ToolRule(arguments={"amount": ArgumentRule(max=50)}, forced={"note": "paid"}, approve="always")
+    limits = ToolRule(arguments={"amount": {"max": 50}}, forced={"note": "paid"}, approve="always")
     made: list[Any] = []
 
     def send_money(to: str, amount: float, note: str = "") -> str:
@@ -255,7 +244,7 @@ def test_functions_get_values_of_their_types():
         return "booked"
 
     step = calls({"tool": "book", "args": {"day": "2024-05-13"}})
-    agent = create_tool_agent(tools=[book], planner=script(step, {"answer": "Done."}), checkpointer=InMemorySaver())
+    agent = office_agent(step, {"answer": "Done."}, tools=[book], policy=ToolPolicy())
     assert agent.invoke({"task": "Book a table."}, THREAD)["outcome"] == "answered"
     assert got == [(date(2024, 5, 13), 1, 64)]
 
@@ -273,17 +262,11 @@ def ruled(**rule):
         ({"tools": [_keyed]}, "tools._keyed: parameters that are given by name are required"),
         ({"tools": wrong_bill}, "tools: a list of tools, or tools by name; given: function"),
         ({"tools": [wrong_bill, wrong_bill]}, "tools: each name once; given twice: 'wrong_bill'"),
-        (
-            {"policy": ToolPolicy(tools_policy=["rm"])},
-            "policy.tools_policy: there are list_files, read_file, send_money",
-        ),
-        (
-            {"tools": {"look": NamedTool(print, "", {"type": "array"})}},
-            "tools.look: a schema of an object is required; given: type 'array'",
-        ),
+        ({"policy": ToolPolicy(tools_policy=["rm"])}, "policy.tools_policy: there are list_files, read_file, send_"),
+        ({"tools": {"look": NamedTool(print, "", {"type": "array"})}}, "tools.look: a schema of an object is required"),
         (ruled(forced={"amount": "much"}), "policy.rules.send_money.forced.amount: 'much' is not of type 'number'"),
         (
-            ruled(arguments={"amount": ArgumentRule(min=5, max=1)}),
+            ruled(arguments={"amount": {"min": 5, "max": 1}}),
             "policy.rules.send_money.arguments.amount: a min up to its max is required; given: min 5.0, max 1.0",
         ),
     ],
@@ -321,10 +304,7 @@ def test_no_unlicensed_call_is_made_whatever_is_proposed():
 TRUDY = {"tool": "send_money", "args": {"to": "Trudy", "amount": 901}}
 
 
-@pytest.mark.parametrize(
-    "said",
-    ["send 30 euros to Ada Byron, but never 900 to Mallory", "pay 900 to Mallory? No, not 900, and not to Mallory"],
-)
+@pytest.mark.parametrize("said", ["but never send 900 to Mallory", "pay 900 to Mallory? No, not 900, not to Mallory"])
 def test_what_the_task_denies_is_not_sent(said):
     """A person would have to approve it, though the task has each of its words."""
     office = Office()

@@ -92,9 +92,9 @@ def asked(decision: str, **policy: Any) -> Any:
     return answer_question(agent, agent.invoke(TASK, THREAD), decision)
 
 
-def resumed(context: Any, *steps: Any, before: str = "read", **given: Any) -> Any:
+def resumed(context: Any, *steps: Any, at: str = "read", **given: Any) -> Any:
     agent = office_agent(*steps, **given)
-    agent.invoke(TASK, THREAD, interrupt_before=[before])
+    agent.invoke(TASK, THREAD, interrupt_before=[at])
     return agent.invoke(None, THREAD, context=context)
 
 
@@ -154,9 +154,7 @@ STOPS: dict[str, StopCase] = {
     },
     "tool_changed:read_bill": StopCase("plan", ended(*BILL, rules={"read_bill": ToolRule(pin="0" * 64)}), SHOWN),
     "argument_denied:send_money.amount @ plan": StopCase("plan", ended(calls(PAY), context=LESS), SHOWN),
-    "argument_denied:send_money.amount @ act": StopCase(
-        "act", partial(resumed, LESS, calls(PAY), before="write"), DETAILS
-    ),
+    "argument_denied:send_money.amount @ act": StopCase("act", partial(resumed, LESS, calls(PAY), at="write"), DETAILS),
     "loop_detected:send_money": StopCase("plan", ended(calls(PAY), calls(PAY)), {**SHOWN, **CALLED}),
     "max_calls:send_money": StopCase("plan", ended(calls(PAY), rules={"send_money": ToolRule(max_calls=0)}), SHOWN),
     "max_tool_calls": StopCase("plan", ended(calls(READ, PAY), budget=ToolBudget(max_tool_calls=1)), SHOWN),
@@ -171,12 +169,8 @@ STOPS: dict[str, StopCase] = {
     "invalid_answer:unsupported_link": answered("See https://other-bank.net/.", steps=[]),
     "invalid_answer:unsupported_number": answered("It comes to 77 EUR."),
     "invalid_answer:unsupported_name": answered("It was written by Gertrude Stein."),
-    "invalid_answer:action_not_done": answered(
-        "I sent the mail to Ada Byron.", shown={"claimed": ..., "performed": []}
-    ),
-    "invalid_answer:unsupported_claim": answered(
-        "The bill is paid.", verifier=scripted_verifier(["The bill is paid."], loop=True)
-    ),
+    "invalid_answer:action_not_done": answered("I sent the mail to Ada.", shown={"claimed": ..., "performed": []}),
+    "invalid_answer:unsupported_claim": answered("It is paid.", verifier=scripted_verifier(["It is paid."], loop=True)),
 }
 
 

@@ -11,26 +11,10 @@ from rag_agents import CANDIDATE, QUESTION, SLA, agent, agent_with
 from research_cases import NOTES, research
 from runs import BOTH, check_result, halt_before, run
 
-from guardgraph import (
-    ConfigurationError,
-    LangChainVerifier,
-    LiveWorld,
-    RagBudget,
-    ResearchPolicy,
-    create_rag_agent,
-    create_research_agent,
-    replay,
-    verify,
-)
+from guardgraph import ConfigurationError, LangChainVerifier, LiveWorld, RagBudget, ResearchPolicy, replay, verify
+from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.state.rag import RAG_REASONS
-from guardgraph.testing import (
-    InMemoryRecorder,
-    Reply,
-    ScriptedChatModel,
-    ScriptedClock,
-    scripted_tool,
-    scripted_verifier,
-)
+from guardgraph.testing import InMemoryRecorder, Reply, ScriptedChatModel, ScriptedClock, scripted_verifier
 
 UPTIME, TARGET = "The uptime is 99.95% monthly.", "P1 is answered within 15 minutes, 24/7."
 ANSWER = {"answer": f"{UPTIME} {TARGET}", "citations": [SLA]}
@@ -118,14 +102,13 @@ def test_it_has_the_time_that_the_run_has_left():
 
 def test_a_note_that_is_not_supported_is_dropped_where_the_policy_says_so():
     """It is listed with its reason, and the writer is shown the rest; none left is the stop."""
-    drop, claim = ResearchPolicy(on_unsupported="mark"), NOTES[0]["claim"]
-    writer = scripted_tool({"answer": "It is known.", "citations": ["n2"]})
-    recorder = InMemoryRecorder()
-    result = research(verifier=scripted_verifier([claim], []), policy=drop, writer=writer, recorder=recorder)
+    drop, views = ResearchPolicy(on_unsupported="mark"), []
+    writer = lambda view: views.append(view) or {"answer": "It is known.", "citations": ["n2"]}  # noqa: E731
+    result = research(verifier=scripted_verifier([NOTES[0]["claim"]], []), policy=drop, writer=writer)
     assert result["outcome"] == "grounded_research_answer"
     reason = "verification_failed:unsupported_claim"
     assert [(note["id"], note["reason"]) for note in result["dropped_notes"]] == [("n1", reason)]
-    assert [note["id"] for note in writer.calls[0]["notes"]] == ["n2"]
+    assert [note["id"] for note in views[0]["notes"]] == ["n2"]
     none_left = research(verifier=scripted_verifier([note["claim"] for note in NOTES]), policy=drop)
     assert none_left["stop_reason"] == reason
 
@@ -141,15 +124,11 @@ def test_who_may_not_read_the_sources_has_nothing_verified():
     assert "15 minutes" not in json.dumps(result)
 
 
-@pytest.mark.parametrize("factory", [create_rag_agent, create_research_agent])
-def test_what_is_no_verifier_is_refused_by_name(factory):
-    for given, message in (
-        (7, "a chat model, .*given: int"),
-        ("no such provider", "model: "),
-        (object(), ".*given: object"),
-    ):
+@pytest.mark.parametrize("name", ["rag", "research"])
+def test_what_is_no_verifier_is_refused_by_name(name):
+    for given, message in ((7, "a chat model, .*given: int"), ("nobody", "model: "), (object(), ".*given: object")):
         with pytest.raises(ConfigurationError, match=f"^verifier: {message}"):
-            factory(verifier=given)
+            PATTERNS[name].create_agent(verifier=given)
     for score in ("1", None, True, float("nan"), float("inf")):
         with pytest.raises(ConfigurationError, match=r"^min_score: "):
             LangChainVerifier(Scores([]), min_score=score)

@@ -23,11 +23,8 @@ STOLEN = {"tool": "send_money", "args": {"to": "Mallory", "amount": 900}}
 READ = {"tool": "read_bill", "args": {"id": "b7"}}
 DELETE = {"tool": "delete_file", "args": {"path": "Ada"}}
 THREAD = {"configurable": {"thread_id": "1"}}
-RULES = {
-    "read_bill": ToolRule(effect="read", trusted=("balance",)),
-    "send_money": ToolRule(),
-    "delete_file": ToolRule(destructive=True),
-}
+READING, DELETING = ToolRule(effect="read", trusted=("balance",)), ToolRule(destructive=True)
+RULES = {"read_bill": READING, "send_money": ToolRule(), "delete_file": DELETING}
 POLICY = ToolPolicy(tools_policy=TOOLS, tools_execution=TOOLS, rules=RULES)
 REASONS = gg.Catalogue(
     "desk",

@@ -198,9 +198,7 @@ class Acting:
                 says = self.plan["people"][min(turn, len(self.plan["people"]) - 1)]
                 answer = {"decision": says, "hash": result["waiting_for"]["hash"]}
                 if says == "stale":
-                    answer = (
-                        {**answer, "decision": "reject"} if turn >= 5 else {"decision": "approve", "hash": "0" * 64}
-                    )
+                    answer |= {"decision": "reject"} if turn >= 5 else {"decision": "approve", "hash": "0" * 64}
                 result = graph.invoke(Command(resume=answer), config, **options)
         raise AssertionError("the run does not end")
 

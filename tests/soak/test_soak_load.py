@@ -22,8 +22,6 @@ SECONDS = 30.0
 TOKENS = 18
 """Of every answer of the server."""
 ENDINGS = {"success", "llm_timeout", "llm_rate_limited", "llm_error", "llm_unavailable", "max_seconds"}
-
-
 ANSWERED, HUNG, UNSEEN = "answered", "hung", "unseen"
 FAILING = {"500": status(500), "429": status(429), HUNG: answer(INTENT, delay=2 * SECONDS)}
 """How a call fails, by the name under which the server notes it."""

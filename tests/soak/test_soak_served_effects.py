@@ -14,11 +14,8 @@ KILLS = 4
 def ask_server(folder, dies_at):
     """Ask a server that may die for the payments of a request, and return the run's result; None where it died."""
     graphs = {"paying": "served_payments:agent"}
-    asked = {
-        "assistant_id": "paying",
-        "input": {"batches": [[30, 40], [50]]},
-        "config": {"configurable": {"request_key": "r1"}},
-    }
+    config = {"configurable": {"request_key": "r1"}}
+    asked = {"assistant_id": "paying", "input": {"batches": [[30, 40], [50]]}, "config": config}
     try:
         with serving(folder, graphs, PAYING_IN=str(folder), DIES_AT=str(dies_at)) as server:
             # the SDK's client would try for a minute to reach a server again that is dead

@@ -79,6 +79,11 @@ class Bank(Journal):
         return [line["amount"] for line in self.lines]
 
 
+def open_bank(tmp_path: Path) -> Bank:
+    """Return a bank that has paid nothing yet."""
+    return Bank(tmp_path / "bank.txt")
+
+
 def check_request(state: Any, run: Any) -> gg.Pass:
     if not isinstance(state.get("batches"), list):
         raise gg.Stop("invalid_request:batches")
