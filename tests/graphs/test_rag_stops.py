@@ -154,7 +154,7 @@ STOPS = {
     "invalid_answer:empty": answered({**ANSWER, "answer": "N/A"}, details={"text": "N/A"}),
     "invalid_answer:missing_citations": answered({**ANSWER, "citations": [" "]}),
     "invalid_answer:uncited_sentence": marked(f"It is quick. P1 within 15 minutes [{SLA}].", sentence="It is quick."),
-    "invalid_answer:quote_not_in_source": marked(f"“Quick” [{SLA}].", unsupported=["Quick"], sentence="“Quick”."),
+    "invalid_answer:quote_not_in_source": marked(f"“So quick” [{SLA}].", unsupported=["So quick"], sentence=...),
     "invalid_answer:active_markup": saying("See ![](https://a.io/x.png)", "![](https://a.io/x.png)"),
     "invalid_answer:unsupported_link": saying("Within 15 minutes, see attacker.io.", "attacker.io"),
     "invalid_answer:unsupported_number": saying("It costs 77 EUR.", "77 EUR", findings=...),
