@@ -160,40 +160,9 @@ class within:
 MAX_IDLE = 32  # threads that are kept waiting; a burst of calls may use more
 
 
-class Handover:
-    """What one thread waits for and another brings: a `Future` for one who waits, at a fraction of its cost."""
+Abandoned: TypeAlias = "Future[Any] | Task[Any]"  # what tells when abandoned work is over
 
-    __slots__ = ("_error", "_here", "_is_done", "_result")
-
-    def __init__(self) -> None:
-        self._is_done = False
-        self._here = Lock()
-        self._here.acquire()
-        self._result: Any = None
-        self._error: BaseException | None = None
-
-    def set_result(self, result: Any) -> None:
-        """Bring a result."""
-        self._result, self._is_done = result, True
-        self._here.release()
-
-    def set_exception(self, error: BaseException) -> None:
-        """Bring an exception."""
-        self._error, self._is_done = error, True
-        self._here.release()
-
-    def done(self) -> bool:
-        """Say whether something was brought."""
-        return self._is_done
-
-    def wait_for_result(self, seconds: float) -> tuple[Any, BaseException | None] | None:
-        """Wait for at most `seconds`; return the result and None, or None and the exception, or None for neither."""
-        return (self._result, self._error) if self._here.acquire(timeout=seconds) else None
-
-
-Abandoned: TypeAlias = "Handover | Future[Any] | Task[Any]"  # what tells when abandoned work is over
-
-ThreadTask: TypeAlias = "tuple[Context, Handover | Future[Any], Callable[[], Any]]"
+ThreadTask: TypeAlias = "tuple[Context, Future[Any], Callable[[], Any]]"
 
 
 def run_in_call_thread(work: Callable[[], Any]) -> Future[Any]:
@@ -201,17 +170,21 @@ def run_in_call_thread(work: Callable[[], Any]) -> Future[Any]:
     done: Future[Any] = Future()
     # A running future cannot be cancelled, so a late answer finds it open and is dropped without a word.
     done.set_running_or_notify_cancel()
-    start_thread_work(work, done)
-    return done
-
-
-def start_thread_work(work: Callable[[], Any], done: Handover | Future[Any]) -> None:
-    """Start work as `run_in_call_thread` does; `done` gets what comes of it."""
     task = (copy_context(), done, work)
     try:
         _idle.pop().take_thread_task(task)
     except IndexError:
         _Worker(task).start()
+    return done
+
+
+def wait_for_work(done: Future[Any], seconds: float) -> tuple[Any, BaseException | None] | None:
+    """Wait for at most `seconds`; return the result and None, or None and the exception, or None for neither."""
+    try:
+        error = done.exception(min(seconds, TIMEOUT_MAX))
+    except TimeoutError:  # what the work raised is returned
+        return None
+    return (done.result(), None) if error is None else (None, error)
 
 
 async def await_in_thread(work: Callable[[], Any], by: Hashable = None) -> Any:
@@ -302,7 +275,7 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_abandoned.clear)
 
 
-def _fulfil_thread_work(done: Handover | Future[Any], work: Callable[[], Any]) -> None:
+def _fulfil_thread_work(done: Future[Any], work: Callable[[], Any]) -> None:
     try:
         done.set_result(work())
     except (StopIteration, asyncio.CancelledError) as error:  # to asyncio, these say something else

@@ -88,11 +88,10 @@ def perform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome
         return build_late_outcome(call, seconds)
     if is_instant_target(call.target):
         return _perform_at_once(call, most)
-    done, connections = deadline.Handover(), deadline.Connections()
+    connections = deadline.Connections()
     with connections, silence_callbacks(call):
-        deadline.start_thread_work(partial(_invoke_call_target, call), done)
-    came = done.wait_for_result(min(seconds, TIMEOUT_MAX))
-    if came is None:
+        done = deadline.run_in_call_thread(partial(_invoke_call_target, call))
+    if (came := deadline.wait_for_work(done, seconds)) is None:
         connections.close_connections()
         deadline.abandon_work(done, identify_target(call.target))
         return build_late_outcome(call, seconds)

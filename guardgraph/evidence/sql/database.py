@@ -22,7 +22,7 @@ from guardgraph.evidence.store import Receipt
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.sqlite import LOGS, SQLITE, LogWatch, identify_file, keep_file_private, make_private_file
-from guardgraph.world.deadline import Handover, start_thread_work
+from guardgraph.world.deadline import run_in_call_thread, wait_for_work
 
 T = TypeVar("T")
 
@@ -269,11 +269,9 @@ class Transaction:
     def _run_within_timeout(self, work: Callable[[], T]) -> T:
         """Do work in a thread, and wait for it for as long as the database may take."""
         seconds = self._database.timeout
-        done = Handover()
         self._busy = True
         try:
-            start_thread_work(partial(self._run_work_in_thread, work), done)
-            came = done.wait_for_result(seconds)
+            came = wait_for_work(run_in_call_thread(partial(self._run_work_in_thread, work)), seconds)
         except BaseException:  # an interrupt of whoever waits
             self._abandon_transaction()
             raise

@@ -11,9 +11,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from threading import TIMEOUT_MAX, Lock
+from threading import Lock
 from typing import Any, NamedTuple, Protocol, cast
 
 from pydantic import ValidationError
@@ -26,7 +27,7 @@ from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.run import LiveReading, LogEntry, Switch
 from guardgraph.state.settings import Settings
 from guardgraph.state.tightening import explain_unknown_name
-from guardgraph.world.deadline import Handover, run_in_call_thread, start_thread_work
+from guardgraph.world.deadline import run_in_call_thread, wait_for_work
 
 LOGGER = logging.getLogger("guardgraph")
 
@@ -62,7 +63,7 @@ class LivePolicy:
         self.every, self.stale_for, self.timeout = every, stale_for, timeout
         self._source = source
         self._lock = Lock()
-        self._reading: Handover | None = None
+        self._reading: Future[Any] | None = None
         """The last reading of the source, which may have been left behind."""
         self._given: Any = None
         self._error: BaseException | None = None
@@ -113,9 +114,8 @@ class LivePolicy:
     def _await_policy_source(self) -> tuple[Any, BaseException | None]:
         if self._reading is not None and not self._reading.done():
             return None, TimeoutError("an earlier reading, which outlasted its time, is still going on")
-        start_thread_work(self._load_policy_source, done := Handover())
-        self._reading = done
-        came = done.wait_for_result(min(self.timeout, TIMEOUT_MAX))
+        self._reading = run_in_call_thread(self._load_policy_source)
+        came = wait_for_work(self._reading, self.timeout)
         return (None, TimeoutError(f"not read within {self.timeout:g} seconds")) if came is None else came
 
     def _load_policy_source(self) -> JsonObject:
