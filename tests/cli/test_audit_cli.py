@@ -131,6 +131,8 @@ def test_what_is_open_is_listed(working):
     text = " ".join(printed("list").split())
     assert "triage: open, 1 act noted, of which the outcome of 1 is unknown" in text
     assert "triage: waiting for a person, no act noted" in text
+    working.erase(user="ann", by="me")
+    assert [row["pattern"] for row in json.loads(printed("list", "--open", "--json"))] == [None, None]
 
 
 def test_a_verification_asks_the_checkpointer(working, here):

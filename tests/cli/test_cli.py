@@ -12,6 +12,7 @@ from guardgraph.tools.demo import DEMO_QUESTION
 
 here = pytest.fixture(autouse=True)(empty_folder)
 user_files = pytest.fixture(files_of_a_user)
+DESK = ("review", "desk", "--graph", "rag")
 
 
 def test_help_lists_the_commands():
@@ -136,6 +137,9 @@ def test_reasons_are_listed():
         (("verify", "nobody_has_this:create"), "No module named 'nobody_has_this'"),
         (("verify", "factories:raises"), r"RuntimeError: no; luck \x1b[31m (factories.py:"),
         (("verify", "factories:builder"), "a compiled LangGraph graph is required; given: StateGraph"),
+        ((*DESK, "--host", "0.0.0.0"), "beyond this machine --tokens and --origin are required"),
+        ((*DESK, "--origin", "https://a.example"), "beyond this machine --tokens is required"),
+        ((*DESK, "--tokens", "factories.py"), "--tokens: line 11: NAME TOKEN is required, each token once"),
         (("reasons", "nope"), "rag, research, critique, tools or nothing is required; given: 'nope'"),
         (("reasons", "--json", "--markdown"), "--markdown: "),
     ],

@@ -183,6 +183,7 @@ def contents(folder):
         (("add", "kb.sqlite", "bad"), "access.yaml:1: a mapping with the field readers is required; given: list"),
         (("add", "nowhere/kb.sqlite", "docs"), "nowhere/kb.sqlite: "),
         (("list", "kb.sqlite", "--name", "docs"), "--name 'docs': "),
+        (("list", "x" * 300), "cannot be read: File name too long"),
         (("remove", "newer.sqlite", "docs"), "given: format 999 of guardgraph"),
         (("remove", "kb.sqlite", "docs"), "NAME 'docs': there is no such collection without a tenant; there are none"),
         (("search", "other.sqlite", "x"), "it is another application's database"),

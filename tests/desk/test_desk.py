@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 import uvicorn
-from cli_runs import refused, run
 from langgraph.types import Command
 from loopback import find_free_port
 from office_agents import READ, Office, calls
@@ -319,19 +318,6 @@ def test_a_run_that_somebody_resumed_elsewhere_is_not_decided_again(waiting, tmp
     _, cookie = desk.sign_in()
     code, _, page = desk.ask("GET", f"/runs/{run_id}", Cookie=cookie)
     assert (code, "already decided: approve by somebody" in page) == (200, True)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--host", "0.0.0.0"], "beyond this machine --tokens and --origin are required"),
-        (["--origin", "https://desk.example.com"], "beyond this machine --tokens is required"),
-        (["--tokens", "/no/such/file"], "--tokens"),
-    ],
-)
-def test_beyond_this_machine_a_token_is_required(arguments, said, url):
-    sql_store(url).open()
-    assert said in refused(run("review", "desk", "--graph", "tools", "--store", url, *arguments))
 
 
 def test_the_command_serves_the_desk(url, tmp_path):
