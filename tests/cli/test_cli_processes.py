@@ -112,40 +112,33 @@ def test_steps_are_shown_as_they_happen():
     assert "guard    context_guard" in line
 
 
+def end_main(monkeypatch, *arguments, **streams):
+    """Run the commands in this process, with other streams, and return their exit code."""
+    monkeypatch.setattr(sys, "argv", ["guardgraph", *arguments])
+    for name, stream in streams.items():
+        monkeypatch.setattr(sys, name, stream)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
 def test_main_survives_a_full_disk(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "--json"])
     with open("/dev/full", "w") as full:
-        monkeypatch.setattr(sys, "stdout", full)
-        with pytest.raises(SystemExit) as ended:
-            main()
-    assert ended.value.code == 2
+        assert end_main(monkeypatch, "reasons", "--json", stdout=full) == 2
     assert capsys.readouterr().err.startswith("guardgraph: the output cannot be written: ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
-@pytest.mark.parametrize("arguments", [["reasons"], ["reasons", "--json"]])
-def test_main_survives_a_reader_that_goes_away(arguments, unwritable, monkeypatch, capsys):
-    """Tables and JSON alike, and nothing is left in a buffer for the end of the process."""
-    monkeypatch.setattr(sys, "argv", ["guardgraph", *arguments])
-    monkeypatch.setattr(sys, "stdout", unwritable)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert (ended.value.code, capsys.readouterr().err) == (141, "")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
-def test_main_survives_a_stderr_that_nobody_reads(unwritable, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "nope"])
-    monkeypatch.setattr(sys, "stderr", unwritable)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
+@pytest.mark.parametrize(
+    ("arguments", "stream", "code"),
+    [("reasons", "stdout", 141), ("reasons --json", "stdout", 141), ("reasons x", "stderr", 2)],
+)
+def test_main_survives_a_reader_that_goes_away(arguments, stream, code, unwritable, monkeypatch, capsys):
+    """Tables, JSON and errors alike, and nothing is left in a buffer for the end of the process."""
+    assert end_main(monkeypatch, *arguments.split(), **{stream: unwritable}) == code
+    assert capsys.readouterr().err == ""
 
 
 def test_main_needs_no_stdout(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["guardgraph", "reasons", "rag"])
-    monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 0
+    assert end_main(monkeypatch, "reasons", "rag", stdout=None) == 0

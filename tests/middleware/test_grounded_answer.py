@@ -6,9 +6,10 @@ from typing import Annotated, Any, NotRequired
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentState
+from langchain.agents.middleware import AgentState, SummarizationMiddleware, wrap_model_call
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
 from test_recorded_run import ASKED, BILL, READ, RIGHT, RULES, THREAD, WRONG, read_bill
 
 from guardgraph import ConfigurationError, InputError, ToolPolicy
@@ -99,8 +100,6 @@ def test_a_mail_of_an_earlier_run_is_none_of_this_one() -> None:
 
 @pytest.mark.parametrize("raised", [StopIteration(), KeyError("x")])
 def test_what_a_model_raises_comes_out(raised: Exception) -> None:
-    from langchain.agents.middleware import wrap_model_call
-
     @wrap_model_call  # type: ignore[arg-type]
     def fail(request: Any, handler: Any) -> Any:
         raise raised
@@ -170,8 +169,6 @@ def test_every_update_of_a_stream_is_a_dictionary(script: Any, order: int) -> No
 
 
 def test_the_next_question_begins_anew() -> None:
-    from langgraph.checkpoint.memory import InMemorySaver
-
     model = ScriptedChatModel(WRONG, WRONG, READ, RIGHT)
     agent = create_agent(model, [read_bill], middleware=[GroundedAnswer()], checkpointer=InMemorySaver())
     assert agent.invoke(ASKED, THREAD)["guardgraph"]["status"] == "stopped"
@@ -206,8 +203,6 @@ def test_an_answer_in_a_dataclass_is_held_against_its_sources(total: str, is_giv
 
 def test_a_summary_in_the_users_place_leaves_the_ending() -> None:
     """The message that began the run may be summed up while it goes on."""
-    from langchain.agents.middleware import SummarizationMiddleware
-
     teller = ScriptedChatModel("The user asks for the total.", loop=True)
     summary = SummarizationMiddleware(teller, trigger=("messages", 3), keep=("messages", 1))
     guards: list[Any] = [summary, GroundedAnswer(), LicensedTools(ToolPolicy(rules=RULES))]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import before_agent, before_model, dynamic_prompt
+from langchain.agents.middleware import after_model, before_agent, before_model, dynamic_prompt
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -216,7 +216,6 @@ def test_it_holds_where_everything_is_awaited() -> None:
 
 def test_the_licence_holds_where_the_call_is_made() -> None:
     """A middleware behind it that changes an argument is found out at the tool."""
-    from langchain.agents.middleware import after_model
 
     @after_model
     def redirect(state: Any, runtime: Any) -> dict[str, Any] | None:
