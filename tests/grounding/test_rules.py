@@ -75,6 +75,8 @@ def test_a_text_is_read_value_by_value(text, readings):
         ("66 %", "two thirds", True),
         ("27 %", "27 out of 100", True),
         ("27 out of 100", "27 percent", True),
+        ("27", "27 out of 100", True),
+        ("3", "3-1", False),
         ("3–1", "3-1", True),
         ("1.2 million EUR", "€1.2m", True),
         ("120 km per day", "5 km per hour", True),
@@ -161,6 +163,7 @@ def test_a_number_is_not_another_one(amount, unit):
         ("10 * 0.22 + 1.00 = 3.20", True),
         ("(10 + 4) × 2 = 28", True),
         ("10 / 4 = 2.5", True),
+        ("10 * 0.25 = 2.5", True),
         ("4 / 10 = 40 %", True),
         ("$10 − $4 = $6", True),
         ("07:00 + 3 h = 10:00", True),
@@ -185,7 +188,7 @@ def test_a_number_is_not_another_one(amount, unit):
 )
 def test_a_working_holds_or_gives_nothing(working, holds):
     """A working gives its result where its operands are stated and it comes to what it says."""
-    told = scan_values("It is $10, 4, 0.22 and 1.00 from 07:00, 3 h after; 12 March 2024, 30 days.")
+    told = scan_values("It is $10, 4, 0.22 and 1.00 from 07:00, 3 h after; 12 March 2024, 30 days; 25 %.")
     assert bool(evaluate_workings([working], told)) == holds
 
 
