@@ -14,37 +14,28 @@ URL = f"https://{HOST}/a?d=1"
 LOCAL = "mail"
 _GIVEN = json.loads((Path(__file__).parents[1] / "data" / "link_spellings.json").read_text("utf-8"))
 """Spellings and templates of them by kind: H is the host, U a URL of it, M the name of a mailbox, G the good host."""
+_POINTS = (
+    *("&amp;#46;", "%252e", "\\x2e", "[.]", "(.)", " [dot] ", "**.**", "~~.~~", "`.`"),
+    *("\u3002", "\uff61", "\uff0e", "\u2024", "\ua4f8"),
+)
+"""What may stand for a point: encoded twice, in brackets or emphasis, and the stops and points of other scripts."""
+
+
+def _shift(text: str, first: str, last: str, start: int) -> str:
+    return "".join(chr(ord(letter) - ord(first) + start) if first <= letter <= last else letter for letter in text)
+
+
 _FORMS = {
     "entities": lambda text: "".join(f"&#{ord(letter)};" for letter in text),
     "hex entities": lambda text: "".join(f"&#x{ord(letter):x};" for letter in text),
-    "entities without end": lambda text: "".join(f"&#{ord(letter)}" if letter == "." else letter for letter in text),
+    "entities without end": lambda text: text.replace(".", "&#46"),
     "named entities": lambda text: text.replace(".", "&period;").replace(":", "&colon;").replace("/", "&sol;"),
-    "entities of entities": lambda text: text.replace(".", "&amp;#46;"),
     "percent signs": lambda text: "".join(f"%{ord(letter):02x}" for letter in text),
-    "percent signs twice": lambda text: text.replace(".", "%252e"),
     "escapes of scripts": lambda text: "".join(f"\\u{ord(letter):04x}" for letter in text),
-    "short escapes": lambda text: text.replace(".", "\\x2e"),
     "escapes of Markdown": lambda text: text.replace(".", "\\.").replace(":", "\\:"),
-    "brackets": lambda text: text.replace(".", "[.]"),
-    "round brackets": lambda text: text.replace(".", "(.)"),
-    "a word in brackets": lambda text: text.replace(".", " [dot] "),
-    "full width": lambda text: "".join(
-        chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in text
-    ),
-    "bold letters": lambda text: "".join(
-        chr(ord(letter) - ord("a") + 0x1D41A) if letter.isalpha() and letter.islower() else letter for letter in text
-    ),
-    "circled letters": lambda text: "".join(
-        chr(ord(letter) - ord("a") + 0x24D0) if letter.isalpha() and letter.islower() else letter for letter in text
-    ),
-    "an ideographic stop": lambda text: text.replace(".", "。"),
-    "a half-width stop": lambda text: text.replace(".", "｡"),
-    "a full-width stop": lambda text: text.replace(".", "．"),
-    "a leader": lambda text: text.replace(".", "․"),
-    "a Lisu point": lambda text: text.replace(".", "ꓸ"),
-    "emphasis": lambda text: text.replace(".", "**.**"),
-    "a strike": lambda text: text.replace(".", "~~.~~"),
-    "code": lambda text: text.replace(".", "`.`"),
+    "full width": lambda text: _shift(text, "!", "~", 0xFF01),
+    "bold letters": lambda text: _shift(text, "a", "z", 0x1D41A),
+    "circled letters": lambda text: _shift(text, "a", "z", 0x24D0),
     "from right to left": lambda text: f"\u202e{text[::-1]}\u202c",
     "marks of direction": lambda text: f"\u2066\u202d{text}\u202c\u2069",
     "capitals": str.upper,
@@ -71,6 +62,7 @@ SPELLINGS: dict[str, list[str]] = {
     "scripts": [*_GIVEN["scripts"]],
     "html": _fill(_GIVEN["html"]),
     "encodings": [form(text) for form, text in product(_FORMS.values(), (HOST, URL, f"{LOCAL}@{HOST}"))],
+    "points": [text.replace(".", point) for point, text in product(_POINTS, (HOST, URL, f"{LOCAL}@{HOST}"))],
     "unseen letters": [
         text.replace("tt", f"t{chr(code)}t").replace(".", f"{chr(code)}.{chr(code)}")
         for code, text in product(_UNSEEN, (HOST, URL))

@@ -151,10 +151,7 @@ def test_notes_of_the_reference():
         ({"url": "https://evil.example/", "claim": "ETA 46 minutes"}, ["url_not_read", "number_not_in_quote"]),
         ({"quote": NOTES[0]["quote"].lower(), "claim": "ok"}, ["quote_not_in_source"]),
         ({"claim": "The failed payment rate is 3.5%."}, ["number_not_in_quote"]),
-        (
-            {"quote": "x" * 20, "claim": "!", "url": "https://vendor.example.com/policies/enterprise-sla"},
-            ["claim_missing", "quote_not_in_source"],
-        ),
+        ({"quote": "x" * 20, "claim": "!"}, ["claim_missing", "quote_not_in_source"]),
     ],
 )
 def test_verification_names_every_issue(changes, issues):

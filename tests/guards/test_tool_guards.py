@@ -196,15 +196,15 @@ def test_answers_that_decline_are_told_in_six_languages(answer):
     assert not is_declining("It is done.")
 
 
-@pytest.mark.parametrize(
+DRAFT_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
+
+
+@each_row(
     "schema",
     [
         {"properties": {"a": {"pattern": "^(a+)+$"}}},
-        {"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#", "pattern": "^(a+)+$"}}},
-        {
-            "$schema": "http://json-schema.org/draft-07/schema#",
-            "properties": {"a": {"pattern": "^(a+)+$"}, "b": {"$ref": "#"}},
-        },
+        {"properties": {"a": {**DRAFT_7, "pattern": "^(a+)+$"}}},
+        {**DRAFT_7, "properties": {"a": {"pattern": "^(a+)+$"}, "b": {"$ref": "#"}}},
         {"patternProperties": {"^(a+)+$": {"type": "integer"}}, "additionalProperties": False},
     ],
 )

@@ -50,12 +50,10 @@ def test_time_before_an_interrupt_counts(mode):
     graph = triage(asking(clock, 9), checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
 
     for thread, most, reason in (("a", 27.0, "max_seconds"), ("b", 27.5, "success")):
-        config = {"configurable": {"thread_id": thread}}
-        assert run(graph, TICKET, mode, config=config, context=budget(most))["status"] == "waiting"
+        given = {"config": {"configurable": {"thread_id": thread}}, "context": budget(most)}
+        assert run(graph, TICKET, mode, **given)["status"] == "waiting"
         clock.advance(100_000)
-        result = check_result(
-            REASONS, run(graph, Command(resume={"label": "bug"}), mode, config=config, context=budget(most))
-        )
+        result = check_result(REASONS, run(graph, Command(resume={"label": "bug"}), mode, **given))
         assert result["stop_reason"] == reason
         if reason == "max_seconds":
             assert result["details"] == {"max_seconds": 27.0, "spent_seconds": 27.0}
