@@ -119,10 +119,7 @@ PRICES = "| plan | price | yearly price |\n|---|---|---|\n| Basic | 10 EUR | 100
     ],
 )
 def test_a_finding_says_what_is_wrong(said, source, rule, verdict):
-    """Misspelt names, shares, left out units, links, markup, other rows, short denials: each where it stands.
-
-    A table contradicts nothing that stands in the row which a sentence names.
-    """
+    """Misspelt names, shares, units left out, links, markup, other rows of a table, denials: each in its place."""
     for right in ("Pro costs 20 EUR, and 200 EUR a year.", "Of Basic the yearly price is 100 EUR."):
         assert not check_text(right, [Source("s", PRICES)]).findings
     found = check_text(said, [Source("s", source)]).findings

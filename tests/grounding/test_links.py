@@ -161,10 +161,7 @@ def test_a_link_stands_by_its_identity(text, source):
     ],
 )
 def test_the_same_link_written_otherwise_passes(text, source):
-    """Identities are those of browsers, and a word that a source has may be written as it is there.
-
-    A URL licenses its host, and files, attributes, types, versions and documentation hosts are no links.
-    """
+    """Identities are those of browsers; files, types, versions, documentation hosts and a source's words are none."""
     assert refused(text, source) is None
 
 
@@ -263,10 +260,7 @@ names = st.builds("-".join, st.lists(words, min_size=1, max_size=3))
 
 @given(names, st.sampled_from(PLATFORMS), st.sampled_from(FILE_ENDINGS), st.sampled_from(WAYS))
 def test_a_name_that_somebody_goes_to_is_no_file(name, suffix, ending, way):
-    """Words of going, visiting and signing in make a host of what could be a file; a source may have it.
-
-    A name under a public suffix of two labels is a host anyway, though its last label ends files.
-    """
+    """Words of going and signing in make a host of what could be a file, and so does a public suffix of two labels."""
     text = way.format(f"{name}.{ending}")
     assert refused(text, SOURCE) == ("unsupported_link", [f"{name}.{ending}"])
     assert refused(text, f"Files: {name}.{ending}") is None

@@ -50,10 +50,7 @@ def claims(answer: str, *calls: str, failed: bool = False) -> bool:
 
 @each_row("written", ENDINGS)
 def test_most_endings_that_claim_an_action_are_caught(written):
-    """At least four of five, on endings that were written before the rule and after it; true ones all pass.
-
-    Reports of what others did, refusals, conditions, plans and questions claim nothing.
-    """
+    """At least four of five, written before the rule and after it; true ones, reports and plans too, pass."""
     endings = ENDINGS[written]["false"]
     missed = [answer for answer in endings if not claims(answer)]
     assert len(missed) <= len(endings) / 5, missed

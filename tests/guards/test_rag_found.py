@@ -151,10 +151,7 @@ def test_any_candidates(drawn):
 
 
 def test_ranks_are_merged_and_scores_stay():
-    """What both find comes first, with the higher of its scores; `top_k` holds for the merged list.
-
-    The question's own words are searched once.
-    """
+    """What both find is first, with its higher score; `top_k` is of all; the same words are searched once."""
     assert list_queries("what is P1", "What is P1?") == ["what is P1"]
     assert list_queries("P1", "What is P1?") == ["P1", "What is P1?"]
     a, b, c = ({"doc_id": name, "text": name, "score": score} for name, score in (("a", 0.5), ("b", 0.4), ("c", 0.9)))

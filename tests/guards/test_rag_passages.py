@@ -36,10 +36,7 @@ def long_text(before=100, after=100):
 @pytest.mark.parametrize("budget", [None, SMALL, RagBudget(max_context_chars=120)])
 @pytest.mark.parametrize(("before", "after"), [(0, 400), (200, 200), (400, 0)])
 def test_a_long_text_shows_its_best_passage(budget, before, after):
-    """A relevant text longer than the context is answered from the passage that has the words of the query.
-
-    A number of the same text that was not shown supports nothing.
-    """
+    """A relevant text longer than the context shows the passage with the words of the query, which alone licenses."""
     text, answerer = long_text(before, after), scripted_tool({"answer": "It is 15 minutes.", "citations": ["a"]})
     graph = agent_with({**CANDIDATE, "text": text}, answerer=answerer, budget=budget)
     result = check_result(RAG_REASONS, graph.invoke(QUESTION))

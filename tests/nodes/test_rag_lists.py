@@ -71,10 +71,7 @@ def test_sources_nobody_named(before):
 
 
 def test_a_source_switched_off_after_retrieval():
-    """A chunk of a source that was switched off meanwhile is not shown to the model; the retriever is not to blame.
-
-    Nor is an answer given from a source that was taken off either list meanwhile.
-    """
+    """A chunk of a source that is off by now is shown to no model, and no answer from it is given."""
     for before in ("context_guard", "generate"):
         model = ScriptedChatModel(INTENT)
         graph = create_rag_agent(model, checkpointer=InMemorySaver())

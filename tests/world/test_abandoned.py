@@ -48,10 +48,7 @@ def label(request):
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_late_calls_are_bounded(mode, hanging):
-    """However often one tool hangs, in whatever agent, proposers and other tools are asked; and all have a bound.
-
-    So have their threads. When those that hang have ended, calls go again.
-    """
+    """However often one tool hangs, others are asked; all have a bound, and so have their threads, until some end."""
     world, tight = _standing(max_abandoned=4, max_abandoned_each=2), Budget(max_seconds=0.02)
     threads = threading.active_count()
 

@@ -136,10 +136,7 @@ def test_what_is_no_failure_of_a_model() -> None:
     ],
 )
 def test_unfinished_messages(metadata: dict[str, Any], reason: str | None) -> None:
-    """A message that says itself that it is unfinished is no proposal, whichever provider says it how.
-
-    A refusal is found where each of OpenAI's two interfaces puts it.
-    """
+    """What says itself that it is unfinished is none; a refusal is found where OpenAI's two interfaces put it."""
     failure = classify_model_message(AIMessage("{}", response_metadata=metadata))
     assert (failure and failure[0]) == reason
     blocks: list[Any] = [{"type": "refusal", "refusal": "no"}, {"type": "non_standard", "value": {"refusal": "no"}}]

@@ -108,10 +108,7 @@ def test_what_can_only_be_awaited_is_awaited():
 
 
 def test_a_retriever_carries_its_scores_in_the_metadata():
-    """A retriever's documents say their relevance, a reranker's before the score that it replaces.
-
-    Most of LangChain's retrievers tell no score: the relevance of words over what came back stands in for it.
-    """
+    """Documents say their relevance, a reranker's first; else that of words over what came back counts."""
     found = documents(score=0.4)
     found[0].metadata["relevance_score"] = 0.9
     result = ask(ListRetriever(found=found))

@@ -44,10 +44,7 @@ def ask(monkeypatch):
 @MODES
 @pytest.mark.parametrize("code", [302, 308])
 def test_a_redirect_to_another_host_is_not_followed(ask, mode, code):
-    """The prompt and the key go to the host that the deployment named; the run says where it was sent.
-
-    Redirects that lead nowhere end, too.
-    """
+    """Prompt and key go to the host that was named; the run says where it was sent, and redirects to nowhere end."""
     with OpenAIServer(answer(INTENT)) as other:
         with OpenAIServer(redirect(f"{other.url}/chat/completions", code)) as server:
             result = ask(server, mode)
@@ -95,10 +92,7 @@ def too_large(result, limit):
 
 @MODES
 def test_a_reply_is_refused_as_soon_as_it_is_too_large(ask, mode):
-    """A server that sends without end is left after max_reply_bytes, and what the system's buffers hold.
-
-    A few hundred kilobytes that unpack to 64 MB are refused without ever being unpacked.
-    """
+    """A server that sends without end is left after max_reply_bytes; 64 MB that are packed small are never unpacked."""
     sent = []
     with OpenAIServer(flood(b" " * 2**20, 100, sent)) as server:
         too_large(ask(server, mode, budget=RagBudget(max_reply_bytes=2 * 2**20)), 2 * 2**20)

@@ -71,10 +71,7 @@ def test_a_schema_fits_the_call() -> None:
 
 @each_row("name", FORMS)
 def test_prompts_state_their_form_and_show_no_placeholder(name: str) -> None:
-    """Of the reply they name every key, and give an example of one; no ``<text>`` that a model could send back.
-
-    OpenAI's strict mode accepts every schema but that with the tools' own: all is required, and nothing else.
-    """
+    """They name every key, give an example and no ``<text>`` to send back; strict mode accepts each schema."""
     prompt = load_prompt(name, LIMITS)
     schema = prompt.fit(VIEW)
     assert re.fullmatch(r"[a-z_]+", schema["title"])
@@ -282,10 +279,7 @@ def test_a_provider_that_langchain_knows(azure, mode):
 
 
 def test_nothing_is_opened_before_the_first_live_run(monkeypatch):
-    """A graph can be built and drawn without the provider's package; the first run says what to install.
-
-    Without LangChain it says so of both.
-    """
+    """A graph can be built and drawn without the provider's package; the first run says what to install."""
     pytest.importorskip("langchain")
     monkeypatch.setitem(sys.modules, "langchain_anthropic", None)
     agent = create_rag_agent("anthropic:claude-x")

@@ -90,10 +90,7 @@ RAISED: dict[str, tuple[Page, str, str, dict[str, Any]]] = {
 @MODES
 @pytest.mark.parametrize("case", RAISED)
 def test_what_a_server_makes_the_client_raise(case: str, mode: str) -> None:
-    """Every failure of a server becomes one exception and that one stop reason, after one request.
-
-    A 400 may say that it does not know the form of the reply: it is asked in the two others, too.
-    """
+    """Every failure is one exception and stop reason, after one request; a 400 is asked again in two other forms."""
     behaviour, expected, reason, details = RAISED[case]
     with OpenAIServer(behaviour) as server:
         error = ask(server.environ(OPENAI_TIMEOUT_SECONDS="5"), mode)
@@ -160,10 +157,7 @@ def test_one_model_in_two_event_loops() -> None:
 
 @MODES
 def test_keys_are_never_shown(mode: str) -> None:
-    """A server that repeats the key or a header in its error does not get it into the details.
-
-    Where nobody listens, a refused connection is llm_unavailable, and details say that it was refused.
-    """
+    """A key or header that an error repeats is not in the details; a refused connection says that it was refused."""
     refused = classify_model_error(ask(refusing_environ(), mode))
     assert refused is not None
     assert (refused[0], refused[1]["cause"]) == ("llm_unavailable", "connection_refused")
