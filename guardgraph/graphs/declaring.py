@@ -16,7 +16,7 @@ from unicodedata import category
 
 from langgraph.channels import EphemeralValue, LastValue
 from langgraph.channels.base import BaseChannel
-from typing_extensions import ReadOnly, TypedDict, get_type_hints
+from typing_extensions import ReadOnly, TypedDict
 
 from guardgraph.nodes.body import Body, Declares, Rounds, read_body_declaration
 from guardgraph.plain.errors import GrammarError
@@ -29,8 +29,8 @@ from guardgraph.state.catalogue import (
     ENDING_LIMITS,
     Catalogue,
 )
-from guardgraph.state.recording import CallKind, VisitRecord
-from guardgraph.state.run import RECORDED, Kind, LogEntry, Verdict
+from guardgraph.state.recording import CallKind
+from guardgraph.state.run import RECORDED, Kind
 from guardgraph.state.tools import LICENCE, licence_reasons
 
 RECORD_PREFIX = "calls:"
@@ -72,26 +72,6 @@ def name_record_channel(node: str) -> str:
 _ALLOWED = "a name without ':' that does not begin with '__'"
 _WRITABLE = "a name that is not blank and has no control characters"
 _UNWRITABLE = frozenset({"Cc", "Cs"})  # Unicode's categories of control characters and of half characters
-
-
-def add_entries(before: list[Any], entries: list[Any]) -> list[Any]:
-    """Return entries behind those before; of `operator.add` LangGraph parses a text to learn its parameters."""
-    return before + entries
-
-
-class RunRecord(TypedDict):
-    """The grammar's own channels, in every pattern; beside them, each node that calls has one for what it called."""
-
-    run: str
-    given: dict[str, Any]
-    log: Annotated[list[LogEntry], add_entries]
-    route: Annotated[str, EphemeralValue]
-    verdict: Annotated[Verdict, EphemeralValue]
-    refusal: Annotated[dict[str, Any], EphemeralValue]
-
-
-RECORD = get_type_hints(RunRecord, include_extras=True)  # the grammar's own channels
-CALLED = Annotated[list[VisitRecord], add_entries]  # of a node that calls: what it called
 
 
 INPUT_FIELDS: Final = {f"given_{name}": name for name in RECORDED}

@@ -23,7 +23,7 @@ from typing_extensions import ReadOnly, TypedDict, Unpack, get_type_hints
 from guardgraph.graphs import declaring
 from guardgraph.graphs.proof.verify import verify_new_graph
 from guardgraph.graphs.running.door import ContextT, GuardedGraph, InputT, ResultT
-from guardgraph.graphs.running.frame import Frame
+from guardgraph.graphs.running.frame import CALLED, RECORD, Frame
 from guardgraph.graphs.running.langgraph import keep_checkpoint_allowlist
 from guardgraph.graphs.running.live_policy import LivePolicy
 from guardgraph.graphs.running.node import (
@@ -276,7 +276,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         self._bodies: dict[str, Body | None] = {}
         self.declarations: dict[str, declaring.Declaration] = {}
         declaring.check_channels(state=self._state, input=self._input, output=self._output)
-        channels = [*self._state, *self._input, *self._output, *declaring.RECORD]
+        channels = [*self._state, *self._input, *self._output, *RECORD]
         if shared := sorted({name for name in channels if channels.count(name) > 1}):
             raise GrammarError(f"channels: each name once in state, input and output; given twice: {', '.join(shared)}")
         if unknown := sorted({where.partition(".")[0] for where in self._so_far.values()} - self._state.keys()):
@@ -450,7 +450,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         calling = [item for item in declarations.values() if item.is_calling_node]
         raw = {channel for item in calling if declaring.KINDS[item.kind].writes_raw for channel in item.writes}
         records = tuple(declaring.name_record_channel(item.name) for item in calling)
-        kept = {**declaring.RECORD, **dict.fromkeys(records, declaring.CALLED)}
+        kept = {**RECORD, **dict.fromkeys(records, CALLED)}
         own = {k: declaring.make_ephemeral_channel(v) if k in raw else v for k, v in self._state.items()}
         channels = {**kept, **own}
         context: Any = Context.__class_getitem__((type(self.policy), type(self.budget)))

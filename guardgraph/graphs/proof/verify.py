@@ -14,10 +14,11 @@ from langgraph.channels import EphemeralValue, LastValue
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
-from guardgraph.graphs.declaring import CALLING, RECORD, RECORD_PREFIX, UNRECORDED_ENDING, walk_ways
+from guardgraph.graphs.declaring import CALLING, RECORD_PREFIX, UNRECORDED_ENDING, walk_ways
 from guardgraph.graphs.proof.behind import prove_behind
 from guardgraph.graphs.proof.topology import Finding, Topology, find_compiled_changes, find_held_tools
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.graphs.running.frame import RECORD
 from guardgraph.plain.errors import InputError
 from guardgraph.state.tools import ToolPolicy
 

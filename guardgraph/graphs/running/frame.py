@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
+
+from langgraph.channels import EphemeralValue
+from typing_extensions import TypedDict, get_type_hints
 
 from guardgraph.graphs.declaring import INPUT_FIELDS, KINDS, Declaration
 from guardgraph.guards.stop import Stop
@@ -16,14 +19,34 @@ from guardgraph.plain.log import locate_failure
 from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.catalogue import POLICY_UNREADABLE, SWITCHED_OFF, Catalogue
 from guardgraph.state.context import Context
-from guardgraph.state.recording import JudgedBy, Recorder, Recording, Shadow
+from guardgraph.state.recording import JudgedBy, Recorder, Recording, Shadow, VisitRecord
 from guardgraph.state.review import Reviewers
-from guardgraph.state.run import Verdict
+from guardgraph.state.run import LogEntry, Verdict
 from guardgraph.state.settings import Budget, Policy, Settings
 from guardgraph.state.tools import hash_tool
 from guardgraph.world.call import ToolTable, World
 from guardgraph.world.live import identify_target
 from guardgraph.world.proposers import Opens, get_call_target
+
+
+def add_entries(before: list[Any], entries: list[Any]) -> list[Any]:
+    """Return entries behind those before; of `operator.add` LangGraph parses a text to learn its parameters."""
+    return before + entries
+
+
+class RunRecord(TypedDict):
+    """The grammar's own channels, in every pattern; beside them, each node that calls has one for what it called."""
+
+    run: str
+    given: dict[str, Any]
+    log: Annotated[list[LogEntry], add_entries]
+    route: Annotated[str, EphemeralValue]
+    verdict: Annotated[Verdict, EphemeralValue]
+    refusal: Annotated[dict[str, Any], EphemeralValue]
+
+
+RECORD = get_type_hints(RunRecord, include_extras=True)  # the grammar's own channels
+CALLED = Annotated[list[VisitRecord], add_entries]  # of a node that calls: what it called
 
 
 class GrammarBreach(Exception):
