@@ -236,7 +236,9 @@ def _list_drawn_endings(shape: Topology, name: str, taken: Taken | None) -> tupl
             endings.append(_make_drawn_ending(shape, way))
     if any(branch.ends is None for branch in shape.builder.branches.get(name, {}).values()):
         endings.append(DrawnEnding(ANYWHERE, "a branch without a path map, which can lead to any node", None))
-    if taken is not None and name == _find_last_drawn_node(shape, taken) != taken.path[-1]:
+    # Two stops follow the last node that is drawn by itself, if the first could not be recorded.
+    drawn = () if taken is None else [each for each in taken.path if not _is_folded_terminal(shape, each)]
+    if taken is not None and drawn and name == drawn[-1] != taken.path[-1]:
         terminal = taken.path[-1]
         reached = DrawnEnding(taken.reason, f"{terminal}: the run ended here, {taken.reason}", terminal, taken=True)
         endings = [reached, *(ending for ending in endings if ending.terminal != terminal)]
@@ -246,11 +248,6 @@ def _list_drawn_endings(shape: Topology, name: str, taken: Taken | None) -> tupl
 def _make_drawn_ending(shape: Topology, name: str) -> DrawnEnding:
     item = shape.items.get(name)
     return DrawnEnding((item and item.family) or name, f"{name}: the run ends here", name)
-
-
-def _find_last_drawn_node(shape: Topology, taken: Taken) -> str:
-    """Return the last node of a run that is drawn by itself; two stops follow it if the first could not be recorded."""
-    return next((name for name in reversed(taken.path) if not _is_folded_terminal(shape, name)), taken.path[-1])
 
 
 def _list_endings_of_all_guards(nodes: Iterable[Node]) -> tuple[DrawnEnding, ...]:

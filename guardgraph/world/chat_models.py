@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence
@@ -161,15 +160,10 @@ def can_call_tools(model: object, tools: Sequence[JsonObject]) -> bool:
         return False
     if inside := _list_wrapped_models(model):
         return all(can_call_tools(item, tools) for item in inside)
-    is_named = all(_TOOL_NAME.fullmatch(tool["name"]) and tool["name"] != FINAL_ANSWER for tool in tools)
-    return is_named and getattr(type(model), "bind_tools", None) not in (None, _find_base_model().bind_tools)
-
-
-@cache
-def _find_base_model() -> Any:
     from langchain_core.language_models import BaseChatModel
 
-    return BaseChatModel
+    is_named = all(_TOOL_NAME.fullmatch(tool["name"]) and tool["name"] != FINAL_ANSWER for tool in tools)
+    return is_named and getattr(type(model), "bind_tools", None) not in (None, BaseChatModel.bind_tools)
 
 
 def hold_model_to_calls(model: Any, tools: Sequence[JsonObject], schema: JsonObject) -> Runnable[Any, Any]:

@@ -9,9 +9,9 @@ import asyncio
 import os
 from asyncio import Task
 from collections import deque
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Callable, Coroutine, Hashable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, Token, copy_context
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import Any, NamedTuple, TypeAlias
@@ -135,26 +135,19 @@ def get_reply_meter() -> ReplyMeter:
     return ReplyMeter() if (known := _LIMITS.get()) is None else known.reading
 
 
-class within:
+@contextmanager
+def within(seconds: float, clock: Callable[[], float], most: int, tokens: int | None = None) -> Iterator[ReplyMeter]:
     """Let `deadline` and `reply_bytes` tell what a call may take, and yield how much is read for it."""
-
-    __slots__ = ("_given", "_token")
-
-    def __init__(self, seconds: float, clock: Callable[[], float], most: int, tokens: int | None = None) -> None:
-        self._given = (seconds, clock, most, tokens)
-
-    def __enter__(self) -> ReplyMeter:
-        seconds, clock, most, tokens = self._given
-        around = _LIMITS.get()  # of a run whose tool makes this one
-        if around is not None:
-            seconds, most = min(seconds, max(around.ends - around.clock(), 0.0)), min(most, around.most)
-            tokens = min((limit for limit in (tokens, around.tokens) if limit is not None), default=None)
-        reading = ReplyMeter(None if around is None else around.reading)
-        self._token = _LIMITS.set(_Limits(clock() + seconds, clock, most, reading, tokens))
-        return reading
-
-    def __exit__(self, *raised: object) -> None:
-        _LIMITS.reset(self._token)
+    around = _LIMITS.get()  # of a run whose tool makes this one
+    if around is not None:
+        seconds, most = min(seconds, max(around.ends - around.clock(), 0.0)), min(most, around.most)
+        tokens = min((limit for limit in (tokens, around.tokens) if limit is not None), default=None)
+    reading = ReplyMeter(None if around is None else around.reading)
+    token = _LIMITS.set(_Limits(clock() + seconds, clock, most, reading, tokens))
+    try:
+        yield reading
+    finally:
+        _LIMITS.reset(token)
 
 
 MAX_IDLE = 32  # threads that are kept waiting; a burst of calls may use more

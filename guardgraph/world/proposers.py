@@ -7,7 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -87,16 +87,15 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
         """Show the view to the model and return its message."""
         asking = self._ask_in_forms(self._show(input))
+        go_on = partial(next, asking)
         try:
-            held, messages = next(asking)
             while True:
+                held, messages = go_on()
                 try:
                     limits = chat_models.list_call_limits(self.open(), deadline())
-                    returned = held.invoke(messages, config, **limits, **kwargs)
+                    go_on = partial(asking.send, held.invoke(messages, config, **limits, **kwargs))
                 except Exception as error:  # noqa: BLE001 - it goes on or is raised there
-                    held, messages = asking.throw(error)
-                else:
-                    held, messages = asking.send(returned)
+                    go_on = partial(asking.throw, error)
         except StopIteration as done:
             message: BaseMessage = done.value
             return message
@@ -104,15 +103,14 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: Any) -> BaseMessage:
         """Show the view to the model and return its message, like `invoke`."""
         asking = self._ask_in_forms(self._show(input))
+        go_on = partial(next, asking)
         try:
-            held, messages = next(asking)
             while True:
+                held, messages = go_on()
                 try:
-                    returned = await held.ainvoke(messages, config, **kwargs)
+                    go_on = partial(asking.send, await held.ainvoke(messages, config, **kwargs))
                 except Exception as error:  # noqa: BLE001 - it goes on or is raised there
-                    held, messages = asking.throw(error)
-                else:
-                    held, messages = asking.send(returned)
+                    go_on = partial(asking.throw, error)
         except StopIteration as done:
             message: BaseMessage = done.value
             return message

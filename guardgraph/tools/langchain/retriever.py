@@ -191,7 +191,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
                 looked.sources.append(source)
                 if source in request["sources"]:
                     scores.append(self._read_score(document, at, score))
-                    made = self._make_langchain_candidate(document, at, source, score)
+                    made = self._make_langchain_candidate(document, at, source, score, scores[-1])
                     looked.candidates.append(Candidate(**{**made, **read}))  # type: ignore[typeddict-item]
             except Unreturnable as error:
                 looked.unusable.append(make_unusable_candidate(error, read))  # type: ignore[arg-type]
@@ -207,7 +207,9 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
         scored = add_missing_scores([*looked.candidates], request["query"])
         return [*scored[: request["top_k"]], *looked.unusable]
 
-    def _make_langchain_candidate(self, document: Document, at: int, source: str, score: object) -> Candidate:
+    def _make_langchain_candidate(
+        self, document: Document, at: int, source: str, beside: object, score: object
+    ) -> Candidate:
         span = self._keys.read_metadata_field(document, at, "span")  # the guard says what is wrong with it
         candidate = Candidate(
             doc_id=self._read_doc_id(document, at),
@@ -216,7 +218,7 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             section=self._read_text_field(document, at, "section"),
             updated_at=self._read_text_field(document, at, "updated_at"),
             text=document.page_content,
-            score=self._read_relevance_score(document, at, score),  # type: ignore[typeddict-item]  # or none yet
+            score=self._read_relevance_score(document, at, beside, score),  # type: ignore[typeddict-item]  # or none yet
         )
         return candidate if span is None else {**candidate, "span": span}  # type: ignore[typeddict-item]
 
@@ -264,21 +266,16 @@ class LangChainRetriever(Runnable[JsonObject, list[Candidate]]):
             return self._keys.read_metadata_field(document, at, "score")
         return beside if self._relevance is None else self._relevance(beside)
 
-    def _read_relevance_score(self, document: Document, at: int, beside: object) -> float | None:
-        if beside is not None and not self._keys.has_own_key("score"):
-            made = beside if self._relevance is None else self._relevance(beside)
-            if (relevance := parse_relevance(made)) is None:
-                of = "" if self._relevance is None else f", which relevance= makes of {format_relevance_score(beside)}"
-                said = f"{format_relevance_score(made)}{of}"
-                raise refuse_langchain_document(document, (at, "score"), said, f"{RELEVANCE}; {WAY_OUT}")
+    def _read_relevance_score(self, document: Document, at: int, beside: object, given: object) -> float | None:
+        is_beside = beside is not None and not self._keys.has_own_key("score")
+        if (relevance := parse_relevance(given)) is not None or (given is None and not is_beside):
             return relevance
-        given = self._keys.read_metadata_field(document, at, "score")
-        if given is None:
-            return None
-        if (relevance := parse_relevance(given)) is None:
-            allowed = f"{RELEVANCE}; metadata={{'score': ...}} makes one of distances and of cosines below 0"
-            raise self._keys.refuse_wrong_field(document, at, "score", given, allowed)
-        return relevance
+        if is_beside:
+            of = "" if self._relevance is None else f", which relevance= makes of {format_relevance_score(beside)}"
+            said = f"{format_relevance_score(given)}{of}"
+            raise refuse_langchain_document(document, (at, "score"), said, f"{RELEVANCE}; {WAY_OUT}")
+        allowed = f"{RELEVANCE}; metadata={{'score': ...}} makes one of distances and of cosines below 0"
+        raise self._keys.refuse_wrong_field(document, at, "score", given, allowed)
 
 
 AccessFilter: TypeAlias = Callable[[Caller | None, list[str]], Mapping[str, Any]]
