@@ -5,7 +5,7 @@ Run as a script, it renews the shipped files. Nothing in them is written by hand
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pint
@@ -22,13 +22,8 @@ REGISTRY = pint.UnitRegistry()
 
 CALENDAR = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 """Months of what has no fixed length in seconds."""
-OWN_MEASURES = {
-    "celsius": ("[temperature]", 1.0, 273.15),
-    "fahrenheit": ("[temperature]", 5 / 9, 459.67 * 5 / 9),
-    "percent": ("%", 1.0, 0.0),
-    "permille": ("%", 0.1, 0.0),
-    "night": ("night", 1.0, 0.0),
-}
+OWN_MEASURES = {"percent": ("%", 1.0, 0.0), "permille": ("%", 0.1, 0.0), "night": ("night", 1.0, 0.0)}
+OWN_MEASURES |= {"celsius": ("[temperature]", 1.0, 273.15), "fahrenheit": ("[temperature]", 5 / 9, 459.67 * 5 / 9)}
 """Units whose scale does not begin at nothing, or which no registry has."""
 LEFT_OUT = ("angle", "graphics", "concentr-karat", "light", "force")
 """Kinds of CLDR's units whose names are other words as well."""
@@ -44,9 +39,7 @@ NOUN_LAST = ("en", "de", "nl", "sv")
 LONGEST = 1000
 """Numbers whose words are kept; larger ones are made of these and of magnitudes."""
 DOMAINS = frozenset("com con edu gov je mil net non nos org que un www".split())  # noqa: SIM905 - read as words
-TWO_LETTERS = frozenset(
-    ["am", "an", "as", "at", "be", "by", "do", "in", "is", "it", "me", "my", "no", "so", "to", "us"]
-)
+TWO_LETTERS = frozenset("am an as at be by do in is it me my no so to us".split())  # noqa: SIM905 - read as words
 """English words that are also codes of territories; the other codes in the list of stop words are none."""
 
 
@@ -68,11 +61,8 @@ def measure(unit: str) -> tuple[str, float, float] | None:
         return OWN_MEASURES[unit]
     if unit in CALENDAR:
         return "calendar", float(CALENDAR[unit]), 0.0
-    spelled = re.sub(
-        r"(square|cubic)_(\w+)",
-        lambda m: f"{m[2]}**{2 if m[1] == 'square' else 3}",
-        unit.replace("-per-", "/").replace("-", "_"),
-    )
+    plain = unit.replace("-per-", "/").replace("-", "_")
+    spelled = re.sub(r"(square|cubic)_(\w+)", lambda m: f"{m[2]}**{2 if m[1] == 'square' else 3}", plain)
     try:
         base = REGISTRY.Quantity(1, spelled).to_base_units()
     except (pint.UndefinedUnitError, pint.OffsetUnitCalculusError, ValueError):
@@ -219,12 +209,8 @@ def write_word_list(words: Iterable[str]) -> str:
     return "".join(f"{head} {' '.join(rest)}\n" for head, rest in sorted(heads.items()))
 
 
-def list_tables() -> Iterator[tuple[str, str]]:
-    for language in LANGUAGES:
-        yield language, write_table(make_table(language))
-
-
 if __name__ == "__main__":
-    for name, text in list_tables():
+    for name in LANGUAGES:
+        text = write_table(make_table(name))
         (DATA / f"{name}.json").write_text(text, "utf-8")
         print(name, len(text.encode()))

@@ -286,11 +286,9 @@ def test_every_attribute_and_metric_is_in_the_tables_of_the_docs():
 
 
 def test_what_is_no_telemetry_is_refused_by_name():
-    for wrong, name in (
-        (lambda: TelemetryWorld(3), "world"),
-        (lambda: TelemetryWorld(content="yes"), "content"),
-        (lambda: measure_open_runs(object()), "store"),
-        (lambda: measure_what_if([]), "judged"),
-    ):
+    asked = {"world": (TelemetryWorld, 3), "store": (measure_open_runs, object()), "judged": (measure_what_if, [])}
+    for name, (make, wrong) in asked.items():
         with pytest.raises(ConfigurationError, match=f"^{name}: "):
-            wrong()
+            make(wrong)
+    with pytest.raises(ConfigurationError, match=r"^content: "):
+        TelemetryWorld(content="yes")

@@ -12,8 +12,14 @@ from ticket_pattern import TICKET, triage
 from guardgraph import LiveWorld, NotRecorded, replay
 from guardgraph.grammar import Budget, Call
 from guardgraph.testing import ScriptedClock
-from guardgraph.world.call import Outcome
-from guardgraph.world.reviews import build_unavailable_review, is_answer_of_session, is_review_unanswered, read_question
+from guardgraph.world.call import Outcome, ToolTable
+from guardgraph.world.reviews import (
+    build_edited_request,
+    build_unavailable_review,
+    is_answer_of_session,
+    is_review_unanswered,
+    read_question,
+)
 
 MODES_OF_CALLS = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
@@ -149,3 +155,10 @@ def test_a_question_is_known_by_its_node_and_an_answer_by_its_value():
     assert is_review_unanswered(build_unavailable_review())
     assert not is_review_unanswered(Outcome("failure", {"reason": "review_rejected", "details": {}}))
     assert not is_review_unanswered(Outcome("value", {"decision": "approve"}))
+    assert build_edited_request({"a": {"b": 1}, "c": 2}, ["a", "b"], 7) == {"a": {"b": 7}, "c": 2}
+    assert build_edited_request({"a": 1, "c": 2}, ["c"], 7) == {"a": 1, "c": 7}
+
+
+def test_a_table_of_tools_names_the_channels_of_what_was_given():
+    assert ToolTable({}).given == ("task",)
+    assert ToolTable({}, task="order", history="turns").given == ("order", "turns")
