@@ -22,8 +22,8 @@ from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.extras import explain_extra
 
 _LIBRARIES: Final = (
-    "guardgraph", "trafilatura", "lxml", "selectolax", "tinycss2", "charset_normalizer", "pypdfium2", "pypdfium2_raw",
-    "pypdf",
+    "guardgraph", "trafilatura", "lxml", "selectolax", "tinycss2", "webencodings", "charset_normalizer", "pypdfium2",
+    "pypdfium2_raw", "pypdf",
 )  # fmt: skip
 FIND_LIBRARIES: Final = (
     "import sys; at = next((at for at, path in enumerate(sys.path) if path.endswith('-packages')), len(sys.path)); "

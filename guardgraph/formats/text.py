@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from functools import cache
-from importlib import resources
 from typing import Final
+
+from webencodings.labels import LABELS  # type: ignore[import-untyped]
 
 from guardgraph.formats.extraction import Extracted, ExtractionFailed
 from guardgraph.plain.letters import normalise_to_nfc
@@ -16,26 +16,23 @@ REPLACED: Final = "replacement"
 """What browsers refuse to read, since a text in it may be another one to whoever does not know it."""
 
 
-@cache
-def read_encoding_labels() -> dict[str, list[str]]:
-    """Return labels by Python's name of the encoding, or of one that has all of it (Encoding standard, 4.2)."""
-    text = (resources.files("guardgraph.formats") / "encodings.txt").read_text(encoding="utf-8")
-    return {name: labels.split() for name, labels in (line.split(": ") for line in text.splitlines())}
-
-
-@cache
-def _list_encoding_labels() -> dict[str, str]:
-    return {label: name for name, labels in read_encoding_labels().items() for label in labels}
+_NAMED_BY_PYTHON: Final = {
+    "big5": "big5hkscs", "euc-kr": "cp949", "gbk": "gb18030", "iso-8859-8-i": "iso8859-8", "macintosh": "mac-roman",
+    "replacement": REPLACED, "shift_jis": "cp932", "windows-874": "cp874", "x-mac-cyrillic": "mac-cyrillic",
+    "x-user-defined": "cp1252",
+}  # fmt: skip
+"""Encodings of the web that Python calls otherwise, or of which it has all of another one alone."""
 
 
 def find_named_encoding(label: str) -> str | None:
     """Return Python's name of the encoding that a label of the web stands for; None where there is none."""
-    return _list_encoding_labels().get(label.strip("\t\n\f\r \"'").lower())
+    name = LABELS.get(label.strip("\t\n\f\r \"'").lower())
+    return None if name is None else _NAMED_BY_PYTHON.get(name) or codecs.lookup(name).name
 
 
 def name_codec_encoding(name: str) -> str | None:
     """Return Python's name of the encoding in which browsers read what one of Python's encodings fits."""
-    return find_named_encoding(name.replace("_", "-")) or (name if name in read_encoding_labels() else None)
+    return find_named_encoding(name.replace("_", "-")) or (name if name in map(find_named_encoding, LABELS) else None)
 
 
 def find_page_encoding(label: str) -> str | None:
