@@ -9,19 +9,8 @@ from hypothesis import strategies as st
 from tables import each_row
 
 from guardgraph.grounding.words import has_phrase
-from guardgraph.guards.self_critique.critique import (
-    Change,
-    check_decision_execution,
-    check_measured_changes,
-    find_unapplied_changes,
-    list_changes_by_stems,
-    list_enforceable_changes,
-    parse_critique,
-    parse_required_change,
-    read_similarities,
-    read_text_critique,
-    show_measured_changes,
-)
+from guardgraph.guards.self_critique import critique as guards
+from guardgraph.guards.self_critique.critique import Change
 from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.guards.spending import check_severity_budget
 from guardgraph.state.outcome import Outcome
@@ -32,7 +21,8 @@ JSON = json_values(FIELDS, ["revise", "approve", "escalate", "high", 'ADD "the p
 
 
 def read(raw: Any, **limits: Any) -> Any:
-    return parse_critique(raw, **{"policy": SelfCritiquePolicy(), "max_risks": 5, "max_required_changes": 5, **limits})
+    held = {"policy": SelfCritiquePolicy(), "max_risks": 5, "max_required_changes": 5, **limits}
+    return guards.parse_critique(raw, **held)
 
 
 def test_every_recorded_critique_is_judged_as_recorded() -> None:
@@ -41,7 +31,7 @@ def test_every_recorded_critique_is_judged_as_recorded() -> None:
     assert len(cases) == 232
     for case, expected in cases:
         lists = {name: case.pop(name) for name in ("allowed_decisions_policy", "allowed_risk_types_policy")}
-        verdict = outcome(parse_critique, **case, policy=SelfCritiquePolicy(**lists))
+        verdict = outcome(guards.parse_critique, **case, policy=SelfCritiquePolicy(**lists))
         verdict.pop("details", None)
         assert verdict == expected
 
@@ -80,7 +70,7 @@ def test_risks_and_markers_are_words_of_the_policy(critique: Any, expected: str 
     ],
 )
 def test_a_decision_is_on_the_execution_list(execution, denied, reason):
-    assert outcome(check_decision_execution, "approve", execution, denied=denied).get("stop") == reason
+    assert outcome(guards.check_decision_execution, "approve", execution, denied=denied).get("stop") == reason
 
 
 @each_row("markers", [{}, {"": "include"}, {"SAY IT": "include"}, {"SAY": "say"}])
@@ -129,7 +119,7 @@ def test_any_value_is_a_critique_or_a_stop(raw: Any) -> None:
 )
 def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: Change | None) -> None:
     """A marker and exactly one quoted phrase make a change; apostrophes inside words quote nothing."""
-    assert parse_required_change(item) == change
+    assert guards.parse_required_change(item) == change
 
 
 @each_row(
@@ -147,15 +137,16 @@ def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: C
 def test_phrases_are_found_as_whole_words_in_any_script(text: str, phrase: str, present: bool) -> None:
     """Case, punctuation and invisible characters are set aside, parts of words are not found."""
     assert has_phrase(text, phrase) is present
-    assert find_unapplied_changes([Change("include", phrase)], text) == ([] if present else [Change("include", phrase)])
-    assert find_unapplied_changes([Change("remove", phrase)], text) == ([Change("remove", phrase)] if present else [])
+    for kind, is_applied in (("include", present), ("remove", not present)):
+        changes: Any = [Change(kind, phrase)]
+        assert guards.find_unapplied_changes(changes, text) == ([] if is_applied else changes)
 
 
 MENTION, SOFTEN = 'MUST_MENTION "refund timing"', 'MUST_SOFTEN "will be fixed"'
 
 
 def unapplied(text, *items):
-    return [str(change) for change in find_unapplied_changes(list_enforceable_changes(items), text)]
+    return [str(change) for change in guards.find_unapplied_changes(guards.list_enforceable_changes(items), text)]
 
 
 @each_row(
@@ -191,19 +182,19 @@ def test_a_sentence_mentions_by_stems_and_is_less_than_certain_of_a_phrase(item,
 )
 def test_the_thresholds_are_exact(item, text, similarity, is_applied):
     """A mention is at least so similar, what is not hedged at most; stems count beside."""
-    changes = list_changes_by_stems([item])
-    came = outcome(check_measured_changes, changes, text, [[similarity]], least=0.8, most=0.8)
+    changes = guards.list_changes_by_stems([item])
+    came = outcome(guards.check_measured_changes, changes, text, [[similarity]], least=0.8, most=0.8)
     assert came.get("stop") == (None if is_applied else "patch_violation:required_changes_not_applied")
 
 
 @each_row("rows", [None, [], [[0.5]], [[0.5, True]], [[0.5, 1.1]], [[0.5, "1"]]])
 def test_similarities_are_a_number_for_each_phrase_and_sentence(rows):
     """From -1 to 1; whatever else an embedding came to is its failure."""
-    shown = show_measured_changes(list_changes_by_stems([MENTION, 'ADD "x y"']), "One. Two.")
+    shown = guards.show_measured_changes(guards.list_changes_by_stems([MENTION, 'ADD "x y"']), "One. Two.")
     assert shown == {"phrases": ["refund timing"], "sentences": ["One.", "Two."]}
     for said, expected in ((rows, "stop"), ([[0.5, -1]], "value")):
         came = Outcome("value", {"similarities": said}, {}).packed()
-        assert expected in outcome(read_similarities, came, shown)
+        assert expected in outcome(guards.read_similarities, came, shown)
 
 
 def test_the_editor_makes_these_changes_by_rule():
@@ -215,10 +206,10 @@ def test_the_editor_makes_these_changes_by_rule():
 
 def test_a_critique_may_be_a_text():
     """Its decision, its changes, the rest as the reason; what decides nothing or asks for no change is a person's."""
-    said = read_text_critique('Revise: it is bare.\n- ADD "x y".\nThanks', {"ADD": "include"})
+    said = guards.read_text_critique('Revise: it is bare.\n- ADD "x y".\nThanks', {"ADD": "include"})
     assert said == {"decision": "revise", "required_changes": ['ADD "x y"'], "reason": "it is bare Thanks"}
-    assert read_text_critique("Revise it.", {})["decision"] == "escalate"
-    assert read_text_critique("Fine.", {}) == {"decision": "escalate", "reason": "Fine."}
+    assert guards.read_text_critique("Revise it.", {})["decision"] == "escalate"
+    assert guards.read_text_critique("Fine.", {}) == {"decision": "escalate", "reason": "Fine."}
 
 
 @each_row(

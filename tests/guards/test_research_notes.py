@@ -10,26 +10,9 @@ from hypothesis import strategies as st
 from tables import each_row
 
 from guardgraph.guards.answers import judge_answer
+from guardgraph.guards.research import notes as note_guards
+from guardgraph.guards.research import pages as page_guards
 from guardgraph.guards.research.answer import check_answer_sentences, describe_citation, parse_research_answer
-from guardgraph.guards.research.notes import (
-    drop_unverified_notes,
-    number_notes,
-    parse_notes,
-    place_notes,
-    read_text_notes,
-    show_note,
-    verify_notes,
-)
-from guardgraph.guards.research.pages import (
-    MOST_LINKED_HOSTS,
-    SHOWN_CHARS,
-    SHOWN_DETAILS,
-    describe_failed_page,
-    explain_page_difference,
-    is_usable_page,
-    parse_source_page,
-    show_source_page,
-)
 from guardgraph.guards.research.sources import map_final_page_urls, merge_found_sources, sort_read_pages
 from guardgraph.guards.stop import Stop
 from guardgraph.state.outcome import Outcome
@@ -50,7 +33,9 @@ def note(**changes):
 
 
 def verify(*notes, **changes):
-    return verify_notes(parse_notes(list(notes), max_notes=6), pages=PAGES, **{**CHECKS, **changes})
+    return note_guards.verify_notes(
+        note_guards.parse_notes(list(notes), max_notes=6), pages=PAGES, **{**CHECKS, **changes}
+    )
 
 
 def refusal(answer, notes):
@@ -61,11 +46,15 @@ def refusal(answer, notes):
 
 def test_a_page_has_a_body():
     """Title and date may be missing; a blank body is nothing to read, and what has no body is no page."""
-    assert parse_source_page({"body": " x ", "title": None}) == {"title": "", "published_at": "", "body": " x "}
-    assert [parse_source_page(page) for page in PAGES.values()] == list(PAGES.values())
-    assert parse_source_page({"body": "\n", "title": "T"}) is None
+    assert page_guards.parse_source_page({"body": " x ", "title": None}) == {
+        "title": "",
+        "published_at": "",
+        "body": " x ",
+    }
+    assert [page_guards.parse_source_page(page) for page in PAGES.values()] == list(PAGES.values())
+    assert page_guards.parse_source_page({"body": "\n", "title": "T"}) is None
     for raw in (None, "page", [], {}, {"body": None}, {"title": "T", "body": 1}):
-        assert stop_of(parse_source_page, raw).reason == "tool_invalid_output:read_source"
+        assert stop_of(page_guards.parse_source_page, raw).reason == "tool_invalid_output:read_source"
 
 
 @each_row(
@@ -82,11 +71,11 @@ def test_a_page_has_a_body():
 def test_under_other_hosts_or_limits_a_page_might_have_been_another(said, why):
     """A page that was read is read with more room too; a failure under another limit might have been none."""
     given_ = {"hosts": ["a.io"], "limits": {"max_page_bytes": 9}}
-    assert (why or "None") in str(explain_page_difference(said, **given_))
+    assert (why or "None") in str(page_guards.explain_page_difference(said, **given_))
     expected = "its max_page_bytes was 5, and is 9" if why is None else why
     if "reason" not in said:
-        assert expected in str(explain_page_difference(failed_page("too_large", said), **given_))
-    assert "robots.txt denied it" in explain_page_difference(failed_page("robots_denied", said), **given_)
+        assert expected in str(page_guards.explain_page_difference(failed_page("too_large", said), **given_))
+    assert "robots.txt denied it" in page_guards.explain_page_difference(failed_page("robots_denied", said), **given_)
 
 
 def failed_page(reason, details):
@@ -96,12 +85,12 @@ def failed_page(reason, details):
 
 def test_a_failed_page_says_why_and_where_it_led():
     """Cut to what may be shown, without the limits that a replay needs; what is no failure of a page is read_failed."""
-    hops = [{"url": f"https://a.io/{at}", "denied": None} for at in range(SHOWN_DETAILS + 1)]
+    hops = [{"url": f"https://a.io/{at}", "denied": None} for at in range(page_guards.SHOWN_DETAILS + 1)]
     details = {"status": 404, "why": "x" * 999, "hops": ["odd", *hops], "limits": {"max_page_bytes": 5}}
-    shown = describe_failed_page("u", Outcome("failure", failed_page("http_status", details), {}))
+    shown = page_guards.describe_failed_page("u", Outcome("failure", failed_page("http_status", details), {}))
     assert (shown["url"], shown["reason"], shown["hops"]) == ("u", "http_status", hops[:-1])
-    assert (shown["details"]["status"], len(shown["details"]["why"])) == (404, SHOWN_CHARS)
-    odd = describe_failed_page("u", Outcome("failure", failed_page("odd", {}), {}))
+    assert (shown["details"]["status"], len(shown["details"]["why"])) == (404, page_guards.SHOWN_CHARS)
+    odd = page_guards.describe_failed_page("u", Outcome("failure", failed_page("odd", {}), {}))
     assert (odd["reason"], odd["details"]["type"]) == ("read_failed", "ReadFailure")
 
 
@@ -119,22 +108,29 @@ def test_what_a_reader_brought_is_sorted_into_pages_and_failures():
 def test_what_a_reader_says_of_a_page_is_kept_where_it_can_be_read():
     said = {"final_url": "https://a.io", "sha256": "", "declared_date": "", "extraction": "unsure", "title": 5}
     said |= {"pages": [[2, 9], [1, 0], [0, 4], [3, -1], "x"], "linked_hosts": ["b.io", "a.io", "b.io"]}
-    page = parse_source_page({"body": "x", **said})
+    page = page_guards.parse_source_page({"body": "x", **said})
     kept = {"final_url": "https://a.io", "declared_date": "", "extraction": "unsure", "pages": [[1, 0], [2, 9]]}
     assert page == {"title": "", "published_at": "", "body": "x", **kept, "linked_hosts": ["a.io", "b.io"]}
-    for linked in (["a.io"] * (MOST_LINKED_HOSTS + 1), ["a.io", 5], "a.io"):
-        assert "linked_hosts" not in parse_source_page({"body": "x", "linked_hosts": linked})
-    assert len(parse_source_page({"body": "x", "linked_hosts": ["a.io"] * MOST_LINKED_HOSTS})["linked_hosts"]) == 1
-    shown = show_source_page("u", {**page, "title": "T" * 9, "published_at": "2026"}, max_chars=3)
+    for linked in (["a.io"] * (page_guards.MOST_LINKED_HOSTS + 1), ["a.io", 5], "a.io"):
+        assert "linked_hosts" not in page_guards.parse_source_page({"body": "x", "linked_hosts": linked})
+    assert (
+        len(
+            page_guards.parse_source_page({"body": "x", "linked_hosts": ["a.io"] * page_guards.MOST_LINKED_HOSTS})[
+                "linked_hosts"
+            ]
+        )
+        == 1
+    )
+    shown = page_guards.show_source_page("u", {**page, "title": "T" * 9, "published_at": "2026"}, max_chars=3)
     assert shown == {"url": "u", "title": "TTT", "published_at": "", "text": "x"}
     usable = {"policy": ["a.io"], "execution": ["a.io"]}
-    assert [is_usable_page(page, **usable, unsure_text=way) for way in ("allow", "refuse")] == [True, False]
+    assert [page_guards.is_usable_page(page, **usable, unsure_text=way) for way in ("allow", "refuse")] == [True, False]
 
 
 def test_notes_of_the_reference():
     """Every reference list of notes is accepted or refused for its reason."""
     for given_, expected in reference_cases("research_notes"):
-        found = outcome(parse_notes, given_["notes"], max_notes=given_["max_notes"])
+        found = outcome(note_guards.parse_notes, given_["notes"], max_notes=given_["max_notes"])
         names = [item["id"].strip() for item in given_["notes"]] if expected == {"value": None} else []
         if len({*names}) < len(names):  # which the reference let pass
             assert found == {"stop": "invalid_notes:id"}
@@ -186,14 +182,14 @@ def test_answers_of_the_reference():
 @given(ANY_JSON, ANY_JSON)
 def test_a_guard_returns_or_stops(first, second):
     """Any JSON value is accepted or stopped with a reason of the contract; nothing else is raised."""
-    notes = parse_notes([note()], max_notes=1)
-    page = outcome(parse_source_page, first)
-    assert is_usable_page(first, policy=[], execution=[]) == (page.get("value") is not None)
+    notes = note_guards.parse_notes([note()], max_notes=1)
+    page = outcome(page_guards.parse_source_page, first)
+    assert page_guards.is_usable_page(first, policy=[], execution=[]) == (page.get("value") is not None)
     verdicts = [
         page,
-        outcome(number_notes, first),
-        outcome(parse_notes, first, max_notes=3),
-        outcome(parse_notes, number_notes([first, second]), max_notes=3),
+        outcome(note_guards.number_notes, first),
+        outcome(note_guards.parse_notes, first, max_notes=3),
+        outcome(note_guards.parse_notes, note_guards.number_notes([first, second]), max_notes=3),
         outcome(parse_research_answer, first, second, notes=notes, max_answer_chars=850),
         outcome(parse_research_answer, "answer", ["n1", first], notes=notes, max_answer_chars=850),
     ]
@@ -204,8 +200,8 @@ def test_a_guard_returns_or_stops(first, second):
 def test_any_note_gets_a_verdict(claim, quote, url, title):
     """Any texts of a note are verified or stopped, and a claim supports itself as an answer."""
     raw = {"claim": claim.strip() or "P1", "quote": quote + "x" * 20, "url": url, "title": title}
-    notes = parse_notes(number_notes([raw]), max_notes=1)
-    verdict = outcome(verify_notes, notes, pages=PAGES, **CHECKS)
+    notes = note_guards.parse_notes(note_guards.number_notes([raw]), max_notes=1)
+    verdict = outcome(note_guards.verify_notes, notes, pages=PAGES, **CHECKS)
     assert verdict.get("stop", "verification_failed:").startswith("verification_failed:")
     answer = {"answer": notes[0]["claim"], "citations": ["n1"]}
     assert refusal(answer, notes) is None
@@ -215,21 +211,25 @@ def test_a_note_is_placed_in_its_page():
     """By the URL where the page was in the end: title and day are the page's, and the quote has its place in it."""
     said = {"title": "T", "published_at": "2026-01-02", "body": "It is: one two three.", "final_url": "https://b.io/y"}
     given = [note(url="https://b.io/y", quote="one two", title="", published_at=""), note(url="https://c.io/")]
-    guessed, other = place_notes(given, pages={"https://a.io/x": {**said, "declared_date": ""}})
+    guessed, other = note_guards.place_notes(given, pages={"https://a.io/x": {**said, "declared_date": ""}})
     placed = {"url": "https://b.io/y", "host": "b.io", "asked_url": "https://a.io/x", "title": "T"}
     dated = {"published_at": "", "guessed_date": "2026-01-02", "start": 7, "end": 14}
     assert guessed == {**given[0], **placed, **dated}
     assert other == given[1]
-    assert place_notes(given[:1], pages={"https://a.io/x": said})[0]["published_at"] == "2026-01-02"
-    assert show_note(guessed).keys() == given[0].keys()
-    assert number_notes([{"id": "n1"}, {}, {"id": "x"}], before=["n1"]) == [{"id": "n2"}, {"id": "n3"}, {"id": "x"}]
+    assert note_guards.place_notes(given[:1], pages={"https://a.io/x": said})[0]["published_at"] == "2026-01-02"
+    assert note_guards.show_note(guessed).keys() == given[0].keys()
+    assert note_guards.number_notes([{"id": "n1"}, {}, {"id": "x"}], before=["n1"]) == [
+        {"id": "n2"},
+        {"id": "n3"},
+        {"id": "x"},
+    ]
 
 
 def test_notes_that_do_not_verify_are_left_out_with_their_first_issue():
     """In their order and with their ids; the others stay."""
     notes = [note(), note(id="n2", claim="ETA 46 minutes"), note(id="n3", url="https://evil.io/", claim="ETA 46")]
     issues = stop_of(verify, *notes).evidence["verification"]
-    kept, dropped = drop_unverified_notes(parse_notes(notes, max_notes=3), issues)
+    kept, dropped = note_guards.drop_unverified_notes(note_guards.parse_notes(notes, max_notes=3), issues)
     assert [item["id"] for item in kept] == ["n1"]
     assert [(item["id"], item["reason"]) for item in dropped] == [
         ("n2", "verification_failed:number_not_in_quote"),
@@ -253,7 +253,7 @@ def test_a_citation_means_one_note():
     """Of two notes under one id a citation would not say which it means; blanks around an id make no other."""
     for name in ("n1", " n1 "):
         with pytest.raises(Stop, match="invalid_notes:id"):
-            parse_notes([note(id="n1"), note(id=name, claim="Another claim.")], max_notes=2)
+            note_guards.parse_notes([note(id="n1"), note(id=name, claim="Another claim.")], max_notes=2)
 
 
 def test_a_citation_leads_to_the_page_of_a_document_or_to_its_words():
@@ -268,4 +268,4 @@ def test_a_line_means_a_sentence_that_has_most_of_its_words():
     """Half of them are not most; of several such sentences, the nearest is noted."""
     pages = {"https://a.io": "The trial lasts 21 days and needs no card. The trial lasts a whole month in spring."}
     for line, count in (("The trial lasts a month.", 1), ("The trial starts tomorrow.", 0)):
-        assert len(read_text_notes(line, pages=pages, most=3)["notes"]) == count
+        assert len(note_guards.read_text_notes(line, pages=pages, most=3)["notes"]) == count

@@ -7,16 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
-from guardgraph.guards.support import (
-    check_answer_support,
-    check_note_support,
-    list_answer_claims,
-    list_brief_claims,
-    list_note_claims,
-    read_unsupported_claims,
-    share_evidence,
-    show_claims,
-)
+from guardgraph.guards import support
 from guardgraph.state.outcome import Outcome
 
 CLAIMS = [{"claim": f"Claim {number}.", "evidence": "one" if number % 2 else "two"} for number in range(5)]
@@ -25,7 +16,7 @@ CLAIMS = [{"claim": f"Claim {number}.", "evidence": "one" if number % 2 else "tw
 @given(json_values(["claims", "number", "supported"]))
 def test_whatever_a_verifier_says_is_read_or_refused(said):
     """A judgement of all claims counts; anything else is a failure of the verifier, and never a support."""
-    found = outcome(read_unsupported_claims, Outcome("value", said).packed(), claims=CLAIMS)
+    found = outcome(support.read_unsupported_claims, Outcome("value", said).packed(), claims=CLAIMS)
     if "value" in found:
         assert {item["number"] for item in said["claims"]} == {1, 2, 3, 4, 5}
     else:
@@ -40,10 +31,10 @@ def test_claims_that_are_not_supported_are_found_in_any_order(numbers, supported
     """A judgement that is none of one claim is none of all; what they rest on is shown once."""
     said = [{"number": number, "supported": number in supported} for number in numbers]
     said[2] |= wrong or {}
-    found = outcome(read_unsupported_claims, Outcome("value", {"claims": said}).packed(), claims=CLAIMS)
+    found = outcome(support.read_unsupported_claims, Outcome("value", {"claims": said}).packed(), claims=CLAIMS)
     expected = [number - 1 for number in range(1, 6) if number not in supported]
     assert found["stop"] == "llm_invalid_schema" if wrong else found["value"][0] == expected
-    shown = share_evidence(show_claims(CLAIMS))
+    shown = support.share_evidence(support.show_claims(CLAIMS))
     assert [(item["number"], item["evidence"]) for item in shown["claims"]] == [
         (number, "e2" if number % 2 == 0 else "e1") for number in range(1, 6)
     ]
@@ -52,25 +43,25 @@ def test_claims_that_are_not_supported_are_found_in_any_order(numbers, supported
 
 def test_what_is_not_supported_is_refused_with_its_claim():
     notes = [{"id": f"n{at}", "claim": f"C{at}", "quote": "q", "title": "T", "published_at": ""} for at in range(2)]
-    assert list_note_claims(notes) == [{"claim": f"C{at}", "evidence": "T\nq"} for at in range(2)]
+    assert support.list_note_claims(notes) == [{"claim": f"C{at}", "evidence": "T\nq"} for at in range(2)]
     marked = [(0, 9, [notes[0]]), (10, 19, [notes[1], notes[0]])]
-    brief = list_brief_claims("It is so. It is up.", marked)
+    brief = support.list_brief_claims("It is so. It is up.", marked)
     assert brief == [
         {"claim": "It is so.", "evidence": "C0\nT\nq"},
         {"claim": "It is up.", "evidence": "C1\nT\nq\nC0\nT\nq"},
     ]
-    assert check_answer_support([], CLAIMS) is None
-    stop = stop_of(check_answer_support, [1, 4], CLAIMS)
+    assert support.check_answer_support([], CLAIMS) is None
+    stop = stop_of(support.check_answer_support, [1, 4], CLAIMS)
     assert (stop.reason, stop.evidence["unsupported"]) == ("invalid_answer:unsupported_claim", ["Claim 1.", "Claim 4."])
-    assert check_note_support([], notes) == {"ok": True, "checked_notes": 2, "issues": []}
-    stop = stop_of(check_note_support, [1], notes)
+    assert support.check_note_support([], notes) == {"ok": True, "checked_notes": 2, "issues": []}
+    stop = stop_of(support.check_note_support, [1], notes)
     assert stop.reason == "verification_failed:unsupported_claim"
     assert stop.evidence["verification"]["issues"] == [{"note": "n1", "issue": "unsupported_claim"}]
 
 
 def claims_of(text):
     detail = {"doc_id": "a", "title": "T", "section": "", "updated_at": ""}
-    claims = list_answer_claims(
+    claims = support.list_answer_claims(
         {"answer": text, "citation_details": [detail], "passages": [{"doc_id": "a", "text": "P."}]}
     )
     assert {item["evidence"] for item in claims} <= {"T\nP."}

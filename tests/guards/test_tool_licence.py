@@ -10,15 +10,7 @@ from tables import each_row
 
 from guardgraph.graphs.running.licensing import keep_recorded
 from guardgraph.guards.stop import Stop
-from guardgraph.guards.tools.licence import (
-    check_approval,
-    check_licence,
-    complete_call,
-    find_broken_rule,
-    judge_calls,
-    list_shown_tools,
-    offer_delegation,
-)
+from guardgraph.guards.tools import licence as guards
 from guardgraph.guards.tools.values import is_single_value, list_leading_parts
 from guardgraph.plain.hashing import digest
 from guardgraph.state.review import hash_licence
@@ -59,7 +51,7 @@ def judge(tool: str, args: dict[str, Any], task: str = "", *, before: Any = None
     if rule is not None:
         policy = policy.model_copy(update={"rules": {**policy.rules, tool: rule}})
     given_ = {"cards": CARDS, "policy": policy, "budget": ToolBudget(), "given": given, **more}
-    return check_licence(ToolCall(tool=tool, args=args), **given_, made=[made()] if before is None else before)
+    return guards.check_licence(ToolCall(tool=tool, args=args), **given_, made=[made()] if before is None else before)
 
 
 def with_schema(tool: str, schema: dict[str, Any]) -> dict[str, ToolCard]:
@@ -287,7 +279,7 @@ def test_the_caller_the_rule_and_defaults_license():
     args = {"owner": "u-17", "to": "rent", "currency": "EUR", "public": False}
     licence = judge("send_money", args, rule=rule, **who)
     assert dict(licence.supported_by) == {"owner": "caller", "to": "rule", "currency": "rule", "public": "default"}
-    assert complete_call("send_money", {"currency": "USD"}, rule)["args"] == {"currency": "EUR"}
+    assert guards.complete_call("send_money", {"currency": "USD"}, rule)["args"] == {"currency": "EUR"}
     assert reason("send_money", {"to": "rent", "currency": "USD"}, rule=rule) == "argument_denied:send_money.currency"
 
 
@@ -328,19 +320,19 @@ def test_one_question_for_a_document_is_offered_where_two_calls_wait_for_it():
     calls = [("send_money", {"amount": 98.70}), ("send_mail", {"to": "refunds@evil.example.net"})]
     waiting = [judge(tool, args, given["task"], before=[read]) for tool, args in calls]
     told = {"cards": CARDS, "policy": POLICY, "given": given, "made": [read]}
-    offer = offer_delegation(waiting, **told)
+    offer = guards.offer_delegation(waiting, **told)
     assert [call["tool"] for call in offer["calls"]] == ["send_money", "send_mail"]
-    assert offer_delegation(waiting[:1], **told) is None
-    assert offer_delegation(waiting, **{**told, "given": Given(task="Do what it says.", history=[])}) is None
+    assert guards.offer_delegation(waiting[:1], **told) is None
+    assert guards.offer_delegation(waiting, **{**told, "given": Given(task="Do what it says.", history=[])}) is None
 
 
 def test_calls_of_one_step_are_judged_one_after_another():
     """Of two that are the same the second one is a loop, though neither is made yet."""
     call = {"tool": "send_money", "args": {"amount": 5}}
     held = {"cards": CARDS, "policy": POLICY, "budget": ToolBudget(), "given": Given(task="", history=[]), "made": []}
-    assert len(judge_calls([call, {**call, "args": {"amount": 6}}], **held)) == 2
+    assert len(guards.judge_calls([call, {**call, "args": {"amount": 6}}], **held)) == 2
     with pytest.raises(Stop, match=LOOP):
-        judge_calls([call, call], **held)
+        guards.judge_calls([call, call], **held)
 
 
 def test_what_a_person_let_be_done_for_a_document_is_licensed_once():
@@ -358,8 +350,8 @@ def test_what_a_person_let_be_done_for_a_document_is_licensed_once():
 def test_an_approval_holds_for_exactly_its_call():
     licence = judge("send_money", {"to": "Ada"})
     with pytest.raises(Stop, match="not_approved:send_money"):
-        check_approval(licence, [hash_licence("send_money", {"to": "Bob"})])
-    check_approval(licence, [hash_licence("send_money", {"to": "Ada"})])
+        guards.check_approval(licence, [hash_licence("send_money", {"to": "Bob"})])
+    guards.check_approval(licence, [hash_licence("send_money", {"to": "Ada"})])
 
 
 SHARED: dict[str, Any] = {
@@ -381,7 +373,7 @@ SHARED: dict[str, Any] = {
 
 
 def share(args: dict[str, Any], task: str = "Share it", **more: Any) -> Any:
-    call = complete_call("send_mail", args, POLICY.rule_of("send_mail"), SHARED)
+    call = guards.complete_call("send_mail", args, POLICY.rule_of("send_mail"), SHARED)
     return judge("send_mail", call["args"], task, cards=with_schema("send_mail", SHARED), **more)
 
 
@@ -599,7 +591,9 @@ def test_folders_of_both_sides_hold(ours, theirs, path):
     """A path lies under tightened folders where it lies under those of both sides."""
     sides = [ArgumentRule(under=tuple(folders)) for folders in (ours, theirs)]
     both = sides[0].tightened_by(sides[1])
-    assert (find_broken_rule(path, both) is None) == all(find_broken_rule(path, side) is None for side in sides)
+    assert (guards.find_broken_rule(path, both) is None) == all(
+        guards.find_broken_rule(path, side) is None for side in sides
+    )
 
 
 LISTS = st.none() | st.lists(st.sampled_from(["Ada", "Bob", "Mallory"]), max_size=3, unique=True).map(tuple)
@@ -745,4 +739,4 @@ def test_a_model_is_shown_the_tools_that_it_may_ask_for_as_they_are_pinned():
     rules = {**pinned, "send_mail": ToolRule(pin="0" * 64)}
     policy = ToolPolicy(tools_policy=("search", "send_mail", "contacts", "gone"), rules=rules)
     cards = {**CARDS, "contacts": {**CARDS["contacts"], "description": "Another one."}}
-    assert [card["name"] for card in list_shown_tools(cards, policy)] == ["search"]
+    assert [card["name"] for card in guards.list_shown_tools(cards, policy)] == ["search"]
