@@ -54,15 +54,9 @@ TOOLS = [read_mail, find_contact, send_money, delete_file]
 
 def office(attacker: Any) -> Any:
     """Make a tool agent with lists, rules, a budget and a person."""
-    agent = create_tool_agent(
-        attacker.model,
-        attacker.tools(TOOLS),
-        policy=POLICY,
-        budget=ToolBudget(max_tool_calls=4),
-        checkpointer=InMemorySaver(),
-        world=LiveWorld(clock=attacker.clock),
-    )
-    return agent, {"task": TASK}
+    limits: Any = {"policy": POLICY, "budget": ToolBudget(max_tool_calls=4), "world": LiveWorld(clock=attacker.clock)}
+    tools = attacker.tools(TOOLS)
+    return create_tool_agent(attacker.model, tools, checkpointer=InMemorySaver(), **limits), {"task": TASK}
 
 
 def rag(attacker: Any) -> Any:

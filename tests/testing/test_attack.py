@@ -112,28 +112,19 @@ def test_the_command_prints_endings_and_findings_and_writes_tests(here, monkeypa
 SUITE = """
 import sys
 sys.path.insert(0, {support!r})
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
-from office_agents import READ, RULES, STOLEN, Office, calls, script
-from guardgraph import ToolPolicy, create_tool_agent
+from office_agents import READ, RULES, STOLEN, THREAD, answer_question, calls, office_agent
+from guardgraph import ToolPolicy
 
-def agent(*steps, **policy):
-    office = Office()
-    planner = script(*steps, {{"answer": "Done."}})
-    policy = ToolPolicy(rules=RULES, **policy)
-    return office, create_tool_agent(tools=office.tools(), planner=planner, policy=policy, checkpointer=InMemorySaver())
+TASK = {{"task": "Read bill b7."}}
 
 def test_a_denied_tool():
-    office, made = agent(calls(READ), denied_tools=["read_bill"])
-    result = made.invoke({{"task": "Read bill b7."}}, {{"configurable": {{"thread_id": "1"}}}})
+    denies = ToolPolicy(rules=RULES, denied_tools=["read_bill"])
+    result = office_agent(calls(READ), {{"answer": "Done."}}, policy=denies).invoke(TASK, THREAD)
     assert (result["stop_reason"], result["phase"]) == ("tool_denied:read_bill", "plan")
 
 def test_a_stolen_sum_waits():
-    office, made = agent(calls(READ), calls(STOLEN))
-    thread = {{"configurable": {{"thread_id": "1"}}}}
-    result = made.invoke({{"task": "Read bill b7."}}, thread)
-    told = {{"hash": result["waiting_for"]["hash"], "decision": "reject"}}
-    assert made.invoke(Command(resume=told), thread)["status"] == "stopped"
+    made = office_agent(calls(READ), calls(STOLEN), {{"answer": "Done."}})
+    assert answer_question(made, made.invoke(TASK, THREAD), "reject")["status"] == "stopped"
 """
 
 
@@ -142,23 +133,17 @@ def test_mutants_say_what_the_own_tests_notice(here):
     """A test of the list notices the list; one that looks at the status alone does not notice the review."""
     (here / "test_own.py").write_text(SUITE.format(support=str(Path(office_agents.__file__).parent)))
     tests = f"{sys.executable} -m pytest -q -p no:cacheprovider test_own.py"
-    assert try_mutants(tests, ["lists", "review", "argument"]) == {
-        "lists": "noticed",
-        "review": "unnoticed",
-        "argument": "unused",
-    }
+    tried = try_mutants(tests, ["lists", "review", "argument"])
+    assert tried == {"lists": "noticed", "review": "unnoticed", "argument": "unused"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_a_wrong_word_is_one_line():
+    for arguments, said in (
         (["nothing"], "module:factory is required"),
         (["attacked_agents:missing"], "no attribute 'missing'"),
         (["attacked_agents:without_attacker"], "unexpected keyword argument 'attacker'"),
         (["attacked_agents:office", "--runs", "0"], "--runs: a number from 1 to 100000 is required; given: 0"),
         (["attacked_agents:office", "--write", "found.txt"], "--write: a file that ends in .py is required"),
         (["attacked_agents:office", "--runs", "1", "--tests", "make test"], "--tests: a command of pytest is required"),
-    ],
-)
-def test_a_wrong_word_is_one_line(arguments, said):
-    assert said in refused(run("attack", *arguments))
+    ):
+        assert said in refused(run("attack", *arguments))

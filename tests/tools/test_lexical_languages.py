@@ -80,9 +80,6 @@ def test_what_every_text_has_is_no_evidence(language):
     assert all(len(term.split()) == 2 or len(term) > 2 for term in read_terms(question, language))
 
 
-# --- what a score means ----------------------------------------------------------------------------------------
-
-
 def made_up_words(count, seed):
     draw = random.Random(seed)
     return ["".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(3)) for _ in range(count)]

@@ -157,10 +157,7 @@ def test_what_is_no_text_is_a_line_with_kind_size_and_hash():
         ({numpy.int64(7): numpy.str_("x")}, {"7": "x"}),
         ({"day": numpy.datetime64("NaT")}, {"day": None}),
         (lambda pandas: pandas.DataFrame({"a": [1, 2], "b": ["x", None]}), [{"a": 1, "b": "x"}, {"a": 2, "b": None}]),
-        (
-            lambda pandas: {"day": pandas.Timestamp("2024-05-13"), "price": pandas.NA},
-            {"day": "2024-05-13T00:00:00", "price": None},
-        ),
+        (lambda pandas: [pandas.Timestamp("2024-05-13"), pandas.NA], ["2024-05-13T00:00:00", None]),
     ],
 )
 def test_what_numpy_and_pandas_put_into_results_is_read(value, shown):
