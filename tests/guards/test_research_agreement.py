@@ -8,17 +8,11 @@ from hypothesis import strategies as st
 from tables import each_row
 
 from guardgraph.grammar import Stop
-from guardgraph.guards.research.agreement import (
-    Independence,
-    SourceText,
-    check_agreement,
-    compare_claims,
-    compare_notes,
-)
+from guardgraph.guards.research import agreement
 
 
 def differ(one, other):
-    return compare_claims(one, other).conflict
+    return agreement.compare_claims(one, other).conflict
 
 
 BASE = "The Halden mill employed 320 people in March 2024."
@@ -58,7 +52,7 @@ def make_notes(claims):
 def test_any_claims_are_compared_alike_from_both_sides(claims):
     """Whatever they say: nothing raises, conflicts and agreement are mutual, no claim has both with one note."""
     notes = make_notes(claims)
-    said = {item["id"]: item for item in compare_notes(notes, {})}
+    said = {item["id"]: item for item in agreement.compare_notes(notes, {})}
     for name, item in said.items():
         against = [other["id"] for other in item["conflicts_with"]]
         assert not {name} & {*against, *item["agrees_with"]}
@@ -67,7 +61,7 @@ def test_any_claims_are_compared_alike_from_both_sides(claims):
         assert all(name in said[other]["agrees_with"] for other in item["agrees_with"])
         assert item["independent"] == 1  # nobody knows anything of the pages
     with pytest.raises(Stop):
-        check_agreement([*said.values()], notes, min_independent=2)
+        agreement.check_agreement([*said.values()], notes, min_independent=2)
 
 
 def test_comparing_takes_time_that_is_bounded():
@@ -75,13 +69,13 @@ def test_comparing_takes_time_that_is_bounded():
     said = "The Halden mill number {} of the Olsen group employed {} people in March 2024."
     notes = make_notes([said.format(at, 300 + at) for at in range(60)])
     began = time.process_time()
-    compare_notes(notes, {})
+    agreement.compare_notes(notes, {})
     assert time.process_time() - began < 20
 
 
 def source(name, *, body="", owner="", linked=()):
     hosts = None if linked is None else frozenset(linked)
-    return SourceText(f"https://{name}/", name, owner, body or f"Text of {name}", hosts)
+    return agreement.SourceText(f"https://{name}/", name, owner, body or f"Text of {name}", hosts)
 
 
 WIRE = "The mill at Halden burned down on Monday night and nobody knows why it began in the cellar of the old house. "
@@ -100,10 +94,10 @@ WIRE = "The mill at Halden burned down on Monday night and nobody knows why it b
 )
 def test_pages_that_are_one_source(one, other, why):
     """A domain, an owner, links or none that are known, and a copied text."""
-    judged = Independence({one.url: one, other.url: other})
+    judged = agreement.Independence({one.url: one, other.url: other})
     assert judged.explain_dependence(one.url, other.url) == why
     assert judged.explain_dependence(other.url, one.url) == why
     assert judged.count_sources([one.url, other.url]) == (2 if why is None else 1)
     notes = [{"id": each.url, "claim": BASE, "quote": BASE, "url": each.url} for each in (one, other)]
-    [first, _] = compare_notes(notes, {one.url: one, other.url: other})
+    [first, _] = agreement.compare_notes(notes, {one.url: one, other.url: other})
     assert first["standing"] == ("agreed" if why is None else "single_source")

@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
+from guardgraph.guards.self_critique import revision as guards
 from guardgraph.guards.self_critique.request import parse_self_critique_request
-from guardgraph.guards.self_critique.revision import (
-    check_final_draft,
-    check_revision_patch,
-    measure_patch_similarity,
-    parse_draft,
-)
 from guardgraph.state.self_critique import SelfCritiqueBudget, SelfCritiquePolicy
 
 DATA = Path(__file__).parents[2] / "guardgraph" / "tools" / "data"
@@ -35,7 +30,7 @@ CHECKED, UNCHECKED = SelfCritiquePolicy(), SelfCritiquePolicy(check_facts=False)
 
 
 def drafted(text: Any, **limits: Any) -> Any:
-    return outcome(parse_draft, text, **{"context": CONTEXT, "max_chars": 900, "policy": CHECKED, **limits})
+    return outcome(guards.parse_draft, text, **{"context": CONTEXT, "max_chars": 900, "policy": CHECKED, **limits})
 
 
 PATCH_LIMITS = {"draft": DRAFT, "context": CONTEXT, "required_changes": ASKED, "policy": CHECKED}
@@ -43,7 +38,7 @@ PATCH_LIMITS |= {"hinted_length_increase_pct": 20, "avoid_absolute_guarantees": 
 
 
 def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
-    stop = stop_of(check_revision_patch, text, **{**PATCH_LIMITS, **limits})
+    stop = stop_of(guards.check_revision_patch, text, **{**PATCH_LIMITS, **limits})
     json.dumps(stop.evidence)
     return stop.reason, stop.evidence
 
@@ -126,7 +121,7 @@ def test_growth_is_held_against_the_smaller_limit() -> None:
     def verdict(most: float, hint: float | None) -> Any:
         budget = SelfCritiqueBudget(max_length_increase_pct=most)
         given = {**limits, "budget": budget, "hinted_length_increase_pct": hint}
-        return outcome(check_revision_patch, "a b c d e f", **given)
+        return outcome(guards.check_revision_patch, "a b c d e f", **given)
 
     assert verdict(growth, None)["value"]["length_increase_pct"] == 22.22
     assert "value" in verdict(growth, 10**400)
@@ -152,27 +147,27 @@ def test_what_had_to_be_added_is_no_growth(changes: list[str], revised: str, rea
     """One occurrence of each added phrase with its separator counts neither as growth nor as another text."""
     budget = SelfCritiqueBudget(min_patch_similarity=0.5)
     limits = {**PATCH_LIMITS, "draft": SHORT, "required_changes": changes, "budget": budget}
-    verdict = outcome(check_revision_patch, revised, **limits)
+    verdict = outcome(guards.check_revision_patch, revised, **limits)
     assert verdict.get("stop") == reason
     if reason is None:
         grown = 100 * (len(revised) - len(SHORT)) / len(SHORT)
         assert verdict["value"]["length_increase_pct"] == round(grown, 2)
-        assert verdict["value"]["patch_similarity"] == round(measure_patch_similarity(SHORT, revised), 3)
+        assert verdict["value"]["patch_similarity"] == round(guards.measure_patch_similarity(SHORT, revised), 3)
 
 
 def test_the_final_text_obeys_the_same_rule() -> None:
     """An approved draft cannot carry a restricted claim, unless something licenses it."""
     limits = {"context": {"incident": {"status": "open"}}, "max_chars": 980, "policy": CHECKED}
     limits["avoid_absolute_guarantees"] = True
-    assert check_final_draft(f" {DRAFT}", **limits) == DRAFT
-    assert outcome(check_final_draft, " ", **limits)["stop"] == "invalid_answer:empty"
-    assert outcome(check_final_draft, "x" * 981, **limits)["stop"] == "invalid_answer:too_long"
+    assert guards.check_final_draft(f" {DRAFT}", **limits) == DRAFT
+    assert outcome(guards.check_final_draft, " ", **limits)["stop"] == "invalid_answer:empty"
+    assert outcome(guards.check_final_draft, "x" * 981, **limits)["stop"] == "invalid_answer:too_long"
     claim = "Recovery is guaranteed."
-    assert stop_of(check_final_draft, claim, **limits).evidence == {"claims": ["guaranteed"]}
+    assert stop_of(guards.check_final_draft, claim, **limits).evidence == {"claims": ["guaranteed"]}
     over = {**limits, "context": {"incident": {"status": "Resolved"}}}
-    assert outcome(check_final_draft, claim, **over)["stop"] == "invalid_answer:restricted_claims"
-    assert outcome(check_final_draft, "It is resolved.", **limits)["stop"] == "invalid_answer:restricted_claims"
-    assert outcome(check_final_draft, "It is resolved.", **over) == {"value": "It is resolved."}
+    assert outcome(guards.check_final_draft, claim, **over)["stop"] == "invalid_answer:restricted_claims"
+    assert outcome(guards.check_final_draft, "It is resolved.", **limits)["stop"] == "invalid_answer:restricted_claims"
+    assert outcome(guards.check_final_draft, "It is resolved.", **over) == {"value": "It is resolved."}
 
 
 @given(JSON, st.one_of(JSON, st.just(CONTEXT)))
@@ -180,10 +175,13 @@ def test_any_text_is_judged_without_failing(text: Any, context: Any) -> None:
     """Any value as draft, revision or answer, against any context, passes or stops."""
     context = context if isinstance(context, dict) else {"value": context}
     assert set(drafted(text, context=context)) & {"value", "stop"}
-    assert "stop" in outcome(check_revision_patch, text, **{**PATCH_LIMITS, "context": context})
+    assert "stop" in outcome(guards.check_revision_patch, text, **{**PATCH_LIMITS, "context": context})
     limits = {"context": context, "max_chars": 98, "policy": CHECKED}
     for hard in (True, False):
-        assert set(outcome(check_final_draft, text, avoid_absolute_guarantees=hard, **limits)) & {"value", "stop"}
+        assert set(outcome(guards.check_final_draft, text, avoid_absolute_guarantees=hard, **limits)) & {
+            "value",
+            "stop",
+        }
 
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=6)
@@ -195,7 +193,7 @@ def test_similarity_is_that_of_the_textbook(old: list[str], new: list[str]) -> N
     some = {part for count in range(len(old) + 1) for part in combinations(old, count)}
     common = max(count for count in range(len(new) + 1) for part in combinations(new, count) if part in some)
     total = len(old) + len(new)
-    assert measure_patch_similarity(" ".join(old), " ".join(new)) == (2 * common / total if total else 1)
+    assert guards.measure_patch_similarity(" ".join(old), " ".join(new)) == (2 * common / total if total else 1)
 
 
 @each_row(

@@ -1,26 +1,8 @@
 """Whole runs of the Research agent: which sources are read, which notes are believed."""
 
 import pytest
+import research_cases as cases
 from langgraph.checkpoint.memory import InMemorySaver
-from research_cases import (
-    GOAL,
-    QUESTION,
-    REGULATOR,
-    REGULATOR_HOST,
-    RUMORS,
-    SLA,
-    SLA_HOST,
-    STATUS,
-    asked,
-    denied,
-    hits,
-    lists,
-    quotes,
-    read_urls,
-    reads,
-    research,
-    vendor,
-)
 from runs import check_result
 from tables import each_row
 
@@ -32,22 +14,22 @@ from guardgraph.tools.recordings import make_recorded_extractor, make_recorded_r
 
 TEN = ResearchBudget(max_urls=10)
 JUDGED = {
-    f"ftp://{SLA_HOST}/a": "scheme",
-    f"https://user:secret@{SLA_HOST}/a": "userinfo",
-    f"https://{SLA_HOST}:8443/a": "port",
-    f"https://{SLA_HOST}.evil.example/a": "policy",
-    f"https://{REGULATOR_HOST}/a": "execution",
+    f"ftp://{cases.SLA_HOST}/a": "scheme",
+    f"https://user:secret@{cases.SLA_HOST}/a": "userinfo",
+    f"https://{cases.SLA_HOST}:8443/a": "port",
+    f"https://{cases.SLA_HOST}.evil.example/a": "policy",
+    f"https://{cases.REGULATOR_HOST}/a": "execution",
     "https://xn--mnchen-3ya.example": "policy",
 }
 
 
 def test_every_url_is_judged_before_anything_is_read():
     """Denied sources are listed with their reasons, in order, and the reader never hears of them."""
-    reader = reads()
-    parts = {"search": hits(*JUDGED, *vendor("b")), "reader": reader, "extractor": quotes()}
-    result = check_result(RESEARCH_REASONS, research(budget=TEN, **parts, writer=lambda view: CITE_ONE))
-    assert read_urls(reader) == vendor("b")
-    assert result["aggregate"]["denied_sources"] == [denied(url, reason) for url, reason in JUDGED.items()]
+    reader = cases.reads()
+    parts = {"search": cases.hits(*JUDGED, *cases.vendor("b")), "reader": reader, "extractor": cases.quotes()}
+    result = check_result(RESEARCH_REASONS, cases.research(budget=TEN, **parts, writer=lambda view: CITE_ONE))
+    assert cases.read_urls(reader) == cases.vendor("b")
+    assert result["aggregate"]["denied_sources"] == [cases.denied(url, reason) for url, reason in JUDGED.items()]
     assert result["history"][3]["denied_sources"] == result["aggregate"]["denied_sources"]
     assert result["trace"][3]["denied_sources"] == len(JUDGED)
 
@@ -59,16 +41,21 @@ ODD = ["no url", None, 5, True, ["https://vendor.example.com/a"], {"url": "x"}, 
 def test_odd_urls_never_end_the_run():
     """What is no absolute URL is dropped, one page in five spellings is one page, and the run goes on."""
     spellings = [
-        f"https://{SLA_HOST}/a?utm_source=x&gclid=1&fbclid=2&ref=3",
-        f"HTTPS://{SLA_HOST.upper()}:443/a/#part",
-        f" https://{SLA_HOST}/b/../a\n",
-        f"https://{SLA_HOST}/a?",
-        f"https://{SLA_HOST}/a",
+        f"https://{cases.SLA_HOST}/a?utm_source=x&gclid=1&fbclid=2&ref=3",
+        f"HTTPS://{cases.SLA_HOST.upper()}:443/a/#part",
+        f" https://{cases.SLA_HOST}/b/../a\n",
+        f"https://{cases.SLA_HOST}/a?",
+        f"https://{cases.SLA_HOST}/a",
     ]
-    reader = reads()
-    parts = {"search": hits(*ODD, *spellings), "reader": reader, "extractor": quotes(), "writer": lambda view: CITE_ONE}
-    result = check_result(RESEARCH_REASONS, research(budget=TEN, **parts))
-    assert read_urls(reader) == [spellings[0]]
+    reader = cases.reads()
+    parts = {
+        "search": cases.hits(*ODD, *spellings),
+        "reader": reader,
+        "extractor": cases.quotes(),
+        "writer": lambda view: CITE_ONE,
+    }
+    result = check_result(RESEARCH_REASONS, cases.research(budget=TEN, **parts))
+    assert cases.read_urls(reader) == [spellings[0]]
     assert result["aggregate"]["denied_sources"] == []
     assert (result["aggregate"]["urls_found"], result["aggregate"]["urls_after_dedupe"]) == (len(ODD) + 5, 1)
     assert len(result["dropped_urls"]) == len(ODD)
@@ -79,13 +66,13 @@ def test_odd_urls_never_end_the_run():
 
 def test_what_cannot_be_read_does_not_count():
     """Pages that fail or say nothing are listed, use up none of max_read_pages, and the run goes on."""
-    reader = reads(a=LookupError("gone"), b={"body": " \n"}, c={"title": "c", "body": ""})
-    parts = {"search": hits(*vendor(*"abcdefgh")), "reader": reader, "extractor": quotes()}
-    result = check_result(RESEARCH_REASONS, research({"max_urls": 8}, **parts))
-    assert read_urls(reader) == vendor(*"abcdef")
+    reader = cases.reads(a=LookupError("gone"), b={"body": " \n"}, c={"title": "c", "body": ""})
+    parts = {"search": cases.hits(*cases.vendor(*"abcdefgh")), "reader": reader, "extractor": cases.quotes()}
+    result = check_result(RESEARCH_REASONS, cases.research({"max_urls": 8}, **parts))
+    assert cases.read_urls(reader) == cases.vendor(*"abcdef")
     assert result["aggregate"]["pages_read"] == 3
     assert [(item["url"], item["reason"]) for item in result["failed_sources"]] == list(
-        zip(vendor(*"abc"), ["read_failed", "empty_page", "empty_page"], strict=True)
+        zip(cases.vendor(*"abc"), ["read_failed", "empty_page", "empty_page"], strict=True)
     )
     assert result["failed_sources"][0]["details"].items() >= {"type": "LookupError", "message": "gone"}.items()
     assert result["aggregate"]["failed_sources"] == result["failed_sources"]
@@ -95,8 +82,8 @@ def test_what_cannot_be_read_does_not_count():
 @each_row("page", [None, "text", {}, {"body": None}, {"body": ["text"]}])
 def test_a_reader_that_returns_no_page_has_broken_its_contract(page):
     """What is no page ends the run, even when other pages were read."""
-    reader = reads(b=page)
-    result = check_result(RESEARCH_REASONS, research(search=hits(*vendor("a", "b")), reader=reader))
+    reader = cases.reads(b=page)
+    result = check_result(RESEARCH_REASONS, cases.research(search=cases.hits(*cases.vendor("a", "b")), reader=reader))
     assert result["stop_reason"] == "tool_invalid_output:read_source"
     assert result["phase"] == "read_extract"
 
@@ -114,7 +101,7 @@ def paused(before, context, **parts):
     }
     graph = create_research_agent(checkpointer=InMemorySaver(), **made)
     config = {"configurable": {"thread_id": "1"}}
-    graph.invoke(asked(), config, interrupt_before=[before])
+    graph.invoke(cases.asked(), config, interrupt_before=[before])
     earlier = {name: len(made[name].calls) for name in PARTS}
     result = check_result(RESEARCH_REASONS, graph.invoke(None, config, context=context))
     return result, {name: made[name].calls[earlier[name] :] for name in PARTS}
@@ -128,20 +115,20 @@ def paused(before, context, **parts):
         *((node, "synthesize") for node in ("verify_guard", "synthesize", "answer_guard")),
     ],
 )
-@pytest.mark.parametrize("context", [lists(execution=[]), lists(policy=[])])
+@pytest.mark.parametrize("context", [cases.lists(execution=[]), cases.lists(policy=[])])
 def test_a_source_switched_off_meanwhile_is_not_used(before, phase, context):
     """Wherever a run was interrupted, a resume under a tighter context stops it, and nobody is shown anything."""
     result, calls = paused(before, context)
     assert (result["stop_reason"], result["phase"]) == ("no_reliable_sources", phase)
     assert calls == {"reader": [], "extractor": [], "writer": []}
     shown = [item["url"] for item in result["denied_sources"]]
-    assert sorted(shown) == sorted([STATUS, SLA, REGULATOR, RUMORS])
+    assert sorted(shown) == sorted([cases.STATUS, cases.SLA, cases.REGULATOR, cases.RUMORS])
     assert result["failed_sources"] == []
 
 
 def test_an_answer_from_a_source_that_is_off_is_not_given():
     """The answer was written when its source was on; when it is judged, the note is no longer there."""
-    result, _ = paused("answer_guard", lists(execution=[SLA_HOST]))
+    result, _ = paused("answer_guard", cases.lists(execution=[cases.SLA_HOST]))
     assert result["stop_reason"] == "invalid_answer:citation_unknown"
     assert result["invalid_citations"] == ["n1"]
 
@@ -151,6 +138,8 @@ def test_the_offline_brief_says_less_where_all_is_too_long(most):
     """First without words of its own, then one claim alone, with what it cites."""
     beside = {"quote": "x", "url": "https://a.io", "title": "", "published_at": ""}
     three = [{"id": f"n{at}", "claim": f"Claim {'_abc'[at]} is here.", **beside} for at in (1, 2, 3)]
-    proposed = offline_answer({"goal": GOAL, "question": QUESTION, "notes": three, "max_answer_chars": most})
+    proposed = offline_answer(
+        {"goal": cases.GOAL, "question": cases.QUESTION, "notes": three, "max_answer_chars": most}
+    )
     assert len(proposed["answer"]) <= most
     assert proposed["citations"] == (["n1"] if most == 20 else ["n1", "n2", "n3"])

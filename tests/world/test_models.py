@@ -28,41 +28,34 @@ from guardgraph import (
 )
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel
+from guardgraph.world import prompts
 from guardgraph.world.chat_models import get_model_name, is_strict_schema
 from guardgraph.world.failures import read_model_text
 from guardgraph.world.named_models import chat_model
-from guardgraph.world.prompts import (
-    Prompt,
-    list_prompt_names,
-    load_prompt,
-    read_own_prompts,
-    write_prompts,
-    write_refusal,
-)
 from guardgraph.world.proposers import ModelProposer
 
 KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
-PROMPTS = list_prompt_names()
+PROMPTS = prompts.list_prompt_names()
 VIEW = {"available_sources": ["a", "b"], "context_chunks": [{"text": "x"}] * 3, "notes": [{"claim": "x"}] * 3}
 VIEW |= {"pages": [{"text": "x"}] * 2, "sections": ["One", "Two"], "allowed_risk_types": ["legal_risk"], "max_notes": 4}
-PLAN = load_prompt("rag_plan", LIMITS)
+PLAN = prompts.load_prompt("rag_plan", LIMITS)
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 FORMS = [name for name in PROMPTS if not name.endswith(("_as_text", "_as_calls"))]
 
 
 def test_a_schema_fits_the_call() -> None:
     """Numbers of what was shown, names on a list, limits of the run, and of tools their own typed arguments."""
-    answer = load_prompt("rag_answer", LIMITS).fit(VIEW)["properties"]["citations"]
+    answer = prompts.load_prompt("rag_answer", LIMITS).fit(VIEW)["properties"]["citations"]
     assert (answer["items"], answer["maxItems"]) == ({"type": "integer", "enum": [1, 2, 3]}, 3)
-    plan = load_prompt("rag_plan", {**LIMITS, "max_top_k": 2}).fit(VIEW)["properties"]
+    plan = prompts.load_prompt("rag_plan", {**LIMITS, "max_top_k": 2}).fit(VIEW)["properties"]
     assert (plan["top_k"]["maximum"], plan["sources"]["items"]["enum"]) == (2, ["a", "b"])
-    critique = load_prompt("critique_review", LIMITS).fit(VIEW)["properties"]
+    critique = prompts.load_prompt("critique_review", LIMITS).fit(VIEW)["properties"]
     assert critique["risks"]["items"]["properties"]["type"]["enum"] == ["legal_risk"]
-    notes = load_prompt("research_notes", LIMITS).fit(VIEW)["properties"]["notes"]
+    notes = prompts.load_prompt("research_notes", LIMITS).fit(VIEW)["properties"]["notes"]
     assert (notes["maxItems"], notes["items"]["properties"]["page"]["enum"]) == (4, [1, 2])
     kept = {"$defs": {"D": {"type": "string", "format": "date"}}, "properties": {"day": {"$ref": "#/$defs/D"}}}
     tools = [{"name": "book", "description": "", "schema": {"type": "object", **kept, "required": ["day"]}}]
-    fitted = load_prompt("tools_plan", {"max_answer_chars": 9}).fit({"tools": tools})
+    fitted = prompts.load_prompt("tools_plan", {"max_answer_chars": 9}).fit({"tools": tools})
     [call] = fitted["properties"]["calls"]["items"]["anyOf"]
     assert call["properties"]["tool"]["enum"] == ["book"]
     assert call["properties"]["args"]["properties"] == {"day": {"type": "string", "format": "date"}}
@@ -72,7 +65,7 @@ def test_a_schema_fits_the_call() -> None:
 @each_row("name", FORMS)
 def test_prompts_state_their_form_and_show_no_placeholder(name: str) -> None:
     """They name every key, give an example and no ``<text>`` to send back; strict mode accepts each schema."""
-    prompt = load_prompt(name, LIMITS)
+    prompt = prompts.load_prompt(name, LIMITS)
     schema = prompt.fit(VIEW)
     assert re.fullmatch(r"[a-z_]+", schema["title"])
     assert is_strict_schema(schema)
@@ -89,11 +82,11 @@ def test_a_view_is_written_with_numbers_and_the_question_last() -> None:
     """Passages have a number, title and date where they have one; ids and empty fields are not shown."""
     chunk = {"doc_id": "doc_7", "title": "Refunds", "section": "", "updated_at": "", "text": "Within 30 days."}
     dated = {**chunk, "title": "", "updated_at": "2026-01-15", "text": "Nothing else."}
-    _, human = load_prompt("rag_answer", LIMITS).write_messages(
+    _, human = prompts.load_prompt("rag_answer", LIMITS).write_messages(
         {"question": "How long?", "context_chunks": [chunk, dated]}
     )
     assert human.content == "[1] Refunds\nWithin 30 days.\n\n[2] (2026-01-15)\nNothing else.\n\nQuestion: How long?"
-    _, later = load_prompt("tools_plan", {"max_answer_chars": 9}).write_messages(
+    _, later = prompts.load_prompt("tools_plan", {"max_answer_chars": 9}).write_messages(
         {"task": "Pay.", "tools": [], "results": []}
     )
     assert later.content == "Task: Pay."
@@ -103,19 +96,19 @@ def test_a_model_that_is_asked_again_is_told_what_the_sources_say() -> None:
     """What stands in the place of its words, where they stand, and the sentence nearest to the question."""
     shown = {"question": "How many seats?", "context_chunks": [{"text": "The Starter plan has 3 seats."}]}
     evidence = {"unsupported": ["5 seats", "3", "red"], "findings": [{"text": "5 seats", "told": "3 seats"}]}
-    said = write_refusal("$why", {"reason": "invalid_answer:unsupported_number", "evidence": evidence}, shown)
+    said = prompts.write_refusal("$why", {"reason": "invalid_answer:unsupported_number", "evidence": evidence}, shown)
     assert 'It is not "5 seats": the source says "3 seats".' in said
     assert '"3" stands in [1]: cite it there.' in said
     assert 'Nearest to the question, a source says: "The Starter plan has 3 seats."' in said
-    assert "Nearest" not in write_refusal("$why", {"reason": "llm_invalid_json"}, shown)
+    assert "Nearest" not in prompts.write_refusal("$why", {"reason": "llm_invalid_json"}, shown)
 
 
 def test_prompt_hash_tells_versions_apart() -> None:
     """The hash depends on the text and on the schema, and is the same in every process."""
-    base = Prompt("p", "text", {"type": "object"})
+    base = prompts.Prompt("p", "text", {"type": "object"})
     assert re.fullmatch(r"[0-9a-f]{12}", base.hash)
-    assert base.hash == Prompt("q", "text", {"type": "object"}).hash
-    assert len({base.hash, Prompt("p", "Text", base.schema).hash, Prompt("p", "text", {}).hash}) == 3
+    assert base.hash == prompts.Prompt("q", "text", {"type": "object"}).hash
+    assert len({base.hash, prompts.Prompt("p", "Text", base.schema).hash, prompts.Prompt("p", "text", {}).hash}) == 3
 
 
 def test_openai_settings() -> None:
@@ -231,12 +224,12 @@ def test_our_prompts_can_be_written_out_and_given_back(tmp_path):
     """Of each agent; a file that is there already is not overwritten."""
     agents = [create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent]
     for name, create in zip(("rag", "research", "critique", "tools"), agents, strict=True):
-        written = write_prompts(tmp_path / name, name)
-        assert [path.stem for path in written] == [*list_prompt_names(name)]
-        assert read_own_prompts(tmp_path / name, name).keys() == {*list_prompt_names(name)}
+        written = prompts.write_prompts(tmp_path / name, name)
+        assert [path.stem for path in written] == [*prompts.list_prompt_names(name)]
+        assert prompts.read_own_prompts(tmp_path / name, name).keys() == {*prompts.list_prompt_names(name)}
         create(prompts=tmp_path / name)
         with pytest.raises(ConfigurationError, match="prompts: a folder without"):
-            write_prompts(tmp_path / name, name)
+            prompts.write_prompts(tmp_path / name, name)
 
 
 def test_a_rule_beside_a_model():

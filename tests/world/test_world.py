@@ -12,14 +12,8 @@ from ticket_pattern import TICKET, triage
 from guardgraph import LiveWorld, NotRecorded, replay
 from guardgraph.grammar import Budget, Call
 from guardgraph.testing import ScriptedClock
+from guardgraph.world import reviews
 from guardgraph.world.call import Outcome, ToolTable
-from guardgraph.world.reviews import (
-    build_edited_request,
-    build_unavailable_review,
-    is_answer_of_session,
-    is_review_unanswered,
-    read_question,
-)
 
 MODES_OF_CALLS = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
@@ -148,15 +142,20 @@ def test_calls_that_were_made_at_once_are_none_that_are_made_alone():
 def test_a_question_is_known_by_its_node_and_an_answer_by_its_value():
     """A question is whole: what it shows and its hash are there. Only a rejection is an answer that is a failure."""
     question = {"node": "approve", "shown": {"amount": 30}, "hash": "ab"}
-    assert read_question({**question, "more": 1}, "approve") == {**question, "more": 1}
+    assert reviews.read_question({**question, "more": 1}, "approve") == {**question, "more": 1}
     for other in (None, "approve", {**question, "node": "pay"}, {"node": "approve", "hash": "ab"}):
-        assert read_question(other, "approve") is None
-    assert [is_answer_of_session(answer, [1, "yes"]) for answer in (1, "yes", True, "no")] == [True, True, False, False]
-    assert is_review_unanswered(build_unavailable_review())
-    assert not is_review_unanswered(Outcome("failure", {"reason": "review_rejected", "details": {}}))
-    assert not is_review_unanswered(Outcome("value", {"decision": "approve"}))
-    assert build_edited_request({"a": {"b": 1}, "c": 2}, ["a", "b"], 7) == {"a": {"b": 7}, "c": 2}
-    assert build_edited_request({"a": 1, "c": 2}, ["c"], 7) == {"a": 1, "c": 7}
+        assert reviews.read_question(other, "approve") is None
+    assert [reviews.is_answer_of_session(answer, [1, "yes"]) for answer in (1, "yes", True, "no")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert reviews.is_review_unanswered(reviews.build_unavailable_review())
+    assert not reviews.is_review_unanswered(Outcome("failure", {"reason": "review_rejected", "details": {}}))
+    assert not reviews.is_review_unanswered(Outcome("value", {"decision": "approve"}))
+    assert reviews.build_edited_request({"a": {"b": 1}, "c": 2}, ["a", "b"], 7) == {"a": {"b": 7}, "c": 2}
+    assert reviews.build_edited_request({"a": 1, "c": 2}, ["c"], 7) == {"a": 1, "c": 7}
 
 
 def test_a_table_of_tools_names_the_channels_of_what_was_given():
