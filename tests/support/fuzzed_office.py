@@ -67,14 +67,15 @@ class Office:
         field or in what a person let a document license, or the call was approved.
         """
         run = self.last
-        left = [(call["tool"], call["args"]) for each in run.decisions if each.approved for call in each.calls]
+        approvals = [(at, each) for at, each in enumerate(run.decisions) if each.approved]
+        left = [(at, call["tool"], call["args"]) for at, each in approvals for call in each.calls]
         let = [value for each in run.decisions for value in each.values]
         wrong = []
-        for name, args, shown, _ in run.performed:
+        for name, args, shown, decided in run.performed:
             if name == "read_bill":
                 continue
-            if (name, args) in left:
-                left.remove((name, args))
+            if used := [each for each in left if each[0] < decided and each[1:] == (name, args)]:
+                left.remove(used[0])
                 continue
             before = [came for _, came in run.brought[:shown] if came is not None]
             deciding = [value for argument, value in args.items() if argument != "body"]
