@@ -168,11 +168,9 @@ def test_what_cannot_be_closed_is_one_clear_line(arguments, message, working):
         (("list", "--store", "sqlite:///none.db"), "there is no such file; nothing was recorded yet"),
         (("head", "--store", "postgresql://u:secret@127.0.0.1:1/runs"), "u:***@127.0.0.1:1/runs: connection failed"),
         (("show", "nobody\udcff"), "run_id: a run of the store is required; given: 'nobody\\udcff'"),
-        (("list", "--tenant", "\udcff"), "tenant: a text that can be stored is required; given: '\\udcff'"),
         (("erase", "--by", "me"), "either a run_id, or a tenant or user"),
         (("retain", "--days", "-1", "--by", "me"), "days: a number from 0"),
         (("list", "--since", "yesterday"), "--since: 30d, 12h, a date"),
-        (("list", "--since", "0001-01-01T00:00:00+14:00"), "since: a date and time that UTC has"),
         (("erase", "--tenant", "acme", "--by", "me\nno findings"), "by: who erases, a text of at most 200 characters"),
     ],
 )

@@ -39,7 +39,7 @@ def shown(*arguments, code=0):
 
 
 def test_adding_says_what_became_of_each_file(here):
-    """Counts are printed, failures with their reasons; what was left out is said on stderr; the exit code is 3."""
+    """Counts, failures with their reasons, exit code 3; on stderr what was left out; what is gone needs --prune."""
     write(here / "docs", {"a.md": "Apples", "b.md": b"\xff", "c.doc": "x"})
     done = run("kb", "add", "kb.sqlite", "docs", "--reader", "public")
     assert (done.exit_code, done.stderr) == (3, "guardgraph: left out of docs: another format: 1 (c.doc)\n")
@@ -50,6 +50,9 @@ def test_adding_says_what_became_of_each_file(here):
     report = shown("kb", "add", "kb.sqlite", "docs", "--reader", "public")
     assert (report["unchanged"], report["failed"]) == (["a.md"], [])
     assert report["left_out"] == [{"name": "c.doc", "reason": "another format"}]
+    (here / "docs" / "a.md").unlink()
+    assert "1 of the 1 documents of 'docs' are gone" in refused(run("kb", "add", "kb.sqlite", "docs"))
+    assert shown("kb", "add", "kb.sqlite", "docs", "--prune")["removed"] == ["a.md"]
 
 
 def test_a_missing_library_fails_the_files_that_need_it(here, monkeypatch):
@@ -67,14 +70,6 @@ def test_a_missing_library_fails_the_files_that_need_it(here, monkeypatch):
         {"name": "d.pdf", "reason": f"pdf content is read with pypdfium2, {install}"},
     ]
     assert [found["doc_id"] for found in shown("kb", "search", "kb.sqlite", "bananas")["found"]] == ["b.html#b.1"]
-
-
-def test_what_is_gone_needs_prune(here):
-    write(here / "docs", {"a.md": "Apples"})
-    run("kb", "add", "kb.sqlite", "docs", "--reader", "public")
-    (here / "docs" / "a.md").unlink()
-    assert "1 of the 1 documents of 'docs' are gone" in refused(run("kb", "add", "kb.sqlite", "docs"))
-    assert shown("kb", "add", "kb.sqlite", "docs", "--prune")["removed"] == ["a.md"]
 
 
 def test_collections_and_documents_are_listed_and_removed(filled):
