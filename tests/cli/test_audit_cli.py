@@ -47,11 +47,8 @@ def test_runs_are_listed(store):
     lines = printed("list").splitlines()
     assert [line.split()[0] for line in lines if re.match(r" +\d", line)] == ["1", "2", "3"]
     rows = json.loads(printed("list", "--json", "--store", URL))
-    assert [(row["seq"], row["pattern"], row["stop_reason"], row["redacted"]) for row in rows] == [
-        (1, "rag", "success", False),
-        (2, "rag", "success", False),
-        (3, "rag", "success", True),
-    ]
+    assert {(row["pattern"], row["stop_reason"]) for row in rows} == {("rag", "success")}
+    assert [(row["seq"], row["redacted"]) for row in rows] == [(1, False), (2, False), (3, True)]
     assert [row["seq"] for row in json.loads(printed("list", "--tenant", "acme", "--json"))] == [1]
     assert json.loads(printed("list", "--pattern", "research", "--json")) == []
     assert json.loads(printed("list", "--since", "2999-01-01", "--json")) == []

@@ -96,14 +96,10 @@ from guardgraph.state.tools import ArgumentRule, ToolRule
 from guardgraph.world.call import NamedTool
 
 SCHEMA = {"type": "object", "properties": {"to": {"type": "string"}, "amount": {"type": "number"}}}
+LIMITS = {"to": ArgumentRule(hosts=("münchen.example",)), "amount": ArgumentRule(max=50)}
 RULES = {
     "read: 'it'": ToolRule(effect="read", trusted=("a.*",), authority=()),
-    "pay": ToolRule(
-        approve="never",
-        max_calls=2,
-        forced={"amount": 1.5},
-        arguments={"to": ArgumentRule(hosts=("münchen.example",)), "amount": ArgumentRule(max=50)},
-    ),
+    "pay": ToolRule(approve="never", max_calls=2, forced={"amount": 1.5}, arguments=LIMITS),
 }
 
 def make():
@@ -157,9 +153,7 @@ def test_a_server_without_its_tenant_has_no_agent(here, monkeypatch):
         with pytest.raises(ConfigurationError, match=f"GUARDGRAPH_TENANT: {message}"):
             asyncio.run(serving.rag())
     monkeypatch.delenv("GUARDGRAPH_POLICY")
-    with pytest.raises(
-        ConfigurationError, match="POLICY: a folder is required beside GUARDGRAPH_TENANT; given: 'acne'"
-    ):
+    with pytest.raises(ConfigurationError, match="a folder is required beside GUARDGRAPH_TENANT; given: 'acne'"):
         asyncio.run(serving.rag())
 
 

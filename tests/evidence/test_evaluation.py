@@ -17,11 +17,8 @@ def test_rows_are_held_against_what_they_expect():
     """A row passes that ends as expected, with the facts and the citations; another one says what it lacks."""
     wrong = {**SLA, "id": "wrong", "question": "What is P1's first response target?", "facts": "20 minutes"}
     evaluation = evaluate(create_rag_agent(), [FULL, {**MOONS, "ending": "ok:clarify"}, wrong])
-    assert [(row.id, row.ended, row.passed) for row in evaluation.rows] == [
-        ("sla", "ok:grounded_answer", True),
-        ("moons", "ok:clarify", True),
-        ("wrong", "ok:grounded_answer", False),
-    ]
+    assert [row.ended for row in evaluation.rows] == ["ok:grounded_answer", "ok:clarify", "ok:grounded_answer"]
+    assert {row.id: row.passed for row in evaluation.rows} == {"sla": True, "moons": True, "wrong": False}
     assert evaluation.rows[2].why == "lacks '20 minutes'"
     assert evaluation.rates == {"answered": 1, "ending": 1, "facts": 0.5, "citations": 1, "passed": 2 / 3}
     assert evaluation.find_low_rates({"facts": 0.6, "ending": 1}) == {"facts": 0.5}

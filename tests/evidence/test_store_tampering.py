@@ -219,10 +219,8 @@ def test_an_index_that_no_longer_finds_a_run_is_named(kept, tmp_path):
     shutil.copy(kept[0], copy)
     with opened(copy) as connection:
         connection.execute("PRAGMA writable_schema = ON")
-        [name] = connection.execute(
-            "SELECT min(name) FROM sqlite_master WHERE type = 'index' AND sql NOT NULL"
-        ).fetchone()
-        [sql] = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", [name]).fetchone()
+        query = "SELECT min(name), sql FROM sqlite_master WHERE type = 'index' AND sql NOT NULL"
+        name, sql = connection.execute(query).fetchone()
         connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", [f"{sql} WHERE seq < 2", name])
     with opened(copy) as connection:
         connection.execute(f"REINDEX {name}")

@@ -270,20 +270,14 @@ def test_a_damaged_export_is_imported_or_refused_in_one_line(tmp_path: Path, nam
 def write_spans(file: Path, *spans: dict[str, Any]) -> Path:
     """An OTLP file of one trace with a user's question, and spans by their attributes."""
     asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Send 40 euros to Ada."}]}])
-    made = [
-        {
-            "traceId": "t",
-            "spanId": f"s{number}",
-            "name": told["gen_ai.operation.name"],
-            "startTimeUnixNano": str(10**18 + number),
-            "endTimeUnixNano": str(10**18 + number + 1),
-            "attributes": [
-                {"key": key, "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
-                for key, value in ({"gen_ai.input.messages": asked} | told).items()
-            ],
-        }
-        for number, told in enumerate(spans)
-    ]
+    made = []
+    for number, told in enumerate(spans):
+        known = {"gen_ai.input.messages": asked} | told
+        texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in known.items()}
+        attributes = [{"key": key, "value": {"stringValue": text}} for key, text in texts.items()]
+        times = {"startTimeUnixNano": str(10**18 + number), "endTimeUnixNano": str(10**18 + number + 1)}
+        about = {"traceId": "t", "spanId": f"s{number}", "name": told["gen_ai.operation.name"]}
+        made.append({**about, **times, "attributes": attributes})
     file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]}), encoding="utf-8")
     return file
 

@@ -320,10 +320,9 @@ def test_a_run_that_a_guardrail_in_front_ends_has_an_ending_of_its_own(
 ) -> None:
     """It is not taken for the run before it, which may wait, and nothing of it is recorded."""
     guards, kept = [LicensedTools(ToolPolicy(rules=RULES)), GroundedAnswer()][::order], InMemoryRecorder()
-    middleware: list[Any] = [block("end"), *guards, RecordedRun(kept)]
-    agent = create_agent(
-        ScriptedChatModel(*script), Office().tools, middleware=middleware, checkpointer=InMemorySaver()
-    )
+    chosen: list[Any] = [block("end"), *guards, RecordedRun(kept)]
+    model, saver = ScriptedChatModel(*script), InMemorySaver()
+    agent = create_agent(model, Office().tools, middleware=chosen, checkpointer=saver)
     for question in questions:
         result = agent.invoke(ask(question), THREAD)
     asked = [message.id for message in result["messages"] if message.type == "human"]

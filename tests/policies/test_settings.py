@@ -60,24 +60,14 @@ def test_settings_are_frozen_and_lists_hold_each_name_once():
         limits.most = 9
 
 
-@each_row("hint", [int, str, list[str], dict[str, int]])
-def test_a_field_must_say_how_it_tightens(hint):
-    """A settings class with a field of any other type cannot be written."""
-    namespace = {"__annotations__": {"free": hint}, "__module__": __name__}
-    with pytest.raises(TypeError, match=r"^Loose\.free: a setting is a MaxInt, MaxFloat, MinFloat, Allowlist, "):
-        type("Loose", (Settings,), namespace)
-
-
 def test_a_configuration_error_has_a_line_for_every_field():
     """The message names each field, what is allowed and what was given; long values are cut."""
     with pytest.raises(ValidationError) as raised:
         Limits(most="x" * 500, allowed="a", wrong=1)
     lines = str(make_configuration_error("policy", raised.value)).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["policy.most", "policy.allowed", "policy.wrong"]
-    assert lines[1:] == [
-        "policy.allowed: a list of strings is required; given: 'a'",
-        "policy.wrong: no such setting; given: 1",
-    ]
+    assert lines[1] == "policy.allowed: a list of strings is required; given: 'a'"
+    assert lines[2] == "policy.wrong: no such setting; given: 1"
     assert max(map(len, lines)) < 200
 
 
