@@ -55,9 +55,8 @@ def end_task(answer: str) -> str:
         calls = [] if view["results"] else [{"tool": "count_orders", "args": {}}]
         return {"calls": calls, "plan": "", "answer": None if calls else answer, "declined": False}
 
-    agent = create_tool_agent(
-        planner=planner, tools=[count_orders], policy=ToolPolicy(rules={"count_orders": ToolRule(effect="read")})
-    )
+    policy = ToolPolicy(rules={"count_orders": ToolRule(effect="read")})
+    agent = create_tool_agent(planner=planner, tools=[count_orders], policy=policy)
     return agent.invoke({"task": QUESTION})["stop_reason"]
 
 

@@ -35,9 +35,8 @@ def test_a_rule_finds_what_it_is_for_and_nothing_else(rule, said, is_for):
     """A rule finds in each sentence that it is for what the corpus says, and nothing in one that it is not."""
     findings = check_text(said, [Source("s", CORPUS[rule]["source"])]).findings
     if is_for:
-        assert [show_finding(each) for each in findings] == dict(
-            zip(*map(CORPUS[rule].get, ("for", "found")), strict=True)
-        )[said]
+        found = dict(zip(CORPUS[rule]["for"], CORPUS[rule]["found"], strict=True))
+        assert [show_finding(each) for each in findings] == found[said]
         assert all(said[each.start : each.end] == each.text for each in findings)
     else:
         found = [each for each in findings if each.rule in RULES.get(rule, (rule,))]

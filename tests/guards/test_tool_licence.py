@@ -591,9 +591,8 @@ def test_folders_of_both_sides_hold(ours, theirs, path):
     """A path lies under tightened folders where it lies under those of both sides."""
     sides = [ArgumentRule(under=tuple(folders)) for folders in (ours, theirs)]
     both = sides[0].tightened_by(sides[1])
-    assert (guards.find_broken_rule(path, both) is None) == all(
-        guards.find_broken_rule(path, side) is None for side in sides
-    )
+    holds, *each_holds = (guards.find_broken_rule(path, rule) is None for rule in (both, *sides))
+    assert holds == all(each_holds)
 
 
 LISTS = st.none() | st.lists(st.sampled_from(["Ada", "Bob", "Mallory"]), max_size=3, unique=True).map(tuple)
@@ -602,10 +601,8 @@ LISTS = st.none() | st.lists(st.sampled_from(["Ada", "Bob", "Mallory"]), max_siz
 @generated(LISTS, LISTS)
 def test_only_values_that_the_deployment_listed_are_licensed(ours, theirs):
     """A context may shorten the list of what an argument may be; a list that only a context has licenses nothing."""
-    rules, context = (
-        {} if listed is None else {"send_money": ToolRule(arguments={"to": ArgumentRule(allowed=listed)})}
-        for listed in (ours, theirs)
-    )
+    arguments = ({} if listed is None else {"to": ArgumentRule(allowed=listed)} for listed in (ours, theirs))
+    rules, context = ({"send_money": ToolRule(arguments=each)} if each else {} for each in arguments)
     policy = ToolPolicy(tools_policy=NAMES, tools_execution=NAMES, rules=rules)
     tight = policy.tightened_by(ToolPolicy(rules=context))
     kept = ToolPolicy.model_validate_json(tight.model_dump_json())

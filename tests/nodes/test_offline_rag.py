@@ -128,9 +128,7 @@ def test_no_bare_link_and_no_line_alone_is_an_answer(question):
     assert all(block in GUIDE for block in blocks)
     assert not any(block.startswith("[") for block in blocks)
     assert not blocks[-1].endswith(":")
-    text = (
-        f"{('A receipt names the sum, and it is kept for as long as the law has it. ' * 7).strip()}\n\nStripe: invoice."
-    )
+    text = f"{('A receipt names the sum, and it is kept for as long as the law has it. ' * 7)[:-1]}\n\nStripe: invoice."
     assert said("What does Stripe call it?", text)["answer"] == text
 
 

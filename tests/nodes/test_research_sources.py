@@ -138,8 +138,7 @@ def test_the_offline_brief_says_less_where_all_is_too_long(most):
     """First without words of its own, then one claim alone, with what it cites."""
     beside = {"quote": "x", "url": "https://a.io", "title": "", "published_at": ""}
     three = [{"id": f"n{at}", "claim": f"Claim {'_abc'[at]} is here.", **beside} for at in (1, 2, 3)]
-    proposed = offline_answer(
-        {"goal": cases.GOAL, "question": cases.QUESTION, "notes": three, "max_answer_chars": most}
-    )
+    view = {"goal": cases.GOAL, "question": cases.QUESTION, "notes": three, "max_answer_chars": most}
+    proposed = offline_answer(view)
     assert len(proposed["answer"]) <= most
     assert proposed["citations"] == (["n1"] if most == 20 else ["n1", "n2", "n3"])

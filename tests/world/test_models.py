@@ -82,13 +82,11 @@ def test_a_view_is_written_with_numbers_and_the_question_last() -> None:
     """Passages have a number, title and date where they have one; ids and empty fields are not shown."""
     chunk = {"doc_id": "doc_7", "title": "Refunds", "section": "", "updated_at": "", "text": "Within 30 days."}
     dated = {**chunk, "title": "", "updated_at": "2026-01-15", "text": "Nothing else."}
-    _, human = prompts.load_prompt("rag_answer", LIMITS).write_messages(
-        {"question": "How long?", "context_chunks": [chunk, dated]}
-    )
+    view = {"question": "How long?", "context_chunks": [chunk, dated]}
+    _, human = prompts.load_prompt("rag_answer", LIMITS).write_messages(view)
     assert human.content == "[1] Refunds\nWithin 30 days.\n\n[2] (2026-01-15)\nNothing else.\n\nQuestion: How long?"
-    _, later = prompts.load_prompt("tools_plan", {"max_answer_chars": 9}).write_messages(
-        {"task": "Pay.", "tools": [], "results": []}
-    )
+    view = {"task": "Pay.", "tools": [], "results": []}
+    _, later = prompts.load_prompt("tools_plan", {"max_answer_chars": 9}).write_messages(view)
     assert later.content == "Task: Pay."
 
 
