@@ -6,26 +6,18 @@ import guardgraph.grammar as gg
 
 
 class In(TypedDict):
-    """What a run is given."""
-
     amount: int
 
 
 class State(TypedDict):
-    """The channels."""
-
     accepted_amount: int
 
 
 class Refunded(gg.Ok):
-    """A refund."""
-
     refund: int
 
 
 class Okay(gg.Ok):
-    """An ok ending with a status of its own."""
-
     status: str  # error
 
 

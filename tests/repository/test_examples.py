@@ -4,26 +4,17 @@ import pytest
 from example_runs import EXAMPLES, SCRIPTS, printed, ran_here
 
 STEPS = [
-    "  request_guard decides",
-    "  plan proposes",
-    "  policy_guard decides",
-    "  execution_guard decides",
-    "  retrieve works",
-    "  context_guard decides",
-    "  generate proposes",
-    "  answer_guard decides",
+    *("  request_guard decides", "  plan proposes", "  policy_guard decides", "  execution_guard decides"),
+    *("  retrieve works", "  context_guard decides", "  generate proposes", "  answer_guard decides"),
 ]
+ANSWERED = ["  answered ends the run", "The P1 first response target is 15 minutes."]
 RESUMED = [
     *("next: retrieve", "success: For P1 incidents, first response target is 15 minutes, 24/7."),
     *("next: retrieve", "source_denied:support_policy: None"),
 ]
 """Each line is of a process: two begin a run, and two end it, one where the source is off now."""
 OUTPUT = {
-    "batch": [
-        "all sources: {'grounded_answer': 2, 'clarify': 1}",
-        "no source: {'clarify': 3}",
-        "no time: {'max_seconds'",
-    ],
+    "batch": ["all sources: {'grounded_answer': 2, 'clarify': 1}", "no source: {'clarify': 3}", "no time: {'max_sec"],
     "human_approval": ["To approve (revised_once): This is an update", "Its hash: ", "success: This is an update"],
     "langchain_tool": [
         "the agent says:  The target for P1 is 15 minutes.",
@@ -38,17 +29,9 @@ OUTPUT = {
     "postgres_checkpoints": RESUMED,
     "sqlite_checkpoints": RESUMED,
     "streaming": [
-        *STEPS,
-        "  answered ends the run",
-        "The P1 first response target is 15 minutes.",
-        *STEPS,
-        *STEPS[-2:],
-        "  answered ends the run",
-        "The P1 first response target is 15 minutes.",
-        *STEPS,
-        *STEPS[-2:],
-        "  stop_invalid_answer ends the run",
-        "stopped: invalid_answer:contradicts_source",
+        *(*STEPS, *ANSWERED),
+        *(*STEPS, *STEPS[-2:], *ANSWERED),
+        *(*STEPS, *STEPS[-2:], "  stop_invalid_answer ends the run", "stopped: invalid_answer:contradicts_source"),
     ],
     "subgraph": [
         "answered -> send: For P1 incidents",
@@ -81,27 +64,19 @@ def test_every_example_is_run():
 
 def test_an_import_does_nothing(tmp_path):
     """Importing the examples prints, builds and connects nothing; each says in its docstring what it shows."""
-    refusal = (
-        "import guardgraph.graphs.running.door as door; door.GuardedGraph.__init__ = None"  # a call of it would raise
-    )
+    refusal = "import guardgraph.graphs.running.door as door; door.GuardedGraph.__init__ = None"  # a call would raise
     code = "\n".join([refusal, *(f"import {name}; print({name}.__doc__.partition('.')[0])" for name in SCRIPTS)])
     lines = printed("-c", f"import sys; sys.path.insert(0, {str(EXAMPLES)!r}); {code}", folder=tmp_path)
     assert len(set(lines)) >= len(SCRIPTS)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("human_approval", ["decide", "file", "hash", "perhaps", "Ada"]),
-        ("postgres_checkpoints", ["start"]),
-        ("sqlite_checkpoints", ["begin", "file"]),
-    ],
-)
-def test_wrong_usage_is_told(name, arguments, tmp_path):
-    done = ran_here(name, *arguments, folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"python {name}.py " in done.stderr
-    assert "Traceback" not in done.stderr
+def test_wrong_usage_is_told(tmp_path):
+    approval = ["human_approval", "decide", "file", "hash", "perhaps", "Ada"]
+    for name, *arguments in (approval, ["postgres_checkpoints", "start"], ["sqlite_checkpoints", "begin", "file"]):
+        done = ran_here(name, *arguments, folder=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"python {name}.py " in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 APP = EXAMPLES / "app"

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 from docs_parts import ROOT
+from loopback import find_free_port
 
 from guardgraph import sql_store
 
@@ -65,24 +65,16 @@ def events(response):
 @contextmanager
 def desk(folder, seconds="0", grace="30"):
     """Yield the service in a process of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    path = os.pathsep.join(
-        map(str, (ROOT, ROOT / "examples" / "service", ROOT / "tests" / "repository", ROOT / "tests" / "support"))
-    )
+    port = find_free_port()
+    folders = ("", "examples/service", "tests/repository", "tests/support")
+    path = os.pathsep.join(str(ROOT / name) for name in folders)
     given = {"PYTHONPATH": path, "DESK_FOLDER": str(folder), "DESK_SECONDS": seconds}
     given["DESK_TOKENS"] = json.dumps({"a1": "ada", "g1": "guest", "e1": "eve"})
     given["DESK_REVIEWERS"] = json.dumps(["guest"])
     line = [sys.executable, "-m", "uvicorn", "served_desk:app", "--port", str(port)]
+    line += ["--timeout-graceful-shutdown", grace]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [*line, "--timeout-graceful-shutdown", grace],
-            cwd=folder,
-            env={**os.environ, **given},
-            stdout=log,
-            stderr=log,
-        )
+        process = subprocess.Popen(line, cwd=folder, env={**os.environ, **given}, stdout=log, stderr=log)
         made = Desk(process, f"http://127.0.0.1:{port}", folder)
         try:
             wait_for(lambda: process.poll() is not None or is_up(made.url))
@@ -142,22 +134,22 @@ def test_a_run_waits_for_whoever_is_signed_in(quick):
     assert quick.acts.count("ends Mallory") == 1
 
 
-@pytest.mark.parametrize(
-    ("path", "content", "headers", "status", "says"),
-    [
+def test_bad_requests_are_refused_with_a_text(quick):
+    def nested(name, levels):
+        return b'{"%s": %s%s}' % (name, b"[" * levels, b"]" * levels)
+
+    for path, content, headers, status, says in (
         ("/runs", b"{", ADA, 422, "body: a JSON object is required"),
         ("/runs", b'{"task": 7}', ADA, 422, "invalid_request:task"),
-        ("/runs", b'{"task": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", ADA, 422, "body: a JSON object is required"),
-        ("/runs", b'{"task": ' + b"[" * 500 + b"]" * 500 + b"}", ADA, 422, "invalid_request:task"),
-        ("/runs/nobody/answer", b'{"hash": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", ADA, 422, "body: a JSON object"),
+        ("/runs", nested(b"task", 50_000), ADA, 422, "body: a JSON object is required"),
+        ("/runs", nested(b"task", 500), ADA, 422, "invalid_request:task"),
+        ("/runs/nobody/answer", nested(b"hash", 50_000), ADA, 422, "body: a JSON object"),
         ("/runs", b'{"task": "x"}', {}, 401, "authorization"),
         ("/runs/nobody/answer", b"{}", ADA, 404, "thread: one whose run waits is required"),
-    ],
-)
-def test_bad_requests_are_refused_with_a_text(path, content, headers, status, says, quick):
-    came = httpx.post(quick.url + path, content=content, headers=headers, trust_env=False)
-    assert (came.status_code, says in came.text) == (status, True), came.text
-    assert "Traceback" not in came.text + quick.log
+    ):
+        came = httpx.post(quick.url + path, content=content, headers=headers, trust_env=False)
+        assert (came.status_code, says in came.text) == (status, True), came.text
+        assert "Traceback" not in came.text + quick.log
 
 
 def leave_at_write(made, given=PAY):
@@ -169,19 +161,6 @@ def leave_at_write(made, given=PAY):
         if event["event"] == "calling" and event["of"] == "tool":
             return event["run_id"], response, told
     raise AssertionError("no tool was called")
-
-
-def test_a_client_that_goes_away_loses_no_write(tmp_path):
-    """The write that was at work ends and is noted, nothing comes after it, and the run is closed on record."""
-    with desk(tmp_path, seconds="1") as made:
-        run_id, response, _ = leave_at_write(made)
-        response.__exit__(None, None, None)
-        wait_for(lambda: made.acts and not made.store().open_runs())
-        assert made.acts == ["begins Ada", "ends Ada"]
-        store = made.store()
-        assert (store.verify().ok, run_id in [run.run_id for run in store.runs()]) == (True, False)
-        assert len(store.entries(run_id)) >= 2
-        assert "Traceback" not in made.log
 
 
 def test_runs_end_before_the_server_does(tmp_path):
@@ -197,14 +176,21 @@ def test_runs_end_before_the_server_does(tmp_path):
         assert made.store().open_runs() == []
 
 
-def test_a_run_that_outlasts_the_grace_is_closed_on_record(tmp_path):
-    """Where the server may wait no longer, the write still ends, and the run is closed and not lost."""
-    with desk(tmp_path, seconds="4", grace="1") as made:
+@pytest.mark.parametrize("leaver", ["the client", "the server"])
+def test_whoever_goes_away_loses_no_write(tmp_path, leaver):
+    """A client that goes, or a server that may wait no longer: the write that was at work ends and is noted, nothing
+    comes after it, and the run is closed on record.
+    """
+    seconds = "1" if leaver == "the client" else "4"
+    with desk(tmp_path, seconds=seconds, grace="1") as made:
         run_id, response, _ = leave_at_write(made)
-        made.process.send_signal(signal.SIGTERM)
-        made.process.wait(timeout=60)
+        if leaver == "the server":
+            made.process.send_signal(signal.SIGTERM)
+            made.process.wait(timeout=60)
         response.__exit__(None, None, None)
+        wait_for(lambda: made.acts and not made.store().open_runs())
         assert made.acts == ["begins Ada", "ends Ada"]
         store = made.store()
-        assert (store.open_runs(), store.verify().ok) == ([], True)
+        assert (store.verify().ok, run_id in [run.run_id for run in store.runs()]) == (True, False)
         assert len(store.entries(run_id)) >= 2
+        assert "Traceback" not in made.log or leaver == "the server"

@@ -10,6 +10,7 @@ import pkgutil
 import re
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import permutations, product
 from pathlib import Path
 from re import _constants, _parser
@@ -19,8 +20,6 @@ from growth import assert_linear
 
 import guardgraph
 
-MANY = int(os.environ.get("GUARDGRAPH_EXAMPLES", "12")) > 100
-"""Whether the nightly lane tries 100,000 characters of each text, too."""
 FEW_CHARS, SECONDS = 8_000, 0.03
 """What a pattern whose time grows with the square of its text takes for so many characters, on a slow machine twice."""
 LETTERS = 5
@@ -49,11 +48,8 @@ def list_patterns() -> dict[str, re.Pattern[str]]:
 def _patterns_in(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
     if isinstance(value, re.Pattern):
         yield value
-    elif depth < 3 and isinstance(value, Mapping):
-        for item in value.values():
-            yield from _patterns_in(item, depth + 1)
-    elif depth < 3 and isinstance(value, tuple | list):
-        for item in value:
+    elif depth < 3 and isinstance(value, Mapping | tuple | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
             yield from _patterns_in(item, depth + 1)
 
 
@@ -96,12 +92,10 @@ CALLED = r"\.(match|fullmatch|search|finditer|findall|sub|subn|split)\b"
 
 def ways_of(name: str) -> frozenset[str]:
     """Return how the code uses a pattern: `fullmatch` and `match` look at the beginning of a text alone."""
-    own = max(
-        (path for path in SOURCES if name.startswith(_name_module(path) + ".")),
-        key=lambda path: len(_name_module(path)),
-    )
-    constant = name.removeprefix(_name_module(own) + ".").split(".")[0]
-    texts = [SOURCES[own]] if constant.startswith("_") else SOURCES.values()
+    modules = {_name_module(path): text for path, text in SOURCES.items()}
+    own = max((module for module in modules if name.startswith(f"{module}.")), key=len)
+    constant = name.removeprefix(f"{own}.").split(".")[0]
+    texts = [modules[own]] if constant.startswith("_") else modules.values()
     return frozenset(way for text in texts for way in re.findall(rf"\b{constant}{CALLED}", text))
 
 
@@ -153,12 +147,11 @@ def hold_to_linear_time(pattern: re.Pattern[str], ways: frozenset[str]) -> None:
     for text in hostile_texts(pattern, FEW_CHARS):
         if spent(pattern, text, ways) > SECONDS:
             try:
-                assert_linear(
-                    lambda chars, text=text: spent(pattern, text[:chars], ways), FEW_CHARS // 4, FEW_CHARS, spare=0.005
-                )
+                work = partial(lambda text, chars: spent(pattern, text[:chars], ways), text)
+                assert_linear(work, FEW_CHARS // 4, FEW_CHARS, spare=0.005)
             except AssertionError as error:
                 error.add_note(f"{text[:12]!r} {pattern.pattern[:200]}")
                 raise
-    if MANY:
+    if int(os.environ.get("GUARDGRAPH_EXAMPLES", "12")) > 100:  # the nightly lane
         for text in hostile_texts(pattern, 100_000):
             assert any(spent(pattern, text, ways) < 2 for _ in range(3)), (text[:12], pattern.pattern[:200])

@@ -52,14 +52,8 @@ assert_type(
 agent.batch([question], return_exceptions=True, context={"budget": {"max_seconds": 2.0}})
 scripted = ScriptedChatModel("{}")
 field = ConfigurableField(id="name")
-for model in (
-    None,
-    "openai",
-    scripted,
-    scripted.bind(stop=["x"]),
-    scripted.with_retry(),
-    scripted.with_config(tags=[]),
-):
+wrapped = (scripted.bind(stop=["x"]), scripted.with_retry(), scripted.with_config(tags=[]))
+for model in (None, "openai", scripted, *wrapped):
     g.create_rag_agent(model)
 g.create_research_agent(scripted.with_fallbacks([scripted.with_retry()]))
 g.create_self_critique_agent(scripted.configurable_fields(model_name=field))
@@ -71,7 +65,6 @@ for chunk in agent.stream(question, stream_mode=["updates", "custom"], subgraphs
 
 
 async def asynchronously() -> str:
-    """Narrow what `ainvoke` and `abatch` return."""
     one = await agent.ainvoke({"question": "Why?"}, context={"budget": {"max_seconds": 2.0}})
     assert_type(await agent.abatch([question]), list[g.RagOk | g.RagPartial | g.RagStopped])
     async for chunk in agent.astream(question):
@@ -100,12 +93,10 @@ elif update["status"] == "ok":
 
 
 def again(asked: g.GuardedGraph[g.RagInput, g.RagContext, g.RagResult], recording: Any) -> g.RagResult:
-    """Know what a replay returns."""
     return g.replay(asked, recording)
 
 
 def any_agent(asked: g.GuardedGraph) -> Any:
-    """Take any agent, whatever it is given."""
     return asked.invoke({"whatever": "it takes"})["stop_reason"]
 
 

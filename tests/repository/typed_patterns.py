@@ -9,38 +9,26 @@ import guardgraph.grammar as gg
 
 
 class In(TypedDict):
-    """What a run is given."""
-
     amount: int
 
 
 class State(TypedDict):
-    """The channels."""
-
     accepted_amount: int
 
 
 class Refunded(gg.Ok):
-    """A refund."""
-
     refund: int
 
 
 class Refused(gg.Stopped):
-    """Why there is none."""
-
     raw_amount: NotRequired[Any]
 
 
 class Either(gg.Result):
-    """Both in one."""
-
     refund: NotRequired[int]
 
 
 class Policy(gg.Settings):
-    """The list."""
-
     currencies: gg.Allowlist = ("EUR",)
 
 
@@ -53,7 +41,6 @@ union = gg.Pattern(
 
 
 def sign(answer: dict[str, Any], caller: g.Caller | None) -> gg.Identity | None:
-    """Know whoever is signed in."""
     return None if caller is None or caller.user is None else gg.Identity(caller.user)
 
 
@@ -70,12 +57,10 @@ else:
 
 
 def refunds() -> gg.Pattern[In, Context, Either]:
-    """Return a pattern whose result is one TypedDict."""
     return gg.Pattern(REASONS, state=State, input=In, output=Either, policy=Policy(), budget=gg.Budget())
 
 
 def compiled(pattern: gg.Pattern) -> g.GuardedGraph:
-    """Compile any pattern."""
     return pattern.compile(name="any")
 
 
