@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from guardgraph.grounding.words import detect_language
+from guardgraph.grounding.words import DETECTED_LANGUAGES, detect_language
 from guardgraph.knowledge import vectors
 from guardgraph.knowledge.database import Connection, KnowledgeDatabase, find_words_problem, name_words_version
 from guardgraph.knowledge.documents import hash_stored_row, hash_stored_rows
@@ -139,7 +139,7 @@ def _check_database(database: KnowledgeDatabase, connection: Connection) -> Chec
         row = connection.execute("SELECT value FROM state WHERE name = 'words'").fetchone()
         if (problem := find_words_problem(row and row[0])) is not None:
             findings.note("version", "state: words", problem)
-        elif all(finding.kind != "row" for finding in findings):
+        else:
             _find_miscounts(connection, tenants, findings)
     documents, chunks, unmeasured = _count_stored_rows(connection)
     return CheckedBase(documents, chunks, tuple(findings), unmeasured=unmeasured)
@@ -358,8 +358,11 @@ class _Tenant:
 def _count_scope(connection: Connection, writer: TenantWriter, key: str, scope: int) -> None:
     blocks = connection.execute(_BLOCKS, [key, scope]).fetchall()
     for begin in (block * _CHUNKS_AT_ONCE for (block,) in blocks):
-        for row in connection.execute(_WORDS, [key, scope, begin, begin + _CHUNKS_AT_ONCE]).fetchall():
-            writer.count(WrittenChunk(*row), 1)
+        rows = connection.execute(_WORDS, [key, scope, begin, begin + _CHUNKS_AT_ONCE]).fetchall()
+        for at, _, language, *said in rows:  # which may be damaged
+            told = language if language in DETECTED_LANGUAGES else ""
+            texts = [text.encode(errors="replace").decode() for text in said]
+            writer.count(WrittenChunk(at, scope, told, *texts), 1)
         writer.flush()
 
 
