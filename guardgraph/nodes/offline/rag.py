@@ -73,7 +73,7 @@ _UNSEEN: Final = re.compile(
 )
 """Links alone; and of MyST the targets of links, and directives without a text."""
 _NAME: Final = re.compile(r"(?<![\w-])--?\w[\w-]*|(?<!\w)\w+(?:[_.]\w+)+")  # an option, or another name of code
-_NO_STATEMENT: Final = ("?", "？", "؟", ":")
+NO_STATEMENT: Final = ("?", "？", "؟", ":", "：", "…", ",", "\ufffd")  # ends a line that asks, leads on or was cut off
 
 
 @mark_as_instant
@@ -155,15 +155,14 @@ class _Section:
         self.forms = [_name_block_form(block) for block in blocks]
         self.is_short = {*self.forms} <= {"text"} and len(chunk["text"]) <= _SHORT_CHARS
         own = [asked.find_terms(block.partition("\n")[2] if block.startswith(_FENCES) else block) for block in blocks]
-        rows = [*zip(own, (form == "code" for form in self.forms), strict=True)]
-        self.rates = [self._rate(terms) * (_WEAK if is_code else 1.0) for terms, is_code in rows]
-        said = self.headed.union(*(terms for terms, is_code in rows if not is_code))
+        rows = [*zip(own, self.forms, strict=True)]
+        self.rates = [self._rate(terms) * (_WEAK if form == "code" else 1.0) for terms, form in rows]
+        said = self.headed.union(*(terms for terms, form in rows if form != "code"))
         coded = frozenset(chain(*own)) - said
         least = _LEAST_COVER * (0.5 if self.is_short else 1) * len(asked.weights)
-        covers = len(said) + _WEAK * len(coded) >= least
         alike = 2 * len(self.headed) / max(len(told) + len(asked.weights), 1)  # the Dice coefficient of their terms
         weighed = asked.weigh(said) + _WEAK * asked.weigh(coded) + _LIKE * alike
-        rate = max(self.rates, default=0.0) if covers else 0.0
+        rate = max(self.rates, default=0.0) if len(said) + _WEAK * len(coded) >= least else 0.0
         self.rate = rate and (rate + weighed) * (_PREFERRED if "code" in self.forms else 1.0)
 
     def _rate(self, terms: frozenset[str]) -> float:
@@ -202,7 +201,7 @@ class _Section:
     def take_sentences(self) -> str:
         """Return the sentences, each of which has something of the question that better ones lack."""
         told = [item for block in self.blocks for item in split_sentences(unwrap_text_lines(block))]
-        sentences = {item: self._asked.find_terms(item) for item in told if not item.endswith(_NO_STATEMENT)}
+        sentences = {item: self._asked.find_terms(item) for item in told if not item.endswith(NO_STATEMENT)}
         rates = {item: self._rate(own) for item, own in sentences.items()}
         chosen, seen = set[str](), frozenset[str]()
         for item in sorted(rates, key=lambda item: -rates[item]):

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from guardgraph.grounding.marks import mark_each_sentence
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
-from guardgraph.grounding.words import detect_language, read_terms
+from guardgraph.grounding.words import detect_language, normalise_spaces, read_terms
 from guardgraph.guards.links import has_supported_links
 from guardgraph.guards.research.notes import MIN_QUOTE_CHARS
 from guardgraph.guards.research.outline import check_outline, parse_outline
 from guardgraph.guards.research.request import RESEARCH_ACTIONS
 from guardgraph.guards.research.searches import LONGEST_QUERY, MOST_GAPS
 from guardgraph.guards.stop import Stop
-from guardgraph.nodes.offline.rag import Question
+from guardgraph.nodes.offline.rag import NO_STATEMENT, Question
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.research import ResearchPolicy
 from guardgraph.world.call import mark_as_instant
@@ -27,7 +27,6 @@ CLOSING: Final = "Timeline values are estimates and may change."
 LONGEST: Final = 240  # characters of a sentence that becomes a note: three of them fit into an answer by default
 LONGEST_ALONE: Final = 600  # the same where no shorter sentence shares a term: one of them fits
 _SIGNS: Final = ".,;:!?()[]\"'„“”«»？。、！"  # what stands around words, and is no part of a query
-_NO_STATEMENT: Final = ("?", "？", "؟", ":", "：", "…", ",", "\ufffd")  # ends a line that asks, leads on or was cut off
 _CELLS = re.compile(r"(?:^|\s)\|(?=\s|$)")
 _ITEM = re.compile(r"^(?:(?:[-*+•>]|#+)\s+)+")
 
@@ -44,7 +43,7 @@ def write_offline_brief(view: JsonObject) -> JsonObject:
     """Propose a brief of the first notes' claims, as many as fit; words of its own only around English ones."""
     notes, most = view["notes"], view["max_answer_chars"]
     if titles := view.get("sections"):
-        named = {_read_note_title(note): note for note in reversed(notes)}
+        named = {normalise_spaces(note["title"]): note for note in reversed(notes)}
         taken = [named.get(title, notes[at % len(notes)]) for at, title in enumerate(titles)]
         sections = [{"title": title, "text": _mark_claim(note)} for title, note in zip(titles, taken, strict=True)]
         return {"sections": sections, "citations": list(dict.fromkeys(note["id"] for note in taken))}
@@ -65,15 +64,11 @@ def _mark_claim(note: JsonObject) -> str:
     return mark_each_sentence(note["claim"].strip(), note["id"])
 
 
-def _read_note_title(note: JsonObject) -> str:
-    return " ".join(note["title"].split())
-
-
 @mark_as_instant
 def outline_offline_report(view: JsonObject) -> JsonObject:
     """Propose the titles of the pages of the notes as sections, as far as their guard lets them pass."""
     shown: list[Any] = [{**note, "quote": "", "url": ""} for note in view["notes"]]
-    titles = {title.casefold(): title for note in reversed(shown) if (title := _read_note_title(note))}
+    titles = {title.casefold(): title for note in reversed(shown) if (title := normalise_spaces(note["title"]))}
     supported = list[str]()
     for title in reversed(titles.values()):
         with suppress(Stop):
@@ -118,6 +113,6 @@ def _read_statements(body: str) -> Iterator[str]:
     for sentence in split_sentences(unwrap_text_lines(body)):
         for cell in _CELLS.split(sentence):
             said = _ITEM.sub("", " ".join(cell.split()))
-            is_whole = not said.endswith(_NO_STATEMENT) and "\ufffd" not in said
+            is_whole = not said.endswith(NO_STATEMENT) and "\ufffd" not in said
             if is_whole and MIN_QUOTE_CHARS <= len(said) <= LONGEST_ALONE:
                 yield said

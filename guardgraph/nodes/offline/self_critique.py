@@ -140,8 +140,9 @@ class _Update:
 
     def write_section(self, name: str, room: int = _SECTION) -> str:
         """Return one section, with as many items as fit; blank where the context has none, or none may be said."""
-        if name == "current_status" and self.status:
-            return self.choose(*(line.format(self.status) for line in _WORDS["status_lines"]))
+        if name == "current_status":
+            ways = (line.format(self.status) for line in _WORDS["status_lines"] if self.status)
+            return self.choose(*ways) or _LINES["no_status"]
         items = _list_shorts(self.fields, _WORDS["sections"].get(name, [name]))
         if name == "customer_impact":
             items += filter(None, (_describe_share(field, value) for field, value in self.fields.items()))
@@ -158,8 +159,7 @@ class _Update:
 
     def write_opening(self) -> str:
         """Say for whom the update is, what it is about and as of when."""
-        found = {name: _list_shorts(self.fields, _WORDS[name]) for name in _WORDS["opening"]}
-        found |= {name: found[name][:1] for name in ("name", "number")}
+        found = {name: _list_shorts(self.fields, _WORDS[name])[:most] for name, most in _WORDS["most"].items()}
         said = {name: _WORDS["opening"][name].format(_join_items(items)) for name, items in found.items() if items}
         whom, level, when, number = (said.get(name, "") for name in ("region", "severity", "report_date", "number"))
         titled = [f"{number + ',' if number else ' the incident'}{said['name']}"] if "name" in said else []
@@ -185,7 +185,7 @@ class _Update:
 def write_offline_draft(view: JsonObject) -> JsonObject:
     """Write an update from the incident context: status, what happened, impact, next actions, estimate."""
     update = _Update(view["incident_context"])
-    opening, status = update.write_opening(), update.write_section("current_status") or _LINES["no_status"]
+    opening, status = update.write_opening(), update.write_section("current_status")
     impact = [*dict.fromkeys(filter(None, map(update.write_section, ("customer_impact", "affected"))))]
     ahead = [*map(update.write_section, ("next_actions", "eta"))]
     after = [*impact, _LINES["apology"] if impact else "", *ahead]
@@ -247,7 +247,6 @@ def _review_draft(text: str, update: _Update) -> Iterator[tuple[str, str, str]]:
         if _has_update_section(rest, name, update):
             continue
         line = update.write_section(name, critique.PHRASE_CHARS[1])
-        line = line or (_LINES["no_status"] if name == "current_status" else "")
         was_lost = _has_update_section(text, name, update)
         if name in update.required or (was_lost and line):
             what = "Without its claims the draft lacks" if was_lost else "The draft lacks"

@@ -23,18 +23,17 @@ _ANSWERED: Final = 3  # lines of what was read that an answer repeats at most
 def plan_offline_step(view: JsonObject) -> JsonObject:
     """Propose to read what the task names, then to pay what the task or a file orders, then to answer."""
     made = [(call["tool"], call["args"]) for call in view["results"]]
+    texts = [call["result"] for call in view["results"] if isinstance(call["result"], str)]
     if "refused" not in view and "last" not in view:
         read = [{"tool": "read_file", "args": {"name": name}} for name in dict.fromkeys(_FILE.findall(view["task"]))]
-        orders = [order for text in (view["task"], *_list_result_texts(view)) for order in _ORDER.findall(text)]
+        orders = [order for text in (view["task"], *texts) for order in _ORDER.findall(text)]
         paid = [(to, float(amount.rstrip(".,").replace(",", ""))) for amount, to in orders]
         transfers = [{"tool": "send_money", "args": {"to": to, "amount": amount}} for to, amount in paid]
         for wanted in (read, transfers):
             if calls := [call for call in wanted if (call["tool"], call["args"]) not in made]:
                 return {"calls": calls}
-    # The lines of what was read that share most with the task, leaving out those that order something.
-    told = (line for text in _list_result_texts(view) for line in unwrap_text_lines(text).splitlines())
-    lines = [said for line in told for said in split_sentences(line) if not _ORDER.search(said)]
-    # A line with a number says more than one without.
+    # The lines that share most with the task, a number counting half a term; those that order something are left out.
+    lines = [said for text in texts for said in split_sentences(unwrap_text_lines(text)) if not _ORDER.search(said)]
     asked = Question(_FILE.sub(" ", view["task"]), lines)
     rates = [len(asked.find_terms(line)) + bool(scan_values(line)) / 2 for line in lines]
     best = sorted(sorted(range(len(lines)), key=lambda at: -rates[at])[:_ANSWERED])
@@ -46,7 +45,3 @@ def plan_offline_step(view: JsonObject) -> JsonObject:
 
 
 plan_offline_step.asked_again = True  # type: ignore[attr-defined]
-
-
-def _list_result_texts(view: JsonObject) -> list[str]:
-    return [call["result"] for call in view["results"] if isinstance(call["result"], str)]
