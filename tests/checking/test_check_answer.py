@@ -65,9 +65,8 @@ def test_the_settings_of_a_policy_hold() -> None:
 
 
 def test_links_and_empty_texts_are_refused() -> None:
-    assert (
-        check_answer("See https://evil.acme-pay.com/pay.", [HANDBOOK]).stop_reason == "invalid_answer:unsupported_link"
-    )
+    link = check_answer("See https://evil.acme-pay.com/pay.", [HANDBOOK])
+    assert link.stop_reason == "invalid_answer:unsupported_link"
     empty = check_answer("N/A", [HANDBOOK])
     assert empty.stop_reason == "invalid_answer:empty"
     assert {empty.verdict, *(each.verdict for each in empty.sentences)} == {"unchecked"}  # and not supported at once

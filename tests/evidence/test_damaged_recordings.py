@@ -20,26 +20,15 @@ from guardgraph import InputError, NotRecorded, replay
 DEAD = (dead("the proposer"), dead("the tool"))
 
 
-@each_row(
-    ("given", "message"),
-    [
-        ([], "recording: format 1 of guardgraph 0.16 or later is required; given: none"),
-        ({"format": 2}, "recording: format 1 of guardgraph 0.16 or later is required; given: format 2"),
-        ({"format": 1}, "recording.guardgraph: Field required; given: {'format': 1}"),
-    ],
-)
-def test_what_is_no_recording_is_refused(given, message):
-    with pytest.raises(InputError) as raised:
-        replay(triage(), given)
-    assert str(raised.value).splitlines()[0] == message
-
-
 NO_REASON = '["failure", {}, {}]'
 
 
 @each_row(
     ("message", "damage"),
     [
+        (r"^recording: format 1 of guardgraph .* is required; given: format 2", lambda r: r.update(format=2)),
+        (r"^recording: format 1 of guardgraph .* is required; given: ", lambda r: r.clear()),
+        (r"^recording\.guardgraph: Field required; given: ", lambda r: r.pop("guardgraph")),
         (r"^recording\.calls\.0\.outcome: ", lambda r: r["calls"][0].update(outcome="{")),
         (r"calls\.1\.outcome: a failure has a reason and details$", lambda r: r["calls"][1].update(outcome=NO_REASON)),
         (r"^recording\.visits\.0\.opening: ", lambda r: r["visits"][0].pop("opening")),

@@ -69,33 +69,30 @@ def test_a_recorder_of_an_async_run_never_blocks_the_event_loop(timeout):
 
 def test_a_run_that_is_cancelled_while_it_is_recorded_is_given_again():
     """Nobody waits for a recorder then; what it raises later is nobody's, and the run ends when it is resumed."""
+    recorder, asked, released = Kept(), threading.Event(), threading.Event()
 
-    class Hanging(Kept):
-        def __init__(self):
-            super().__init__()
-            self.asked, self.released = threading.Event(), threading.Event()
+    def record(run):
+        Kept.record(recorder, run)
+        asked.set()
+        released.wait(20)
+        raise OSError("too late")
 
-        def record(self, run):
-            super().record(run)
-            self.asked.set()
-            self.released.wait(20)
-            raise OSError("too late")
+    recorder.record = record
 
-    async def cancelled(graph, recorder):
+    async def cancelled(graph):
         unheard = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: unheard.append(context))
         task = asyncio.create_task(graph.ainvoke(TICKET, THREAD))
-        await asyncio.to_thread(recorder.asked.wait, 20)
+        await asyncio.to_thread(asked.wait, 20)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        recorder.released.set()
+        released.set()
         result = await graph.ainvoke(None, THREAD)
         gc.collect()
         return result, unheard
 
-    recorder = Hanging()
-    result, unheard = asyncio.run(cancelled(triage(recorder=recorder, checkpointer=InMemorySaver()), recorder))
+    result, unheard = asyncio.run(cancelled(triage(recorder=recorder, checkpointer=InMemorySaver())))
     assert (result["status"], result["audit"]["error"]["message"]) == ("ok", "too late")
     assert [recording["run_id"] for recording in recorder.recordings] == [result["run_id"]] * 2
     assert unheard == []

@@ -163,9 +163,8 @@ def test_a_rule_on_a_table_of_postgres_is_refused(postgres, database):
     store.record(recording(1))
     with psycopg.connect(database.replace("+psycopg", "")) as connection:
         connection.execute("CREATE TABLE copies (LIKE guardgraph_contents)")
-        connection.execute(
-            "CREATE RULE keeps_a_copy AS ON INSERT TO guardgraph_contents DO ALSO INSERT INTO copies VALUES (NEW.*)"
-        )
+        rule = "CREATE RULE keeps_a_copy AS ON INSERT TO guardgraph_contents DO ALSO INSERT INTO copies VALUES (NEW.*)"
+        connection.execute(rule)
     with pytest.raises(ConfigurationError, match="inheritance and row security is required; it has keeps_a_copy"):
         sql_store(database).record(recording(2))
     beside = sql_store(new_database(postgres))  # the tables of somebody else in the same database
