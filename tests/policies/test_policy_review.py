@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -87,6 +88,37 @@ def test_what_is_newly_allowed_has_an_example_and_the_way_back_has_none(old, was
     assert (found.verdict, {each.kind for each in found.widenings}) == ("wider", {kind})
     is_twofold = becomes.startswith(("authority", "approve: never", "to: {allowed", "[policy"))
     assert is_twofold or judge(new, old).verdict in ("at_most", "unknown")
+
+
+def list_looser(held, name):
+    """Return settings in which this one alone is looser."""
+    value = getattr(held, name)
+    ways = {"on_doubt": ["mark", "ignore"], "on_unsupported": ["mark"], "corroborate": ["none"]}.get(name, [])
+    if isinstance(value, bool):
+        ways = [not value]
+    elif isinstance(value, int | float):
+        ways = [value + 0.1, value - 0.1] if isinstance(value, float) else [value + 1, value - 1]
+    elif isinstance(value, tuple):
+        ways = [(*value, "another"), (*value, "another.example.com"), value[1:]]
+    copies = [held.model_copy(update={name: way}) for way in ways]
+    alike = [each for each in copies if held.is_open(name) == each.is_open(name)]
+    return [each for each in alike if held.compared(each)[name] == "looser"]
+
+
+@pytest.mark.parametrize("text", [TOOLS, RESEARCH, RAG, CRITIQUE])
+def test_whatever_setting_is_loosened_is_named(text, tmp_path):
+    """Each of a policy and a budget; a tool on one of both lists alone lets nothing through."""
+    (tmp_path / "old.yaml").write_text(text)
+    old, loosened = load_policy(tmp_path / "old.yaml"), []
+    for section in ("policy", "budget"):
+        held = getattr(old, section)
+        for name in {*type(held).model_fields} - {"tools_policy", "tools_execution"}:
+            loosened += [(f"{section}.{name}", replace(old, **{section: each})) for each in list_looser(held, name)]
+    assert len(loosened) > 10
+    for field, new in loosened:
+        found = judge_subsumption(old, new, compare_policy_files(old, new))
+        assert found.verdict == "wider", field
+        assert any(each.field.startswith(field) for each in (*found.widenings, *found.undecided)), field
 
 
 @pytest.mark.parametrize(("trusted", "verdict"), [("[account.id]", "unknown"), ("[]", "at_most")])
