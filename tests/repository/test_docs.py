@@ -86,29 +86,31 @@ def files(tmp_path_factory):
     """The files of `reader`, made once."""
     folder = tmp_path_factory.mktemp("files")
     with closing(guardgraph.sql_store(f"sqlite:///{folder}/kept.db")) as store:
-        result = guardgraph.create_rag_agent(recorder=store).invoke(
-            {"question": "What is the P1 first response target?"}
-        )
+        asked = {"question": "What is the P1 first response target?"}
+        result = guardgraph.create_rag_agent(recorder=store).invoke(asked)
         document = format_document_text(guardgraph.export_run(store, result["run_id"]))
     result.pop("audit")
-    (folder / "my_agents.py").write_text(STRICT, encoding="utf-8")
-    (folder / "run.json").write_text(json.dumps(result), encoding="utf-8")
-    (folder / "policies").mkdir()
-    (folder / "policies" / "refunds.md").write_text("# Refunds\n\nRefunds take 10 days.\n", encoding="utf-8")
-    (folder / "answer.md").write_text("Refunds take 10 days.\n", encoding="utf-8")
     row = {"answer": "Refunds take 10 days.", "sources": ["Refunds take 10 days."]}
-    (folder / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    (folder / "document.json").write_text(document, encoding="utf-8")
-    with guardgraph.KnowledgeBase(folder / "kb.sqlite") as base:
-        base.add(demo_documents(), tenant="acme", readers=["tenant"])
     blocks = [
         fence.code for fence in _python(OWN_PATTERN) if fence.code.startswith(('"""Ticket triage', "# triage.py"))
     ]
-    (folder / "triage.py").write_text("\n".join(blocks), encoding="utf-8")
+    (folder / "policies").mkdir()
+    for name, text in {
+        "my_agents.py": STRICT,
+        "run.json": json.dumps(result),
+        "policies/refunds.md": "# Refunds\n\nRefunds take 10 days.\n",
+        "answer.md": "Refunds take 10 days.\n",
+        "rows.jsonl": f"{json.dumps(row)}\n",
+        "document.json": document,
+        "triage.py": "\n".join(blocks),
+        "office.py": _python(ROOT / "docs" / "attack.md")[0].code,
+    }.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    with guardgraph.KnowledgeBase(folder / "kb.sqlite") as base:
+        base.add(demo_documents(), tenant="acme", readers=["tenant"])
     exports = ROOT / "tests" / "data" / "exports"
     copy2(exports / "langgraph_message_dicts.json", folder / "threads.json")
     copy2(exports / "otlp_openinference_agents.jsonl", folder / "traces.jsonl")
-    (folder / "office.py").write_text(_python(ROOT / "docs" / "attack.md")[0].code, encoding="utf-8")
     return folder
 
 
@@ -158,13 +160,10 @@ def test_every_command_line_ends_with_the_exit_code_that_the_page_says(line, rea
 
 
 def test_every_test_that_a_page_names_exists():
-    named = {
-        name for page in PAGES for name in re.findall(r"(tests/[\w/]+\.py)::(\w+)", page.read_text(encoding="utf-8"))
-    }
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = sorted({*re.findall(r"(tests/[\w/]+\.py)::(\w+)", text)})
     assert len(named) > 30
-    assert [
-        name for name in sorted(named) if f"def {name[1]}(" not in (ROOT / name[0]).read_text(encoding="utf-8")
-    ] == []
+    assert [name for file, name in named if f"def {name}(" not in (ROOT / file).read_text(encoding="utf-8")] == []
 
 
 def test_every_other_line_of_a_shell_block_is_a_target_of_the_makefile_or_an_installation():
@@ -210,13 +209,10 @@ def test_parts_made_from_the_code_are_up_to_date():
     assert old == [], "run: .venv/bin/python tests/support/docs_parts.py"
 
 
-def test_every_picture_stands_in_a_page():
+def test_every_picture_and_part_that_can_be_made_stands_in_a_page():
     shown = {(page.parent / source).resolve() for page in PAGES for source in find_named(page, "image", "src")}
     assert shown == {ROOT / name for name in PICTURES}
     assert {*(ROOT / "docs" / "pictures").iterdir()} == {ROOT / name for name in PICTURES}
-
-
-def test_every_part_that_can_be_made_stands_in_one_page():
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert sorted(part["name"] for part in MADE_PART.finditer(text)) == sorted(MADE)
 
@@ -255,15 +251,13 @@ def test_a_copy_of_a_graph_file_works(pattern):
 
 
 def test_pages_are_plain():
-    """No page has a dash chain, trailing blanks, tabs, or a path of the machine that it was written on."""
+    """No page has a dash chain, trailing blanks, tabs, or a path of the machine that it was written on; every column of
+    a table has a heading.
+    """
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert not re.search(r"—|\t|[ ]$|/home/|/root/|/tmp/", text, re.MULTILINE), page.name
-
-
-def test_every_column_of_a_table_has_a_heading():
-    for page in PAGES:
-        tokens = MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8"))
+        tokens = MarkdownIt().enable("table").parse(text)
         headings = [inside for token, inside in pairwise(tokens) if token.type == "th_open"]
         assert [token.map for token in headings if not token.content] == [], page.name
 

@@ -17,9 +17,8 @@ def outputs(notebook):
 
 
 def shown(notebook):
-    return "".join(
-        output.get("data", {}).get("text/html", "") for given in outputs(notebook).values() for output in given
-    )
+    every = [output for given in outputs(notebook).values() for output in given]
+    return "".join(output.get("data", {}).get("text/html", "") for output in every)
 
 
 @EVERY_NOTEBOOK
@@ -30,7 +29,9 @@ def test_saved_outputs_are_fresh(path):
 
 @EVERY_NOTEBOOK
 def test_saved_notebook_is_complete(path):
-    """A saved notebook was run from its first cell to its last, and holds texts and pictures."""
+    """A saved notebook was run from its first cell to its last, holds texts and pictures, is small, and names no
+    machine; README names it.
+    """
     notebook = read(path)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
@@ -38,13 +39,11 @@ def test_saved_notebook_is_complete(path):
     assert '<img alt="' in shown(notebook)
     assert notebook.metadata == METADATA
     assert not any(cell.metadata for cell in notebook.cells)
-
-
-@EVERY_NOTEBOOK
-def test_saved_notebook_names_no_machine(path):
     text = path.read_text(encoding="utf-8")
     assert [text[max(0, found.start() - 40) : found.end() + 40] for found in MACHINE_PATH.finditer(text)] == []
     assert [name for name in {str(ROOT), str(Path.home()), sys.prefix} if len(name) > 1 and name + "/" in text] == []
+    assert path.stat().st_size < 300_000
+    assert f"](notebooks/{path.name})" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["rag", "research", "self_critique", "tools", "own_pattern"])
@@ -55,9 +54,3 @@ def test_patterns_are_shown_at_work(name):
     assert "success" in endings
     assert len(endings) >= 4
     assert "gpt-4.1-mini" in shown(notebook)
-
-
-@EVERY_NOTEBOOK
-def test_notebooks_are_found_and_small(path):
-    assert f"](notebooks/{path.name})" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert path.stat().st_size < 300_000

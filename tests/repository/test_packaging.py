@@ -10,9 +10,9 @@ from docs_parts import ROOT
 from packaging.requirements import Requirement
 
 LINTED = {
-    "vendor.github-workflows": ".github/workflows/*.yml",
-    "vendor.github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
-    "vendor.github-issue-config": ".github/ISSUE_TEMPLATE/config.yml",
+    "github-workflows": ".github/workflows/*.yml",
+    "github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
+    "github-issue-config": ".github/ISSUE_TEMPLATE/config.yml",
 }
 """Which schema what was written for the public repository has to fit."""
 
@@ -39,6 +39,6 @@ def test_what_the_public_repository_runs_and_asks_is_well_formed(schema, files):
     pytest.importorskip("check_jsonschema", reason="the lowest versions are tried without")
     found = sorted(map(str, ROOT.glob(files)))
     assert found
-    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *found]
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *found]
     done = subprocess.run(check, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

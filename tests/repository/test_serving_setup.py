@@ -10,15 +10,12 @@ from served_clients import CREATE, INPUT
 from guardgraph import ConfigurationError, sql_store
 from guardgraph import serving as factories
 
+WRONG = {"checkpointer=InMemorySaver()": "includes a custom checkpointer"}
+WRONG["knowledge_base='nowhere'"] = "knowledge base folder 'nowhere' cannot be read"
+
 
 @pytest.mark.process
-@pytest.mark.parametrize(
-    ("argument", "why"),
-    [
-        ("checkpointer=InMemorySaver()", "includes a custom checkpointer"),
-        ("knowledge_base='nowhere'", "knowledge base folder 'nowhere' cannot be read"),
-    ],
-)
+@pytest.mark.parametrize(("argument", "why"), WRONG.items())
 def test_a_graph_that_cannot_be_served_keeps_the_server_from_starting(argument, why, tmp_path):
     """A checkpointer of one's own, or a setting that is wrong, is told when the server starts, not to its clients."""
     needs_server()
