@@ -8,9 +8,10 @@ from cli_runs import empty_folder, refused, run
 from jsonschema import Draft202012Validator
 from policy_files import PLAIN
 
-from guardgraph import ConfigurationError, RagBudget, create_research_agent, load_policy, serving
-from guardgraph.graphs.loading import load_named_graph
+from guardgraph import ConfigurationError, RagBudget, create_research_agent, create_tool_agent, load_policy, serving
 from guardgraph.graphs.patterns import COMMANDS
+from guardgraph.state.tools import ArgumentRule, ToolPolicy, ToolRule
+from guardgraph.world.call import NamedTool
 
 here = pytest.fixture(autouse=True)(empty_folder)
 
@@ -90,11 +91,6 @@ def test_wrong_usage_is_one_line(arguments, message, here):
     assert message in refused(run(*arguments))
 
 
-PINNED = """
-from guardgraph import ToolPolicy, create_tool_agent
-from guardgraph.state.tools import ArgumentRule, ToolRule
-from guardgraph.world.call import NamedTool
-
 SCHEMA = {"type": "object", "properties": {"to": {"type": "string"}, "amount": {"type": "number"}}}
 LIMITS = {"to": ArgumentRule(hosts=("münchen.example",)), "amount": ArgumentRule(max=50)}
 RULES = {
@@ -102,26 +98,24 @@ RULES = {
     "pay": ToolRule(approve="never", max_calls=2, forced={"amount": 1.5}, arguments=LIMITS),
 }
 
-def make():
-    tools = {name: NamedTool(print, "Do: # it \\x1b[2J\\n now", SCHEMA) for name in (*RULES, "bare")}
+
+def make_pinned():
+    tools = {name: NamedTool(print, "Do: # it \x1b[2J\n now", SCHEMA) for name in (*RULES, "bare")}
     policy = ToolPolicy(rules=RULES, denied_tools=("bare",), check_names=False)
     return create_tool_agent(tools=tools, planner=lambda view: {"answer": ""}, policy=policy)
-"""
 
 
 @pytest.mark.parametrize("form", ["yaml", "json"])
-def test_what_pin_prints_is_a_policy_file_of_the_same_rules(form, here, monkeypatch):
+def test_what_pin_prints_is_a_policy_file_of_the_same_rules(form, here):
     """Pinned and checked, the rules are those of the graph: a tool that reads stays one that reads."""
-    monkeypatch.syspath_prepend(str(here))
-    (here / f"pinned_{form}.py").write_text(PINNED, encoding="utf-8")
-    target = f"pinned_{form}:make"
+    target = "test_policy_cli:make_pinned"
     made = run("policy", "pin", target, *(["--json"] if form == "json" else []))
     assert made.exit_code == 0
     assert "\x1b" not in made.stdout
     file = _file(here, f"pin_{form}.yaml", made.stdout)
     checked = json.loads(run("policy", "check", file, "--graph", target, "--json").stdout)
     rules = checked["policy"]["settings"].pop("rules")
-    graph = load_named_graph(target, "test").frame.policy
+    graph = make_pinned().frame.policy
     assert set(rules) == {"read: 'it'", "pay", "bare"}
     for name, rule in rules.items():
         assert len(rule.pop("pin")) == 64
