@@ -107,10 +107,7 @@ def test_where_no_other_proposal_comes_the_stop_is_the_refusal(second, why):
 @pytest.mark.parametrize("budget", [{}, {"max_seconds": 0.0}, {"max_visits": 1}, {"max_attempts": 1}])
 @pytest.mark.parametrize("second", ["generate", "answer_guard"])
 def test_what_access_denies_to_a_repeated_ask_is_the_stop(second, budget):
-    """Whoever goes on with another caller's run is told nothing of what was refused before, nor of what it was on.
-
-    A budget that lets nobody come to the access rule changes nothing, nor does a second ask that had failed by then.
-    """
+    """Whoever goes on with another's run is told nothing of what was refused, whatever the budget, or a failed ask."""
     secret = "zanzibar-9173"
     found = [{**CANDIDATE, "text": f"P1 is {secret} within 15 minutes.", "tenant": "acme", "readers": ["user:ada"]}]
     model = ScriptedChatModel(PLAN, {"answer": f"{secret} within 20 minutes.", "citations": ["a"]}, AssertionError())

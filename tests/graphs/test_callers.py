@@ -49,10 +49,7 @@ UNREAD = [
 
 @pytest.mark.parametrize("make", [dict, Attributes, lambda fields: Proxy(Attributes(fields))])
 def test_a_user_of_the_server_is_a_caller(make):
-    """Identity, tenant and groups are read whether they are attributes or keys.
-
-    A tenant that is no text is none, and groups that are no list of texts are none, not some of them.
-    """
+    """By attributes or keys; a tenant that is no text is none, and so are groups that are no list of texts."""
     assert build_server_caller(make(FIELDS)) == ADA
     for fields in ({}, *UNREAD):
         assert build_server_caller(make({"identity": "ada", **fields})) == Caller(user="ada"), fields

@@ -279,10 +279,7 @@ def test_wrong_arguments_are_named(given, said):
 
 
 def test_reading_first_licenses_no_write():
-    """An attacker who knows the rules has the model read first: no write is counted that its chain does not license.
-
-    The task's own thing is written to all the same.
-    """
+    """An attacker who knows the rules has the model read first: no write is made that its chain does not license."""
     desk, endings, written = laundering.Desk(), set(), 0
     for seed in range(100):
         endings.add(desk.run(seed)["stop_reason"].partition(":")[0])

@@ -1,8 +1,4 @@
-"""Graphs for tests of the server.
-
-`agent` has a planner that blocks its thread until a file is there, a minute at most; in `reviewed` a person
-approves who is signed in, and is not who began the run.
-"""
+"""Graphs for a server: one whose planner waits for a file, one in which somebody else than who began it approves."""
 
 import os
 import time
