@@ -6,7 +6,8 @@ import pytest
 from langchain_core.documents import BaseDocumentCompressor
 from langgraph.checkpoint.memory import InMemorySaver
 from rag_agents import ANSWER, CANDIDATE, POLICY, QUESTION, agent_with
-from runs import BOTH, check_result, run
+from runs import BOTH, THREAD, check_result, run
+from tables import each_row
 
 from guardgraph import verify
 from guardgraph.state.rag import RAG_REASONS
@@ -30,13 +31,13 @@ class Compressor(BaseDocumentCompressor):
         return [item.model_copy(update={"page_content": self.changed or item.page_content}) for item in documents[::-1]]
 
 
-def backwards(request):
-    return request["candidates"][::-1]
+def answering():
+    return scripted_tool({**ANSWER, "answer": "It is 15 minutes.", "citations": ["day"]}, loop=True)
 
 
 def shown(reranker, found=FOUND, **settings):
     """Run an agent with a reranker; its result and the ids that its answerer saw."""
-    answerer = scripted_tool({**ANSWER, "answer": "It is 15 minutes.", "citations": ["day"]}, loop=True)
+    answerer = answering()
     graph = agent_with(*found, answerer=answerer, reranker=reranker, **settings)
     assert verify(graph) == []
     result = check_result(RAG_REASONS, graph.invoke(QUESTION))
@@ -45,7 +46,7 @@ def shown(reranker, found=FOUND, **settings):
 
 def test_another_order():
     """The context has the reranker's order; scores stay the retriever's; the run says both orders."""
-    result, ids = shown(backwards)
+    result, ids = shown(lambda request: request["candidates"][::-1])
     assert ids == ["week", "day", "night"]
     assert result["citation_details"][0]["score"] == 0.8
     retrieval = result["history"][0]["retrieval"]
@@ -64,15 +65,15 @@ def test_it_sees_the_query_and_the_candidates_and_nothing_else():
     assert [item.keys() for item in call["candidates"]] == [keys] * 4
 
 
+STOP = "tool_invalid_output:rerank"
 NOT_GIVEN = [*FOUND, {**FOUND[0], "doc_id": "other"}]
 CHANGED = [{**FOUND[0], "text": f"{FOUND[0]['text']} "}]
 
 
-@pytest.mark.parametrize("returned", [None, {}, ["night"], [{"doc_id": "night"}], NOT_GIVEN, CHANGED])
+@each_row("returned", [None, {}, ["night"], [{"doc_id": "night"}], NOT_GIVEN, CHANGED])
 def test_it_may_neither_add_nor_change(returned):
     result, ids = shown(lambda request: returned)
-    assert (result["stop_reason"], ids) == ("tool_invalid_output:rerank", [])
-    assert result["details"].keys() == {"allowed", "given"}
+    assert (result["stop_reason"], ids, [*result["details"]]) == (STOP, [], ["allowed", "given"])
 
 
 @pytest.mark.parametrize("mode", BOTH)
@@ -80,8 +81,7 @@ def test_a_compressor_of_langchains(mode):
     """A document compressor is asked with documents, sync and async; one that changes a text stops the run."""
     compressor = Compressor(seen=[])
     found = [{**item, "title": item["doc_id"].title()} for item in FOUND]
-    answerer = scripted_tool({**ANSWER, "answer": "It is 15 minutes.", "citations": ["day"]}, loop=True)
-    result = run(agent_with(*found, answerer=answerer, reranker=compressor), QUESTION, mode=mode)
+    result = run(agent_with(*found, answerer=answering(), reranker=compressor), QUESTION, mode=mode)
     assert result["trace"][0]["reranked"] == ["week", "day", "night"]
     assert compressor.seen == [("enterprise SLA P1 first response", ["Night", "Day", "Week"])]
     changing = agent_with(*found, reranker=Compressor(changed="P1 within 5 minutes."))
@@ -92,7 +92,6 @@ def test_a_source_that_was_switched_off_reaches_no_reranker():
     """Between retrieval and reranking a source was switched off: the run stops before anybody sees its texts."""
     reranker = scripted_tool([])
     graph = agent_with(*FOUND, reranker=reranker, policy=POLICY, checkpointer=InMemorySaver())
-    thread = {"configurable": {"thread_id": "1"}}
-    graph.invoke(QUESTION, thread, interrupt_before=["rerank"])
-    result = graph.invoke(None, thread, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
+    graph.invoke(QUESTION, THREAD, interrupt_before=["rerank"])
+    result = graph.invoke(None, THREAD, context={"policy": {"allowed_sources_execution": ["billing_policy"]}})
     assert (result["stop_reason"], reranker.calls) == ("source_denied:support_policy", [])

@@ -48,14 +48,11 @@ def _defined_in(home):
     """Return the names that a module defines itself, or lists as those that it passes on."""
     module = import_module(home)
     tree = ast.parse(Path(module.__file__).read_text("utf-8"))
-    targets = [
-        target
-        for node in tree.body
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-    ]
     defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
-    return {*defined, *(item.id for item in targets if isinstance(item, ast.Name)), *getattr(module, "__all__", ())}
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    for target in (each for node in assigned for each in getattr(node, "targets", [getattr(node, "target", None)])):
+        defined |= {target.id} if isinstance(target, ast.Name) else set()
+    return {*defined, *getattr(module, "__all__", ())}
 
 
 @EVERY_FRONT

@@ -5,19 +5,13 @@ from io import BytesIO
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-FONT = DictionaryObject(
-    {
-        NameObject("/Type"): NameObject("/Font"),
-        NameObject("/Subtype"): NameObject("/Type1"),
-        NameObject("/BaseFont"): NameObject("/Helvetica"),
-    }
-)
+_SAID = {"Type": "Font", "Subtype": "Type1", "BaseFont": "Helvetica"}
+FONT = DictionaryObject({NameObject(f"/{name}"): NameObject(f"/{value}") for name, value in _SAID.items()})
 
 
 def pdf_of(*pages: str, title: str = "", password: str = "") -> bytes:
-    return pdf_with(
-        *(f"BT /F1 12 Tf 20 700 Td ({page}) Tj ET".encode() for page in pages), title=title, password=password
-    )
+    shown = (f"BT /F1 12 Tf 20 700 Td ({page}) Tj ET".encode() for page in pages)
+    return pdf_with(*shown, title=title, password=password)
 
 
 def pdf_with(*contents: bytes, title: str = "", password: str = "", font: DictionaryObject = FONT) -> bytes:
