@@ -10,15 +10,7 @@ from stored_runs import opened, recording
 from tables import each_row
 from ticket_pattern import triage
 
-from guardgraph import (
-    ConfigurationError,
-    InputError,
-    RagBudget,
-    create_rag_agent,
-    create_research_agent,
-    sql_store,
-    what_if,
-)
+from guardgraph import ConfigurationError, InputError, RagBudget, create_rag_agent, sql_store, what_if
 from guardgraph.evidence.what_if import parse_fail_on
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.state.rag import RAG_REASONS
@@ -35,7 +27,7 @@ def _runs():
     create_rag_agent(recorder=kept).invoke(QUESTION)
     create_rag_agent(recorder=kept).invoke({"question": 7})
     create_rag_agent(recorder=kept, planner=lambda view: {"kind": "delete"}).invoke(QUESTION)
-    create_research_agent(recorder=kept).invoke(PATTERNS["research"].demo())
+    PATTERNS["research"].create_agent(recorder=kept).invoke(PATTERNS["research"].demo())
     return json.dumps(kept.runs)
 
 
