@@ -44,12 +44,7 @@ def _hostile_critique():
 
 
 def _repaired():
-    reviser = scripted_tool({"revised_answer": "Sorry."}, loop=True)
-    return guardgraph.create_self_critique_agent(reviser=reviser).invoke(GIVEN)
-
-
-def _stopped_research():
-    return research(writer=lambda view: {**ANSWER, "answer": "Payments fail at 9.9%."})
+    return guardgraph.create_self_critique_agent(reviser=lambda view: {"revised_answer": "Sorry."}).invoke(GIVEN)
 
 
 MADE = {
@@ -57,7 +52,7 @@ MADE = {
     "rag stopped": lambda: agent({"kind": "retrieve", "query": "SLA", "sources": ["wiki"]}).invoke(QUESTION),
     "rag refused": lambda: agent().invoke({"question": 3}),
     "research": research,
-    "research stopped": _stopped_research,
+    "research stopped": lambda: research(writer=lambda view: {**ANSWER, "answer": "Payments fail at 9.9%."}),
     "critique": lambda: guardgraph.create_self_critique_agent().invoke(GIVEN),
     "critique stopped": _repaired,
     "hostile rag": _hostile_rag,
