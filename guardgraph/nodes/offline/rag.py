@@ -12,11 +12,11 @@ from textwrap import shorten
 from typing import Any, Final, Literal
 
 from guardgraph.grounding.empty import is_empty_text
+from guardgraph.grounding.links import find_link_problem
 from guardgraph.grounding.marks import mark_each_sentence
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import DEFAULT_LANGUAGE, detect_language, get_terms_reader, list_word_keys, read_terms
 from guardgraph.guards.answers import judge_answer
-from guardgraph.guards.links import has_supported_links
 from guardgraph.guards.rag import answer as answer_guards
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.word_lists import load_word_lists
@@ -226,12 +226,14 @@ def _has_words(line: str) -> bool:
 
 def _keep_inert_lines(block: str) -> str:
     """Return what of a block may be shown: tags and pictures would load, run or lay out something."""
-    is_inert = partial(has_supported_links, cited=[block], policy=RagPolicy())
-    if is_inert(block):
+    find_problem = partial(find_link_problem, cited=[block])
+    if find_problem([block]) is None:
         return "" if _UNSEEN.fullmatch(block) else block
     if block.startswith(_FENCES):
         return ""
-    lines = (" ".join(filter(is_inert, split_sentences(line))) for line in block.split("\n"))
+    lines = (
+        " ".join(one for one in split_sentences(line) if find_problem([one]) is None) for line in block.split("\n")
+    )
     return "\n".join(filter(None, lines))
 
 
