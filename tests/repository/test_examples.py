@@ -1,8 +1,18 @@
 """The examples run: in any folder, without a key or a network."""
 
-import pytest
-from example_runs import EXAMPLES, SCRIPTS, printed, ran_here
+import io
+import os
+import runpy
+import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
 
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+SCRIPTS = {file.stem: file for file in sorted(EXAMPLES.glob("*.py"))}
 STEPS = [
     *("  request_guard decides", "  plan proposes", "  policy_guard decides", "  execution_guard decides"),
     *("  retrieve works", "  context_guard decides", "  generate proposes", "  answer_guard decides"),
@@ -43,6 +53,31 @@ OUTPUT = {
 """How the lines begin that an example prints."""
 AS_PROCESSES = ("many_inputs", "postgres_checkpoints", "sqlite_checkpoints")
 """Examples that start processes of their own: the test starts them as a reader does."""
+
+
+def printed(*arguments: str, folder: Path = ROOT) -> list[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
+    environ = {**kept, "PYTHONPATH": str(ROOT), "LANGGRAPH_STRICT_MSGPACK": "true"}
+    command = [sys.executable, "-W", "error", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def ran_here(name: str, *arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run an example in this process as Python runs it, without a key, and return what a process would leave."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        for key in [key for key in os.environ if key.startswith("OPENAI_")]:
+            patch.delenv(key)
+        patch.setattr(sys, "argv", [str(SCRIPTS[name]), *arguments])
+        patch.syspath_prepend(str(EXAMPLES))
+        try:
+            runpy.run_path(str(SCRIPTS[name]), run_name="__main__")
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 1
+            err.write(f"{ended.code}\n" if isinstance(ended.code, str) else "")
+    return subprocess.CompletedProcess([name, *arguments], code, out.getvalue(), err.getvalue())
 
 
 @pytest.mark.parametrize("name", OUTPUT)
