@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from functools import partial, reduce
+from functools import reduce
 from itertools import chain
 from textwrap import shorten
 from typing import Any, Final, Literal
@@ -226,15 +226,12 @@ def _has_words(line: str) -> bool:
 
 def _keep_inert_lines(block: str) -> str:
     """Return what of a block may be shown: tags and pictures would load, run or lay out something."""
-    find_problem = partial(find_link_problem, cited=[block])
-    if find_problem([block]) is None:
+    if find_link_problem([block], [block]) is None:
         return "" if _UNSEEN.fullmatch(block) else block
     if block.startswith(_FENCES):
         return ""
-    lines = (
-        " ".join(one for one in split_sentences(line) if find_problem([one]) is None) for line in block.split("\n")
-    )
-    return "\n".join(filter(None, lines))
+    said = (sentence for line in block.split("\n") for sentence in split_sentences(line))
+    return "\n".join(sentence for sentence in said if find_link_problem([sentence], [block]) is None)
 
 
 def _read_blocks(text: str) -> Iterator[str]:
