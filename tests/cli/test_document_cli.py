@@ -52,6 +52,10 @@ def test_a_run_is_exported_and_checked(stored, here):
     assert "every verdict was derived again; no findings" in shown
     told = run("audit", "check", "run.json", "--agent", RAG, "--json")
     assert json.loads(told.stdout)["ok"]
+    assert "head: chain.hash: " in ended("check", "run.json", "--agent", RAG, "--head", f"{head[:-4]}beef", code=3)
+    (here / "run.json").write_bytes(text(forged(document(), lambda run: run["result"].update(answer="5 minutes."))))
+    shown = ended("check", "run.json", "--agent", RAG, code=3)
+    assert 'verdict: result.answer: recorded "5 minutes.", derived "' in shown
 
 
 def test_a_signed_run_is_checked_with_the_public_key(stored, here):

@@ -81,10 +81,14 @@ def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
 
 @each_row("timeout", [0, float("nan"), "5", True])
 def test_a_timeout_is_a_number_of_seconds(timeout):
+    """One that cannot be read any more, when the graph has been made, loses no result."""
     recorder = Kept()
+    graph = triage(recorder=recorder)
     recorder.timeout = timeout
     with pytest.raises(ConfigurationError, match=r"^recorder\.timeout: seconds above 0, or None; given: "):
         triage(recorder=recorder)
+    recorder.timeout = "soon"
+    assert graph.invoke(TICKET)["audit"]["error"]["type"] == "TypeError"
 
 
 # How a run ends that had to be recorded

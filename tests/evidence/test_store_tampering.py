@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -168,16 +169,26 @@ def test_a_cut_is_found_by_a_head_that_was_kept(kept, tampered, last):
     assert tampered(head=(3, "f" * 64)) == [("changed", 3)]  # another chain
 
 
+CONTENT = "INSERT INTO guardgraph_contents SELECT ?, pattern, salt, content FROM guardgraph_contents WHERE seq = 1"
+
+
+def test_what_came_back_after_its_erasure_is_erased_once_more(kept, tmp_path):
+    """Such as from a copy; afterwards the chain verifies, and both erasures are told."""
+    with opened(shutil.copy(kept[0], tmp_path / "runs.db")) as connection:
+        connection.execute(CONTENT, [ERASED])
+    with closing(sql_store(f"sqlite:///{tmp_path}/runs.db")) as store:
+        assert store.erase(recording(ERASED)["run_id"], by="the tests").records == 1
+        verified = store.verify(kept[1])
+    assert (verified.ok, [(item.seq, item.records) for item in verified.erasures]) == (True, [(7, 1), (8, 1)])
+
+
 def test_contents_that_are_missing_and_those_that_nobody_recorded_are_named(tampered):
     """What is gone without an erasure, or erased and there again, or without an entry; callers of runs without one."""
     for seq in (1, RUNS):
         assert tampered(("DELETE FROM guardgraph_contents WHERE seq = ?", seq))[-1][1] == seq
         assert ("missing", seq) in tampered(*[(f"DELETE FROM {t} WHERE seq = ?", seq) for t in [*TABLES][1:]])
-    content = "INSERT INTO guardgraph_contents (seq, pattern, salt, content) SELECT ?, pattern, salt, content "
-    content += "FROM guardgraph_contents WHERE seq = 1"
-    assert ("unexplained", ERASED) in tampered((content, ERASED))
-    assert tampered((content, ENTRIES)) == [("unexplained", ENTRIES)]
-    assert tampered((content, ENTRIES + 1)) == [("unexplained", ENTRIES + 1)]
+    for seq in (ERASED, ENTRIES, ENTRIES + 1):
+        assert tampered((CONTENT, seq))[-1] == ("unexplained", seq)
     caller = 'INSERT INTO guardgraph_callers (seq, tenant, "user") VALUES (?, ?, ?)'
     assert tampered((caller, 1, "acme", "somebody")) == [("lookup", 1)]
     assert tampered(("DELETE FROM guardgraph_callers WHERE seq = 2",)) == [("lookup", 2)]

@@ -135,9 +135,12 @@ def test_a_request_key_is_a_short_text(given):
     assert kept.begun == []
 
 
-def test_a_run_that_a_client_breaks_off_is_open():
-    kept = Telling()
+def test_a_run_that_a_client_breaks_off_or_whose_checkpointer_fails_is_open():
+    kept, saver = Telling(), InMemorySaver()
     with closing(triage(recorder=kept, tool=kept.look_up).stream(TICKET)) as chunks:
         while "lookup" not in next(chunks):
             pass
-    assert (len(kept.open), kept.runs) == (1, [])
+    losing = triage(recorder=kept, checkpointer=saver, tool=lambda request: vars(saver).clear() or "Ada")
+    with pytest.raises(AttributeError, match="blobs"):
+        losing.invoke(TICKET, THREAD)
+    assert (len(kept.open), kept.runs) == (2, [])

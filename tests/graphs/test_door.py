@@ -15,7 +15,7 @@ from runs import BOTH, MODES, THREAD, check_result, masked, run
 from self_critique_cases import GIVEN
 from ticket_pattern import REASONS, TICKET, TIGHT, Policy, triage
 
-from guardgraph import ConfigurationError, InputError, RagContext
+from guardgraph import ConfigurationError, InputError, NotRecorded, RagContext, replay
 from guardgraph.grammar import Budget, Context
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM
@@ -249,7 +249,9 @@ def test_a_budget_bounds_what_a_run_is_given(mode):
     size = len(json.dumps(TICKET["ticket"]))
     assert run(triage(budget=Budget(max_input_bytes=size)), TICKET, mode)["stop_reason"] == "success"
     tight = {"budget": {"max_input_bytes": size - 1}}
-    for budget, context in ((Budget(max_input_bytes=size - 1), None), (Budget(), tight)):
-        result = run(triage(budget=budget), TICKET, mode, context=context)
+    for budget, context in ((Budget(), tight), (Budget(max_input_bytes=size - 1), None)):
+        result = run(triage(budget=budget, recorder=(kept := Kept())), TICKET, mode, context=context)
         assert result["stop_reason"] == "invalid_request:ticket"
     assert result["details"]["given"] == f"more than {size - 1} bytes (max_input_bytes)"
+    with pytest.raises(NotRecorded, match=f"ticket was refused and not kept, and max_input_bytes was {size - 1}"):
+        replay(triage(), kept.only)

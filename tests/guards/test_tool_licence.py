@@ -352,6 +352,8 @@ def test_an_approval_holds_for_exactly_its_call():
     with pytest.raises(Stop, match="not_approved:send_money"):
         guards.check_approval(licence, [hash_licence("send_money", {"to": "Bob"})])
     guards.check_approval(licence, [hash_licence("send_money", {"to": "Ada"})])
+    with pytest.raises(ValueError, match=r"^args: plain, finite JSON is required"):
+        hash_licence("send_money", {"amount": float("nan")})
 
 
 SHARED: dict[str, Any] = {

@@ -10,11 +10,11 @@ from langchain.agents.middleware import AgentState, SummarizationMiddleware, wra
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from test_recorded_run import ASKED, BILL, READ, RIGHT, RULES, THREAD, WRONG, read_bill
+from test_recorded_run import ASKED, BILL, READ, RIGHT, RULES, THREAD, WRONG, guards, judge, make, read_bill
 
 from guardgraph import ConfigurationError, InputError, ToolPolicy
 from guardgraph.middleware import GroundedAnswer, LicensedTools
-from guardgraph.testing import ScriptedChatModel
+from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
 
 class Documented(AgentState):  # type: ignore[type-arg]
@@ -149,12 +149,12 @@ def read_every_stream(agent: Any) -> str:
     return "\n".join(shown)
 
 
-def test_no_stream_shows_a_refused_word() -> None:
+def test_no_stream_shows_a_refused_word_and_each_is_recorded_the_same() -> None:
     """What a model writes reaches nobody before it is judged; what is let through is streamed as a message."""
-    agent, _ = make_agent(*[READ, WRONG, RIGHT] * 3)
-    shown = read_every_stream(agent)
+    shown = read_every_stream(make(kept := InMemoryRecorder(), *[READ, WRONG, RIGHT] * 3))
     assert RIGHT in shown
     assert WRONG not in shown
+    assert judge(kept, *guards()) == [("same", "ok:grounded_answer")] * 3
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -15,9 +15,9 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
-from test_recorded_run import ASKED, PAY, READ, RIGHT, RULES, WRONG, read_bill, send_money
+from test_recorded_run import ASKED, PAY, READ, RIGHT, RULES, THIEF, WRONG, read_bill, send_money
 
-from guardgraph import ConfigurationError, ToolBudget, ToolPolicy, replay, report, sql_store, what_if
+from guardgraph import ConfigurationError, Redaction, ToolBudget, ToolPolicy, replay, report, sql_store, what_if
 from guardgraph.middleware import GroundedAnswer, LicensedTools, RecordedRun, import_runs, recorded_agent
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 
@@ -174,6 +174,14 @@ def test_a_file_of_somebody_elses_builds_no_objects_but_messages(tmp_path: Path)
         patched.setattr(Note, "__init__", lambda self, **given: made.append("made"))
         [run] = import_runs(tmp_path / "own.db", InMemoryRecorder(), form="langgraph").recordings
     assert (run["result"]["answer"], made) == ("Refunds take 5 days.", [])
+
+
+def test_what_a_store_redacts_it_redacts_of_an_imported_run(tmp_path: Path) -> None:
+    saver, store = InMemorySaver(), sql_store(f"sqlite:///{tmp_path}/kept.db", redact=Redaction(patterns=[THIEF]))
+    converse(saver, "1", [PAY, RIGHT])
+    import_runs(saver, store, form="langgraph")
+    [kept] = store.runs()
+    assert (kept.recording["redacted"] != [], THIEF in json.dumps(kept.recording)) == (True, False)
 
 
 def test_messages_that_were_removed_since_are_imported() -> None:

@@ -75,6 +75,8 @@ def test_a_run_is_decided_again_by_its_own_guards_and_by_others() -> None:
     assert judge(kept, LicensedTools(POLICY)) == [("changed", "ok:answered")]  # the first answer had been given
     hidden = LicensedTools(ToolPolicy(rules=RULES, tools_policy=["read_bill"]))
     assert judge(kept, hidden, GroundedAnswer()) == [("unknown", "")]  # the model is shown other tools
+    make(undone := InMemoryRecorder(), "I have sent the money.", "I did not send money.").invoke(ASKED)
+    assert judge(undone, LicensedTools(POLICY), impatient) == [("changed", "stopped:invalid_answer:action_not_done")]
 
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
