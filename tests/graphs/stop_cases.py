@@ -14,11 +14,8 @@ from guardgraph.world.tenants import Balance, Overdrawn, Reserved
 
 SHOWN, WRITTEN = 30_000, 20_000
 """Tokens of every reply: more than is reserved for it."""
-
 PRICES = {"scripted": {"input": 1e6, "output": 1e6}}
 """A token costs 1."""
-
-
 MODEL_FAILURES = {
     "llm_timeout": TimeoutError(),
     "llm_invalid_json": "Here is what you asked for",
@@ -31,6 +28,8 @@ MODEL_FAILURES = {
     "llm_bad_response": IndexError("no choices"),
 }
 """What a model says or raises, by the reason."""
+OFF = {"details": {"by": "ada", "why": "test"}}
+"""The evidence of a run that is switched off so."""
 
 
 def told(reply):
@@ -98,10 +97,6 @@ def unreadable():
 
 def switch_off():
     return {"enabled": False, "switched": OFF["details"]}
-
-
-OFF = {"details": {"by": "ada", "why": "test"}}
-"""The evidence of a run that is switched off so."""
 
 
 def shut_out(run, **parts):

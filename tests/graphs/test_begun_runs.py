@@ -16,6 +16,8 @@ from guardgraph.grammar import Policy
 from guardgraph.testing import InMemoryRecorder
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
+SERVED = {"graph_id": "g", "run_id": "r1"}
+REQUESTS = [({"request_key": "order 7", **SERVED}, "order 7"), (SERVED, "r1"), ({"run_id": "r1"}, None)]
 
 
 class Audited(ticket_pattern.Policy, Policy):
@@ -108,10 +110,6 @@ def test_a_recorder_keeps_open_runs_or_does_not(name):
         setattr(kept, name, method)
         with pytest.raises(ConfigurationError, match=f"^recorder{message} required"):
             triage(recorder=kept)
-
-
-SERVED = {"graph_id": "g", "run_id": "r1"}
-REQUESTS = [({"request_key": "order 7", **SERVED}, "order 7"), (SERVED, "r1"), ({"run_id": "r1"}, None)]
 
 
 @pytest.mark.parametrize(("configurable", "request_id"), REQUESTS)

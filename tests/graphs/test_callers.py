@@ -13,6 +13,14 @@ from guardgraph.testing import InMemoryRecorder
 
 ADA = Caller(tenant="acme", user="ada", groups=("press", "ops"))
 FIELDS = {"identity": "ada", "tenant": "acme", "groups": ["press", "ops", "press"], "permissions": ["read"]}
+NOBODY = {"identity": "", "is_authenticated": False, "display_name": ""}
+"""The user of a server without authentication."""
+UNREAD = [
+    *({"tenant": tenant} for tenant in (None, 5, ["acme"], {"name": "acme"}, b"acme", True)),
+    *({"groups": groups} for groups in (None, (), "press", {"press"}, ["press", 5], {"press": 1}, [["press"]], 5)),
+]
+SERVED = {"assistant_id": "a-1", "graph_id": "triage"}
+"""What LangGraph's server puts into the configuration of a client's run."""
 
 
 class Attributes:
@@ -37,14 +45,6 @@ class Proxy:
 
     def __getitem__(self, key):
         return {"identity": self.identity}[key]
-
-
-NOBODY = {"identity": "", "is_authenticated": False, "display_name": ""}
-"""The user of a server without authentication."""
-UNREAD = [
-    *({"tenant": tenant} for tenant in (None, 5, ["acme"], {"name": "acme"}, b"acme", True)),
-    *({"groups": groups} for groups in (None, (), "press", {"press"}, ["press", 5], {"press": 1}, [["press"]], 5)),
-]
 
 
 @pytest.mark.parametrize("make", [dict, Attributes, lambda fields: Proxy(Attributes(fields))])
@@ -87,10 +87,6 @@ def test_a_graph_inside_another_one_is_asked_by_the_same_caller():
         assert RagContext.within(context) == RagContext(caller=ADA)
     with pytest.raises(ConfigurationError, match=r"^context\.caller\.user: a text is required; given: 5$"):
         RagContext.within({"caller": {"user": 5}})
-
-
-SERVED = {"assistant_id": "a-1", "graph_id": "triage"}
-"""What LangGraph's server puts into the configuration of a client's run."""
 
 
 def asked_by(config):

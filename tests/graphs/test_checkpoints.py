@@ -22,6 +22,14 @@ from guardgraph.graphs import texts_once
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.testing import scripted_tool
 
+ODD_TEXTS = ["9" * 5000, '{"label": 1e999}', "[" * 100_000, '{"label": "\ud800"}', "\x00"]
+CREATED = [(triage, TICKET), *((item.create_agent, item.demo()) for item in PATTERNS.values())]
+LETTERS = random.Random(0).choices("abcdefghijklmnop rstuvwxyz.", k=100_000)
+BODIES = {url: f"This is what the page {url} says. {''.join(LETTERS)}" for url in vendor(*"abcd")}
+LEAVES = st.sampled_from(["x" * 4_000, "\ud800y" * 3_000, "x" * 3_999, "0" * 64, "", None, 7])
+KEYS = st.sampled_from(["guardgraph:text", "a", "b"])
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3))
+
 
 @SAVERS
 def test_nothing_of_one_run_reaches_the_next(saver, tmp_path):
@@ -41,9 +49,6 @@ def test_nothing_of_one_run_reaches_the_next(saver, tmp_path):
         assert [len(result["path"]) for result in runs] == [4, 4, 6, 2, 4]
 
 
-ODD_TEXTS = ["9" * 5000, '{"label": 1e999}', "[" * 100_000, '{"label": "\ud800"}', "\x00"]
-
-
 @pytest.mark.paired
 @SAVERS
 @pytest.mark.parametrize("text", ODD_TEXTS, ids=range(len(ODD_TEXTS)))
@@ -52,9 +57,6 @@ def test_no_text_of_a_model_breaks_a_checkpointer(text, saver, tmp_path):
         graph = triage(lambda view: AIMessage(text), checkpointer=checkpointer)
         result = check_result(REASONS, graph.invoke(TICKET, THREAD))
         assert result["stop_reason"] in ("llm_invalid_json", "invalid_label")
-
-
-CREATED = [(triage, TICKET), *((item.create_agent, item.demo()) for item in PATTERNS.values())]
 
 
 @pytest.mark.paired
@@ -131,10 +133,6 @@ def test_a_call_of_a_killed_process_is_made_at_least_once(moment, calls, tmp_pat
     assert made.read_text().splitlines() == ["called"] * calls
 
 
-LETTERS = random.Random(0).choices("abcdefghijklmnop rstuvwxyz.", k=100_000)
-BODIES = {url: f"This is what the page {url} says. {''.join(LETTERS)}" for url in vendor(*"abcd")}
-
-
 def research(saver):
     """Return an agent that reads four pages of 100,000 characters."""
     return create_research_agent(
@@ -181,11 +179,6 @@ def test_texts_come_back_whoever_reads_them_or_end_the_read_by_their_name():
         keep_texts_once(inner).get_tuple(THREAD)
     with pytest.raises(ConfigurationError, match="saver: a LangGraph checkpointer is required; given: dict"):
         keep_texts_once({})
-
-
-LEAVES = st.sampled_from(["x" * 4_000, "\ud800y" * 3_000, "x" * 3_999, "0" * 64, "", None, 7])
-KEYS = st.sampled_from(["guardgraph:text", "a", "b"])
-VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3))
 
 
 @settings(max_examples=200)

@@ -21,6 +21,17 @@ from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.running.langgraph import CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM
 from guardgraph.guards.stop import LONGEST_QUESTION
 
+FORGED = {"stop_reason": "success", "status": "ok", "outcome": "routed", "label": "bug", "trace": [{"step": 1}]} | {
+    **{"log": [{"node": "x", "elapsed_ms": -1e9}], "accepted_label": "bug", "accepted_duty": "me"},
+    **{"route": "routed", "verdict": {}, "refusal": {}, "run": "mine"},
+}
+SENT = [
+    *((key, value) for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM) for value in ("x", {"a": 1})),
+    *(("checkpoint_id", ["y"]), ("checkpoint_id", 7), ("checkpoint_map", "x"), ("checkpoint_map", ["y"])),
+]
+LONG = "word " * (LONGEST_QUESTION // 5 + 1)
+HUGE = "x" * 10_000_000
+
 
 @pytest.mark.paired
 @pytest.mark.parametrize("given", ["x", 7, ["x"], (), {"x"}, object(), b"{}", TICKET.items()], ids=range(8))
@@ -115,12 +126,6 @@ def test_a_value_that_no_state_can_hold_is_an_invalid_request(given, shown, mode
         assert result["path"] == ["request_guard", "stop_invalid_request"]
 
 
-FORGED = {"stop_reason": "success", "status": "ok", "outcome": "routed", "label": "bug", "trace": [{"step": 1}]} | {
-    **{"log": [{"node": "x", "elapsed_ms": -1e9}], "accepted_label": "bug", "accepted_duty": "me"},
-    **{"route": "routed", "verdict": {}, "refusal": {}, "run": "mine"},
-}
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_caller_cannot_write_what_nodes_write(mode):
     graph = triage(lambda view: {"label": "?"})
@@ -173,12 +178,6 @@ def test_a_context_tightens_the_run_and_only_that_run(context, mode):
     assert run(graph, TICKET, mode, context={})["stop_reason"] == "success"
 
 
-SENT = [
-    *((key, value) for key in (CHECKPOINTER, NODE_FINISHED, RUNTIME, STREAM) for value in ("x", {"a": 1})),
-    *(("checkpoint_id", ["y"]), ("checkpoint_id", 7), ("checkpoint_map", "x"), ("checkpoint_map", ["y"])),
-]
-
-
 @pytest.mark.paired
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @pytest.mark.parametrize(("key", "value"), SENT)
@@ -210,10 +209,6 @@ def test_a_configuration_of_a_wrong_type_is_named(mode):
     ):
         with pytest.raises(ConfigurationError, match=f"^{said}$"):
             run(triage(), TICKET, mode, config=config)
-
-
-LONG = "word " * (LONGEST_QUESTION // 5 + 1)
-HUGE = "x" * 10_000_000
 
 
 def incident(**context):

@@ -30,10 +30,7 @@ from guardgraph import InputError, replay, sql_store
 from guardgraph.testing import InMemoryRecorder
 
 ASKED = {"batches": BATCHES}
-
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
-
-
 bank = pytest.fixture(open_bank)
 
 

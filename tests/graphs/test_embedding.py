@@ -30,8 +30,7 @@ def follow(stream, act=lambda chunk: None):
 
 def test_a_graph_can_be_part_of_a_chain():
     chain = RunnableLambda(lambda text: {"ticket": text}) | triage() | (lambda result: result["stop_reason"])
-    assert chain.invoke("x") == "success"
-    assert asyncio.run(chain.ainvoke("x")) == "success"
+    assert (chain.invoke("x"), asyncio.run(chain.ainvoke("x"))) == ("success", "success")
     assert (RunnableLambda(dict) | triage().bind(context=TIGHT)).invoke(TICKET)["stop_reason"] == "invalid_label"
     parts = [AddableDict(ticket="The invoice"), AddableDict(ticket=" is wrong")]
     assert [masked(result) for result in triage().transform(iter(parts))] == [masked(triage().invoke(TICKET))]

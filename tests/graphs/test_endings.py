@@ -26,6 +26,9 @@ from guardgraph.nodes.body import declares, read_body_declaration
 from guardgraph.nodes.research import answering
 from guardgraph.plain.log import locate_failure, log_failure
 
+HERE = Path(__file__)
+SECRET = "password=hunter2"
+
 
 def raising(error):
     def body(state, run):
@@ -142,10 +145,6 @@ def test_what_is_switched_off_before_the_ending_is_not_returned(pattern, ending,
     assert (result["status"], result["stop_reason"]) == ("stopped", f"guard_error:{ending}")
     assert reason in result["details"]["message"]
     assert "answer" not in result
-
-
-HERE = Path(__file__)
-SECRET = "password=hunter2"
 
 
 def raises(request):

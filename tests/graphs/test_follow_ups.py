@@ -19,7 +19,6 @@ from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel, scripted_tool
 
 here = pytest.fixture(empty_folder)
-
 PLAN_QUESTION = "What SLA applies to enterprise plan?"
 BEFORE = [{"role": "user", "content": PLAN_QUESTION}, {"role": "assistant", "content": "It has 99.95% monthly uptime."}]
 FOLLOWING = {"question": "And for P1 incidents?", "history": BEFORE}

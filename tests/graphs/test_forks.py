@@ -17,6 +17,7 @@ from guardgraph.testing import InMemoryRecorder
 
 ASKED = {"batches": BATCHES}
 QUESTION = {"question": "What is the P1 first response target?"}
+bank = pytest.fixture(open_bank)
 
 
 def at(checkpoint, **configurable):
@@ -26,9 +27,6 @@ def at(checkpoint, **configurable):
 def before(graph, node, number=1):
     found = [state for state in graph.get_state_history(THREAD) if state.next == (node,)]
     return found[::-1][number - 1].config["configurable"]["checkpoint_id"]
-
-
-bank = pytest.fixture(open_bank)
 
 
 def paying(bank, **given):
@@ -53,8 +51,7 @@ def test_a_fork_is_a_run_of_its_own(mode, bank):
     assert fork["calls"][2]["key"] == bank.lines[3]["key"]
     begun = kept.begun[1]
     assert (begun["run_id"], begun["request"], begun["forked_from"]) == (second["run_id"],) * 2 + (fork["forked_from"],)
-    assert (begun["input"], begun["thread"]) == (ASKED, "1")
-    assert kept.open == []
+    assert (begun["input"], begun["thread"], kept.open) == (ASKED, "1", [])
 
 
 def test_nothing_is_paid_twice_under_one_run_id(bank):
@@ -107,8 +104,7 @@ def test_every_checkpointer_keeps_a_fork(saver, bank, tmp_path):
             next(chunks)
         second = graph.invoke(None, THREAD)
         assert second["forked_from"] == {"run_id": first["run_id"], "checkpoint": checkpoint}
-        assert second["payments"] == first["payments"]
-        assert graph.get_state(at(checkpoint)).values == was
+        assert (second["payments"], graph.get_state(at(checkpoint)).values) == (first["payments"], was)
         assert graph.invoke(None, THREAD)["run_id"] == second["run_id"]
 
 

@@ -13,14 +13,15 @@ from guardgraph import NotRecorded, replay
 from guardgraph.grammar import Call, Outcome, Pass, Step, Stop
 from guardgraph.testing import InMemoryRecorder
 
+CALLED = []
+ASK, USE = Call("proposer", CALLED.append, {"ticket": "x"}), Call("tool", CALLED.append, {})
+
 
 def closed(node, body, mode="invoke"):
     """Run with a body that misbehaves; the run must end closed on account of that node. Returns the details."""
     result = check_result(REASONS, run(triage(bodies={node: body}), TICKET, mode))
-    assert result["status"] == "stopped"
-    assert result["stop_reason"] == f"guard_error:{node}"
-    assert result["path"][-1] == "stop_guard_error"
-    assert content(result).keys() == {"details"}
+    assert (result["status"], result["stop_reason"]) == ("stopped", f"guard_error:{node}")
+    assert (result["path"][-1], content(result).keys()) == ("stop_guard_error", {"details"})
     return result["details"]
 
 
@@ -138,10 +139,6 @@ def yielding(*yielded):
         return last
 
     return body
-
-
-CALLED = []
-ASK, USE = Call("proposer", CALLED.append, {"ticket": "x"}), Call("tool", CALLED.append, {})
 
 
 @pytest.mark.paired

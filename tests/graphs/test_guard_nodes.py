@@ -16,6 +16,11 @@ from runs import run as run_graph
 from guardgraph import ConfigurationError, InputError, ToolPolicy, answer_guard, tool_guard, verify
 
 IBAN, THIEF = "DE44500105175407324931", "GB29NWBK60161331926819"
+ASKED = {"question": "How long do refunds take?", "documents": ["Refunds take 10 days."]}
+WRITTEN = """
+from test_guard_nodes import make_graph
+guarded, passed_by = make_graph().compile(), make_graph(("generate", "apologise")).compile()
+"""
 
 
 class State(TypedDict, total=False):
@@ -40,9 +45,6 @@ def make_graph(*edges: tuple[str, str], answer: str = "Refunds take 5 days.", **
 
 def find_rules(builder: Any) -> list[str]:
     return [each.rule for each in verify(builder.compile(), behind={"guard": ["generate"]})]
-
-
-ASKED = {"question": "How long do refunds take?", "documents": ["Refunds take 10 days."]}
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -286,13 +288,6 @@ def test_a_conditional_edge_that_goes_past_its_path_map_is_seen(way: Any, rule: 
 def test_messages_that_cannot_be_read_are_let_through_nowhere(messages: Any) -> None:
     with pytest.raises(InputError, match="messages: a list"):
         GUARD({"messages": messages})
-
-
-WRITTEN = """
-from test_guard_nodes import make_graph
-
-guarded, passed_by = make_graph().compile(), make_graph(("generate", "apologise")).compile()
-"""
 
 
 def test_a_graph_in_a_file_is_proved_from_a_shell(tmp_path, monkeypatch):

@@ -100,8 +100,7 @@ def test_what_cannot_be_read_counts_as_before_for_a_while(stale_for):
 def test_what_is_wrong_closes_the_run(said):
     """An unknown field, a setting that is not live, a wrong type: nobody knows what was meant."""
     result = agent(live=live_policy(lambda: said, every=0)).invoke(QUESTION)
-    assert result["stop_reason"] == "policy_unreadable"
-    assert result["details"]["type"] == "ConfigurationError"
+    assert (result["stop_reason"], result["details"]["type"]) == ("policy_unreadable", "ConfigurationError")
 
 
 def test_a_reading_counts_for_its_interval_and_one_that_hangs_has_failed():
@@ -168,8 +167,7 @@ def test_a_switch_off_and_on_loses_no_waiting_review():
     shown = refund_pattern.waiting(graph)
     operator.said = {"enabled": False, "switched": {"by": "ada", "why": "drill"}}
     off = graph.invoke(refund_pattern.answering(shown), refund_pattern.THREAD)
-    assert off["status"] == "waiting"
-    assert off["waiting_for"]["hash"] == shown["waiting_for"]["hash"]
+    assert (off["status"], off["waiting_for"]["hash"]) == ("waiting", shown["waiting_for"]["hash"])
     assert "switched_off (by: ada, why: drill)" in off["waiting_for"]["problem"]
     operator.said = {}
     assert graph.invoke(refund_pattern.answering(off), refund_pattern.THREAD)["outcome"] == "refunded"

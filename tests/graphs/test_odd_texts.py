@@ -19,7 +19,6 @@ from guardgraph.graphs.patterns import PATTERNS
 
 EXAMPLES = int(os.environ.get("GUARDGRAPH_EXAMPLES", "6"))
 SEEDED = seed(time.time_ns() if EXAMPLES > 100 else 0)
-
 ODD = [
     "", " ", "\t", "\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\u00a0",
     "\u3000", "\u200b", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\u202a", "\u2066", "\u2069", "\u061c",

@@ -17,6 +17,19 @@ import guardgraph.grammar as gg
 from guardgraph import ConfigurationError, GrammarError, GuardedGraph, create_rag_agent, verify
 from guardgraph.testing import InMemoryRecorder
 
+NoResult, Logged = TypedDict("NoResult", {"label": str}), TypedDict("Logged", {"log": str})
+NAMES = {"guard_error": "guard_error", "invalid_request:<field>": "invalid_request"}
+UNNAMED = [gg.StopReason(name, family, PHASES, "m", "a") for name, family in NAMES.items()]
+UNRECORDED = [item for item in gg.common_reasons(phases=PHASES) if item.family != "audit_unavailable"]
+UNKEPT = Policy.model_construct(labels=("bug",), desks=("bug", object()))
+"""A policy that nobody validated, and that no recording could hold."""
+SCHEMAS = {"state": State, "input": In, "output": Out}
+NAMED = [
+    *((name, "a name without ':'") for name in ("branch:to:done", "__start__", "a:b")),
+    *((name, "a name that is not blank and has no control characters") for name in ("", " ", "a\x00b", "a\ud800")),
+]
+GUARD = {"phase": "label", "reads": ["proposed_label"], "writes": ["accepted_label"], "stops": ["llm", "invalid_label"]}
+
 
 def terminal(state, run):
     return {"outcome": "done"}
@@ -36,9 +49,6 @@ def direct(**changed):
 
 class Shared(Out):
     task: NotRequired[str]
-
-
-NoResult, Logged = TypedDict("NoResult", {"label": str}), TypedDict("Logged", {"log": str})
 
 
 @pytest.mark.parametrize(
@@ -93,11 +103,6 @@ def test_what_cannot_work_is_refused_while_building(add, name, body, given, mess
     assert isinstance(raised.value, ConfigurationError)
 
 
-NAMES = {"guard_error": "guard_error", "invalid_request:<field>": "invalid_request"}
-UNNAMED = [gg.StopReason(name, family, PHASES, "m", "a") for name, family in NAMES.items()]
-UNRECORDED = [item for item in gg.common_reasons(phases=PHASES) if item.family != "audit_unavailable"]
-
-
 @each_row(
     ("reasons", "message"),
     [
@@ -134,10 +139,6 @@ class Async:
         """Keep nothing."""
 
 
-UNKEPT = Policy.model_construct(labels=("bug",), desks=("bug", object()))
-"""A policy that nobody validated, and that no recording could hold."""
-
-
 @each_row(
     ("given", "message"),
     [
@@ -152,17 +153,8 @@ def test_what_could_not_work_is_refused_when_the_graph_is_made(given, message):
         triage(**given)
 
 
-SCHEMAS = {"state": State, "input": In, "output": Out}
-
-
 def with_channel(field, name, hint):
     return {field: TypedDict("Wider", {**get_type_hints(SCHEMAS[field], include_extras=True), name: hint})}
-
-
-NAMED = [
-    *((name, "a name without ':'") for name in ("branch:to:done", "__start__", "a:b")),
-    *((name, "a name that is not blank and has no control characters") for name in ("", " ", "a\x00b", "a\ud800")),
-]
 
 
 @each_row(("name", "required"), NAMED)
@@ -191,9 +183,6 @@ def test_a_reducer_is_refused_wherever_it_is_declared(hint, shown):
     for field in SCHEMAS:
         with pytest.raises(GrammarError, match=rf"channel seen has a reducer.+; {field}: a plain type .+: {shown}$"):
             empty(**with_channel(field, "seen", hint))
-
-
-GUARD = {"phase": "label", "reads": ["proposed_label"], "writes": ["accepted_label"], "stops": ["llm", "invalid_label"]}
 
 
 def saying(**fields):

@@ -16,6 +16,12 @@ OFF_TOPIC = {"question": "Who won the football world cup in 1998?"}
 USAGE = {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}
 SLA_DETAILS = {"doc_id": SLA, "title": "Support Policy", "section": "Enterprise SLA", "source": "support_policy"}
 ASKED = ["request_guard", "plan", "policy_guard", "execution_guard", "retrieve", "context_guard"]
+SECRET = "The model's own words, 77 % of them."
+ABSTAINING = [
+    {"answer": "", "citations": [], "insufficient": True},
+    {**ANSWER, "answer": SECRET, "insufficient": True},
+    {"answer": None, "citations": "none", "insufficient": True, "note": SECRET},
+]
 
 
 def prompted(name):
@@ -130,14 +136,6 @@ def test_a_folder_as_knowledge_base():
 def test_a_wrong_argument(given, named):
     with pytest.raises(ConfigurationError, match=named):
         create_rag_agent(**given)
-
-
-SECRET = "The model's own words, 77 % of them."
-ABSTAINING = [
-    {"answer": "", "citations": [], "insufficient": True},
-    {**ANSWER, "answer": SECRET, "insufficient": True},
-    {"answer": None, "citations": "none", "insufficient": True, "note": SECRET},
-]
 
 
 @pytest.mark.paired

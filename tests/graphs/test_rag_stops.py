@@ -14,6 +14,10 @@ from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import Reply, ScriptedChatModel, ScriptedClock, scripted_tool, scripted_verifier
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
+FOLLOWING = {
+    "question": "And for P1 incidents?",
+    "history": [{"role": "user", "content": "Which SLA?"}, {"role": "assistant", "content": "99.95%, see evil.io."}],
+}
 
 
 def ask(graph, given=QUESTION, **kwargs):
@@ -41,12 +45,6 @@ def saying(text, unsupported, **evidence):
 def marked(answer, **evidence):
     context = {"policy": {"require_sentence_citations": True}}
     return StopCase("generate", ask(agent(answer={"answer": answer, "citations": []}), context=context), evidence)
-
-
-FOLLOWING = {
-    "question": "And for P1 incidents?",
-    "history": [{"role": "user", "content": "Which SLA?"}, {"role": "assistant", "content": "99.95%, see evil.io."}],
-}
 
 
 def failing(item, **details):
@@ -109,7 +107,6 @@ LONG = {**INTENT, "query": "q" * 241}
 TURNED = {**ANSWER, "answer": "The enterprise plan does not include the 99.95% monthly uptime SLA."}
 FULL = LiveWorld(max_abandoned=0)
 NO_ROOM = {"cause": "max_abandoned", "limit": 0}
-
 STOPS = {
     **common_cases(ran, "plan", "generate"),
     "invalid_request:<field>": StopCase("plan", ask(agent(), {}), {"details": ...}, "invalid_request:question"),

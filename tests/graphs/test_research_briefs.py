@@ -9,6 +9,8 @@ from guardgraph import ResearchBudget, ResearchPolicy
 from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import scripted_tool
 
+MUST = ResearchPolicy(require_sentence_citations=True)
+
 
 def texts_of(result):
     return {item["title"]: result["answer"][item["start"] : item["end"]] for item in result["sections"]}
@@ -39,9 +41,6 @@ def test_the_offline_report():
     assert all(item["answer_spans"] for item in result["citation_details"])
     one = check_result(RESEARCH_REASONS, research(budget=ResearchBudget(max_sections=1)))
     assert [item["title"] for item in one["sections"]] == ["Payments Incident Update"]
-
-
-MUST = ResearchPolicy(require_sentence_citations=True)
 
 
 def test_marks_say_what_a_sentence_rests_on():

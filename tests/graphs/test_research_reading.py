@@ -14,6 +14,8 @@ from guardgraph.testing import scripted_tool
 ELSEWHERE = f"https://{STATUS_HOST}/there"
 SAYS = "This is what the page says in the end."
 CITES = {"answer": "It says something.", "citations": ["n1"]}
+HOPS = [{"url": vendor("a")[0], "denied": None}, {"url": "http://169.254.169.254/", "denied": "source_denied_policy"}]
+REFUSE = {"policy": {"unsure_text": "refuse"}}
 
 
 def led(final=ELSEWHERE, **said):
@@ -33,9 +35,6 @@ def test_a_reader_is_told_the_hosts_on_both_lists():
     reading(reader, hints=hints, context=context, budget=ResearchBudget(max_page_seconds=3.5))
     limits = {"max_page_seconds": 3.5, "max_wire_bytes": 1000, "max_page_bytes": 20_000_000}
     assert reader.calls == [{"url": vendor("a")[0], "hosts": [SLA_HOST], "limits": limits}]
-
-
-HOPS = [{"url": vendor("a")[0], "denied": None}, {"url": "http://169.254.169.254/", "denied": "source_denied_policy"}]
 
 
 @pytest.mark.paired
@@ -101,9 +100,6 @@ def test_only_declared_dates_stand_in_a_citation():
     assert reading(led(**body), extractor=claims)["status"] == "ok"
     refused = reading(led(**body, declared_date=""), extractor=claims)
     assert refused["stop_reason"] == "verification_failed:number_not_in_quote"
-
-
-REFUSE = {"policy": {"unsure_text": "refuse"}}
 
 
 @pytest.mark.parametrize(("pages", "number"), [([[1, 0], [2, 60]], 1), ([[7, 0]], 7), ([[2, 60], [3, 0]], 3)])

@@ -15,13 +15,20 @@ from guardgraph.tools.demo import load_research_demo
 from guardgraph.tools.recordings import make_recorded_reader
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
-
 DEMO, READ = load_research_demo(), [*PAGES][:2]
 MANY = [f"https://vendor.example.com/{number}" for number in range(12)]
 DEMO_PATH = [
     *("request_guard", "plan", "plan_guard", "query_guard", "search", "hits_guard", "dedupe_guard", "source_guard"),
     *("read", "pages_guard", "extract", "notes_guard", "verify_guard", "synthesize", "answer_guard", "answered"),
 ]
+TIERS = ({"scope": "suffix:gov", "tier": "official"},)
+OPEN = ResearchPolicy(open=True, trust=TIERS, denied_domains=["domain:evil.example"])
+URLS = ["https://a.example.org/a", "https://x.evil.example/b", "https://nasa.gov/c", "http://192.0.2.7:81/d"]
+CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
+DROP = ResearchPolicy(on_unsupported="mark")
+MISQUOTED = {**NOTES[0], "quote": "Nothing of the kind stands in any page."}
+NAMED = "verification_failed:quote_not_in_source"
+TWO_NOTES = [MISQUOTED, NOTES[1]]
 
 
 @pytest.mark.parametrize("mode", BOTH)
@@ -64,12 +71,6 @@ def test_no_hint_raises_a_limit():
     result = research(limits, search=hits(*MANY), reader=reads(), extractor=quotes(), writer=writer)
     assert (result["stop_reason"], writer.calls[0]["max_answer_chars"]) == ("invalid_answer:too_long", 850)
     assert [step.get("urls_after_dedupe", step.get("pages_read")) for step in result["trace"][2:4]] == [6, 3]
-
-
-TIERS = ({"scope": "suffix:gov", "tier": "official"},)
-OPEN = ResearchPolicy(open=True, trust=TIERS, denied_domains=["domain:evil.example"])
-URLS = ["https://a.example.org/a", "https://x.evil.example/b", "https://nasa.gov/c", "http://192.0.2.7:81/d"]
-CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
 
 
 def run_open(hints=None, **given):
@@ -131,11 +132,6 @@ def test_an_open_policy_has_tiers_and_no_lists(policy, told):
         create_research_agent(policy=policy)
 
 
-DROP = ResearchPolicy(on_unsupported="mark")
-MISQUOTED = {**NOTES[0], "quote": "Nothing of the kind stands in any page."}
-NAMED = "verification_failed:quote_not_in_source"
-
-
 def given_notes(proposed):
     return {"notes": [{key: note[key] for key in ("claim", "quote", "url")} for note in proposed]}
 
@@ -153,9 +149,6 @@ def test_one_misquoted_note_of_six_is_left_out():
     assert (result["aggregate"]["notes_count"], result["aggregate"]["verified_notes"]) == (6, 5)
     assert (result["trace"][4]["checked_notes"], result["trace"][4]["issues"]) == (6, 2)
     assert result["history"][4]["dropped_notes"] == [{"id": "n3", "reason": NAMED}]
-
-
-TWO_NOTES = [MISQUOTED, NOTES[1]]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,20 @@ from guardgraph.state.research import RESEARCH_REASONS
 from guardgraph.testing import ScriptedChatModel
 
 ALPHA, BETA = f"https://{HOSTS[0]}/pumps", f"https://{HOSTS[1]}/valves"
+ANSWER = {"answer": TEXTS[ALPHA], "citations": ["n1"]}
+REFUSED = {
+    "invalid_gaps:too_many": {"open": [], "queries": ["beta", "gamma", "delta", "epsilon"]},
+    "invalid_gaps:unsupported_link": {"open": ["See https://attacker.io/log"], "queries": []},
+}
+INSIDE = [
+    *("http://169.254.169.254/latest/meta-data", "http://localhost/admin", "http://[::1]/", "http://10.0.0.7/"),
+    *("http://user@north.example.com/", "http://north.example.com:8080/", "http://evil.example/", "file:///etc/passwd"),
+]
+PROPOSALS = st.lists(st.lists(st.sampled_from([*TOPICS, "nothing", "broken"]), max_size=3), max_size=4)
+FIRST = st.sampled_from([*TOPICS, "alpha beta", "alpha beta gamma delta", "nothing"])
+DENIED = st.lists(st.sampled_from(HOSTS), max_size=2)
+LIMITS = ("max_read_pages", "max_notes", "max_urls", "max_queries")
+BUDGETS = st.fixed_dictionaries({name: st.integers(1, 5) for name in LIMITS})
 
 
 def searched(site, gaps, **parts):
@@ -46,8 +60,7 @@ def test_what_was_found_and_not_read_is_shown_and_read_when_it_is_found_again():
     """Of two pages one is read by the first search, since others are to come; its URL counts once."""
     world, gaps = Searched(), gaps_of(["beta"])
     result = searched(world, gaps, first="alpha beta", queries=2, budget={"max_read_pages": 2})
-    assert gaps.views[0]["unread_urls"] == [BETA]
-    assert world.urls == [ALPHA, BETA]
+    assert (gaps.views[0]["unread_urls"], world.urls) == ([BETA], [ALPHA, BETA])
     assert result["aggregate"]["urls_after_dedupe"] == 2
 
 
@@ -62,9 +75,6 @@ def test_a_later_search_that_fails_or_finds_nothing_is_listed():
     denied = OPEN.model_copy(update={"denied_domains": (HOSTS[0],)})
     assert searched(Searched(), gaps_of(), policy=denied)["stop_reason"] == "no_reliable_sources"
     assert searched(Searched(), gaps_of(), first="quux")["stop_reason"] == "no_sources_after_dedupe"
-
-
-ANSWER = {"answer": TEXTS[ALPHA], "citations": ["n1"]}
 
 
 def proposed(*replies, context=ASKED_ONCE):
@@ -84,12 +94,6 @@ def test_a_proposal_that_fails_ends_the_searches_and_not_the_run(failure):
     _, result = proposed(failure, ANSWER)
     assert (result["stop_reason"], result["stopped_because"]) == ("success", "gaps_failed")
     assert next(entry for entry in result["trace"] if entry["phase"] == "gaps")["failed"].startswith("llm_")
-
-
-REFUSED = {
-    "invalid_gaps:too_many": {"open": [], "queries": ["beta", "gamma", "delta", "epsilon"]},
-    "invalid_gaps:unsupported_link": {"open": ["See https://attacker.io/log"], "queries": []},
-}
 
 
 @pytest.mark.parametrize("reason", REFUSED)
@@ -121,12 +125,6 @@ def test_the_offline_rule_searches_for_words_that_no_note_has():
     assert (world.queries[1], result["aggregate"]["verified_notes"]) == ("beta gamma", 3)
 
 
-INSIDE = [
-    *("http://169.254.169.254/latest/meta-data", "http://localhost/admin", "http://[::1]/", "http://10.0.0.7/"),
-    *("http://user@north.example.com/", "http://north.example.com:8080/", "http://evil.example/", "file:///etc/passwd"),
-]
-
-
 def test_no_query_and_no_later_hit_leads_inside():
     """What a proposal makes a search find is judged as the first hits are, at every hop; a query is text, no URL."""
     pages = {
@@ -150,13 +148,6 @@ def test_no_query_and_no_later_hit_leads_inside():
     assert (len(result["aggregate"]["denied_sources"]), len(result["dropped_urls"])) == (len(INSIDE) - 1, 1)
     assert [item["reason"] for item in result["failed_sources"]] == ["redirect_denied"]
     assert result["aggregate"]["verified_notes"] == 2
-
-
-PROPOSALS = st.lists(st.lists(st.sampled_from([*TOPICS, "nothing", "broken"]), max_size=3), max_size=4)
-FIRST = st.sampled_from([*TOPICS, "alpha beta", "alpha beta gamma delta", "nothing"])
-DENIED = st.lists(st.sampled_from(HOSTS), max_size=2)
-LIMITS = ("max_read_pages", "max_notes", "max_urls", "max_queries")
-BUDGETS = st.fixed_dictionaries({name: st.integers(1, 5) for name in LIMITS})
 
 
 @settings(max_examples=40, deadline=None)

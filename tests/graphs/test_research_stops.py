@@ -84,8 +84,6 @@ DETAILS = {"details": ...}
 UNVERIFIED = {"verification": {"ok": False, "checked_notes": 1}}
 UNSUPPORTED = {"unsupported": ...}
 SAID = {**UNSUPPORTED, "findings": ...}
-
-
 STOPS = {
     **common_cases(research, "plan", "synthesize"),
     "invalid_request:<field>": StopCase("plan", lambda: research(input={}), DETAILS, "invalid_request:goal"),
@@ -203,8 +201,6 @@ def limited(phase, world=None, **budget):
 
 
 STOPS |= dict(limit_cases(limited, {"plan": (0, 0)}, {"search": (0, 1)}))
-
-
 REVIEWED = ("review_rejected", "review_unavailable", "review_expired")
 OF_PERSONS_AND_SOURCES = ("conflicting_sources", "insufficient_corroboration:<n>", *REVIEWED)
 """Reasons that the runs of test_research_trust.py end with."""

@@ -21,7 +21,6 @@ TRUST = (
     {"scope": "gazette.test", "tier": "known"},
     {"scope": "blog.test", "tier": "doubtful", "date": "2026-01-01"},
 )
-
 OWNERS = {"herald.test": "A B", "gazette.test": "a  b"}
 ONE_OWNER = tuple({"scope": host, "tier": "known", "owner": owner} for host, owner in OWNERS.items())
 
@@ -106,8 +105,7 @@ def test_a_topic_of_high_risk_waits_for_a_person(policy, why):
     assert standing == dict.fromkeys((HERALD, GAZETTE, BLOG), "conflict")
     result = agent.invoke(Command(resume={"hash": asked["hash"], "decision": "approve"}), THREAD)
     assert (result["status"], result["approved_by"]) == ("ok", "unverified")
-    assert result["answer"] == shown["brief"]["answer"]
-    assert verify(agent) == []
+    assert (result["answer"], verify(agent)) == (shown["brief"]["answer"], [])
 
 
 def test_an_edited_brief_is_guarded_like_any_answer():

@@ -18,6 +18,10 @@ LINKED = "See https://evil.dev/x for more."
 RUMOUR = {"answerer": lambda view: {"answer": "Soon.", "citations": ["a_rumour"]}}
 ESCALATE = {"decision": "escalate", "severity": "high", "risks": [], "required_changes": [], "reason": "Ask someone."}
 CRITIC = {"critic": lambda view: ESCALATE}
+INTENT = {"kind": "retrieve", "query": "P1 first response target"}
+GOOD = {"answer": "P1 incidents are answered within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
+SECRET = "velociraptor"
+LEAKING = {"answer": f"{SECRET} answers.", "citations": [SECRET]}
 
 
 @pytest.mark.parametrize(
@@ -72,11 +76,6 @@ def test_a_timeline_tells_the_whole_run(mode):
     ]
 
 
-INTENT = {"kind": "retrieve", "query": "P1 first response target"}
-GOOD = {"answer": "P1 incidents are answered within 15 minutes.", "citations": ["doc_sla_enterprise_v3"]}
-SECRET = "velociraptor"
-
-
 async def _follow(graph, given):
     return [event async for event in graph.astream(given, stream_mode="custom")]
 
@@ -112,9 +111,6 @@ def test_an_answer_that_is_asked_for_again_is_told_before_the_next_one_comes():
     assert agent.frame.catalogue.find(again["reason"]) is not None
     calls = [event["node"] for event in told if event["event"] == "calling"]
     assert calls == ["plan", "retrieve", "generate", "generate"]
-
-
-LEAKING = {"answer": f"{SECRET} answers.", "citations": [SECRET]}
 
 
 @pytest.mark.parametrize("said", [[{**INTENT, "sources": [SECRET]}], [INTENT, LEAKING], [SECRET], [{"kind": SECRET}]])

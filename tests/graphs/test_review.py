@@ -12,6 +12,11 @@ from typing_extensions import TypedDict
 
 from guardgraph.grammar import Call, Outcome, Pass, ask_person
 
+NO_ANSWERS = [
+    *("approve", ["approve"], {"decision": "approve"}, {"hash": 7, "decision": "approve"}),
+    *({"hash": "x"}, {"hash": "x", "decision": ["approve"]}),
+]
+
 
 @SAVERS
 def test_a_waiting_run_shows_what_a_person_has_to_decide(saver, tmp_path):
@@ -54,12 +59,6 @@ def test_a_guard_may_have_a_way_on_after_a_no():
 
     graph, shown = begun(bodies={"approval_guard": check})
     assert graph.invoke(answering(shown, "reject"), THREAD)["payment"] == "paid 1 for A7"
-
-
-NO_ANSWERS = [
-    *("approve", ["approve"], {"decision": "approve"}, {"hash": 7, "decision": "approve"}),
-    *({"hash": "x"}, {"hash": "x", "decision": ["approve"]}),
-]
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])

@@ -21,6 +21,10 @@ from guardgraph.testing import InMemoryRecorder, scripted_tool
 
 STAFF = {"ada": Identity("ada", ("finance", "lead")), "bob": Identity("bob", ("finance",)), "eve": None}
 ADA = {"status": "verified", "name": "ada", "roles": ["finance", "lead"]}
+SAID = {"hash": st.sampled_from(["right", "right", "wrong"]), "by": st.just("bob"), "reviewer": st.just(ADA)}
+DECISIONS = {"decision": st.sampled_from(["approve", "reject", "maybe"])}
+ANSWERS = st.sampled_from([None, "approve", True, []]) | st.fixed_dictionaries(DECISIONS, optional=SAID)
+TURNS = st.lists(st.tuples(ANSWERS, st.sampled_from([None, "ada", "bob", "eve"]), st.booleans()), max_size=6)
 
 
 def staff(answer, caller):
@@ -50,8 +54,7 @@ def test_who_answered_is_on_record(decision, saver, mode, tmp_path):
         shown = waiting(graph)
         answer = answering(shown, decision, by="the board")
         result = check_result(REASONS, run(graph, answer, mode, config=THREAD, context=signed_in("ada")))
-    assert told(result)["reviewer"] == ADA
-    assert told(result)["answer"]["by"] == "the board"
+    assert (told(result)["reviewer"], told(result)["answer"]["by"]) == (ADA, "the board")
     recording = read(kept)
     [call] = [call for call in recording["calls"] if call["kind"] == "person"]
     assert Outcome.unpacked(call["outcome"]).about["reviewer"] == ADA
@@ -224,14 +227,7 @@ def test_a_question_expires(resume, mode):
     result = check_result(REASONS, run(graph, given_now, mode, config=THREAD))
     assert (result["stop_reason"], result["phase"]) == ("review_expired", "approve")
     waited = {"asked_at": asked["asked_at"], "waited_seconds": 3601.0, "max_review_seconds": 3600.0}
-    assert result["details"] == waited
-    assert find_derivation_problems(graph.frame, read(kept)) == []
-
-
-SAID = {"hash": st.sampled_from(["right", "right", "wrong"]), "by": st.just("bob"), "reviewer": st.just(ADA)}
-DECISIONS = {"decision": st.sampled_from(["approve", "reject", "maybe"])}
-ANSWERS = st.sampled_from([None, "approve", True, []]) | st.fixed_dictionaries(DECISIONS, optional=SAID)
-TURNS = st.lists(st.tuples(ANSWERS, st.sampled_from([None, "ada", "bob", "eve"]), st.booleans()), max_size=6)
+    assert (result["details"], find_derivation_problems(graph.frame, read(kept))) == (waited, [])
 
 
 @settings(max_examples=60, deadline=None)

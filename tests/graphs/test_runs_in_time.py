@@ -19,6 +19,7 @@ from guardgraph.testing import ScriptedClock
 from guardgraph.world.live import MAX_AT_ONCE
 
 nobody_hangs_on = pytest.fixture(autouse=True)(released)
+MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
 
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
@@ -89,9 +90,6 @@ print(graph.invoke({"question": "What SLA applies to enterprise plan?"})["stop_r
 """
     said, _, code = run_script(script)
     assert (said, code) == ("llm_timeout", 0)
-
-
-MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 
 
 def asking(target, count, seen=None):

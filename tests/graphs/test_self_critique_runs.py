@@ -31,6 +31,8 @@ from guardgraph.guards.self_critique.editing import apply_required_changes
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.testing import InMemoryRecorder, scripted_tool
 
+GROWN = DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." * 3
+
 
 def hash_of(text):
     return sha256(" ".join(text.split()).encode()).hexdigest()[:12]
@@ -110,9 +112,6 @@ def test_after_three_attempts_the_last_one_is_repaired():
     assert result["path"][5:] == [*["revise", "patch_guard"] * 3, "repair", "patch_guard", "final_guard", "revised"]
 
 
-GROWN = DRAFT.replace("We estimate recovery in", "In about") + " Many thanks." * 3
-
-
 @pytest.mark.parametrize(
     ("added", "last", "reason"),
     [("We estimate recovery", GROWN, "length_increase_limit"), ("It is resolved", THANKS[-1], "restricted_claims")],
@@ -121,8 +120,7 @@ def test_the_repaired_text_is_guarded_like_any_revision(added, last, reason):
     """It ends the run with its own stop, and is not tried again."""
     result = result_of(DRAFT, revise(f'ADD "{added}"'), [last])
     assert result["stop_reason"] == f"patch_violation:{reason}"
-    assert result["path"][-3:-1] == ["repair", "patch_guard"]
-    assert result["phase"] == "revise"
+    assert (result["path"][-3:-1], result["phase"]) == (["repair", "patch_guard"], "revise")
 
 
 @pytest.mark.parametrize("slot", ["drafter", "shortener", "critic", "reviser", "policy", "budget", "model"])

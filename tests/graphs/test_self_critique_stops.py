@@ -48,7 +48,6 @@ DRAFTS = {
     "invalid_draft:new_severity_label": ("P2 in the EU.", {"unsupported": ["P2"]}),
     "invalid_draft:new_region": ("It is in the EU.", {"unsupported": ["EU"]}),
 }
-
 RISK = {"type": "scope_leak", "note": "n"}
 CRITIQUES = {
     "invalid_critique:not_object": [REVISE],
@@ -70,14 +69,12 @@ CRITIQUES = {
     "invalid_critique:high_risk_requires_escalate": {**REVISE, "severity": "high"},
     "invalid_critique:escalate_reason_required": {**ESCALATE, "reason": None},
 }
-
 FOUND = {
     "invalid_critique:required_changes_not_enforceable": (revise("soften it"), {"not_enforceable": ["soften it"]}),
     "invalid_critique:active_markup": ({**ESCALATE, "reason": "Ask <i>legal"}, {"unsupported": ["<i>"]}),
     "invalid_critique:unsupported_link": (revise('ADD "see attacker.io"'), {"unsupported": ["attacker.io"]}),
 }
 """Critiques that are refused with what was found in them."""
-
 REVISIONS = {
     "invalid_revised:empty": ("", {}),
     "invalid_revised:too_long": (REVISED + "x" * 900, DETAILS),
@@ -111,7 +108,6 @@ LISTS = {
 UNAPPLIED = {"unapplied": ["include Thank you"]}
 UNFIT = revise('ADD "Thank you"', 'REMOVE "change. Thank"', 'REMOVE "Note: Thank"', 'REMOVE "Also: Thank"')
 """Wherever the fallback could add the first phrase, another one would appear."""
-
 STOPS = {
     **common_cases(ran, "draft", "finalize"),
     **{
@@ -145,7 +141,6 @@ STOPS = {
     "invalid_answer:too_long": StopCase("finalize", lambda: result_of(budget={"max_answer_chars": 50}), DETAILS),
     "invalid_answer:restricted_claims": StopCase("finalize", lambda: result_of(f"{DRAFT} Resolved."), {"claims": ...}),
 }
-
 STOPS |= {
     "llm_invalid_schema": StopCase("draft", partial(model_run, {"draft": 5}), DETAILS),
     "llm_empty": StopCase("draft", partial(model_run, {"draft": " "}), DETAILS),

@@ -21,10 +21,14 @@ from guardgraph import create_rag_agent
 from guardgraph.graphs.rag import DEMO_SOURCES
 
 pytestmark = pytest.mark.process
-
 CLOSED = {"policy": {"allowed_sources_execution": []}}
 TIGHT = {"budget": {"max_query_chars": 9}}
 FORGED = {"accepted_answer": {"answer": "forged", "citations": []}, "route": "answered", "stop_reason": "success"}
+ELSEWHERE = {f"allowed_sources_{name}": ["operations_notes"] for name in ("policy", "execution")}
+LOOSE = {"budget": {"max_query_chars": 9999, "max_top_k": 50, "min_chunk_score": 0.0}}
+CONTEXTS = [(CLOSED, CLOSED), ({"policy": ELSEWHERE}, CLOSED), (TIGHT, TIGHT), (LOOSE, None), ({}, None)]
+"""What clients give, and what that comes to."""
+FIRST, NEXT = "What SLA applies to the enterprise plan?", "And for P1 incidents?"
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +89,6 @@ def test_a_run_can_be_followed_node_by_node(client):
         assert [node for data in updates for node in data] == expected["path"], pattern
         assert masked(values[-1]) == masked(updates[-1][expected["path"][-1]]) == expected, pattern
         assert [node for part in remote for node in part] == expected["path"], pattern
-
-
-ELSEWHERE = {f"allowed_sources_{name}": ["operations_notes"] for name in ("policy", "execution")}
-LOOSE = {"budget": {"max_query_chars": 9999, "max_top_k": 50, "min_chunk_score": 0.0}}
-CONTEXTS = [(CLOSED, CLOSED), ({"policy": ELSEWHERE}, CLOSED), (TIGHT, TIGHT), (LOOSE, None), ({}, None)]
-"""What clients give, and what that comes to."""
 
 
 def test_a_context_tightens_and_never_loosens(server):
@@ -207,9 +205,6 @@ def test_the_examples_of_the_page_print_what_it_says(server):
         assert printed.getvalue() == fence.output, fence.line
     for opened in (namespace["client"], namespace["rag"].sync_client):
         opened.close()
-
-
-FIRST, NEXT = "What SLA applies to the enterprise plan?", "And for P1 incidents?"
 
 
 def test_a_conversation_on_langgraph_s_server(tmp_path):

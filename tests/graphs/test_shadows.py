@@ -17,6 +17,7 @@ from guardgraph.state.recording import schema, validate_recording
 VALID = Draft202012Validator(schema())
 JUDGED = {"kind": "kind", "ending": "new", "guard": "guard", "call": "call"}
 """What a shadow says of a run, by the name that it has in a row of a what-if."""
+OTHER = {"x": create_self_critique_agent()}
 
 
 def strict():
@@ -91,9 +92,6 @@ def test_a_shadow_that_knows_ends_as_a_live_run_would(proposed, policy, kind, co
     else:
         live = other.invoke(TICKET, context=context)
         assert shadow["ending"].items() <= live.items()
-
-
-OTHER = {"x": create_self_critique_agent()}
 
 
 @each_row(

@@ -25,8 +25,7 @@ def asked(*steps, **given):
     office = Office(THREE)
     agent = office_agent(calls(READ), *steps, office=office, **given)
     waiting = agent.invoke(TASK, THREAD)
-    assert waiting["status"] == "waiting"
-    assert office.writes == []
+    assert (waiting["status"], office.writes) == ("waiting", [])
     return agent, waiting, office
 
 
@@ -42,14 +41,12 @@ def test_one_question_for_three_payments_of_one_bill():
     assert waiting["waiting_for"]["shown"]["call"] == INES
     assert waiting["waiting_for"]["shown"]["delegation"] == {**about, "calls": PAYMENTS}
     result = answer_question(agent, waiting)
-    assert (result["outcome"], result["path"].count("approve")) == ("answered", 1)
-    assert paid(office) == PAYMENTS
+    assert (result["outcome"], result["path"].count("approve"), paid(office)) == ("answered", 1, PAYMENTS)
     document = f"document {digest(THREE)[:12]}"
     assert [call.get("approved_by") for call in result["tool_calls"][1:]] == ["unverified", None, None]
     assert result["tool_calls"][2]["supported_by"] == {"to": document, "amount": document}
     [approval] = [entry for entry in result["history"] if entry["action"] == "approve_call"]
-    assert approval["delegation"]["values"] == VALUES
-    assert replay(agent, kept.recordings[0]) == result
+    assert (approval["delegation"]["values"], replay(agent, kept.recordings[0])) == (VALUES, result)
     assert paid(office) == PAYMENTS
 
 
@@ -69,8 +66,7 @@ def test_shown_calls_are_licensed_once_each_and_no_others_of_their_values():
     for more in (pay("Ines Brand", 420), pay("Jon Falk", 310), INES):
         agent, waiting, office = asked(calls(INES, JON), calls(more), DONE, budget=ToolBudget(max_same_call=2))
         waiting = answer_question(agent, waiting)
-        assert waiting["waiting_for"]["shown"]["call"] == more
-        assert paid(office) == [INES, JON]
+        assert (waiting["waiting_for"]["shown"]["call"], paid(office)) == (more, [INES, JON])
 
 
 def test_another_tool_is_not_licensed():

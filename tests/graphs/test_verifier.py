@@ -20,6 +20,7 @@ UPTIME, TARGET = "The uptime is 99.95% monthly.", "P1 is answered within 15 minu
 ANSWER = {"answer": f"{UPTIME} {TARGET}", "citations": [SLA]}
 UNSUPPORTED = "invalid_answer:unsupported_claim"
 ALL_TRUE = {"claims": [{"number": number, "supported": True} for number in (1, 2)]}
+OFFICE_TASK = {"task": "Read bill b7 and send 30 euros to Ada Byron."}
 
 
 @pytest.mark.parametrize("mode", BOTH)
@@ -134,9 +135,6 @@ def test_what_is_no_verifier_is_refused_by_name(name):
             LangChainVerifier(Scores([]), min_score=score)
     with pytest.raises(ConfigurationError, match=r"^encoder: "):
         LangChainVerifier(lambda pairs: [])
-
-
-OFFICE_TASK = {"task": "Read bill b7 and send 30 euros to Ada Byron."}
 
 
 def test_sentences_of_the_tool_agent_rest_on_the_task_and_on_what_was_found():

@@ -19,6 +19,9 @@ from guardgraph.grammar import Catalogue
 from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.graphs.running.node import EndingRouter, GrammarNode, Router
 
+AGENT, UNRECORDED = create_rag_agent(), "stop_audit_unavailable"
+LAX = pattern(policy=Policy(labels=("anything",))).builder().nodes["label_guard"].runnable
+
 
 @pytest.mark.parametrize("create", [triage, *(item.create_agent for item in PATTERNS.values())])
 def test_the_patterns_hold(create):
@@ -216,10 +219,6 @@ def declared(name, **changed):
 
 class Tame(GrammarNode):
     """A node that would do something else."""
-
-
-AGENT, UNRECORDED = create_rag_agent(), "stop_audit_unavailable"
-LAX = pattern(policy=Policy(labels=("anything",))).builder().nodes["label_guard"].runnable
 
 
 def by(*tamper, path="", nodes=None):

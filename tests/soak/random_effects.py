@@ -24,7 +24,6 @@ import guardgraph.grammar as gg
 from guardgraph.world.call import hash_call_value
 
 Plan = dict[str, Any]
-
 TURNS = 6
 """Turns after which no guard goes back."""
 PHASES = ("work",)

@@ -8,5 +8,4 @@ from payment_pattern import Bank, FileRecorder, payments
 
 FOLDER = Path(os.environ["PAYING_IN"])
 MOMENTS = Moments(int(os.environ["DIES_AT"]))
-
 agent = payments(Bank(FOLDER / "bank.txt", MOMENTS).pay, recorder=FileRecorder(FOLDER / "runs.txt", MOMENTS))

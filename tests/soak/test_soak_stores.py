@@ -7,7 +7,6 @@ from stored_runs import make_url, recording
 from guardgraph import sql_store
 
 url = pytest.fixture(params=["sqlite", "postgres"])(make_url)
-
 PROCESSES, RUNS = 8, 12
 
 

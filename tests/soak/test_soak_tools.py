@@ -12,6 +12,7 @@ from test_fuzzed_agents import run_random_agent
 from guardgraph.testing.attack.attack import attack_agent
 
 RUNS = 3_000
+AGENTS = ("office", "rag", "research", "critique", "guarded", "refund")
 
 
 def test_no_unlicensed_call_is_made():
@@ -53,9 +54,6 @@ def test_two_thousand_agents_of_langchain_make_no_unlicensed_call():
     """Any replies, orders of middlewares, streams, cancellation; no refused word is shown, and recordings hold."""
     for seed in range(2_000):
         run_random_agent(seed)
-
-
-AGENTS = ("office", "rag", "research", "critique", "guarded", "refund")
 
 
 def test_two_thousand_attacks_find_nothing_in_agents_that_keep_their_word():
