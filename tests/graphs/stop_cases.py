@@ -57,8 +57,7 @@ class Room:
 
 
 def tenant_world(room, **how):
-    budget = TenantBudget(max_llm_calls=9, max_tool_calls=9)
-    return TenantWorld(Room(room, **how), [budget])
+    return TenantWorld(Room(room, **how), [TenantBudget(max_llm_calls=9, max_tool_calls=9)])
 
 
 def limit_cases(run, asking, calling):

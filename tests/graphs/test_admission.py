@@ -136,7 +136,6 @@ def test_one_approval_pays_once(mode, named):
         with pytest.raises(InputError, match="checkpoint_id: a run goes on from the latest checkpoint of its thread"):
             run(agent, None, mode, config=on_thread(**place))
     for _ in range(2):
-        again = agent.invoke(None, on_thread(checkpoint_id=latest))
-        assert PAID.items() <= again.items()
+        assert PAID.items() <= agent.invoke(None, on_thread(checkpoint_id=latest)).items()
     assert len(paid) == 1
     assert len([*agent.get_state_history(THREAD)]) == 1 + len(earlier)

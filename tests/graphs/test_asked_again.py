@@ -40,8 +40,7 @@ def texts(call):
 def test_a_refused_answer_is_asked_for_again_with_what_was_wrong(mode):
     """The second ask is the first, the proposal as the model's turn, and what was refused; the answer is as any."""
     model, recorder = ScriptedChatModel(PLAN, WRONG, RIGHT), InMemoryRecorder()
-    graph = create_rag_agent(model, recorder=recorder)
-    result = run(graph, QUESTION, mode)
+    result = run(create_rag_agent(model, recorder=recorder), QUESTION, mode)
     check_result(RAG_REASONS, result)
     assert (result["outcome"], result["answer"]) == ("grounded_answer", RIGHT["answer"])
     assert told(result["attempts"]) == [(OTHER, ["20 minutes"])]

@@ -97,8 +97,7 @@ def asked_by(config):
         seen.append(run.caller)
         return Pass({"task": state["ticket"]})
 
-    graph = triage(bodies={"request_guard": check}, recorder=recorder)
-    graph.invoke(TICKET, {"configurable": config})
+    triage(bodies={"request_guard": check}, recorder=recorder).invoke(TICKET, {"configurable": config})
     return seen[0], recorder.runs[0]["visits"][0]["opening"]
 
 

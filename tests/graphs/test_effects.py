@@ -252,8 +252,7 @@ def test_tools_of_langchain_find_the_key_in_their_configuration(kind, mode, bank
 
     recorder = InMemoryRecorder()
     target = tool(pay) if kind == "tool" else RunnableLambda(lambda request, config: pay(request["amount"], config))
-    graph = payments(target, checkpointer=InMemorySaver(), recorder=recorder)
-    result = run(graph, ASKED, mode, config=THREAD)
+    result = run(payments(target, checkpointer=InMemorySaver(), recorder=recorder), ASKED, mode, config=THREAD)
     keys = [write["key"] for line in result["timeline"] for write in line.get("effects", ())]
     assert keys == seen == [call["key"] for call in recorder.runs[0]["calls"]]
     assert (result["stop_reason"], len({*keys})) == ("success", 3)
@@ -291,8 +290,7 @@ def _open_saver(kind, server, folder, opened):
 
 def _wait_for_approval(saver, thread, desk):
     config = {"configurable": {"thread_id": thread}}
-    waiting = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=saver).invoke(TASK, config)
-    return config, approving(waiting)
+    return config, approving(desk_graph(planning([READ], [STOLEN]), desk, checkpointer=saver).invoke(TASK, config))
 
 
 @pytest.mark.unreplayable

@@ -171,8 +171,7 @@ def test_a_store_tells_a_fork_from_its_run(bank, tmp_path):
     assert len(store.entries(left.run_id)) == 2  # its beginning, and that it was superseded
     assert store.read(result["run_id"]).recording["forked_from"]["run_id"] == left.run_id
     assert store.verify().ok
-    checked = check_document(export_run(store, result["run_id"]), "guardgraph:create_rag_agent")
-    assert checked.findings == ()
+    assert check_document(export_run(store, result["run_id"]), "guardgraph:create_rag_agent").findings == ()
 
 
 @pytest.mark.parametrize("forked_before", [True, False])

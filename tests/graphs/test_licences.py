@@ -57,8 +57,7 @@ def test_what_is_licensed_is_done(mode):
     """A read, then a write whose values the task has: the record has both calls, each by its licence."""
     desk, recorder = Desk(), InMemoryRecorder()
     graph = desk_graph(planning([READ], [PAY]), desk, checkpointer=InMemorySaver(), recorder=recorder)
-    result = run(graph, TASK, mode, config=THREAD)
-    assert (result["outcome"], desk.made) == ("answered", [READ, PAY])
+    assert (run(graph, TASK, mode, config=THREAD)["outcome"], desk.made) == ("answered", [READ, PAY])
     calls = [call for call in recorder.runs[0]["calls"] if call["kind"] == "tool"]
     assert [{"tool": call["tool"], "args": call["args"]} for call in calls] == [READ, PAY]
     assert [call.get("effect") for call in calls] == [None, "write"]
@@ -93,8 +92,7 @@ def test_what_a_guard_forgets_the_licence_has(name):
     assert ("unsupported" in result) == reason.startswith("unsupported_argument")
     assert desk.made == [call for step in steps[:-1] for call in step]
     assert len([call for call in recorder.runs[0]["calls"] if call["kind"] == "tool"]) == len(steps) - 1
-    graph = desk_graph(planning(), Desk(), bodies=TRUSTING, **settings)
-    assert replay(graph, recorder.runs[0]) == result
+    assert replay(desk_graph(planning(), Desk(), bodies=TRUSTING, **settings), recorder.runs[0]) == result
 
 
 def reviewed_run(*steps, **given):
@@ -145,8 +143,7 @@ def test_an_approval_of_another_run_is_none():
     graph = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=kept)
     assert graph.invoke(approving(graph.invoke(TASK, THREAD)), THREAD)["outcome"] == "answered"
     again = desk_graph(planning([READ], [STOLEN]), desk, checkpointer=kept, bodies=TRUSTING)
-    result = again.invoke(TASK, THREAD)
-    assert (result["stop_reason"], len(desk.made)) == ("not_approved:send_money", 3)
+    assert (again.invoke(TASK, THREAD)["stop_reason"], len(desk.made)) == ("not_approved:send_money", 3)
 
 
 def test_a_licence_is_judged_after_a_resume_under_what_holds_then():
@@ -287,8 +284,7 @@ def find_unlicensed(made, steps):
     wrong = [call for call in made if call["tool"] not in ("read_bill", "send_money")]
     paid = [call for at, call in enumerate(made) if call["tool"] == "send_money" and step_of[at] > read]
     wrong += [call for call in paid if any(call["args"][name] not in values for name, values in LICENSED.items())]
-    same = [call for call in made if call["tool"] == "send_money" and made.count(call) > 1]
-    return wrong + same + made[4:]
+    return wrong + [call for call in made if call["tool"] == "send_money" and made.count(call) > 1] + made[4:]
 
 
 @given(st.lists(st.lists(CALLS, min_size=1, max_size=3), max_size=6))

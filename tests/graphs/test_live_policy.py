@@ -84,8 +84,7 @@ def test_a_tool_denied_meanwhile_is_not_called(reading, paid):
 def test_what_cannot_be_read_counts_as_before_for_a_while(stale_for):
     """Then it stops runs, with another reason than a switch; with `stale_for` the lists of before hold on."""
     operator = Operator(denied_sources=["billing_policy"])
-    live = live_policy(operator, every=0, stale_for=stale_for)
-    graph = agent(live=live)
+    graph = agent(live=live_policy(operator, every=0, stale_for=stale_for))
     assert graph.invoke(QUESTION)["stop_reason"] == "success"
     operator.said = OSError("disk")
     result = graph.invoke(QUESTION)
@@ -184,8 +183,7 @@ def test_a_file_is_read_anew_and_an_empty_one_says_nothing(folder):
 def test_the_command_keeps_what_else_the_file_says(folder):
     name, lists = "live.yaml", "denied_sources:\n  - a\n"
     (folder / name).write_text(f"# for operators\n{lists}", encoding="utf-8")
-    switched = run("policy", "switch", "off", name, "--by", "ada", "--why", 'a "test"', "--json")
-    said = json.loads(switched.stdout)
+    said = json.loads(run("policy", "switch", "off", name, "--by", "ada", "--why", 'a "test"', "--json").stdout)
     assert (said["enabled"], said["denied_sources"], said["switched"]["why"]) == (False, ["a"], 'a "test"')
     run("policy", "switch", "on", name, "--by", "ada", "--why", "over")
     text = (folder / name).read_text(encoding="utf-8")

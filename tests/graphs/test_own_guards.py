@@ -49,9 +49,7 @@ POLITE = AnswerGuard(check_tone, [TONE])
 def test_a_guard_of_ones_own_stands_behind_the_answer_guard_and_is_proved(name):
     factory, given, before, ends = FACTORIES[name]
     graph = factory(guards=[AnswerGuard(allow, [PRIVATE]), POLITE])
-    assert verify(graph) == []
-    nodes = graph.builder.nodes
-    assert nodes["check_tone"].metadata["kind"] == "guard"
+    assert (verify(graph), graph.builder.nodes["check_tone"].metadata["kind"]) == ([], "guard")
     edges = {(edge.source, edge.target) for edge in graph.get_graph().edges}
     ways = [(before, "allow"), ("allow", "check_tone"), *(("check_tone", end) for end in (*ends, "stop_tone"))]
     assert {*ways} <= edges

@@ -274,8 +274,7 @@ def test_a_declared_model_is_opened_before_the_run(calls, mode, monkeypatch):
 
 def test_a_body_asks_nobody_whom_it_does_not_declare():
     """A node that says whom it calls and asks another one closes the run."""
-    graph = triage(bodies={"label": asking(named(), [lambda view: {"label": "bug"}])})
-    result = graph.invoke(TICKET)
+    result = triage(bodies={"label": asking(named(), [lambda view: {"label": "bug"}])}).invoke(TICKET)
     assert result["stop_reason"] == "guard_error:label"
     assert "not among the 1 calls of its node: 'test-model'" in result["details"]["message"]
 

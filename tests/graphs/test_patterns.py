@@ -27,8 +27,7 @@ def test_the_registry_is_read_at_no_cost():
     """Names and commands are known without LangGraph, Pydantic or any pattern's own modules."""
     code = "import sys, guardgraph.graphs.patterns; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
-    loaded = done.stdout.split()
-    assert not {"langgraph", "langchain_core", "pydantic", "guardgraph.state.rag"} & {*loaded}
+    assert not {"langgraph", "langchain_core", "pydantic", "guardgraph.state.rag"} & {*done.stdout.split()}
 
 
 CREATE = {"rag": create_rag_agent, "research": create_research_agent, "self_critique": create_self_critique_agent}
@@ -52,8 +51,7 @@ def test_an_agent_written_by_hand_decides_the_same(pattern, ending, changed):
     ours = CREATE[pattern](**arguments).invoke(given)
     state = BY_HAND[pattern](**arguments).invoke(given)
     varies = {"elapsed_ms", "proposer", "attempts"}
-    told = [{name: entry[name] for name in entry.keys() - varies} for entry in ours["history"]]
-    assert state["history"] == told
+    assert state["history"] == [{name: entry[name] for name in entry.keys() - varies} for entry in ours["history"]]
     kept = {**state, **state.get("evidence", {})}
     business = {name: value for name, value in ours.items() if name not in (*OURS_ALONE, "history")}
     assert {name: kept.get(name) for name in business} == business

@@ -168,8 +168,7 @@ STOPS = {
 
 
 def limited(phase, world=None, **budget):
-    model = ScriptedChatModel(told(INTENT), told(ANSWER))
-    graph = create_rag_agent(model, budget=RagBudget(**budget), world=world)
+    graph = create_rag_agent(ScriptedChatModel(told(INTENT), told(ANSWER)), budget=RagBudget(**budget), world=world)
     return run(graph, FOLLOWING if phase == "condense" else QUESTION)
 
 

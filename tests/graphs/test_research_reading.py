@@ -19,8 +19,7 @@ REFUSE = {"policy": {"unsure_text": "refuse"}}
 
 
 def led(final=ELSEWHERE, **said):
-    page = {"title": "T", "published_at": "", "body": SAYS, "final_url": final, **said}
-    return scripted_tool(page, loop=True)
+    return scripted_tool({"title": "T", "published_at": "", "body": SAYS, "final_url": final, **said}, loop=True)
 
 
 def reading(reader, *names, hints=None, **parts):
@@ -67,8 +66,7 @@ def test_an_expected_failure_is_listed_with_its_reason(reason, how):
 def test_a_note_cites_where_its_page_was_in_the_end():
     """The URL that was asked stands beside it; time and hashes of the page are shown, and where the quote stands."""
     known = {"fetched_at": "2026-01-01T00:00:00Z", "sha256": "a" * 64, "text_sha256": "b" * 64}
-    result = reading(led(**known))
-    [cited] = result["citation_details"]
+    [cited] = reading(led(**known))["citation_details"]
     link = f"{ELSEWHERE}#:~:text=This%20is%20what%20the%20page%20says%20in%20the%20end."
     where = {"url": ELSEWHERE, "asked_url": vendor("a")[0], "document_span": [0, len(SAYS)], "link": link}
     assert cited == {"id": "n1", "title": "T", "published_at": "", **where, **known}

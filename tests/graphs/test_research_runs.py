@@ -76,8 +76,7 @@ def test_no_hint_raises_a_limit():
 def run_open(hints=None, **given):
     reader = reads()
     parts = {"search": hits(*URLS), "reader": reader, "extractor": quotes(), "writer": lambda view: CITE_ONE}
-    result = research(hints, **{**parts, "policy": OPEN, **given})
-    return check_result(RESEARCH_REASONS, result), reader.calls
+    return check_result(RESEARCH_REASONS, research(hints, **{**parts, "policy": OPEN, **given})), reader.calls
 
 
 def test_an_open_run_reads_every_host_that_is_not_denied():
@@ -110,8 +109,7 @@ def test_false_is_tighter():
     hosts = {"allowed_domains_policy": ["nasa.gov"], "allowed_domains_execution": ["nasa.gov"]}
     closed = ResearchPolicy(trust=TIERS, **hosts)
     assert [call["url"] for call in run_open(policy=closed, context={"policy": {"open": True}})[1]] == [URLS[2]]
-    overlay = ResearchPolicy(allowed_domains_execution=["nasa.gov"])
-    tightened = OPEN.tightened_by(overlay)
+    tightened = OPEN.tightened_by(ResearchPolicy(allowed_domains_execution=["nasa.gov"]))
     assert not tightened.open
     assert tightened.tightened_by(ResearchPolicy(open=True)) == tightened
     assert tightened.allowed_domains_policy == tightened.allowed_domains_execution == ("nasa.gov",)

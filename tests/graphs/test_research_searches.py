@@ -65,8 +65,7 @@ def test_what_was_found_and_not_read_is_shown_and_read_when_it_is_found_again():
 
 
 def test_a_later_search_that_fails_or_finds_nothing_is_listed():
-    world = Searched(failing=["beta"])
-    result = searched(world, gaps_of(["beta", "quux", "gamma"]))
+    result = searched(Searched(failing=["beta"]), gaps_of(["beta", "quux", "gamma"]))
     failed = [(item["query"], item["reason"]) for item in result["failed_queries"]]
     assert failed == [("beta", "tool_invalid_output:search_sources"), ("quux", "no_sources_after_dedupe")]
     assert result["aggregate"]["verified_notes"] == 2

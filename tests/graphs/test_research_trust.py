@@ -73,9 +73,7 @@ def test_what_is_not_independent_does_not_corroborate(linked, trust):
 
 def test_trust_orders_reading_and_notes_and_stands_in_citations():
     """The most trusted host is read first, whatever the search's order; its number has tier and recency."""
-    agent = agent_of("blog.test", "gazette.test", "herald.test", trust=TRUST)
-    result = ask(agent)
-    cited = result["citation_details"]
+    cited = ask(agent_of("blog.test", "gazette.test", "herald.test", trust=TRUST))["citation_details"]
     assert [item["url"].rstrip("/") for item in cited] == [f"http://{host}" for host in HOSTS]
     assert [item["tier"] for item in cited] == ["official", "known", "doubtful"]
     assert [item["trust"] for item in cited] == sorted((item["trust"] for item in cited), reverse=True)
@@ -118,8 +116,7 @@ def test_an_edited_brief_is_guarded_like_any_answer():
         ({**said, "citations": ["n9"]}, "invalid_answer:citation_unknown"),
         ("just this", "review_rejected"),
     ]:
-        again = agent.invoke(Command(resume={**edited, "edited": edit}), THREAD)
-        assert reason in again["waiting_for"]["problem"]
+        assert reason in agent.invoke(Command(resume={**edited, "edited": edit}), THREAD)["waiting_for"]["problem"]
     result = agent.invoke(Command(resume={**edited, "edited": said}), THREAD)
     assert (result["status"], result["answer"], result["citations"]) == ("ok", said["answer"], said["citations"])
     assert result["path"].count("answer_guard") == 2

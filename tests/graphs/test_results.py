@@ -103,8 +103,7 @@ def test_every_pattern_tells_every_node_in_order(name):
 
 
 def test_an_answer_that_is_asked_for_again_is_told_before_the_next_one_comes():
-    wrong = {**GOOD, "citations": ["doc_of_nobody"]}
-    agent = create_rag_agent(ScriptedChatModel(INTENT, wrong, GOOD))
+    agent = create_rag_agent(ScriptedChatModel(INTENT, {**GOOD, "citations": ["doc_of_nobody"]}, GOOD))
     told = [*agent.stream({"question": "What is the P1 first response target?"}, stream_mode="custom")]
     [again] = [event for event in told if event.get("verdict") == "again"]
     assert (again["node"], again["to"]) == ("answer_guard", "generate")

@@ -53,8 +53,7 @@ def test_what_a_person_approves_is_done(saver, mode, tmp_path):
 
 def test_a_guard_may_have_a_way_on_after_a_no():
     def check(state, run):
-        outcome = Outcome.unpacked(state["raw_review"])
-        assert outcome.content["reason"] == "review_rejected"
+        assert Outcome.unpacked(state["raw_review"]).content["reason"] == "review_rejected"
         return Pass({"approved_refund": {**state["accepted_refund"], "amount": 1}})
 
     graph, shown = begun(bodies={"approval_guard": check})
@@ -160,8 +159,7 @@ def test_a_person_is_asked_inside_a_graph_of_ones_own(inside, mode):
         config = {"configurable": {"thread_id": decision}}
         [asked] = run(desk, ORDER, mode, config=config)["__interrupt__"]
         assert (asked.value["node"], asked.value["shown"]) == ("approve", SHOWN)
-        answer = Command(resume={"hash": asked.value["hash"], "decision": decision})
-        result = run(desk, answer, mode, config=config)
+        result = run(desk, Command(resume={"hash": asked.value["hash"], "decision": decision}), mode, config=config)
         assert result["stop_reason"] == reason
         assert result.get("payment") == ("paid 30 for A7" if decision == "approve" else None)
 

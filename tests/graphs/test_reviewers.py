@@ -51,8 +51,7 @@ def test_who_answered_is_on_record(decision, saver, mode, tmp_path):
     kept = InMemoryRecorder()
     with saver(tmp_path) as checkpointer:
         graph = desk(checkpointer=checkpointer, recorder=kept)
-        shown = waiting(graph)
-        answer = answering(shown, decision, by="the board")
+        answer = answering(waiting(graph), decision, by="the board")
         result = check_result(REASONS, run(graph, answer, mode, config=THREAD, context=signed_in("ada")))
     assert (told(result)["reviewer"], told(result)["answer"]["by"]) == (ADA, "the board")
     recording = read(kept)

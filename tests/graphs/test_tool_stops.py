@@ -79,8 +79,7 @@ def killed() -> Any:
         """Send euros to somebody."""
         raise KeyboardInterrupt
 
-    saver = InMemorySaver()
-    made = {"tools": [send_money], "policy": ToolPolicy(), "checkpointer": saver}
+    made = {"tools": [send_money], "policy": ToolPolicy(), "checkpointer": InMemorySaver()}
     with pytest.raises(KeyboardInterrupt):
         office_agent(calls(PAY), DONE, **made).invoke(TASK, THREAD)
     return office_agent(DONE, **made).invoke(None, THREAD)

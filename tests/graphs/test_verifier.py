@@ -26,8 +26,7 @@ OFFICE_TASK = {"task": "Read bill b7 and send 30 euros to Ada Byron."}
 @pytest.mark.parametrize("mode", BOTH)
 def test_a_claim_that_is_not_supported_stops_the_run(mode):
     """The stop names the sentences, and nobody is asked again: a writer must not try until a verifier gives in."""
-    verifier = scripted_verifier(["15 minutes"])
-    graph = agent(answer=ANSWER, verifier=verifier)
+    graph = agent(answer=ANSWER, verifier=scripted_verifier(["15 minutes"]))
     assert verify(graph) == []
     result = check_result(RAG_REASONS, run(graph, QUESTION, mode))
     assert (result["stop_reason"], result["phase"], result["unsupported"]) == (UNSUPPORTED, "generate", [TARGET])

@@ -233,8 +233,7 @@ def check_on_record(run: Acting, result: Any) -> None:
         return
     ended = {item["run_id"]: item for item in recorder.told("record")}
     assert result["run_id"] in ended
-    began = {item["run_id"] for item in recorder.told("begin")}
-    assert ended.keys() <= began
+    assert ended.keys() <= {item["run_id"] for item in recorder.told("begin")}
     asked = {call["request"] for item in ended.values() for call in item["calls"]}
     noted = {note["content"]["key"] for note in recorder.told("note") if note["kind"] == "intent"}
     for line in lines:
