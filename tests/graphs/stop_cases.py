@@ -44,7 +44,6 @@ class Room:
         self.room, self.fails = room, fails
 
     def reserve(self, charges, *, seconds):
-        """Reserve, where there is room."""
         if self.room:
             self.room -= 1
             return Reserved("id", tuple(charges), (0,) * len(charges))
@@ -105,7 +104,7 @@ def shut_out(run, **parts):
     return run(world=world, context=ASKED_ONCE, **parts)
 
 
-def cases(phase, family, runs):
+def cases(phase, family, **runs):
     """Return the cases of one family in one phase: by what is wrong, how a run is made and its evidence."""
     return {f"{family}:{what}": StopCase(phase, make, evidence) for what, (make, evidence) in runs.items()}
 

@@ -24,7 +24,6 @@ OTHER = "invalid_answer:contradicts_source"
 
 
 def ask(model, **parts):
-    """Run an agent on a model, and return the result, checked."""
     return check_result(RAG_REASONS, create_rag_agent(model, **parts).invoke(QUESTION))
 
 

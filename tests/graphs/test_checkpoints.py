@@ -134,7 +134,6 @@ def test_a_call_of_a_killed_process_is_made_at_least_once(moment, calls, tmp_pat
 
 
 def research(saver):
-    """Return an agent that reads four pages of 100,000 characters."""
     return create_research_agent(
         search=hits(*BODIES),
         reader=lambda asked: {"title": "", "published_at": "", "body": BODIES[asked["url"]]},

@@ -76,10 +76,7 @@ UPDATES = {
 @pytest.mark.paired
 @pytest.mark.parametrize("name", UPDATES)
 def test_only_nodes_write_the_state(name):
-    """Nobody writes an accepted value into a thread, be it fresh, interrupted or at its end; the run goes on as it was.
-
-    The error is one of LangGraph's kind as well, which its server answers with 400.
-    """
+    """Nobody writes an accepted value into a thread, fresh, interrupted or ended; LangGraph's server answers 400."""
     graph = triage(checkpointer=InMemorySaver())
     goes_on = [lambda: None, lambda: graph.invoke(TICKET, THREAD, interrupt_before=["label_guard"])]
     for go_on in [*goes_on, lambda: graph.invoke(None, THREAD)]:

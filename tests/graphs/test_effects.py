@@ -71,12 +71,6 @@ def test_however_a_run_is_made_no_kill_doubles_a_payment(way, tmp_path):
         check_payments(setup, survive(setup, [last]))
 
 
-@pytest.fixture(scope="module")
-def server(new_postgres):
-    """The address of a PostgreSQL server."""
-    return new_postgres()
-
-
 def _die_in(bank, at):
     """Return a tool that ends the run in the middle of a payment, once."""
     left = [at]
@@ -295,8 +289,9 @@ def _wait_for_approval(saver, thread, desk):
 
 @pytest.mark.unreplayable
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
-def test_one_approval_pays_once_however_many_resume_at_once(kind, server, tmp_path):
+def test_one_approval_pays_once_however_many_resume_at_once(kind, new_postgres, tmp_path):
     """With a checkpointer alone: 0.9 paid up to six times, as each kept its intent beside a checkpoint of its own."""
+    server = new_postgres() if kind == "postgres" else None
     for number in range(4):
         desk, all_here, shared = Desk(), Barrier(6), InMemorySaver()
         with ExitStack() as opened:

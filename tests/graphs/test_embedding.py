@@ -100,7 +100,6 @@ def test_nothing_that_a_model_writes_inside_is_streamed(mode):
 
 
 def spoil(value):
-    """Spoil every dictionary and list that a value holds."""
     if isinstance(value, dict):
         for item in value.values():
             spoil(item)

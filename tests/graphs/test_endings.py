@@ -30,17 +30,10 @@ HERE = Path(__file__)
 SECRET = "password=hunter2"
 
 
-def raising(error):
-    def body(state, run):
-        raise error
-
-    return body
-
-
 @pytest.mark.parametrize(
     "body",
     [
-        *(raising(KeyError("x")), lambda state, run: None, lambda state, run: Command(goto="label")),
+        *(lambda state, run: state["x"], lambda state, run: None, lambda state, run: Command(goto="label")),
         lambda state, run: {"outcome": "x", "stop_reason": "fine"},
         lambda state, run: (yield Call("tool", print, {})),
     ],
@@ -81,10 +74,6 @@ def run_tools() -> Any:
     return answer_question(agent, agent.invoke(TASK, THREAD)), agent
 
 
-def say_unchanged(audit: Any) -> Any:
-    return {**audit, "changed": 0}
-
-
 def name_the_boss(made: Any) -> Any:
     return [{**call, "approved_by": "the boss"} if "approved_by" in call else call for call in made]
 
@@ -94,7 +83,13 @@ LIES: dict[str, Any] = {
     "rag, answer": (run_rag, rag, ANSWERED, "answer", "Within 1 hour."),
     "rag, outcome": (run_rag, rag, ANSWERED, "outcome", "clarify"),
     "research, citations": (run_research, answering, ANSWERED, "citations", ["n9"]),
-    "critique, audit": (run_critique, self_critique, "run_revised_node", "audit", say_unchanged),
+    "critique, audit": (
+        run_critique,
+        self_critique,
+        "run_revised_node",
+        "audit",
+        lambda audit: {**audit, "changed": 0},
+    ),
     "tools, a call less": (run_tools, tools, ANSWERED, "tool_calls", lambda made: made[:-1]),
     "tools, another approver": (run_tools, tools, ANSWERED, "tool_calls", name_the_boss),
 }

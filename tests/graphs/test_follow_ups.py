@@ -26,7 +26,6 @@ STANDALONE = "What is the first response target for P1 incidents on the enterpri
 
 
 def ask(graph, given=FOLLOWING, **kwargs):
-    """Return the checked result of a run."""
     return check_result(RAG_REASONS, graph.invoke(given, **kwargs))
 
 

@@ -32,7 +32,6 @@ class State(TypedDict, total=False):
 
 
 def make_graph(*edges: tuple[str, str], answer: str = "Refunds take 5 days.", **nodes: Any) -> StateGraph[State]:
-    """A graph whose answer a guard judges, with more nodes and edges."""
     builder = StateGraph(State).add_node("generate", lambda state: {"answer": answer})
     builder.add_node("guard", answer_guard(ok=END, refused="apologise"))
     nodes["apologise"] = lambda state: {"answer": "I do not know."}
@@ -115,10 +114,6 @@ def test_a_guard_whose_two_ways_are_one_is_a_finding() -> None:
     assert (finding.rule, finding.path) == ("around", ("guard_again", "apologise"))
 
 
-def wait(state: State) -> dict[str, Any]:
-    return {"answer": interrupt("What is the answer?")}
-
-
 def test_a_refusal_that_can_only_come_back_is_a_finding() -> None:
     """Nothing but LangGraph's limit would end the run; a node that asks a person or may end it is none such."""
 
@@ -131,7 +126,7 @@ def test_a_refusal_that_can_only_come_back_is_a_finding() -> None:
 
     [finding] = loop(lambda state: {})
     assert (finding.rule, finding.path) == ("endless", ("guard", "again", "guard"))
-    assert loop(wait) == loop(jump) == []
+    assert loop(lambda state: {"answer": interrupt("What is it?")}) == loop(jump) == []
     assert find_rules(make_graph()) == []
 
 
@@ -152,14 +147,12 @@ def declared(state: State) -> Command[Literal["guard"]]:
     return Command(goto="guard")
 
 
-def fan(state: State) -> Any:
-    return [Send("apologise", state)]
-
-
 def test_what_cannot_be_seen_is_a_finding() -> None:
     """An undeclared goto, and a conditional edge without destinations; a declared goto is none."""
     assert find_rules(make_graph(("generate", "jump"), jump=jump)) == ["unseen"]
-    assert find_rules(make_graph().add_conditional_edges("generate", fan)) == ["unseen"]
+    assert find_rules(make_graph().add_conditional_edges("generate", lambda state: [Send("apologise", state)])) == [
+        "unseen"
+    ]
     assert find_rules(make_graph(("generate", "declared"), declared=declared)) == []
 
 
@@ -188,8 +181,6 @@ def test_a_wrong_argument_of_a_node_is_told(settings: dict[str, Any], field: str
 
 
 class Jumper:
-    """Nodes that leave the jump to something else."""
-
     def go(self, state: State) -> Command[str]:
         return jump(state)
 
@@ -199,7 +190,6 @@ class Jumper:
 
 @functools.wraps(jump)
 def wrapped(*args: Any) -> Any:
-    """Leave it to a function."""
     return jump(*args)
 
 
@@ -208,8 +198,6 @@ def leave_inner(state: State) -> Command[Literal["other"]]:
 
 
 class Holding:
-    """A node that leaves the jump to what it holds."""
-
     def __init__(self, held: Any) -> None:
         self.held = held
 
@@ -225,14 +213,6 @@ def inner_graph(write: Any) -> Any:
 OUTWARD, INWARD = inner_graph(leave_inner), inner_graph(lambda state: {})
 
 
-def call_outward(state: State) -> Any:
-    return {**OUTWARD.invoke(state)}
-
-
-def call_inward(state: State) -> Any:
-    return {**INWARD.invoke(state)}
-
-
 @tool
 def jump_in_a_tool(name: str) -> Any:
     """Jump."""
@@ -240,7 +220,7 @@ def jump_in_a_tool(name: str) -> Any:
 
 
 JUMPING = [
-    *(lambda state: [jump(state)], Jumper().node, wrapped, Holding(Jumper()), call_outward),
+    *(lambda state: [jump(state)], Jumper().node, wrapped, Holding(Jumper()), lambda state: {**OUTWARD.invoke(state)}),
     *(functools.partial(jump), ToolNode([jump_in_a_tool])),
 ]
 
@@ -250,7 +230,7 @@ def test_a_jump_that_a_node_leaves_to_something_else_is_seen(node: Any) -> None:
     def find(node: Any) -> list[str]:
         return find_rules(make_graph(("generate", "node"), ("node", "guard"), node=node))
 
-    assert (find(node), find(call_inward)) == (["unseen"], [])
+    assert (find(node), find(lambda state: {**INWARD.invoke(state)})) == (["unseen"], [])
 
 
 def test_graphs_inside_the_graph_are_opened_up() -> None:

@@ -34,7 +34,6 @@ def test_the_agent_answers_whom_a_document_is_for(base, how):
 
 @pytest.fixture
 def planner():
-    """A planner that keeps what it is shown."""
     return scripted_tool(lambda view: {"kind": "retrieve", "query": view["question"]}, loop=True)
 
 

@@ -63,7 +63,6 @@ class Said:
 
 @cache
 def make_rag():
-    """Make the RAG agent, with odd passages and answers."""
     return PATTERNS["rag"].create_agent(
         planner=lambda view: {"kind": "retrieve", "query": Said.texts[4]},
         retriever=lambda request: [
@@ -85,7 +84,6 @@ def try_rag(texts):
 
 @cache
 def make_research(check_quotes):
-    """Make the Research agent, with odd pages, notes and answers."""
 
     def read(request):
         _, body, _, quote, title = Said.texts
@@ -111,7 +109,6 @@ def try_research(texts):
 
 @cache
 def make_self_critique():
-    """Make the Self-critique agent, with odd drafts, critiques and revisions."""
     return PATTERNS["self_critique"].create_agent(
         drafter=lambda view: {"draft": Said.texts[1]},
         shortener=lambda view: {"draft": Said.texts[2]},
@@ -132,7 +129,6 @@ def try_self_critique(texts):
 
 @cache
 def make_tools(is_answering):
-    """Make the tool agent, with odd arguments, results and answers."""
 
     def find(text: str) -> object:
         """Find."""

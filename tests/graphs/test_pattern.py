@@ -133,8 +133,6 @@ def test_declarations_live_in_the_metadata_and_survive_a_recompile():
 
 
 class Async:
-    """A recorder that would have to be awaited."""
-
     async def record(self, run):
         """Keep nothing."""
 

@@ -12,16 +12,13 @@ from guardgraph.testing import scripted_tool
 MUST = ResearchPolicy(require_sentence_citations=True)
 
 
-def texts_of(result):
-    return {item["title"]: result["answer"][item["start"] : item["end"]] for item in result["sections"]}
-
-
 def test_a_brief_in_sections():
     """The outline is guarded, then the answer is written in it; the result says where each section stands."""
     outline = scripted_tool({"sections": ["Course of  the outage", TITLES[1]]}, loop=True)
     writer = scripted_tool(answer_of(*SECTIONS), loop=True)
     result = check_result(RESEARCH_REASONS, research(budget=THREE, outline=outline, writer=writer, **PARTS))
-    assert texts_of(result) == {TITLES[0]: f"{FIRST} {NODE}", TITLES[1]: f"{RIGHT} {REFUNDS}"}
+    shown = {item["title"]: result["answer"][item["start"] : item["end"]] for item in result["sections"]}
+    assert shown == {TITLES[0]: f"{FIRST} {NODE}", TITLES[1]: f"{RIGHT} {REFUNDS}"}
     assert result["answer"] == f"{FIRST} {NODE}\n\n{RIGHT} {REFUNDS}"
     assert result["path"][-5:] == ["outline", "outline_guard", "synthesize", "answer_guard", "answered"]
     spans = {item["id"]: len(item["answer_spans"]) for item in result["citation_details"]}

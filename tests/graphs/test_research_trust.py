@@ -45,7 +45,6 @@ def agent_of(*hosts, linked=(), given=None, **policy):
 
 
 def ask(agent):
-    """Run the agent once, and hold what it returns against the catalogue."""
     return check_result(RESEARCH_REASONS, agent.invoke(GIVEN))
 
 

@@ -179,7 +179,6 @@ async def sign_in(headers):
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    """The address of a server with a pattern in which a person approves."""
     needs_server()
     folder = tmp_path_factory.mktemp("server")
     (folder / "signed_in.py").write_text(SIGNED_IN, encoding="utf-8")

@@ -42,14 +42,12 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def client(server):
-    """The SDK's client."""
     with get_sync_client(url=server.url) as connected:
         yield connected
 
 
 @pytest.fixture
 def thread(client):
-    """The id of a new thread."""
     return client.threads.create()["thread_id"]
 
 

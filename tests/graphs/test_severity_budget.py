@@ -21,7 +21,6 @@ def critique(agent, tenant="acme"):
 
 @pytest.fixture
 def store(tmp_path):
-    """A store that is not there yet."""
     return sql_store(f"sqlite:///{tmp_path}/runs.db")
 
 

@@ -5,22 +5,8 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from office_agents import (
-    DELETE,
-    DONE,
-    PAY,
-    READ,
-    RULES,
-    STOLEN,
-    TASK,
-    THREAD,
-    Office,
-    answer_question,
-    calls,
-    office_agent,
-    run_office,
-)
-from runs import ASKED_ONCE, StopCase, check_stop, reasons_without_a_run, write_state
+from office_agents import DELETE, PAY, READ, STOLEN, TASK, Office, answer_question, calls, office_agent, run_office
+from runs import ASKED_ONCE, THREAD, StopCase, check_stop, reasons_without_a_run, write_state
 from stop_cases import MODEL_FAILURES, cases, common_cases, limit_cases, shut_out, told
 
 from guardgraph import LiveWorld, ToolBudget, ToolPolicy, ToolRule
@@ -66,7 +52,7 @@ def slow() -> Any:
 
 
 def edited() -> Any:
-    graph = office_agent(calls(READ), DONE)
+    graph = office_agent(calls(READ), FINE)
     graph.invoke(TASK, THREAD, interrupt_before=["read"])
     write_state(graph, THREAD, {"accepted_step": 5, "route": "read"}, as_node="action_guard")
     return graph.invoke(None, THREAD)
@@ -81,13 +67,13 @@ def killed() -> Any:
 
     made = {"tools": [send_money], "policy": ToolPolicy(), "checkpointer": InMemorySaver()}
     with pytest.raises(KeyboardInterrupt):
-        office_agent(calls(PAY), DONE, **made).invoke(TASK, THREAD)
-    return office_agent(DONE, **made).invoke(None, THREAD)
+        office_agent(calls(PAY), FINE, **made).invoke(TASK, THREAD)
+    return office_agent(FINE, **made).invoke(None, THREAD)
 
 
 def asked(decision: str, **policy: Any) -> Any:
     rules = {"delete_file": ToolRule(destructive=True)}
-    agent = office_agent(calls(DELETE), DONE, policy=ToolPolicy(rules=rules, **policy))
+    agent = office_agent(calls(DELETE), FINE, policy=ToolPolicy(rules=rules, **policy))
     return answer_question(agent, agent.invoke(TASK, THREAD), decision)
 
 
@@ -109,20 +95,18 @@ def read_bill(id: str) -> str:
     raise ConnectionError("lost")
 
 
-BILL, RULE = [calls(READ)], {"read_bill": RULES["read_bill"]}
+BILL, RULE = [calls(READ)], {"read_bill": ToolRule(effect="read")}
 LESS = {"policy": {"rules": {"send_money": {"arguments": {"amount": {"max": 29}}}}}}
 STOPS: dict[str, StopCase] = {
     **common_cases(ended(FINE), "plan", "answer"),
-    "invalid_request:task": StopCase("plan", ended(DONE, task={"task": " "}), DETAILS),
+    "invalid_request:task": StopCase("plan", ended(FINE, task={"task": " "}), DETAILS),
     "max_seconds": StopCase("plan", slow, SHOWN_CALLS),
     "guard_error:read": StopCase("act", edited, DETAILS),
     **{
         name: StopCase("plan", ended(model=ScriptedChatModel(reply, loop=True), context=ASKED_ONCE), DETAILS)
         for name, reply in MODEL_FAILURES.items()
     },
-    "llm_invalid_schema": StopCase(
-        "answer", ended(FINE, context=ASKED_ONCE, verifier=ScriptedChatModel({"claims": 5}, loop=True)), DETAILS
-    ),
+    "llm_invalid_schema": StopCase("answer", ended(FINE, context=ASKED_ONCE, verifier=ScriptedChatModel({})), DETAILS),
     "tool_unavailable:read_bill": StopCase("act", ended(*BILL, world=Crowded()), SHOWN_CALLS),
     "tool_circuit_open:read_bill": StopCase(
         "act", partial(shut_out, ended(*BILL, tools=[read_bill], policy=ToolPolicy(rules=RULE))), SHOWN_CALLS
@@ -136,12 +120,10 @@ STOPS: dict[str, StopCase] = {
     **cases(
         "plan",
         "invalid_action",
-        {
-            "not_object": (ended({"calls": "all"}), SHOWN),
-            "tool": (ended(calls({"tool": " ", "args": {}})), SHOWN),
-            "args": (ended(calls({"tool": "read_bill", "args": "b7"})), SHOWN),
-            "schema": (ended(calls({"tool": "read_bill", "args": {"id": 7}})), SHOWN),
-        },
+        not_object=(ended({"calls": "all"}), SHOWN),
+        tool=(ended(calls({"tool": " ", "args": {}})), SHOWN),
+        args=(ended(calls({"tool": "read_bill", "args": "b7"})), SHOWN),
+        schema=(ended(calls({"tool": "read_bill", "args": {"id": 7}})), SHOWN),
     ),
     **{
         f"{name}:read_bill @ plan": StopCase("plan", ended(*BILL, context={"policy": policy}), RAW)

@@ -31,13 +31,10 @@ def pay(args):
 
 
 class Clerk:
-    """Holds a tool, and has a tool and a body."""
-
     def __init__(self, tool=pay):
         self.tools = {"pay": [tool]}
 
     def pay(self, args):
-        """Pay."""
         return self.tools["pay"][0](args)
 
     def body(self, state, run):

@@ -63,8 +63,6 @@ def test_a_model_is_asked_again_for_its_form_and_not_for_its_judgement():
 
 
 class Scores(BaseCrossEncoder):
-    """A cross-encoder that says what it is told to say."""
-
     def __init__(self, said):
         self.said, self.pairs = said, []
 

@@ -128,7 +128,6 @@ def make_calls(state, run):
 
 
 def check_results(state, run):
-    """Read the results, and plan on."""
     made = []
     for number, (call, raw) in enumerate(zip(state["accepted"], state["raw_results"], strict=True)):
         effect = run.policy.rule_of(call["tool"]).effect
@@ -147,8 +146,6 @@ def planning(*steps):
 
 
 def pattern(proposer, desk, *, bodies=None, policy=POLICY, budget=None, table=None, **acting):
-    """Return the pattern, with `bodies` in the place of its own."""
-
     def plan(state, run):
         outcome = yield gg.Call("proposer", proposer, {"task": state["order"], "results": state["results"]})
         return {"proposed": outcome.packed()}

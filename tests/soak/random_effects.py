@@ -53,7 +53,6 @@ class Policy(gg.Policy, gg.ReviewPolicy):
 
 
 def draw_plan(chance: random.Random) -> Plan:
-    """Return a random plan, plain JSON."""
     stages = [
         {
             "kind": chance.choice(["read", "write", "write", "review"]),
@@ -78,12 +77,10 @@ class Tools(Journal):
     """The tools of a run: each call that reaches one is a line."""
 
     def look(self, request: Any) -> str:
-        """Read something."""
         self.add({"kind": "read", "request": request, "key": None})
         return f"saw {request['number']}"
 
     def move(self, like: str, request: Any, idempotency_key: str) -> str:
-        """Change something."""
         if like == "refused":
             raise ConnectionError("refused before anything was done")
         if like != "idempotent" or not self.made(idempotency_key):
@@ -101,7 +98,6 @@ class Tools(Journal):
 
 
 def build_acting_pattern(plan: Plan, tools: Tools) -> Any:
-    """Return the pattern of a plan."""
     stages = plan["stages"]
     raws = [f"raw_{at}" for at in range(len(stages))]
     state: Any = TypedDict("State", {"turn": int, "kept": list[Any], **dict.fromkeys(raws, Any)})
@@ -174,7 +170,6 @@ class Acting:
 
     @contextmanager
     def graph(self, moment: Any = lambda: None) -> Any:
-        """Yield its graph."""
         pattern = build_acting_pattern(self.plan, self.tools(moment))
         if not self.plan["saves"]:
             yield pattern.compile(recorder=self.recorder(moment))

@@ -27,8 +27,6 @@ POISON = (
 
 
 class Site(NamedTuple):
-    """A page of the web."""
-
     url: str
     text: str
     delay: float = 0.0

@@ -38,13 +38,11 @@ class Newcomer:
         return done.stdout
 
     def install(self, extra: str = "") -> None:
-        """Install the wheel as users of uv do."""
         uv = (sys.executable, "-m", "uv")
         self.type(*uv, "venv", "--quiet", "--python", sys.executable, "venv")
         self.type(*uv, "pip", "install", "--quiet", "--python", str(self.bin / "python"), f"{self.wheel}{extra}")
 
     def run(self, name: str, code: str, **more: str) -> str:
-        """Write a file and run it."""
         (self.folder / name).write_text(code, encoding="utf-8")
         return self.type(str(self.bin / "python"), "-I", name, **more)
 
@@ -60,17 +58,13 @@ def wheel(tmp_path_factory):
     return next(folder.glob("*.whl"))
 
 
-def snippets(page):
-    blocks = [fence for fence in fences(ROOT / "docs" / page) if fence.info == "python"]
-    return "\n".join(fence.code for fence in blocks), "".join(fence.output or "" for fence in blocks)
-
-
 def test_a_guarded_answer_from_own_files(tmp_path, wheel):
     """The whole page "Start", then the question to a model over HTTP, which makes up a number and is asked again."""
     newcomer = Newcomer(tmp_path, wheel)
     newcomer.install()
-    code, printed = snippets("start.md")
-    assert newcomer.run("start.py", code) == printed
+    blocks = [fence for fence in fences(ROOT / "docs" / "start.md") if fence.info == "python"]
+    printed = "".join(fence.output or "" for fence in blocks)
+    assert newcomer.run("start.py", "\n".join(fence.code for fence in blocks)) == printed
     wrong = {"answer": "Every employee has 45 days of leave a year.", "citations": ["people/leave.md#leave.1"]}
     right = {**wrong, "answer": "Every employee has 30 days of leave a year."}
     intent = {"kind": "retrieve", "query": "days of leave"}

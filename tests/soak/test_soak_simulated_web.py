@@ -8,7 +8,6 @@ from guardgraph.testing import InMemoryRecorder
 
 
 def cite_all(view):
-    """Write a brief that cites every note."""
     kept, chars = [], 0
     for note in view["notes"]:
         if chars + len(note["claim"]) + 1 <= view["max_answer_chars"]:
@@ -22,9 +21,7 @@ def look_once_more(view):
 
 
 def test_reports_find_what_was_planted():
-    """Nine of ten planted answers stand in the reports, within their limits, and every contradiction is told; no host
-    inside is asked, and every report is decided again as it was.
-    """
+    """Nine of ten planted answers and all contradictions are found, no host inside is asked, each report replays."""
     assert len(list_sites()) == 300
     keeper, found, missed, untold = InMemoryRecorder(), 0, [], []
     hosts = tuple(sorted({site.url.split("/")[2] for site in list_sites()}))
