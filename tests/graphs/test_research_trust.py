@@ -106,18 +106,20 @@ def test_a_topic_of_high_risk_waits_for_a_person(policy, why):
 
 
 def test_an_edited_brief_is_guarded_like_any_answer():
-    """Their own words pass where the notes bear them out; others do not count, and the run goes on waiting."""
-    said = {"answer": "Two newspapers say that the fire hurt 14 people.", "citations": ["n1", "n2"]}
-    agent, asked = waiting(high_risk_terms=("fire",))
+    """Their own words pass where the notes bear them out and they mark so; others do not count, and it waits on."""
+    said = {"answer": "Two newspapers say that the fire hurt 14 people [n1, n2].", "citations": []}
+    agent, asked = waiting(high_risk_terms=("fire",), require_sentence_citations=True)
     edited = {"hash": asked["hash"], "decision": "edit"}
     for edit, reason in [
-        ({**said, "answer": "The fire hurt 99 people."}, "invalid_answer:contradicts_source"),
+        ({**said, "answer": "The fire hurt 99 people [n1]."}, "invalid_answer:contradicts_source"),
+        ({"answer": "The fire hurt 14 people.", "citations": ["n1", "n2"]}, "invalid_answer:uncited_sentence"),
         ({**said, "citations": ["n9"]}, "invalid_answer:citation_unknown"),
         ("just this", "review_rejected"),
     ]:
         assert reason in agent.invoke(Command(resume={**edited, "edited": edit}), THREAD)["waiting_for"]["problem"]
     result = agent.invoke(Command(resume={**edited, "edited": said}), THREAD)
-    assert (result["status"], result["answer"], result["citations"]) == ("ok", said["answer"], said["citations"])
+    answer = "Two newspapers say that the fire hurt 14 people."
+    assert (result["status"], result["answer"], result["citations"]) == ("ok", answer, ["n1", "n2"])
     assert result["path"].count("answer_guard") == 2
 
 

@@ -352,8 +352,10 @@ def test_an_approval_holds_for_exactly_its_call():
     with pytest.raises(Stop, match="not_approved:send_money"):
         guards.check_approval(licence, [hash_licence("send_money", {"to": "Bob"})])
     guards.check_approval(licence, [hash_licence("send_money", {"to": "Ada"})])
+    assert hash_licence("pay", {"a": 1, "b": 2}) == hash_licence("pay", {"b": 2, "a": 1})
+    assert len({hash_licence("pay", {"a": 1}), hash_licence("pay", {"a": "1"}), hash_licence("say", {"a": 1})}) == 3
     with pytest.raises(ValueError, match=r"^args: plain, finite JSON is required"):
-        hash_licence("send_money", {"amount": float("nan")})
+        hash_licence("pay", {"a": float("nan")})
 
 
 SHARED: dict[str, Any] = {
