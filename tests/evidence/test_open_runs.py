@@ -79,8 +79,7 @@ def test_a_new_run_on_a_thread_closes_the_one_that_was_broken_off(url):
     [left] = store.open_runs()
     assert left.begun["thread"] == "1"
     result = agent.invoke(TICKET, {"configurable": {**THREAD["configurable"], "replace": True}})
-    assert store.open_runs() == []
-    assert result["audit"]["seq"] == 4
+    assert (store.open_runs(), result["audit"]["seq"]) == ([], 4)
     _, close = [read_chain_entry(text) for text in store.entries(left.run_id)]
     assert (close["how"], close["by"], close["why"]) == ("superseded", result["run_id"], writing.SUPERSEDED)
     assert store.verify().ok
@@ -159,8 +158,7 @@ def test_what_is_redacted_of_a_run_is_redacted_of_its_beginning_and_its_notes(ur
     assert left.begun["input"] == {"ticket": "The invoice of [redacted]"}
     assert left.begun["opening"]["context"]["caller"]["user"] == "[redacted]"
     assert left.begun["thread"] == "ann@acme.example"
-    places = [["input", "ticket"], ["opening", "context", "caller", "user"]]
-    assert left.begun["redacted"] == places
+    assert left.begun["redacted"] == [["input", "ticket"], ["opening", "context", "caller", "user"]]
     receipt, waiting = store.notes("request 1")
     assert receipt["content"]["outcome"] == '["value", "sent to [redacted]", {}]'
     assert receipt["redacted"] == [["content", "outcome", 1]]

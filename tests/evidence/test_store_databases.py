@@ -85,8 +85,7 @@ def test_a_store_is_used_by_threads_pickled_and_by_forked_processes(each):
     assert os.waitpid(pid, 0)[1] == 0
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(store.record, map(recording, range(3, 11))))
-    other = pickle.loads(pickle.dumps(store))
-    assert other.record(recording(11))["seq"] == 11
+    assert pickle.loads(pickle.dumps(store)).record(recording(11))["seq"] == 11
     assert [*pickle.loads(pickle.dumps(store.runs()))] == [*store.runs()]
     assert (store.verify().ok, store.verify().entries) == (True, 11)
 
@@ -159,8 +158,7 @@ def test_what_is_no_store_of_this_version_is_left_alone(url, tmp_path, is_store,
 
 
 def test_a_rule_on_a_table_of_postgres_is_refused(postgres, database):
-    store = sql_store(database)
-    store.record(recording(1))
+    sql_store(database).record(recording(1))
     with psycopg.connect(database.replace("+psycopg", "")) as connection:
         connection.execute("CREATE TABLE copies (LIKE guardgraph_contents)")
         rule = "CREATE RULE keeps_a_copy AS ON INSERT TO guardgraph_contents DO ALSO INSERT INTO copies VALUES (NEW.*)"

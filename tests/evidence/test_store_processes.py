@@ -100,8 +100,7 @@ except Exception as error:
 )
 def test_whoever_may_only_read_verifies(tmp_path, state, said):
     """Rights to read file and folder are enough; a log that may not be read is said, and not taken for nothing."""
-    other = sql_store(f"sqlite:///{tmp_path}/other.db")
-    other.open()
+    sql_store(f"sqlite:///{tmp_path}/other.db").open()
     folder = Path(mkdtemp(dir="/tmp"))
     try:
         store, file = sql_store(f"sqlite:///{folder}/runs.db"), folder / "runs.db"

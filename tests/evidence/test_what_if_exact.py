@@ -175,16 +175,7 @@ CONTEXTS = st.none() | st.fixed_dictionaries({"budget": st.fixed_dictionaries({}
 
 
 def check_exact(then, now, given, context, seed, later=None):
-    """Judge a run of one agent by another, and hold what is said against a live run of that one.
-
-    Args:
-        then: makes the agent that runs, of a world and a recorder.
-        now: makes the candidate likewise.
-        given: the input.
-        context: of the run.
-        seed: of the time that calls take.
-        later: context of the run when it is resumed.
-    """
+    """Judge a run of the agent that `then` makes by that of `now`, and hold it against a live run of that one."""
     recorder = InMemoryRecorder()
     end_run(then(world=Timed(taking(seed)), recorder=recorder), given, context, later)
     [recording] = recorder.runs
@@ -405,9 +396,7 @@ HOW = st.fixed_dictionaries(
 LABELS = st.sampled_from([("bug",), ("bug", "spam"), ("billing", "bug", "spam")])
 SEEN = st.tuples(
     st.builds(TicketPolicy, labels=LABELS, desks=st.sampled_from([("bug",), ("billing", "bug")])),
-    st.builds(
-        Budget, max_reply_bytes=st.sampled_from([2**22, 2**22, 4000, 1000, 200, 100, 60, 30]), max_seconds=SECONDS
-    ),
+    st.builds(Budget, max_reply_bytes=st.sampled_from([2**22, 2**22, 4000, 200, 100, 60, 30]), max_seconds=SECONDS),
 )
 LATER = st.none() | st.fixed_dictionaries({"policy": st.fixed_dictionaries({"labels": LABELS.map(list)})})
 

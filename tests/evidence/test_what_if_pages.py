@@ -82,14 +82,10 @@ def test_caps_of_a_page_count_where_they_may_have_decided():
     assert judged(leading(size=1500), HOSTS, HOSTS, few, more).kind == "unknown"
 
 
-BUDGETS = st.fixed_dictionaries(
-    {},
-    optional={
-        "max_wire_bytes": st.sampled_from([500, 1000, 5000]),
-        "max_seconds": st.sampled_from([25.0, 4.0, 1.0]),
-        "max_read_pages": st.integers(1, 2),
-    },
-).map(lambda given: ResearchBudget(**given))
+LIMITS = {"max_wire_bytes": [500, 1000, 5000], "max_seconds": [25.0, 4.0, 1.0], "max_read_pages": [1, 2]}
+BUDGETS = st.fixed_dictionaries({}, optional={name: st.sampled_from(values) for name, values in LIMITS.items()}).map(
+    lambda given: ResearchBudget(**given)
+)
 WAYS = st.lists(st.sampled_from([OVER, END, "https://nowhere.example/", "ftp://vendor.example.com/"]), max_size=3)
 
 

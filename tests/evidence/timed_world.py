@@ -8,11 +8,7 @@ from guardgraph.world.live import build_late_outcome, perform_call
 
 
 class Timed:
-    """Makes calls side by side like `LiveWorld`, under the deadline that they share.
-
-    Args:
-        takes: returns how many seconds a request takes; sums of them have to be exact, so halves and their like.
-    """
+    """A `LiveWorld` whose requests take the seconds that `takes` returns: halves and their like, so sums are exact."""
 
     def __init__(self, takes=lambda request: request.get("seconds", 0.0)):
         self.takes, self.clock, self.live = takes, ScriptedClock(), LiveWorld()

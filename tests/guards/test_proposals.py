@@ -38,8 +38,7 @@ def test_an_outcome_survives_its_channel(form, content, about):
     packed = Outcome(form, content, about).packed()
     assert packed.isascii()
     unpacked = Outcome.unpacked(packed)
-    assert unpacked.form == form
-    assert unpacked.packed() == packed
+    assert (unpacked.form, unpacked.packed()) == (form, packed)
     for other in ("", "null", "{}", '["value"]', '["value", 1, {}, 2]', "7"):
         with pytest.raises(NotJson):
             Outcome.unpacked(other)
@@ -120,13 +119,8 @@ THOUGHTS = st.lists(
     max_size=8,
 ).map("".join)
 ENDS = st.sampled_from(["</think>", "</THINK>\n\n", "</thinking>", "</Thinking >\n"])
-REPLIES = st.dictionaries(
-    st.sampled_from(["b", "</think>", "</think>{"]),
-    st.sampled_from(
-        ["x", "</think>", 'He wrote </think>{"a": 0}', "<think>", '</thinking>[]</think>"', 7, ["</think>{"]]
-    ),
-    min_size=1,
-)
+SPOKEN = ["x", "</think>", 'He wrote </think>{"a": 0}', "<think>", '</thinking>[]</think>"', 7, ["</think>{"]]
+REPLIES = st.dictionaries(st.sampled_from(["b", "</think>", "</think>{"]), st.sampled_from(SPOKEN), min_size=1)
 
 
 @given(THOUGHTS, ENDS, REPLIES, st.booleans())

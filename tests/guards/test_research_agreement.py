@@ -34,8 +34,7 @@ BASE = "The Halden mill employed 320 people in March 2024."
 def test_values_of_one_thing_conflict(other, values):
     """Another number of the same does; the same said otherwise, another year, a bound, and another thing do not."""
     assert differ("It has 320 people in 14 halls.", "It has 230 people in 15 halls.") == ("320", "230")
-    assert differ(BASE, other) == values
-    assert differ(other, BASE) == (values and values[::-1])
+    assert (differ(BASE, other), differ(other, BASE)) == (values, values and values[::-1])
 
 
 WORDS = [*BASE.split(), "14", "2019", "27 %", "since", "$5 million", "Olsen", "not", "."]

@@ -44,8 +44,7 @@ def test_a_malformed_request_names_its_field(goal, request_, field):
     """The first malformed field is named, with what was given and what is allowed in a short text each."""
     stop = stop_of(guards.parse_research_request, goal, request_)
     details = stop.evidence["details"]
-    assert stop.reason == f"invalid_request:{field}"
-    assert details["field"] == field
+    assert (stop.reason, details["field"]) == (f"invalid_request:{field}", field)
     assert 0 < len(details["allowed"]) <= 120
     assert len(details["given"]) <= 120
 

@@ -46,11 +46,8 @@ def refusal(answer, notes):
 
 def test_a_page_has_a_body():
     """Title and date may be missing; a blank body is nothing to read, and what has no body is no page."""
-    assert page_guards.parse_source_page({"body": " x ", "title": None}) == {
-        "title": "",
-        "published_at": "",
-        "body": " x ",
-    }
+    page = {"title": "", "published_at": "", "body": " x "}
+    assert page_guards.parse_source_page({"body": " x ", "title": None}) == page
     assert [page_guards.parse_source_page(page) for page in PAGES.values()] == list(PAGES.values())
     assert page_guards.parse_source_page({"body": "\n", "title": "T"}) is None
     for raw in (None, "page", [], {}, {"body": None}, {"title": "T", "body": 1}):
@@ -113,14 +110,8 @@ def test_what_a_reader_says_of_a_page_is_kept_where_it_can_be_read():
     assert page == {"title": "", "published_at": "", "body": "x", **kept, "linked_hosts": ["a.io", "b.io"]}
     for linked in (["a.io"] * (page_guards.MOST_LINKED_HOSTS + 1), ["a.io", 5], "a.io"):
         assert "linked_hosts" not in page_guards.parse_source_page({"body": "x", "linked_hosts": linked})
-    assert (
-        len(
-            page_guards.parse_source_page({"body": "x", "linked_hosts": ["a.io"] * page_guards.MOST_LINKED_HOSTS})[
-                "linked_hosts"
-            ]
-        )
-        == 1
-    )
+    many = ["a.io"] * page_guards.MOST_LINKED_HOSTS
+    assert page_guards.parse_source_page({"body": "x", "linked_hosts": many})["linked_hosts"] == ["a.io"]
     shown = page_guards.show_source_page("u", {**page, "title": "T" * 9, "published_at": "2026"}, max_chars=3)
     assert shown == {"url": "u", "title": "TTT", "published_at": "", "text": "x"}
     usable = {"policy": ["a.io"], "execution": ["a.io"]}
@@ -167,8 +158,7 @@ def test_checks_can_be_switched_off():
     assert second == {"note": "n2", "issue": "quote_not_in_source"}
     assert verify(invented, check_quotes=False)["ok"]
     assert verify(wrong, check_values=False)["ok"]
-    elsewhere = note(url="https://evil.example")
-    stop = stop_of(verify, elsewhere, check_quotes=False, check_values=False)
+    stop = stop_of(verify, note(url="https://evil.example"), check_quotes=False, check_values=False)
     assert stop.reason == "verification_failed:url_not_read"
 
 
@@ -203,8 +193,7 @@ def test_any_note_gets_a_verdict(claim, quote, url, title):
     notes = note_guards.parse_notes(note_guards.number_notes([raw]), max_notes=1)
     verdict = outcome(note_guards.verify_notes, notes, pages=PAGES, **CHECKS)
     assert verdict.get("stop", "verification_failed:").startswith("verification_failed:")
-    answer = {"answer": notes[0]["claim"], "citations": ["n1"]}
-    assert refusal(answer, notes) is None
+    assert refusal({"answer": notes[0]["claim"], "citations": ["n1"]}, notes) is None
 
 
 def test_a_note_is_placed_in_its_page():
@@ -214,15 +203,11 @@ def test_a_note_is_placed_in_its_page():
     guessed, other = note_guards.place_notes(given, pages={"https://a.io/x": {**said, "declared_date": ""}})
     placed = {"url": "https://b.io/y", "host": "b.io", "asked_url": "https://a.io/x", "title": "T"}
     dated = {"published_at": "", "guessed_date": "2026-01-02", "start": 7, "end": 14}
-    assert guessed == {**given[0], **placed, **dated}
-    assert other == given[1]
+    assert (guessed, other) == ({**given[0], **placed, **dated}, given[1])
     assert note_guards.place_notes(given[:1], pages={"https://a.io/x": said})[0]["published_at"] == "2026-01-02"
     assert note_guards.show_note(guessed).keys() == given[0].keys()
-    assert note_guards.number_notes([{"id": "n1"}, {}, {"id": "x"}], before=["n1"]) == [
-        {"id": "n2"},
-        {"id": "n3"},
-        {"id": "x"},
-    ]
+    numbered = note_guards.number_notes([{"id": "n1"}, {}, {"id": "x"}], before=["n1"])
+    assert [item["id"] for item in numbered] == ["n2", "n3", "x"]
 
 
 def test_notes_that_do_not_verify_are_left_out_with_their_first_issue():

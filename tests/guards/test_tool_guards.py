@@ -117,8 +117,7 @@ def test_any_history_is_read_or_refused(raw):
 )
 def test_arguments_are_held_against_their_schema(args, at):
     """The first thing that does not fit is named; an argument that no schema has is none of the tool's, unless open."""
-    decided = outcome(check_arguments, "look", args, SCHEMA)
-    assert decided.get("details", {}).get("at") == at
+    assert outcome(check_arguments, "look", args, SCHEMA).get("details", {}).get("at") == at
     for is_open in ({"properties": {}, "additionalProperties": True}, {}):
         check_arguments("look", {"any": 1}, {"type": "object", **is_open})
 
@@ -142,8 +141,7 @@ def test_a_step_is_cut_into_parts(effects, most):
 def test_results_are_shown_with_what_is_trusted():
     """A result is data beside its tool; what is too long is shown from its beginning."""
     [shown] = show_results([made({"mail": "ada@corp.org"})], POLICY, 100)
-    assert shown["trusted_fields"] == ["mail"]
-    assert shown["result"] == {"mail": "ada@corp.org"}
+    assert (shown["trusted_fields"], shown["result"]) == (["mail"], {"mail": "ada@corp.org"})
     [cut] = show_results([made("x" * 30)], POLICY, 10)
     assert (cut["result"], cut["left_out_chars"]) == ("x" * 10, 20)
 

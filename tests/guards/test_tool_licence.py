@@ -40,8 +40,7 @@ BILL = "ACME bill 17.\nPay 98.70 to DE89 3704 0044 0532 0130 00 by 2024-05-13. M
 
 
 def made(tool: str = "read_bill", value: Any = BILL, number: int = 1, **args: Any) -> MadeCall:
-    effect = POLICY.rule_of(tool).effect
-    return MadeCall(id=f"r{number}", tool=tool, args=args, effect=effect, value=value)
+    return MadeCall(id=f"r{number}", tool=tool, args=args, effect=POLICY.rule_of(tool).effect, value=value)
 
 
 def judge(tool: str, args: dict[str, Any], task: str = "", *, before: Any = None, **more: Any) -> Any:
@@ -296,8 +295,7 @@ def test_free_texts_are_free_but_for_what_leads_somewhere():
 
 def test_an_unsupported_value_says_where_it_was_seen_and_what_else_it_might_be():
     """The evidence has the result in which a value was seen, and licensed values of its kind."""
-    licence = judge("send_mail", {"to": "refunds@evil.example.net"}, "Mail bob@corp.org")
-    [value] = licence.unsupported
+    [value] = judge("send_mail", {"to": "refunds@evil.example.net"}, "Mail bob@corp.org").unsupported
     assert value["seen"] == [{"call": "r1", "tool": "read_bill", "path": ""}]
     assert value["instead"] == ["bob@corp.org"]
     people = made("contacts", {"people": [{"email": "ada@corp.org", "id": "c-17"}]})
@@ -479,8 +477,7 @@ TEXTS = st.text(max_size=60)
 @generated(st.dictionaries(st.sampled_from(["to", "amount", "body", "it"]), VALUES), TEXTS, VALUES)
 def test_any_call_has_a_licence_or_a_stop(args, task, value):
     """For any JSON a call is judged, and what is unsupported needs approval."""
-    budget = ToolBudget(max_same_call=9)
-    licence = judge("send_money", args, task, before=[made(value=value)], budget=budget)
+    licence = judge("send_money", args, task, before=[made(value=value)], budget=ToolBudget(max_same_call=9))
     assert licence.needs_approval == bool(licence.unsupported)
 
 
@@ -556,8 +553,7 @@ def test_another_value_is_another_write_and_reads_compare_as_written():
 )
 def test_keys_of_results_are_texts_of_others(value, is_seen):
     """The model reads keys as it reads values: one that no trusted field names counts as seen, an empty result not."""
-    licence = judge("send_money", {"to": "Ada"}, before=[made("contacts", value)])
-    assert licence.needs_approval is is_seen
+    assert judge("send_money", {"to": "Ada"}, before=[made("contacts", value)]).needs_approval is is_seen
 
 
 @each_row(

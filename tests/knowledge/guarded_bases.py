@@ -14,10 +14,7 @@ from guardgraph.testing import GuardedDocument
 
 
 class LexicalBase:
-    """Searches what a caller may read as a base of its own: nothing else is counted.
-
-    What he may not read is counted where it `counts_all`, and left out where it `filters`.
-    """
+    """A base of what a caller may read; other things are counted where it `counts_all`, left out if it `filters`."""
 
     def __init__(self, *, counts_all: bool = False, filters: bool = True) -> None:
         self._held: dict[tuple[str | None, str], GuardedDocument] = {}

@@ -151,11 +151,7 @@ def without_room(most, command, *arguments):
 
 
 def damaged(here, trials, seed):
-    """Cut and flip copies of a file; return how many of them still answered, and how many a rebuild took.
-
-    Whatever answers says only what was put in, to those who may read it; what is not found to be damaged, or was
-    rebuilt, answers.
-    """
+    """Cut and flip copies of a file; return how many still answered rightly, and how many a rebuild took."""
     chance, answered, rebuilt = random.Random(seed), 0, 0
     path = here / "kb.sqlite"
     with KnowledgeBase(path) as base:

@@ -133,8 +133,7 @@ def test_a_changed_cell_is_found_and_made_anew_or_refused(made, tmp_path_factory
     path, expected = made
     chance, copy = random.Random(seed), tmp_path_factory.mktemp("copy") / "kb.sqlite"
     shutil.copy(path, copy)
-    tables = ["chunks", "documents", "lengths", "parts", "postings", "scopes"]
-    table = chance.choice(tables)
+    table = chance.choice(["chunks", "documents", "lengths", "parts", "postings", "scopes"])
     cell = chance.choice([cell for cell in cells(copy) if cell[0] == table and cell[:2] not in UNCHECKED])
     if not change_cell(copy, cell, chance):
         return
@@ -173,9 +172,7 @@ EVERY = [
 
 @pytest.mark.parametrize(("statement", "kind"), EVERY)
 def test_what_was_changed_is_whole_after_a_rebuild_and_one_addition(copied, made, statement, kind):
-    """The finding is of its kind; a rebuild makes all as it was where texts and readers are what was put in, else it
-    names what it refused, and one addition makes all whole.
-    """
+    """The finding is of its kind; a rebuild makes all as it was, or names what it refused; one addition heals that."""
     assert changed(copied, statement)
     found = json.loads(run("kb", "check", copied, "--json").stdout)
     assert kind in {finding["kind"] for finding in found["findings"]}
@@ -284,10 +281,7 @@ ENGLISH = "The hotel is booked at most thirty days ahead of the journey."
 
 @pytest.mark.parametrize("texts", [[ENGLISH], [THAI, ENGLISH], [THAI, THAI, ENGLISH], ["0 1 2"], []])
 def test_a_language_without_a_measured_threshold_is_named(texts, tmp_path):
-    """Where most chunks are in one it is, and that is no finding; a new index says the same.
-
-    A run names it in its trace, whether it answers or clarifies, of a list and of an index, until a threshold is set.
-    """
+    """Where most chunks are in one, by a check, a new index and the trace of each run until a threshold is set."""
     held, expected = documents(texts), ("th",) if texts.count(THAI) > 1 else ()
     found = LexicalRetriever(held)
     assert found.unmeasured == expected

@@ -1,7 +1,4 @@
-"""The index of a knowledge base: its ranking is the retriever's over what a caller may read, and nothing else shows.
-
-What a base went through does not show either: it answers as one that was built anew from what is left.
-"""
+"""The index of a knowledge base ranks what a caller may read; nothing else shows, nor what it went through."""
 
 import json
 import sqlite3

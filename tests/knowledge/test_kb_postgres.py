@@ -78,8 +78,7 @@ def test_any_changes_leave_what_the_file_has(owner, tmp_path_factory, changes, q
         for question in questions:
             expected, found = (json.dumps(index.search(question, caller=caller)) for index in (files, server))
             assert found == expected
-    assert server.tenants() == files.tenants()
-    assert server.collections() == files.collections()
+    assert (server.tenants(), server.collections()) == (files.tenants(), files.collections())
     assert check_knowledge_base(server.database).ok
     for index in (files, server):
         index.close()
@@ -136,8 +135,7 @@ def test_a_rebuild_makes_the_index_anew_of_what_is_right(base, owner):
     rebuilt = base.rebuild()
     assert (rebuilt.ok, [str(item) for item in rebuilt.refused]) == (False, ["b of acme"])
     assert [hit["doc_id"] for hit in base.search("cold wing", caller={"tenant": "acme"})] == ["a"]
-    assert base.check().findings == ()
-    assert base.add(held, tenant="acme", readers=["tenant"]).added == ("b",)
+    assert (base.check().findings, base.add(held, tenant="acme", readers=["tenant"]).added) == ((), ("b",))
     assert (base.search("heated wing", caller={"tenant": "acme"}), base.check().findings) == (before, ())
 
 

@@ -68,9 +68,7 @@ LIKE_A_RULE = [
 
 
 def test_what_looks_like_a_rule_is_one_or_refused(base, docs):
-    """A file that somebody takes for a rule and that is not read as one is no rule that silently does not hold; nor is
-    a folder, which a container mounts where a file is missing.
-    """
+    """No rule silently does not hold: no file of a like name, nor a folder, as containers mount for a missing file."""
     write(docs, {"a.md": "apples", "sub/b.md": "apples"})
     for name in LIKE_A_RULE:
         write(docs, {f"sub/{name}": rule("tenant")})
@@ -98,8 +96,7 @@ def test_a_document_narrows_its_own_readers(base, docs):
             "d.meta.yaml": "title: All about\n  apples\nupdated_at: 2026-02-03\nreaders: [group:hr]\n",
         },
     )
-    report = base.add(docs, tenant="acme")
-    assert [failed.name for failed in report.failed] == ["c.pdf"]
+    assert [failed.name for failed in base.add(docs, tenant="acme").failed] == ["c.pdf"]
     assert readers(base) == {
         "b.txt": ["group:hr", "user:u-17"],
         **{name: ["group:hr"] for name in ("a.md", "d.md", "e.rst", "f.html")},
@@ -132,8 +129,7 @@ def test_who_cannot_be_told_may_not_read(base, docs, files, reason):
     """Where a document's own readers are not understood or not allowed, it fails, and nobody reads what there was."""
     write(docs, {"a.md": "apples", "b.md": "bananas"})
     base.add(docs, tenant="acme", readers=["group:hr", "user:u-17"])
-    report = base.add(write(docs, files), tenant="acme", readers=["group:hr", "user:u-17"])
-    [failed] = report.failed
+    [failed] = base.add(write(docs, files), tenant="acme", readers=["group:hr", "user:u-17"]).failed
     assert (failed.name, reason in failed.reason) == ("a.md", True), failed
     assert readers(base) == {"a.md": [], "b.md": ["group:hr", "user:u-17"]}
 
@@ -202,9 +198,7 @@ def test_what_only_mentions_readers_is_a_text(base, docs, name, text):
 
 
 def test_what_looks_like_a_sidecar_shuts_the_document(base, docs, tmp_path):
-    """A file that somebody takes for a sidecar, and that is not read as one, shuts its document until it is renamed;
-    so does one that leads out of the folder.
-    """
+    """A file of a like name shuts its document until it is renamed; so does one that leads out of the folder."""
     write(docs, {"a.md": "apples", "b.md": "bananas"})
     base.add(docs, tenant="acme", readers=["tenant"])
     for name in ("a.meta.json", "a.meta.yaml.bak", "a.md.meta.toml", "a.m\u0435t\u0430.yaml", "A.META.YML"):

@@ -66,8 +66,7 @@ def test_near_vectors_find_alone_where_that_is_asked_for(base):
     """With min_similarity a vector finds what no word does, and its cosine is the score."""
     with KnowledgeBase(base.path, embedding=Heat(), min_similarity=0.9) as near:
         found = near.search("Kelvin", top_k=10)
-        assert [hit["doc_id"] for hit in found] == ["d5"]
-        assert found[0]["score"] == pytest.approx(1, abs=1e-3)
+        assert ([hit["doc_id"] for hit in found], found[0]["score"]) == (["d5"], pytest.approx(1, abs=1e-3))
         assert near.search("Kelvin", top_k=10, caller={"tenant": "t"}) == found
 
 
@@ -94,8 +93,7 @@ def test_a_file_has_one_embedding(base):
             use()
     with pytest.raises(ConfigurationError, match=rf"has vectors of {name}; documents are put in with this embedding"):
         KnowledgeBase(base.path).add(**new)
-    assert base.path.read_bytes() == before
-    assert len(base.search("heat", top_k=10)) == 4
+    assert (base.path.read_bytes(), len(base.search("heat", top_k=10))) == (before, 4)
 
 
 def test_what_is_no_vector_or_similarity_is_refused(tmp_path):
@@ -116,8 +114,7 @@ def test_revocation_holds_for_vectors(base):
         base.add(documents(TEXTS), readers=["user:ada"])
         assert near.search("Kelvin") == []
         assert near.search("Kelvin", caller={"user": "ada"})
-    rows = sqlite3.connect(base.path).execute("SELECT count(vector) FROM chunks").fetchone()
-    assert rows == (len(TEXTS),)
+    assert sqlite3.connect(base.path).execute("SELECT count(vector) FROM chunks").fetchone() == (len(TEXTS),)
 
 
 FIRST = "WHERE name = 'd0'"
@@ -135,8 +132,7 @@ def test_a_check_finds_what_became_of_vectors(base, change):
         lacking = [str(item) for item in words.rebuild().without_vectors]
     assert lacking == ["d0"]
     base.add(documents(TEXTS), readers=["public"])
-    assert base.check().findings == ()
-    assert base.search("heat", top_k=10) == before
+    assert (base.check().findings, base.search("heat", top_k=10)) == ((), before)
 
 
 def test_a_rebuild_with_the_embedding_makes_the_vectors_that_are_missing(base):
@@ -150,14 +146,12 @@ def test_a_rebuild_with_the_embedding_makes_the_vectors_that_are_missing(base):
     with KnowledgeBase(base.path, embedding=embedding) as again:
         assert again.rebuild().ok
         assert (len(embedding.asked), kept) == (2, 4)
-        assert again.check().findings == ()
-        assert again.search("heat", top_k=10) == before
+        assert (again.check().findings, again.search("heat", top_k=10)) == ((), before)
         with sqlite3.connect(base.path) as connection:
             connection.execute(f"UPDATE chunks SET text = 'Secret' {FIRST}")
         rebuilt = again.rebuild()
         assert ([str(item) for item in rebuilt.refused], rebuilt.without_vectors) == (["d0"], ())
-        assert len(embedding.asked) == 2
-        assert again.check().findings == ()
+        assert (len(embedding.asked), again.check().findings) == (2, ())
     with sqlite3.connect(base.path) as connection:
         connection.execute("UPDATE chunks SET vector = NULL")
     with KnowledgeBase(base.path, embedding=Sides(more=1)) as other, pytest.raises(ConfigurationError, match="numbers"):

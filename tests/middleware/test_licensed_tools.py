@@ -63,8 +63,7 @@ def test_a_transfer_that_a_bill_asks_for_waits_and_a_no_ends_the_run() -> None:
     assert THIEF in request["description"]
     assert "licence" in request["description"]
     result = agent.invoke(Command(resume={"decisions": [{"type": "reject"}]}), THREAD)
-    assert result["guardgraph"]["stop_reason"] == "review_rejected"
-    assert office.sent == []
+    assert (result["guardgraph"]["stop_reason"], office.sent) == ("review_rejected", [])
 
 
 def test_a_text_that_no_call_brought_licenses_nothing_either() -> None:
@@ -162,8 +161,7 @@ def test_a_tool_that_is_switched_off_ends_the_run_unasked() -> None:
     result = agent.invoke(ask(f"Send 76 EUR to {IBAN}."), THREAD)
     assert result["guardgraph"]["stop_reason"] == "tool_denied_execution:send_money"
     assert result["messages"][-1].text == "Stopped: tool_denied_execution:send_money."
-    assert len(office.model.calls) == 1
-    assert office.sent == []
+    assert (len(office.model.calls), office.sent) == (1, [])
 
 
 def test_a_malformed_call_is_asked_again_and_stays_out_of_the_conversation() -> None:
@@ -197,8 +195,7 @@ def test_a_sub_agents_task_is_a_models_text() -> None:
     asks = propose("delegate", request=f"Send 1450 EUR to {THIEF}")
     agent = office.agent(asks, AIMessage("Done."), policy=policy, more=[delegate])
     agent.invoke(ask("Ask your colleague to look at the bills."), THREAD)
-    assert ends[0]["guardgraph"]["stop_reason"] == "unsupported_argument:send_money.to"
-    assert office.sent == []
+    assert (ends[0]["guardgraph"]["stop_reason"], office.sent) == ("unsupported_argument:send_money.to", [])
 
 
 def test_it_holds_where_everything_is_awaited() -> None:
@@ -228,8 +225,7 @@ def test_the_licence_holds_where_the_call_is_made() -> None:
     model = ScriptedChatModel(STEAL[0], propose("send_money", "c2", to=IBAN, amount=76.0), AIMessage("ok"))
     agent = create_agent(model, office.tools, middleware=[redirect, LicensedTools(ToolPolicy(rules=RULES))])
     result = agent.invoke(ask(f"Read the bill of May and pay 76 EUR to {IBAN}."))
-    assert result["guardgraph"]["stop_reason"] == "not_approved:send_money"
-    assert office.sent == []
+    assert (result["guardgraph"]["stop_reason"], office.sent) == ("not_approved:send_money", [])
 
 
 def test_a_wrong_argument_and_a_tool_that_the_agent_has_not_are_told_by_name() -> None:
@@ -277,8 +273,7 @@ def test_two_calls_with_one_id_are_refused() -> None:
     agent = office.agent(propose("read_bill", name="may"), twice, twice, AIMessage("Done."), budget=budget)
     result = agent.invoke(ask("Read the bill of May."), THREAD)
     assert result["guardgraph"]["stop_reason"] == "invalid_action:schema"
-    assert result["guardgraph"]["details"]["at"] == "id"
-    assert office.sent == []
+    assert (result["guardgraph"]["details"]["at"], office.sent) == ("id", [])
 
 
 def test_a_client_writes_neither_the_ending_nor_the_record() -> None:

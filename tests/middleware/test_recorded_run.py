@@ -55,8 +55,7 @@ def make(recorder: Any, *script: Any, middleware: Any = None, saver: Any = None,
 
 
 def judge(recorder: Any, *middleware: Any) -> list[tuple[str, str]]:
-    rows = what_if(recorded_agent(*middleware), recorder.runs).rows
-    return [(row.kind, str(row.new or "")) for row in rows]
+    return [(row.kind, str(row.new or "")) for row in what_if(recorded_agent(*middleware), recorder.runs).rows]
 
 
 def test_a_run_is_decided_again_by_its_own_guards_and_by_others() -> None:
@@ -101,8 +100,7 @@ def test_what_was_refused_on_the_way_is_told(order: int, way: str) -> None:
 def test_a_run_is_kept_in_a_store_and_shown_like_ours(tmp_path: Any) -> None:
     url = f"sqlite:///{tmp_path}/runs.db"
     store = sql_store(url)
-    result = make(store, READ, RIGHT).invoke(ASKED)
-    run_id = result["guardgraph"]["audit"]["run_id"]
+    run_id = make(store, READ, RIGHT).invoke(ASKED)["guardgraph"]["audit"]["run_id"]
     assert run_id in guardgraph("audit", "list", "--store", url).stdout
     assert "read_bill" in guardgraph("audit", "show", run_id, "--store", url).stdout
     assert "no findings" in guardgraph("audit", "verify", "--store", url).stdout
@@ -119,14 +117,11 @@ def test_a_person_who_is_asked_is_part_of_the_run(decision: str, ending: str) ->
     """It is open while it waits, and one recording; the answer counts for no other settings."""
     kept, saver = InMemoryRecorder(), InMemorySaver()
     make(kept, READ, PAY, saver=saver).invoke(ASKED, THREAD)
-    assert (len(kept.begun), len(kept.runs)) == (1, 0)
-    assert kept.begun[0]["thread"] == "1"
+    assert (len(kept.begun), len(kept.runs), kept.begun[0]["thread"]) == (1, 0, "1")
     make(kept, RIGHT, saver=saver).invoke(Command(resume={"decisions": [{"type": decision}]}), THREAD)
     [recording] = kept.runs
-    assert recording["run_id"] == kept.begun[0]["run_id"]
-    assert judge(kept, *guards()) == [("same", ending)]
-    other = LicensedTools(POLICY, max_attempts=5)
-    assert judge(kept, other, GroundedAnswer()) == [("unknown", "")]
+    assert (recording["run_id"], judge(kept, *guards())) == (kept.begun[0]["run_id"], [("same", ending)])
+    assert judge(kept, LicensedTools(POLICY, max_attempts=5), GroundedAnswer()) == [("unknown", "")]
 
 
 def test_a_run_that_fails_stays_open_and_may_go_on() -> None:
@@ -146,8 +141,7 @@ def test_what_another_middleware_decides_is_never_guessed() -> None:
     kept = InMemoryRecorder()
     limit = ModelCallLimitMiddleware(run_limit=1, exit_behavior="end")
     make(kept, READ, RIGHT, middleware=[*guards(), limit]).invoke(ASKED)
-    assert kept.runs[0]["result"]["outcome"] == "ended"
-    assert judge(kept, *guards()) == [("same", "ok:ended")]
+    assert (kept.runs[0]["result"]["outcome"], judge(kept, *guards())) == ("ended", [("same", "ok:ended")])
     denies = LicensedTools(ToolPolicy(rules=RULES, tools_execution=["send_money"]))
     assert judge(kept, denies, GroundedAnswer()) == [("changed", "stopped:tool_denied_execution:read_bill")]
 
@@ -184,8 +178,7 @@ def test_a_recorder_that_fails_ends_no_run() -> None:
             raise OSError("no space left on device")
 
     result = make(Full(), READ, RIGHT).invoke(ASKED)
-    assert result["messages"][-1].text == RIGHT
-    assert result["guardgraph"]["audit"]["error"]["type"] == "OSError"
+    assert (result["messages"][-1].text, result["guardgraph"]["audit"]["error"]["type"]) == (RIGHT, "OSError")
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,7 @@ def test_a_process_that_dies_between_intent_and_receipt_does_not_pay_again(tmp_p
 
 def test_a_receipt_is_given_back_to_another_process(tmp_path: Path) -> None:
     run(tmp_path, "begin", "behind_tool")
-    assert run(tmp_path, "go_on") == "success | Paid."
-    assert len(payments(tmp_path)) == 1
+    assert (run(tmp_path, "go_on"), len(payments(tmp_path))) == ("success | Paid.", 1)
 
 
 def test_an_idempotent_tool_is_called_again_with_the_same_key(tmp_path: Path) -> None:
@@ -68,5 +67,4 @@ def test_of_two_processes_that_go_on_at_once_one_pays_at_most(tmp_path: Path) ->
 def test_where_only_the_end_is_kept_a_write_is_kept_nowhere(tmp_path: Path) -> None:
     """With durability exit the dead process left nothing: whoever asks again pays again. The docs say so."""
     run(tmp_path, "begin", "in_tool", "exit")
-    assert run(tmp_path, "begin", "never", "exit") == "success | Paid."
-    assert len(payments(tmp_path)) == 2
+    assert (run(tmp_path, "begin", "never", "exit"), len(payments(tmp_path))) == ("success | Paid.", 2)

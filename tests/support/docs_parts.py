@@ -1,8 +1,4 @@
-"""The parts of the documentation that are made from the code, and how a page is taken apart.
-
-A made part stands between ``<!-- made: NAME -->`` and ``<!-- end -->``; a made picture is a file. All are renewed by
-``.venv/bin/python tests/support/docs_parts.py``.
-"""
+"""Parts of the docs that are made from the code; ``.venv/bin/python tests/support/docs_parts.py`` renews them."""
 
 import json
 import re
@@ -107,11 +103,9 @@ def _walk_commands(command: Any, names: tuple[str, ...]) -> Iterator[tuple[str, 
 
 
 SETTINGS = {
-    name: getattr(guardgraph, name)
-    for name in (
-        *("RagPolicy", "RagBudget", "ResearchPolicy", "ResearchBudget"),
-        *("SelfCritiquePolicy", "SelfCritiqueBudget", "ToolPolicy", "ToolBudget"),
-    )
+    f"{pattern}{kind}": getattr(guardgraph, f"{pattern}{kind}")
+    for pattern in ("Rag", "Research", "SelfCritique", "Tool")
+    for kind in ("Policy", "Budget")
 }
 """Policies and budgets of the shipped patterns."""
 

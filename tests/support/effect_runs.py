@@ -1,8 +1,4 @@
-"""Runs that pay and are killed: real processes that die by SIGKILL at a chosen moment, and a client that asks again.
-
-A moment is the time before or after anything that outlives the process: a checkpoint or a write beside it, what a
-recorder keeps, a payment. Killed at each of them in turn, a run shows all that a kill can leave.
-"""
+"""Runs that pay, killed before or after each thing that outlives the process, and a client that asks again."""
 
 import asyncio
 import os

@@ -61,11 +61,7 @@ class Office:
         return ending
 
     def list_unlicensed(self) -> list[tuple[str, JsonObject]]:
-        """Return calls that acted or sent something out with a value that nobody gave, and that no person approved.
-
-        Once a result was shown to the model, a value of such a call stands in the task, its case aside, in a trusted
-        field or in what a person let a document license, or the call was approved.
-        """
+        """Return calls that acted or sent out, unapproved, a value of no task, trusted field or licensed document."""
         run = self.last
         approvals = [(at, each) for at, each in enumerate(run.decisions) if each.approved]
         left = [(at, call["tool"], call["args"]) for at, each in approvals for call in each.calls]

@@ -134,8 +134,7 @@ def _is_ours(thing):
     if not isinstance(thing, (FunctionType, type, ModuleType)):
         return False
     module = thing if isinstance(thing, ModuleType) else sys.modules.get(thing.__module__)
-    file = str(getattr(module, "__file__", None))
-    return file.startswith(OURS)
+    return str(getattr(module, "__file__", None)).startswith(OURS)
 
 
 @cache

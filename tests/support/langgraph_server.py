@@ -79,10 +79,7 @@ def page_graphs() -> dict[str, object]:
 
 @contextmanager
 def serving(folder: Path, graphs: dict[str, object], *, auth: str = "", **environ: str) -> Iterator[Server]:
-    """Yield a server of these graphs, by the names under which they are served, in a folder with the page's agents.py.
-
-    The folder is empty, or a server ran in it before; `auth` says who is signed in, as langgraph.json names it.
-    """
+    """Yield a server of graphs by name, in a folder that is empty or was served before; `auth` says who signs in."""
     port = find_free_port()
     server = Server(f"http://127.0.0.1:{port}", folder)
     (folder / "agents.py").write_text(block('"""agents.py'), encoding="utf-8")

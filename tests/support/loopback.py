@@ -38,11 +38,7 @@ def find_free_port() -> int:
 
 
 class LoopbackServer:
-    """Listens on one port for each context; a context manager that ends every thread, whatever it was doing.
-
-    Args:
-        contexts: of TLS, and None for a port without.
-    """
+    """Listens on one port for each context of TLS, or None for one without, and ends every thread when it is left."""
 
     def __init__(self, *contexts: ssl.SSLContext | None) -> None:
         self.closing = threading.Event()

@@ -1,7 +1,4 @@
-"""How a notebook is executed: in a kernel of its own, with nothing of the machine's or the reader's settings.
-
-The outputs that are saved in notebooks are renewed by ``.venv/bin/python tests/support/notebook_runs.py``.
-"""
+"""How notebooks run, without the reader's settings; ``python tests/support/notebook_runs.py`` renews their outputs."""
 
 import asyncio
 import os

@@ -1,7 +1,4 @@
-"""A pattern that pays, for tests of effects: batch after batch of payments, each a write, a guard behind each batch.
-
-A bank keeps what it was asked for in a file, a line for each time, whoever asks and whatever becomes of the process.
-"""
+"""A pattern that pays, batch after batch, at a bank that keeps each payment that it was asked for in a file."""
 
 import json
 from functools import partial

@@ -1,8 +1,4 @@
-"""Random guarded patterns: chains of nodes that ask, guards with random ways, cycles with a bound, bodies that fail.
-
-A plan is a dictionary; a pattern made of it is proved like any other, and its bodies do what the plan says for the
-turn of the run that it is. So a run and its replay are of the same pattern, and only one of them has anybody to ask.
-"""
+"""Random guarded patterns, made of plans: a body does what its plan says for each turn, in a run and its replay."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Recorders for tests, and agents that decide a recorded run of a shipped pattern again and could call nobody.
-
-Run as a script, it replays the recordings that stand in a file, a line of JSON each, without a network or a key, and
-prints for each whether the result is the recorded one.
-"""
+"""Recorders, and agents that decide recorded runs again and call nobody; as a script, it replays a file of runs."""
 
 import json
 import socket
@@ -30,13 +26,8 @@ AGENTS = {
 SLOTS = {
     "rag": {"condense": "condenser", "plan": "planner", "generate": "answerer"},
     "research": {"plan": "planner", "extract": "extractor", "synthesize": "writer"},
-    "self_critique": {
-        "draft": "drafter",
-        "shorten": "shortener",
-        "critique": "critic",
-        "revise": "reviser",
-        "strict_revise": "reviser",
-    },
+    "self_critique": {"draft": "drafter", "shorten": "shortener", "critique": "critic"}
+    | dict.fromkeys(["revise", "strict_revise"], "reviser"),
 }
 """Who proposes at a node, by the argument of the factory."""
 TOOLS = {"rag": ("retriever",), "research": ("search", "reader", "extractor"), "self_critique": ()}
@@ -107,10 +98,7 @@ class Nothing:
 
 
 def replaying_agent(recording):
-    """Return an agent with the recorded settings and the recorded names; whoever could be called is dead.
-
-    The offline rules stay: they are told the run's limits, which a proposer of another kind is not.
-    """
+    """Return an agent with the recorded settings and names: only offline rules, which are told limits, are alive."""
     pattern = recording["pattern"]
     create, policy, budget = AGENTS[pattern]
     slots = {slot: dead("nobody") for slot in SLOTS[pattern].values()} | {slot: dead(slot) for slot in TOOLS[pattern]}

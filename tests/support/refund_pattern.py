@@ -1,7 +1,4 @@
-"""A small pattern for tests of a person in a run: somebody proposes a refund, a person approves it, a tool pays it.
-
-Whatever is named in `bodies` takes the place of a body of its own, as in `ticket_pattern`.
-"""
+"""A small pattern with a person in the run: somebody proposes a refund, a person approves it, a tool pays it."""
 
 from typing import Any, NotRequired
 

@@ -135,8 +135,7 @@ def check_stop(catalogue, entry, case):
     """Assert that a run stops with an entry's reason, phase and evidence, and return the result."""
     result = check_result(catalogue, case.run())
     assert result["stop_reason"] == (case.reason or entry)
-    assert catalogue.find(result["stop_reason"]).reason == entry
-    assert result["phase"] == case.phase
+    assert (catalogue.find(result["stop_reason"]).reason, result["phase"]) == (entry, case.phase)
     shown = content(result)
     assert all(shown.pop("so_far", {"": True}).values())  # test_results.py says what is in it
     assert shown.keys() == case.evidence.keys(), shown
@@ -154,13 +153,7 @@ def reasons_without_a_run(catalogue, cases):
 
 
 def halt_before(agent, given, config, *nodes, mode="invoke", **kwargs):
-    """Follow a run until one of these nodes is the next, and leave it there; else to its end, or until it waits.
-
-    Where the run stands already does not count; ``ainvoke`` follows it asynchronously.
-
-    Returns:
-        Whether it was left.
-    """
+    """Follow a run until one of these nodes is the next after a step; return whether it was left there."""
     stood = agent.get_state(config).config["configurable"].get("checkpoint_id")
     if mode == "ainvoke":
         return asyncio.run(_afollow(agent, given, config, nodes, stood, kwargs))

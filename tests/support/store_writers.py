@@ -1,7 +1,4 @@
-"""Processes that write into a store, and what is left of what they wrote when they are killed.
-
-They come from a server of processes that has loaded all that they need, so that many of them start in no time.
-"""
+"""Processes, of a server that has loaded all they need, that write into a store and are killed; what is left then."""
 
 import multiprocessing
 import os
@@ -55,10 +52,7 @@ class Telling:
 
 
 def run_agents(pipe, url, checkpoints, first, stands=None):
-    """Make runs that are checkpointed, each on a thread of its own, from a number on, until somebody ends it.
-
-    What happens is sent; `stands` says where the first run stands still: behind its ``beginning``, or in its ``tool``.
-    """
+    """Make checkpointed runs and send what happens; the first stands behind its ``beginning`` or in its ``tool``."""
 
     def retrieve(request):
         pipe.send(("called", None))
@@ -133,13 +127,7 @@ def killed(url, checkpoints, first, chance):
 
 
 def survived(url, checkpoints, kills, seed):
-    """Kill writers of a store again and again; nothing that was acknowledged is lost, and every run goes on.
-
-    Whatever called a tool has its beginning on record.
-
-    Returns:
-        How many runs were acknowledged.
-    """
+    """Kill writers of a store again and again; return how many runs were acknowledged, of which none is lost."""
     chance, first = random.Random(seed), 0
     acknowledged, store = {}, sql_store(url, timeout=TIMEOUT)
     for _ in range(kills):

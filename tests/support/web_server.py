@@ -80,13 +80,7 @@ def send(connection: socket.socket, asked: Asked, page: Page) -> None:
 
 
 class WebServer(LoopbackServer):
-    """Serves pages by ``host/path`` or by ``/path`` on every host; whatever else is asked for is not found.
-
-    Args:
-        pages: the answers.
-        names: hosts that have a certificate.
-        addresses: hosts that are said to be elsewhere: addresses, with the port that was asked for.
-    """
+    """Serves pages by ``host/path`` or ``/path``; `names` have a certificate, `addresses` are said to be elsewhere."""
 
     def __init__(
         self,

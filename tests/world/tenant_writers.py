@@ -35,7 +35,6 @@ def call_until_refused(pipe, url, limit):
 
 
 def hang_in_call(pipe, url, limit):
-
     def planner(view):
         pipe.send("reserved")
         time.sleep(600)

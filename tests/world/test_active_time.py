@@ -48,7 +48,6 @@ def test_time_before_an_interrupt_counts(mode):
     """A proposer that works before it asks, again when it is run again, and after the answer, is charged for all."""
     clock = ScriptedClock()
     graph = triage(asking(clock, 9), checkpointer=InMemorySaver(), world=LiveWorld(clock=clock))
-
     for thread, most, reason in (("a", 27.0, "max_seconds"), ("b", 27.5, "success")):
         given = {"config": {"configurable": {"thread_id": thread}}, "context": budget(most)}
         assert run(graph, TICKET, mode, **given)["status"] == "waiting"

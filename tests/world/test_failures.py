@@ -67,8 +67,7 @@ def test_errors_of_any_provider(error: Exception, reason: str) -> None:
     """Errors are told apart by class and status code, whoever raises them."""
     failure = classify_model_error(error)
     assert failure is not None
-    assert failure[0] == reason
-    assert failure[1]["type"] == type(error).__name__
+    assert (failure[0], failure[1]["type"]) == (reason, type(error).__name__)
     assert "\n" not in failure[1]["message"]
 
 

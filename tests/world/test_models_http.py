@@ -53,8 +53,7 @@ def test_an_answer(mode: str) -> None:
     with OpenAIServer(answer({"kind": "retrieve"})) as server:
         message = ask(server.environ(), mode, {"question": "Größe?"})
     assert classify_model_message(message) is None
-    assert read_model_text(message) == '{"kind": "retrieve"}'
-    assert read_token_usage(message) == USAGE
+    assert (read_model_text(message), read_token_usage(message)) == ('{"kind": "retrieve"}', USAGE)
     [request] = server.requests
     body = request["body"]
     assert (request["path"], body["model"], body["temperature"]) == ("/v1/chat/completions", "test-model", 0)

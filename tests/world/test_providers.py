@@ -22,7 +22,6 @@ def form_of(body):
 
 
 def knows(*forms, reply):
-
     def behave(connection, asked):
         refusal = {"error": {"message": "response_format is not supported", "code": 400}}
         send(connection, asked, says(reply) if form_of(asked.json) in forms else payload(400, refusal))

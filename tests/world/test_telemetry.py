@@ -21,21 +21,7 @@ from opentelemetry.trace import SpanKind
 from rag_agents import ANSWER, INTENT, QUESTION
 from runs import run
 
-from guardgraph import (
-    ConfigurationError,
-    RagBudget,
-    ResilientWorld,
-    TelemetryWorld,
-    ToolPolicy,
-    ToolRule,
-    create_rag_agent,
-    create_tool_agent,
-    measure_open_runs,
-    measure_what_if,
-    replay,
-    sql_store,
-    what_if,
-)
+import guardgraph as g
 from guardgraph.testing import InMemoryRecorder
 from guardgraph.world.named_models import chat_model
 from guardgraph.world.telemetry import METRICS
@@ -52,7 +38,9 @@ class Watched:
         self.meter_provider = MeterProvider([self.reader])
 
     def world(self, inside=None, **given):
-        return TelemetryWorld(inside, tracer_provider=self.tracer_provider, meter_provider=self.meter_provider, **given)
+        return g.TelemetryWorld(
+            inside, tracer_provider=self.tracer_provider, meter_provider=self.meter_provider, **given
+        )
 
     @property
     def spans(self):
@@ -78,9 +66,9 @@ def test_a_run_has_spans_and_metrics_by_the_conventions_names():
     watched = Watched()
     with OpenAIServer(answer(json.dumps(INTENT)), answer(json.dumps(ANSWER))) as server:
         prices = {"test-model": {"input": 1.0, "output": 2.0}}
-        budget = RagBudget(prices=prices, max_output_tokens=500)
+        budget = g.RagBudget(prices=prices, max_output_tokens=500)
         model = chat_model("openai:test-model", environ=server.environ())
-        assert create_rag_agent(model, world=watched.world(), budget=budget).invoke(QUESTION)["status"] == "ok"
+        assert g.create_rag_agent(model, world=watched.world(), budget=budget).invoke(QUESTION)["status"] == "ok"
     spans, parents = {span.name: span for span in watched.spans}, watched.parent_names()
     assert {span.context.trace_id for span in watched.spans} == {spans["invoke_agent rag"].context.trace_id}
     assert parents["invoke_agent rag"] is None
@@ -92,8 +80,7 @@ def test_a_run_has_spans_and_metrics_by_the_conventions_names():
     assert spans["guard policy_guard"].attributes["guardgraph.verdict"] == "pass"
     told = {"operation.name": "chat", "provider.name": "openai", "request.model": "test-model"}
     told |= {"request.max_tokens": 500, "usage.input_tokens": 11, "usage.output_tokens": 7}
-    attributes = spans["chat test-model"].attributes
-    assert {name: attributes[f"gen_ai.{name}"] for name in told} == told
+    assert {name: spans["chat test-model"].attributes[f"gen_ai.{name}"] for name in told} == told
     [ended] = watched.points("guardgraph.runs")
     assert ended.value == 1
     tokens = watched.points("gen_ai.client.token.usage")
@@ -121,11 +108,10 @@ def test_spans_of_a_tool_are_inside_the_span_of_its_call(mode):
 
     tools = [reading("first"), reading("second")]
     said = iter([{"calls": [{"tool": tool.__name__, "args": {"id": "b7"}} for tool in tools]}, {"answer": "None."}])
-    policy = ToolPolicy(rules={tool.__name__: ToolRule(effect="read") for tool in tools})
+    policy = g.ToolPolicy(rules={tool.__name__: g.ToolRule(effect="read") for tool in tools})
     world = watched.world(content=True)
-    agent = create_tool_agent(tools=tools, planner=lambda view: next(said), policy=policy, world=world)
-    task = {"task": "Read the bill b7."}
-    result = run(agent, task, mode)
+    agent = g.create_tool_agent(tools=tools, planner=lambda view: next(said), policy=policy, world=world)
+    result = run(agent, {"task": "Read the bill b7."}, mode)
     parents = watched.parent_names()
     assert parents["inside first"] == "execute_tool read_first", result
     assert parents["inside second"] == "execute_tool read_second"
@@ -163,9 +149,9 @@ def test_spans_end_when_a_run_is_cancelled_or_its_stream_is_left():
         await asyncio.sleep(60)
 
     with pytest.raises(TimeoutError):
-        asyncio.run(asyncio.wait_for(create_rag_agent(planner=plan, world=cancelled.world()).ainvoke(QUESTION), 0.3))
+        asyncio.run(asyncio.wait_for(g.create_rag_agent(planner=plan, world=cancelled.world()).ainvoke(QUESTION), 0.3))
     assert cancelled.named("propose plan")
-    stream = create_rag_agent(world=left.world()).stream(QUESTION)
+    stream = g.create_rag_agent(world=left.world()).stream(QUESTION)
     next(stream)
     stream.close()
     for watched in (cancelled, left):
@@ -180,7 +166,7 @@ def test_nothing_that_was_asked_or_answered_is_told_unless_asked_for():
         watched = Watched()
         planner = lambda view: {"kind": "retrieve", "query": view["question"], "sources": ["my secret source"]}  # noqa: E731
         for given in ({}, {"planner": planner}):
-            create_rag_agent(world=watched.world(content=content), **given).invoke(QUESTION)
+            g.create_rag_agent(world=watched.world(content=content), **given).invoke(QUESTION)
         told = [str(dict(span.attributes)) for span in watched.spans]
         measured = [str(point.attributes) for metric in METRICS for point in watched.points(metric.name)]
         assert measured
@@ -198,8 +184,8 @@ def test_a_failed_call_and_its_attempts_are_told():
         around, inside = Watched(), Watched()
         quick = {"attempts": 2, "wait": 0.01, "max_wait": 0.02}
         model = chat_model("openai:test-model", environ=server.environ())
-        for world in (around.world(ResilientWorld(**quick)), ResilientWorld(inside.world(), **quick)):
-            create_rag_agent(model, world=world).invoke(QUESTION)
+        for world in (around.world(g.ResilientWorld(**quick)), g.ResilientWorld(inside.world(), **quick)):
+            g.create_rag_agent(model, world=world).invoke(QUESTION)
     [call] = around.named("chat test-model")
     assert (call.attributes["error.type"], call.status.is_ok) == ("llm_unavailable", False)
     [took] = around.points("gen_ai.client.operation.duration")
@@ -232,7 +218,7 @@ def test_telemetry_that_fails_changes_no_run(mode, caplog):
     failing.add_span_processor(Failing())
     for provider in (failing, FailingProvider()):
         caplog.clear()
-        agent = create_rag_agent(world=TelemetryWorld(tracer_provider=provider))
+        agent = g.create_rag_agent(world=g.TelemetryWorld(tracer_provider=provider))
         with caplog.at_level(logging.WARNING, "guardgraph"):
             for _ in range(2):
                 assert run(agent, QUESTION, mode)["stop_reason"] == "success"
@@ -242,16 +228,16 @@ def test_telemetry_that_fails_changes_no_run(mode, caplog):
 def test_replays_shadows_and_what_ifs_make_no_spans():
     """Only live runs are observed; what shadows made of one is counted, and a what-if where somebody asks for it."""
     watched, recorder = Watched(), InMemoryRecorder()
-    strict = create_rag_agent(budget=RagBudget(min_chunk_score=0.9), world=watched.world())
-    agent = create_rag_agent(recorder=recorder, world=watched.world(), shadow={"strict": strict})
+    strict = g.create_rag_agent(budget=g.RagBudget(min_chunk_score=0.9), world=watched.world())
+    agent = g.create_rag_agent(recorder=recorder, world=watched.world(), shadow={"strict": strict})
     agent.invoke(QUESTION)
     before = len(watched.spans)
-    replay(agent, recorder.runs[0])
-    judged = what_if(strict, recorder.runs)
+    g.replay(agent, recorder.runs[0])
+    judged = g.what_if(strict, recorder.runs)
     assert len(watched.spans) == before
     [shadow] = watched.points("guardgraph.shadows")
     assert (shadow.value, shadow.attributes["guardgraph.shadow"]) == (1, "strict")
-    measure_what_if(judged, meter_provider=watched.meter_provider)
+    g.measure_what_if(judged, meter_provider=watched.meter_provider)
     [row] = judged.rows
     [counted] = watched.points("guardgraph.what_ifs")
     assert (counted.value, counted.attributes["guardgraph.judged"]) == (1, row.kind)
@@ -260,8 +246,8 @@ def test_replays_shadows_and_what_ifs_make_no_spans():
 def test_open_and_waiting_runs_of_a_store_are_a_gauge(tmp_path):
     """The gauge reads the store whenever metrics are collected, and has no figure where it cannot be read."""
     watched = Watched()
-    store = sql_store(f"sqlite:///{tmp_path / 'runs.db'}")
-    measure_open_runs(store, meter_provider=watched.meter_provider)
+    store = g.sql_store(f"sqlite:///{tmp_path / 'runs.db'}")
+    g.measure_open_runs(store, meter_provider=watched.meter_provider)
     agent = refund_pattern.refund(recorder=store, checkpointer=InMemorySaver())
     agent.invoke(refund_pattern.ORDER, refund_pattern.THREAD)
     counted = {point.attributes["guardgraph.state"]: point.value for point in watched.points("guardgraph.runs.open")}
@@ -274,8 +260,8 @@ def test_open_and_waiting_runs_of_a_store_are_a_gauge(tmp_path):
 def test_every_attribute_and_metric_is_in_the_tables_of_the_docs():
     """Spans have no attribute that the page on telemetry lacks, and metrics none beside those that it names."""
     watched = Watched()
-    create_rag_agent(world=watched.world(content=True)).invoke(QUESTION)
-    create_rag_agent(planner=lambda view: {"kind": "no"}, world=watched.world()).invoke(QUESTION)
+    g.create_rag_agent(world=watched.world(content=True)).invoke(QUESTION)
+    g.create_rag_agent(planner=lambda view: {"kind": "no"}, world=watched.world()).invoke(QUESTION)
     page = Path(__file__).parents[2].joinpath("docs/telemetry.md").read_text(encoding="utf-8")
     rows = [re.findall(r"`([^`]+)`", line) for line in page.splitlines() if line.startswith("- `")]
     assert {name for span in watched.spans for name in span.attributes} <= {row[0] for row in rows}
@@ -286,9 +272,13 @@ def test_every_attribute_and_metric_is_in_the_tables_of_the_docs():
 
 
 def test_what_is_no_telemetry_is_refused_by_name():
-    asked = {"world": (TelemetryWorld, 3), "store": (measure_open_runs, object()), "judged": (measure_what_if, [])}
+    asked = {
+        "world": (g.TelemetryWorld, 3),
+        "store": (g.measure_open_runs, object()),
+        "judged": (g.measure_what_if, []),
+    }
     for name, (make, wrong) in asked.items():
-        with pytest.raises(ConfigurationError, match=f"^{name}: "):
+        with pytest.raises(g.ConfigurationError, match=f"^{name}: "):
             make(wrong)
-    with pytest.raises(ConfigurationError, match=r"^content: "):
-        TelemetryWorld(content="yes")
+    with pytest.raises(g.ConfigurationError, match=r"^content: "):
+        g.TelemetryWorld(content="yes")

@@ -13,19 +13,8 @@ from runs import run
 from stored_runs import make_url
 from tenant_writers import INTENT, QUESTION, TIMEOUT, ask, begun_by_processes, kill_in_call, tenant_agent
 
-from guardgraph import (
-    ConfigurationError,
-    RagBudget,
-    ResilientWorld,
-    StoreError,
-    TenantBudget,
-    TenantWorld,
-    create_rag_agent,
-    replay,
-    serving,
-    sql_store,
-    switch_live_policy,
-)
+import guardgraph as g
+from guardgraph import serving
 from guardgraph.testing import InMemoryRecorder, ScriptedChatModel
 from guardgraph.tools.demo import load_tools_demo
 from guardgraph.world.tenants import Account, Charge, Overdrawn, Reserved
@@ -44,7 +33,7 @@ def test_sixteen_processes_never_begin_a_call_beyond_a_budget(url):
     assert sum(begun for begun, _ in told) == 40
     assert {failed["reason"] for _, failed in told} == {"tenant_budget:max_tool_calls"}
     assert all(failed["details"]["spent"] + failed["details"]["reserved"] == 40 for _, failed in told)
-    [balance] = sql_store(url, timeout=TIMEOUT).balances()
+    [balance] = g.sql_store(url, timeout=TIMEOUT).balances()
     assert (balance.account.tenant, balance.spent, balance.reserved) == ("acme", 40, 0)
 
 
@@ -52,17 +41,16 @@ def test_sixteen_processes_never_begin_a_call_beyond_a_budget(url):
 def test_the_reservation_of_a_killed_process_holds_until_it_lapses(url):
     """What a dead process reserved counts as long as its call could have gone on, and no longer."""
     kill_in_call(url, limit=1)
-    store = sql_store(url, timeout=TIMEOUT)
-    [balance] = store.balances()
+    [balance] = g.sql_store(url, timeout=TIMEOUT).balances()
     assert (balance.spent, balance.reserved) == (0, 1)
-    refused = ask(tenant_agent(url, [TenantBudget(max_llm_calls=1)], lambda view: INTENT))
+    refused = ask(tenant_agent(url, [g.TenantBudget(max_llm_calls=1)], lambda view: INTENT))
     assert (refused["stop_reason"], refused["details"]["reserved"]) == ("tenant_budget:max_llm_calls", 1)
     assert refused["usage"]["calls"] == 0
 
 
 def test_what_lapsed_is_free_for_others_and_is_counted(url):
     """Whoever finds no room takes back what has lapsed; a settlement that comes too late still counts."""
-    store = sql_store(url)
+    store = g.sql_store(url)
     charge = Charge(DAY, 60, 100)
     dead = store.reserve([charge], seconds=-1)
     alive = store.reserve([charge], seconds=600)
@@ -76,21 +64,20 @@ def test_what_lapsed_is_free_for_others_and_is_counted(url):
 
 
 def test_a_reservation_takes_all_accounts_or_none(url):
-    store, month = sql_store(url), Account("acme", "2026-11", "tokens")
+    store, month = g.sql_store(url), Account("acme", "2026-11", "tokens")
     refused = store.reserve([Charge(DAY, 5, 10), Charge(month, 5, 4)], seconds=60)
     assert isinstance(refused, Overdrawn)
-    assert refused.charge.account == month
-    assert [balance.reserved for balance in store.balances()] == []
+    assert (refused.charge.account, [balance.reserved for balance in store.balances()]) == (month, [])
     assert isinstance(store.reserve([Charge(DAY, 10, 10)], seconds=60), Reserved)
 
 
 def test_tenants_have_budgets_of_their_own_for_a_day_and_a_month(tmp_path):
     """A named tenant has its own budget, all others each the common one; a refusal names the period."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    store = g.sql_store(f"sqlite:///{tmp_path}/runs.db")
     model = ScriptedChatModel(INTENT, ANSWER, INTENT, ANSWER, INTENT, loop=True)
-    big = [TenantBudget(period="month", max_llm_calls=3), TenantBudget(max_tokens=10**6)]
-    world = TenantWorld(store, [TenantBudget(max_llm_calls=2)], tenants={"big": big})
-    agent = create_rag_agent(model, world=world)
+    big = [g.TenantBudget(period="month", max_llm_calls=3), g.TenantBudget(max_tokens=10**6)]
+    world = g.TenantWorld(store, [g.TenantBudget(max_llm_calls=2)], tenants={"big": big})
+    agent = g.create_rag_agent(model, world=world)
     assert ask(agent, "small")["status"] == "ok"
     assert ask(agent, "small")["details"]["period"] == datetime.now(UTC).strftime("%Y-%m-%d")
     assert ask(agent, "other")["status"] == "ok"
@@ -102,11 +89,13 @@ def test_tenants_have_budgets_of_their_own_for_a_day_and_a_month(tmp_path):
 
 def test_a_tenant_is_charged_what_models_say_and_no_more(tmp_path):
     """Reserved is the bound, spent is the usage; sync and async runs are charged by the same place."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    store = g.sql_store(f"sqlite:///{tmp_path}/runs.db")
     model = ScriptedChatModel(INTENT, ANSWER, INTENT, ANSWER)
-    world = TenantWorld(store, [TenantBudget(max_tokens=10**6, max_cost=1.0), TenantBudget(period="month", max_cost=5)])
-    budget = RagBudget(max_output_tokens=100, prices={"scripted": {"input": 1, "output": 2}})
-    agent = create_rag_agent(model, world=world, budget=budget)
+    world = g.TenantWorld(
+        store, [g.TenantBudget(max_tokens=10**6, max_cost=1.0), g.TenantBudget(period="month", max_cost=5)]
+    )
+    budget = g.RagBudget(max_output_tokens=100, prices={"scripted": {"input": 1, "output": 2}})
+    agent = g.create_rag_agent(model, world=world, budget=budget)
     first, second = ask(agent), asyncio.run(agent.ainvoke(QUESTION))
     amounts = {(item.account.tenant, item.account.unit): item for item in store.balances()}
     assert amounts["acme", "tokens"].spent == first["usage"]["tokens"]
@@ -118,41 +107,41 @@ def test_a_tenant_is_charged_what_models_say_and_no_more(tmp_path):
 @pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 def test_each_attempt_is_charged_by_the_price_of_whom_it_asks(mode, tmp_path):
     """Inside a `ResilientWorld` a failed attempt and a fallback are calls of their own, each at its model's price."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
+    store = g.sql_store(f"sqlite:///{tmp_path}/runs.db")
     usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
     second = ScriptedChatModel(AIMessage(json.dumps(ANSWER), usage_metadata=usage), model_name="second")
     first = ScriptedChatModel(ConnectionError("reset"), loop=True)
     prices = {"scripted": {"input": 1, "output": 1}, "second": {"input": 100, "output": 100}}
-    budget = RagBudget(max_output_tokens=50, prices=prices)
-    charged = TenantWorld(store, [TenantBudget(max_llm_calls=9, max_cost=1)])
-    world = ResilientWorld(charged, attempts=2, wait=0.001, fallbacks=[second])
+    budget = g.RagBudget(max_output_tokens=50, prices=prices)
+    charged = g.TenantWorld(store, [g.TenantBudget(max_llm_calls=9, max_cost=1)])
+    world = g.ResilientWorld(charged, attempts=2, wait=0.001, fallbacks=[second])
     recorder = InMemoryRecorder()
-    agent = create_rag_agent(first, planner=lambda view: INTENT, world=world, budget=budget, recorder=recorder)
+    agent = g.create_rag_agent(first, planner=lambda view: INTENT, world=world, budget=budget, recorder=recorder)
     result = run(agent, QUESTION, mode)
     assert result["status"] == "ok"
     amounts = {item.account.unit: item for item in store.balances()}
     assert amounts["llm_calls"].spent == len(first.calls) + len(second.calls) == 3
     assert amounts["cost"].spent == round(result["usage"]["cost"] * 10**9) > 11_000_000
     assert all(item.reserved == 0 for item in amounts.values())
-    assert replay(agent, recorder.runs[0]) == result
+    assert g.replay(agent, recorder.runs[0]) == result
 
 
 def test_a_store_that_fails_lets_nothing_be_called():
     """Where nobody knows what is left, no call begins, and the stop says why."""
 
     def reserve(charges, *, seconds):
-        raise StoreError("the disk is full")
+        raise g.StoreError("the disk is full")
 
     model = ScriptedChatModel(INTENT, ANSWER)
-    world = TenantWorld(SimpleNamespace(reserve=reserve, settle=pytest.fail), [TenantBudget(max_llm_calls=5)])
-    result = ask(create_rag_agent(model, world=world))
+    world = g.TenantWorld(SimpleNamespace(reserve=reserve, settle=pytest.fail), [g.TenantBudget(max_llm_calls=5)])
+    result = ask(g.create_rag_agent(model, world=world))
     assert (result["stop_reason"], model.calls) == ("tenant_budget_unavailable", [])
     assert result["details"] == {"type": "StoreError", "message": "the disk is full"}
 
 
 def test_who_is_cancelled_while_reserving_holds_nothing(tmp_path):
     """No call was made, so what is reserved a moment later is given back at once, and does not wait to lapse."""
-    store, asked, gate, settled = sql_store(f"sqlite:///{tmp_path}/runs.db"), Event(), Event(), Event()
+    store, asked, gate, settled = g.sql_store(f"sqlite:///{tmp_path}/runs.db"), Event(), Event(), Event()
 
     def reserve(charges, *, seconds):
         asked.set()
@@ -164,7 +153,7 @@ def test_who_is_cancelled_while_reserving_holds_nothing(tmp_path):
         settled.set()
 
     model, slow = ScriptedChatModel(INTENT, ANSWER), SimpleNamespace(reserve=reserve, settle=settle)
-    agent = create_rag_agent(model, world=TenantWorld(slow, [TenantBudget(max_llm_calls=5, max_tokens=10**6)]))
+    agent = g.create_rag_agent(model, world=g.TenantWorld(slow, [g.TenantBudget(max_llm_calls=5, max_tokens=10**6)]))
 
     async def give_up():
         running = asyncio.create_task(agent.ainvoke(QUESTION))
@@ -176,16 +165,15 @@ def test_who_is_cancelled_while_reserving_holds_nothing(tmp_path):
     asyncio.run(give_up())
     gate.set()
     assert settled.wait(60)
-    assert [(item.spent, item.reserved) for item in store.balances()] == [(0, 0)] * 2
-    assert model.calls == []
+    assert ([(item.spent, item.reserved) for item in store.balances()], model.calls) == ([(0, 0)] * 2, [])
 
 
 def test_wrong_arguments_are_named(tmp_path):
     """What is no ledger, no budget or no period is an error that says what is allowed."""
-    store = sql_store(f"sqlite:///{tmp_path}/runs.db")
-    with pytest.raises(ConfigurationError, match="ledger: one with reserve and settle is required"):
-        TenantWorld("runs.db")
-    five, none = TenantBudget(max_tokens=5), TenantBudget(period="month")
+    store = g.sql_store(f"sqlite:///{tmp_path}/runs.db")
+    with pytest.raises(g.ConfigurationError, match="ledger: one with reserve and settle is required"):
+        g.TenantWorld("runs.db")
+    five, none = g.TenantBudget(max_tokens=5), g.TenantBudget(period="month")
     limits = "one of max_llm_calls, max_tool_calls, max_tokens, max_cost is required"
     for said, given in (
         ("budgets: a list of TenantBudget is required", {"budgets": five}),
@@ -195,8 +183,8 @@ def test_wrong_arguments_are_named(tmp_path):
         *(("tenants: a mapping of names to budgets", {"tenants": each}) for each in (5, [("acme", [])], {1: []})),
         ("world: an object with clock, .* is required; given: 5", {"world": 5}),
     ):
-        with pytest.raises(ConfigurationError, match=said):
-            TenantWorld(store, **given)
+        with pytest.raises(g.ConfigurationError, match=said):
+            g.TenantWorld(store, **given)
 
 
 WORLDS = """
@@ -225,16 +213,16 @@ def test_served_agents_share_the_world_and_the_switch_of_the_environment(worlds,
     """Of all graphs of a server one account is charged, and one file switches them off; a wrong variable is named."""
     monkeypatch.setenv("GUARDGRAPH_WORLD", "our_worlds:charged")
     monkeypatch.setenv("GUARDGRAPH_LIVE", "live.yaml")
-    with pytest.raises(ConfigurationError, match=r"GUARDGRAPH_LIVE: a file is required; given: 'live.yaml'"):
+    with pytest.raises(g.ConfigurationError, match=r"GUARDGRAPH_LIVE: a file is required; given: 'live.yaml'"):
         asyncio.run(serving.rag())
-    switch_live_policy("live.yaml", on=True, by="ada", why="go")
-    rag, tools = asyncio.run(serving.rag()), asyncio.run(serving.tools())
+    g.switch_live_policy("live.yaml", on=True, by="ada", why="go")
+    rag, tools = asyncio.run(serving.rag()), asyncio.run(g.serving.tools())
     assert rag.frame.world is tools.frame.world
     results = [ask(rag), tools.invoke(load_tools_demo(), context=ACME)]
     assert [result["stop_reason"].partition(":")[0] for result in results] == ["success", "tenant_budget"]
-    switch_live_policy("live.yaml", on=False, by="ada", why="stop")
+    g.switch_live_policy("live.yaml", on=False, by="ada", why="stop")
     rag.frame.live.every = 0
     assert [ask(rag)["stop_reason"], tools.invoke({"task": "x"}, context=ACME)["stop_reason"]] == ["switched_off"] * 2
     monkeypatch.setenv("GUARDGRAPH_WORLD", "our_worlds:none")
-    with pytest.raises(ConfigurationError, match=r"^GUARDGRAPH_WORLD 'our_worlds:none': world: "):
+    with pytest.raises(g.ConfigurationError, match=r"^GUARDGRAPH_WORLD 'our_worlds:none': world: "):
         asyncio.run(serving.rag())

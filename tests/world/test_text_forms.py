@@ -4,15 +4,7 @@ import pytest
 from openai_server import OpenAIServer, says
 from self_critique_cases import DRAFT, GIVEN, NOTE, REVISED
 
-from guardgraph import (
-    ResearchPolicy,
-    ToolPolicy,
-    ToolRule,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    create_tool_agent,
-)
+import guardgraph as g
 from guardgraph.world.prompts import find_nearest_sentence
 
 HOST = "handbook.example"
@@ -44,7 +36,7 @@ def run(monkeypatch):
 )
 def test_a_draft_is_written_reviewed_and_revised_in_texts(run, critique):
     """None of the asks names JSON; a fence around a text is none of it."""
-    result, asked = run(create_self_critique_agent, GIVEN, f"```\n{DRAFT}\n```", critique, REVISED)
+    result, asked = run(g.create_self_critique_agent, GIVEN, f"```\n{DRAFT}\n```", critique, REVISED)
     assert (result["outcome"], result["answer"]) == ("revised_once", REVISED)
     assert result["required_changes"] == [f'ADD "{NOTE}"']
     assert not [True for each in asked if "JSON" in each["body"]["messages"][0]["content"]]
@@ -61,7 +53,7 @@ def test_a_draft_is_written_reviewed_and_revised_in_texts(run, critique):
 )
 def test_what_a_text_decides(run, critique, reason):
     """A change that no rule can make is for a person; what names no decision is no critique."""
-    result, _ = run(create_self_critique_agent, GIVEN, DRAFT, critique)
+    result, _ = run(g.create_self_critique_agent, GIVEN, DRAFT, critique)
     assert result["stop_reason"] == reason
     if reason == "policy_escalation":
         assert result["escalation_reason"] in ("it promises a date", "Looks good to me.")
@@ -69,13 +61,13 @@ def test_what_a_text_decides(run, critique, reason):
 
 def research(run, *texts):
     return run(
-        create_research_agent,
+        g.create_research_agent,
         {"goal": "Answer.", "request": {"request": {"question": "How long is the trial?"}}},
         *texts,
         planner="rules",
         search=lambda request: [{"url": f"https://{HOST}/trial"}],
         reader=lambda request: {"title": "Trial", "published_at": "", "body": PAGE},
-        policy=ResearchPolicy(allowed_domains_policy=(HOST,), allowed_domains_execution=(HOST,)),
+        policy=g.ResearchPolicy(allowed_domains_policy=(HOST,), allowed_domains_execution=(HOST,)),
     )[0]
 
 
@@ -107,11 +99,10 @@ def test_calls_that_came_whole_are_judged_of_a_step_that_was_cut_off(run):
         """Look at something."""
         return f"{at} is red"
 
-    given = {"tools": [look], "policy": ToolPolicy(rules={"look": ToolRule(effect="read")})}
+    given = {"tools": [look], "policy": g.ToolPolicy(rules={"look": g.ToolRule(effect="read")})}
     cut_off = says(cut, finish_reason="length")
-    result, _ = run(create_tool_agent, {"task": "Which colour has a?"}, cut_off, ends, **given)
-    assert [call["args"] for call in result["tool_calls"]] == [{"at": "a"}]
-    assert result["answer"] == "a is red."
+    result, _ = run(g.create_tool_agent, {"task": "Which colour has a?"}, cut_off, ends, **given)
+    assert ([call["args"] for call in result["tool_calls"]], result["answer"]) == ([{"at": "a"}], "a is red.")
 
 
 @pytest.mark.parametrize("label", ["", "Question: "])
@@ -119,7 +110,7 @@ def test_a_question_is_rewritten_as_a_text(run, label):
     told = {"role": "user", "content": "What is the P1 first response target of the Enterprise plan?"}
     given = {"question": "And P2?", "history": [told, {"role": "assistant", "content": "15 minutes."}]}
     rewritten = "What is the P2 first response target of the Enterprise plan?"
-    result, _ = run(create_rag_agent, given, label + rewritten, "The target is 1 hour.", planner="rules")
+    result, _ = run(g.create_rag_agent, given, label + rewritten, "The target is 1 hour.", planner="rules")
     assert result["asked_question"]["standalone"] == rewritten
 
 
@@ -128,10 +119,10 @@ def test_a_loop_that_was_cut_off_is_judged_once_and_not_asked_for_again(run):
     question = {"question": "What is the P1 first response target of the Enterprise plan?"}
     said, loop = "The target is 15 minutes.", " Ask us for more at any time of the day."
     looped = says(f"{said}{loop * 9} Ask us", finish_reason="length")
-    result, asked = run(create_rag_agent, question, looped, planner="rules")
+    result, asked = run(g.create_rag_agent, question, looped, planner="rules")
     assert (result["answer"], len(asked)) == (f"{said}{loop}", 1)
     wrong = says("The target is 20 minutes." * 9 + " The tar", finish_reason="length")
-    result, asked = run(create_rag_agent, question, wrong, planner="rules")
+    result, asked = run(g.create_rag_agent, question, wrong, planner="rules")
     assert (result["status"], "attempts" in result, len(asked)) == ("stopped", False, 1)
 
 
@@ -139,7 +130,7 @@ def test_who_writes_texts_is_asked_again_with_the_nearest_sentence_alone(run):
     """It copies a proposal of its own; a row of a table has the names of its columns, and marks keep their numbers."""
     question = {"question": "What is the P1 first response target of the Enterprise plan?"}
     wrong, right = "The P1 first response target is 20 minutes.", "The P1 first response target is 15 minutes."
-    result, asked = run(create_rag_agent, question, wrong, right, planner="rules")
+    result, asked = run(g.create_rag_agent, question, wrong, right, planner="rules")
     assert (result["answer"], len(result["attempts"])) == (right, 1)
     first, second = ([message["content"] for message in request["body"]["messages"]] for request in asked)
     assert (first[0], len(second)) == (second[0], 2)

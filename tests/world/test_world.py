@@ -44,7 +44,6 @@ class Counting(Wrapper):
 
 
 def several(*targets):
-
     def body(state, run):
         came = yield [Call("tool", target, {"desk": "bug"}) for target in targets]
         return {"found_duty": came[0].packed()}
@@ -102,8 +101,7 @@ class Correcting(Wrapper):
 def test_what_a_wrapper_changes_is_what_came_back(mode):
     """An outcome that a wrapper puts in the place of another one is judged, recorded and replayed."""
     kept = Kept()
-    result = run(triage(world=Correcting(LiveWorld()), recorder=kept), TICKET, mode)
-    assert result["outcome"] == "spam"
+    assert run(triage(world=Correcting(LiveWorld()), recorder=kept), TICKET, mode)["outcome"] == "spam"
     assert '"spam"' in kept.only["calls"][0]["outcome"]
     assert replay(triage(), kept.only) == kept.only["result"]
 
@@ -145,12 +143,8 @@ def test_a_question_is_known_by_its_node_and_an_answer_by_its_value():
     assert reviews.read_question({**question, "more": 1}, "approve") == {**question, "more": 1}
     for other in (None, "approve", {**question, "node": "pay"}, {"node": "approve", "hash": "ab"}):
         assert reviews.read_question(other, "approve") is None
-    assert [reviews.is_answer_of_session(answer, [1, "yes"]) for answer in (1, "yes", True, "no")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    are_answers = [reviews.is_answer_of_session(answer, [1, "yes"]) for answer in (1, "yes", True, "no")]
+    assert are_answers == [True, True, False, False]
     assert reviews.is_review_unanswered(reviews.build_unavailable_review())
     assert not reviews.is_review_unanswered(Outcome("failure", {"reason": "review_rejected", "details": {}}))
     assert not reviews.is_review_unanswered(Outcome("value", {"decision": "approve"}))
