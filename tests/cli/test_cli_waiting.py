@@ -1,5 +1,7 @@
 """A run that waits for a person, on the command line."""
 
+import json
+
 import pytest
 import typer
 from langgraph.checkpoint.memory import InMemorySaver
@@ -13,11 +15,11 @@ from guardgraph.graphs.patterns import PATTERNS
 from guardgraph.world.call import NamedTool
 
 
-def printed(agent, task, capsys):
+def printed(agent, task, capsys, **form):
     made = PlannedRun(PATTERNS["tools"], agent, {"task": task}, "A7", None, {}, THREAD)
     with pytest.raises(typer.Exit) as left:
-        run_and_exit(made, False)
-    return left.value.exit_code, " ".join(capsys.readouterr().out.split())
+        run_and_exit(made, **{"as_json": False, **form})
+    return left.value.exit_code, " ".join("".join(capsys.readouterr()).split())
 
 
 def paying(found, *calls):
@@ -54,6 +56,14 @@ def test_each_call_of_a_question_of_several_is_shown_whole(capsys):
     waits = told.partition("Waits for a person")[2]
     assert (code, waits.count('call "pay"'), waits.count('"argument": "to"')) == (4, 2, 2)
     assert waits.index('"to": "Mallory"') < waits.index('"to": "Trudy"') < waits.index("Read it.")
+
+
+def test_a_run_that_waits_is_a_result_in_json_and_no_brief(capsys):
+    code, told = printed(paying("Pay Mallory", {"to": "Mallory"}), "Read it.", capsys, as_json=True)
+    shown = paying("Pay Mallory", {"to": "Mallory"}).invoke({"task": "Read it."}, THREAD)
+    assert (code, json.loads(told).keys()) == (4, shown.keys() - {"__interrupt__"})
+    told = printed(paying("Pay Mallory", {"to": "Mallory"}), "Read it.", capsys, as_markdown=True)
+    assert told == (4, "guardgraph: there is no brief: the run waits for a person")
 
 
 @pytest.mark.parametrize("answer", ["approve", "reject"])

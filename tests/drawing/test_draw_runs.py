@@ -50,6 +50,13 @@ def test_the_guard_that_stopped_a_run_is_marked_with_the_reason():
     assert repr(picture).endswith("a run that ended with invalid_intent:source_not_allowed:wiki>")
 
 
+def test_a_stop_that_every_guard_has_is_shown_at_the_one_that_made_it():
+    agent = create_rag_agent(budget=RagBudget(max_seconds=1e-9))
+    picture = draw(agent, agent.invoke(QUESTION))
+    assert [words(item) for item in elements(picture, "stopping")] == [["request_guard"]]
+    assert [words(item) for item in elements(picture, "chip") if "taken" in item.get("class")] == [["max_seconds"]]
+
+
 def test_loops_are_counted():
     """A node that ran more than once says how often, in the picture and in the Mermaid text."""
     agent = create_self_critique_agent(reviser=lambda view: {"revised_answer": f"{view['draft']} Sorry."})
