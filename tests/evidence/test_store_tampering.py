@@ -52,9 +52,15 @@ def kept(tmp_path_factory):
     return file, head
 
 
-def rows(file, query, *values):
-    with opened(file) as connection:
-        return connection.execute(query, values).fetchall()
+@pytest.fixture(scope="module")
+def rows(kept):
+    """What the store holds, by a query."""
+
+    def ask(query, *values):
+        with opened(kept[0]) as connection:
+            return connection.execute(query, values).fetchall()
+
+    return ask
 
 
 @pytest.fixture(scope="module")
@@ -74,11 +80,11 @@ def tampered(kept, tmp_path_factory):
 
 
 @given(st.data())
-def test_a_change_of_any_value_is_found_and_named(kept, tampered, data):
+def test_a_change_of_any_value_is_found_and_named(rows, tampered, data):
     """A letter of any column of any row: the first finding has the number of its entry."""
     table = data.draw(st.sampled_from(sorted(TABLES)))
     column = data.draw(st.sampled_from([name for name in TABLES[table] if name != "seq"]))
-    found = rows(kept[0], f'SELECT seq, "{column}" FROM {table} WHERE "{column}" IS NOT NULL ORDER BY seq')
+    found = rows(f'SELECT seq, "{column}" FROM {table} WHERE "{column}" IS NOT NULL ORDER BY seq')
     seq, value = data.draw(st.sampled_from(found))
     at = data.draw(st.integers(0, len(value) - 1))
     letter = data.draw(st.sampled_from([letter for letter in '0a9"\\é' if letter != value[at]]))
@@ -89,9 +95,9 @@ def test_a_change_of_any_value_is_found_and_named(kept, tampered, data):
 
 
 @given(ANYWHERE)
-def test_an_entry_that_was_changed_and_hashed_anew_is_named(kept, tampered, seq):
+def test_an_entry_that_was_changed_and_hashed_anew_is_named(rows, tampered, seq):
     """Whoever hashes an entry anew that he changed cannot make the next one follow it."""
-    [(text,)] = rows(kept[0], "SELECT entry FROM guardgraph_entries WHERE seq = ?", seq)
+    [(text,)] = rows("SELECT entry FROM guardgraph_entries WHERE seq = ?", seq)
     said = {**read_chain_entry(text), "at": "2020-01-01T00:00:00.000000+00:00"}
     text = canonical_json(said)
     values = (text, entry_hash(text), said["at"], seq)
@@ -116,9 +122,9 @@ def test_an_entry_that_was_removed_is_named(tampered, seq, is_renumbered):
 
 
 @given(ANYWHERE)
-def test_an_entry_that_was_inserted_is_named(kept, tampered, seq):
+def test_an_entry_that_was_inserted_is_named(rows, tampered, seq):
     """An entry that follows the one before, with those behind it numbered anew."""
-    hashes = dict(rows(kept[0], "SELECT seq, hash FROM guardgraph_entries"))
+    hashes = dict(rows("SELECT seq, hash FROM guardgraph_entries"))
     at = "2026-01-01T00:00:00.000000+00:00"
     text = run_entry(seq, hashes.get(seq - 1, "0" * 64), at, run_id="forged", content="0" * 64)
     row = (seq, entry_hash(text), at, "forged", text)

@@ -138,8 +138,7 @@ def test_what_is_switched_off_before_the_ending_is_not_returned(pattern, ending,
     graph.invoke(PATTERNS[pattern].demo(), THREAD, interrupt_before=[ending])
     result = graph.invoke(None, THREAD, context={"policy": off})
     assert (result["status"], result["stop_reason"]) == ("stopped", f"guard_error:{ending}")
-    assert reason in result["details"]["message"]
-    assert "answer" not in result
+    assert (reason in result["details"]["message"], "answer" in result) == (True, False)
 
 
 def raises(request):

@@ -114,8 +114,7 @@ def test_a_folder_as_knowledge_base():
     planner = scripted_tool({**INTENT, "query": "Enterprise workspaces monthly uptime", "sources": ["support"]})
     graph = create_rag_agent(knowledge_base=DATA / "handbook", planner=planner)
     result = check_result(RAG_REASONS, graph.invoke({"question": "What uptime are Enterprise workspaces promised?"}))
-    assert result["outcome"] == "grounded_answer"
-    assert "99.95%" in result["answer"]
+    assert (result["outcome"], "99.95%" in result["answer"]) == ("grounded_answer", True)
     assert result["citations"] == ["support/sla.md#enterprise.1"]
     assert planner.calls[0]["available_sources"] == ["billing", "handbook", "security", "support"]
 
@@ -150,6 +149,5 @@ def test_an_answerer_may_abstain(who, given):
     assert (result["outcome"], result["answer"]) == ("clarify", "Ask us.")
     assert [result[key] for key in ("citations", "citation_details", "passages")] == [[], [], []]
     assert result["clarify_reason"] == "answerer_abstained"
-    assert result["path"][-3:] == ["generate", "answer_guard", "clarified"]
-    assert "own words" not in str(result)
+    assert (result["path"][-3:], "own words" in str(result)) == (["generate", "answer_guard", "clarified"], False)
     assert result["timeline"][-3]["proposal"] == {"insufficient": True}

@@ -50,5 +50,4 @@ def test_marks_say_what_a_sentence_rests_on():
     cited = {item["id"]: [text[start:end] for start, end in item["answer_spans"]] for item in details}
     assert cited == {"n1": [FIRST, RIGHT], "n2": [RIGHT]}
     assert {item["spans_by"] for item in result["citation_details"]} == {"cited"}
-    assert "sentences" not in result
-    assert len(with_class(page(result), "numbered")) == 1
+    assert ("sentences" in result, len(with_class(page(result), "numbered"))) == (False, 1)

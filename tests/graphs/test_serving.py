@@ -156,8 +156,7 @@ def test_a_thread_is_for_one_graph(client, thread):
     """What one graph's guards let through, another one's ending does not give away where its lists lack the sources."""
     client.runs.wait(thread, "rag", input=QUESTION, interrupt_before=["answered"])
     result = client.runs.wait(thread, "handbook", input=None)
-    assert result["stop_reason"] == "guard_error:answered"
-    assert "answer" not in result
+    assert (result["stop_reason"], "answer" in result) == ("guard_error:answered", False)
 
 
 @pytest.mark.parametrize("strategy", ["reject", "enqueue", "interrupt", "rollback"])
