@@ -24,7 +24,7 @@ SHAPES: list[Any] = [
 ]
 
 
-@each_row("source", SHAPES)
+@each_row("source", *SHAPES)
 def test_every_shape_of_a_source_is_read(source: Any) -> None:
     assert check_answer("Refunds take 10 days.", [source]).ok
     checked = check_answer("Refunds take 5 days.", [source])
@@ -75,13 +75,11 @@ def test_links_and_empty_texts_are_refused() -> None:
 
 @each_row(
     ("answer", "sources", "message"),
-    [
-        (None, [HANDBOOK], "answer: a text is required; given: NoneType"),
-        ("a", HANDBOOK, "sources: a list of texts or documents is required; given: str"),
-        ("a", [HANDBOOK, 3], r"sources\[1\]: a text, a document"),
-        ("a", [{"title": "x"}], r"sources\[0\]: a text"),
-        ("a", [Path("refunds.md")], r"sources\[0\]: .*load_folder makes documents"),
-    ],
+    (None, [HANDBOOK], "answer: a text is required; given: NoneType"),
+    ("a", HANDBOOK, "sources: a list of texts or documents is required; given: str"),
+    ("a", [HANDBOOK, 3], r"sources\[1\]: a text, a document"),
+    ("a", [{"title": "x"}], r"sources\[0\]: a text"),
+    ("a", [Path("refunds.md")], r"sources\[0\]: .*load_folder makes documents"),
 )
 def test_wrong_arguments_are_told_by_name(answer: Any, sources: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -131,13 +129,11 @@ def test_it_loads_no_framework() -> None:
 
 @each_row(
     ("settings", "field"),
-    [
-        ({"on_unsupported": "banana"}, "on_unsupported"),
-        ({"min_cover": float("nan")}, "min_cover"),
-        ({"check_values": None}, "check_values"),
-        ({"label_patterns": ["("]}, "label_patterns"),
-        ("strict", "policy"),
-    ],
+    ({"on_unsupported": "banana"}, "on_unsupported"),
+    ({"min_cover": float("nan")}, "min_cover"),
+    ({"check_values": None}, "check_values"),
+    ({"label_patterns": ["("]}, "label_patterns"),
+    ("strict", "policy"),
 )
 def test_a_setting_or_an_argument_that_is_none_lets_nothing_through(settings: Any, field: str) -> None:
     with pytest.raises(ConfigurationError, match=field):

@@ -27,7 +27,7 @@ from guardgraph.drawing.shapes import fit_label, measure_cells
 from guardgraph.drawing.svg import draw_svg
 
 
-@each_row("name", GRAPHS)
+@each_row("name", *GRAPHS)
 def test_every_node_and_edge_is_in_the_picture_or_folded_as_the_legend_says(name):
     """What LangGraph knows of a graph is drawn, or stands at a node, or at every guard, or is a terminal's ending."""
     graph = GRAPHS[name]()
@@ -49,7 +49,7 @@ def test_every_node_and_edge_is_in_the_picture_or_folded_as_the_legend_says(name
     assert edges == known
 
 
-@each_row("name", GRAPHS)
+@each_row("name", *GRAPHS)
 def test_a_picture_is_a_whole_svg_that_asks_for_nothing(name):
     """It parses, shows every drawn name, and has no script, link, font, image or event handler."""
     picture = draw(GRAPHS[name]())
@@ -226,7 +226,7 @@ def test_a_png_has_the_size_and_the_ground_that_were_asked_for():
     assert picture.png(scale=1, dark=True) != small
 
 
-@each_row("scale", [0, -1, 11, float("nan"), float("inf")])
+@each_row("scale", 0, -1, 11, float("nan"), float("inf"))
 def test_a_scale_that_makes_no_picture_is_refused(scale):
     with pytest.raises(ConfigurationError, match="scale: "):
         draw(fan(2)).png(scale=scale)
@@ -264,7 +264,7 @@ def test_another_ending_is_refused(name, tmp_path):
         draw(fan(2)).save(str(tmp_path / name) if name else "")
 
 
-@each_row("given", [None, 1, "rag", StateGraph(State)])
+@each_row("given", None, 1, "rag", StateGraph(State))
 def test_what_is_no_compiled_graph_is_refused(given):
     name = type(given).__name__
     with pytest.raises(InputError, match=f"graph: a compiled LangGraph graph is required; given: {name}"):

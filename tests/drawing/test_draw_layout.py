@@ -44,7 +44,7 @@ def test_nothing_stands_on_anything_else(name):
         assert not [piece for piece in _pieces(panel.line) if any(map(piece.overlaps_box, others))], panel.node
 
 
-@each_row("name", OURS)
+@each_row("name", *OURS)
 def test_the_main_way_runs_straight_down_the_middle(name):
     """Its nodes stand below one another in the middle of the picture, and so do the edges between them."""
     picture = draw(GRAPHS[name]())
@@ -60,13 +60,11 @@ def test_the_main_way_runs_straight_down_the_middle(name):
 
 @each_row(
     ("edges", "way"),
-    [
-        ("sa", "sa"),
-        ("sb sa", "sb"),
-        ("sa ab ba bc", "sabc"),
-        ("sa ac sb bc cd", "sacd"),
-        ("sa ab bc ca bd de", "sabde"),
-    ],
+    ("sa", "sa"),
+    ("sb sa", "sb"),
+    ("sa ab ba bc", "sabc"),
+    ("sa ac sb bc cd", "sacd"),
+    ("sa ab bc ca bd de", "sabde"),
 )
 def test_the_main_way_is_the_longest_without_loops(edges, way):
     """Ties go to what was declared first, and edges that lead back do not count."""

@@ -94,16 +94,14 @@ def test_the_way_of_a_run_that_waits_ends_where_it_waits(strip):
 
 @each_row(
     ("change", "message"),
-    [
-        (lambda run: [run], "given: list"),
-        (lambda run: {"path": run["path"]}, "given: a dictionary with path"),
-        (lambda run: {"path": run["path"], "status": "waiting"}, "of one that waits, with path and waiting_for"),
-        (lambda run: {**run, "path": []}, "the result of a finished run is required"),
-        (lambda run: {**run, "stop_reason": None}, "the result of a finished run is required"),
-        (lambda run: {**run, "path": ["request_guard", "draft"]}, "a run of another graph; rag has no node 'draft'"),
-        (lambda run: {**run, "path": run["path"][1:]}, "no edge leads from __start__ to plan"),
-        (lambda run: {**run, "path": run["path"][:-1]}, "no edge leads from answer_guard to __end__"),
-    ],
+    (lambda run: [run], "given: list"),
+    (lambda run: {"path": run["path"]}, "given: a dictionary with path"),
+    (lambda run: {"path": run["path"], "status": "waiting"}, "of one that waits, with path and waiting_for"),
+    (lambda run: {**run, "path": []}, "the result of a finished run is required"),
+    (lambda run: {**run, "stop_reason": None}, "the result of a finished run is required"),
+    (lambda run: {**run, "path": ["request_guard", "draft"]}, "a run of another graph; rag has no node 'draft'"),
+    (lambda run: {**run, "path": run["path"][1:]}, "no edge leads from __start__ to plan"),
+    (lambda run: {**run, "path": run["path"][:-1]}, "no edge leads from answer_guard to __end__"),
 )
 def test_what_is_no_finished_run_of_the_graph_is_refused(change, message):
     agent = create_rag_agent()

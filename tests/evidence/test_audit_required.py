@@ -48,12 +48,10 @@ def unrecorded(catalogue, result, **details):
 
 @each_row(
     ("given", "shown"),
-    [
-        ({"seq": 7, "hash": "ab", "status": "lost", "answer": 1}, {"seq": 7, "hash": "ab"}),
-        ({"seq": True, "hash": 5}, {}),
-        ({"seq": 2**80, "hash": "\ud800"}, {"seq": ..., "hash": ...}),
-        ({}, {}),
-    ],
+    ({"seq": 7, "hash": "ab", "status": "lost", "answer": 1}, {"seq": 7, "hash": "ab"}),
+    ({"seq": True, "hash": 5}, {}),
+    ({"seq": 2**80, "hash": "\ud800"}, {"seq": ..., "hash": ...}),
+    ({}, {}),
 )
 def test_a_receipt_stands_in_the_result(given, shown):
     """Number and hash are shown as plain JSON that every checkpointer keeps; whatever else a receipt has is not."""
@@ -78,7 +76,7 @@ def test_a_recorder_that_raises_changes_nothing_but_the_audit(error, mode):
     assert masked(result) == masked(triage().invoke(TICKET))
 
 
-@each_row("timeout", [0, float("nan"), "5", True])
+@each_row("timeout", 0, float("nan"), "5", True)
 def test_a_timeout_is_a_number_of_seconds(timeout):
     """One that cannot be read any more, when the graph has been made, loses no result."""
     recorder = Kept()
@@ -121,7 +119,7 @@ def test_a_run_that_is_not_recorded_ends_stopped(ending, mode):
     assert recorder.asked == 1
 
 
-@each_row("mode", BOTH)
+@each_row("mode", *BOTH)
 def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
     """Nobody to record is no reason to answer: the run ends behind its entry guard, and calls nobody."""
     called = []
@@ -131,7 +129,7 @@ def test_a_graph_without_a_recorder_gives_no_answer_that_must_be_recorded(mode):
     assert "stop_reason" not in result["details"]
 
 
-@each_row("pattern", AGENTS)
+@each_row("pattern", *AGENTS)
 def test_the_three_patterns_give_no_answer_without_a_record(pattern):
     """Nothing of the answer, the draft, a proposal or a source is left in the result, which the catalogue knows."""
     create, policy, _ = AGENTS[pattern]
@@ -194,7 +192,7 @@ def ending(output, audit, **compiled):
     return p.compile(name="noted", **compiled)
 
 
-@each_row("audit", [{"status": "recorded"}, {"remark": "", "error": {}}, None])
+@each_row("audit", {"status": "recorded"}, {"remark": "", "error": {}}, None)
 def test_no_body_says_that_a_run_was_recorded(audit):
     """A body that writes the grammar's keys, or no object, closes the run."""
     result = check_result(REASONS, ending(Own | Stopped, audit).invoke(TICKET))

@@ -25,16 +25,14 @@ NO_REASON = '["failure", {}, {}]'
 
 @each_row(
     ("message", "damage"),
-    [
-        (r"^recording: format 1 of guardgraph .* is required; given: format 2", lambda r: r.update(format=2)),
-        (r"^recording: format 1 of guardgraph .* is required; given: ", lambda r: r.clear()),
-        (r"^recording\.guardgraph: Field required; given: ", lambda r: r.pop("guardgraph")),
-        (r"^recording\.calls\.0\.outcome: ", lambda r: r["calls"][0].update(outcome="{")),
-        (r"calls\.1\.outcome: a failure has a reason and details$", lambda r: r["calls"][1].update(outcome=NO_REASON)),
-        (r"^recording\.visits\.0\.opening: ", lambda r: r["visits"][0].pop("opening")),
-        (r"^recording\.nameless: ", lambda r: r.update(nameless=[["ticket", 3]])),
-        (r"^recording\.more: Extra inputs are not permitted; given: 1$", lambda r: r.update(more=1)),
-    ],
+    (r"^recording: format 1 of guardgraph .* is required; given: format 2", lambda r: r.update(format=2)),
+    (r"^recording: format 1 of guardgraph .* is required; given: ", lambda r: r.clear()),
+    (r"^recording\.guardgraph: Field required; given: ", lambda r: r.pop("guardgraph")),
+    (r"^recording\.calls\.0\.outcome: ", lambda r: r["calls"][0].update(outcome="{")),
+    (r"calls\.1\.outcome: a failure has a reason and details$", lambda r: r["calls"][1].update(outcome=NO_REASON)),
+    (r"^recording\.visits\.0\.opening: ", lambda r: r["visits"][0].pop("opening")),
+    (r"^recording\.nameless: ", lambda r: r.update(nameless=[["ticket", 3]])),
+    (r"^recording\.more: Extra inputs are not permitted; given: 1$", lambda r: r.update(more=1)),
 )
 def test_a_damaged_recording_is_refused_by_field(message, damage):
     recording = recorded(triage)

@@ -271,7 +271,7 @@ def test_an_envelope_is_what_dsse_says():
     load_pem_public_key(keys()[1]).verify(b64decode(envelope["signatures"][0]["sig"]), signed)
 
 
-@each_row("sig", [b"", b"\xff" * 64])
+@each_row("sig", b"", b"\xff" * 64)
 def test_a_signature_that_no_key_could_have_made_is_a_finding(sig):
     envelope = json.loads(SIGNED)
     envelope["signatures"][0]["sig"] = b64encode(sig).decode()
@@ -281,13 +281,11 @@ def test_a_signature_that_no_key_could_have_made_is_a_finding(sig):
 
 @each_row(
     ("change", "message"),
-    [
-        (lambda made: made.update(payloadType="text/plain"), "envelope.payloadType: application/vnd.guardgraph.run"),
-        (lambda made: made.update(signatures=[]), "envelope.signatures: one is required; given: 0"),
-        (lambda made: made["signatures"][0].update(sig="%"), "envelope.signatures.0.sig: base64 is required"),
-        (lambda made: made.update(payload=b64encode(b"{}").decode()), "document: format 1 of guardgraph 0.16 or later"),
-        (lambda made: made.update(more=1), "envelope.more: Extra inputs"),
-    ],
+    (lambda made: made.update(payloadType="text/plain"), "envelope.payloadType: application/vnd.guardgraph.run"),
+    (lambda made: made.update(signatures=[]), "envelope.signatures: one is required; given: 0"),
+    (lambda made: made["signatures"][0].update(sig="%"), "envelope.signatures.0.sig: base64 is required"),
+    (lambda made: made.update(payload=b64encode(b"{}").decode()), "document: format 1 of guardgraph 0.16 or later"),
+    (lambda made: made.update(more=1), "envelope.more: Extra inputs"),
 )
 def test_what_is_no_envelope_is_refused_by_field(change, message):
     made = json.loads(SIGNED)

@@ -37,18 +37,16 @@ def test_recordings_are_decided_again_without_a_call():
 
 @each_row(
     ("dataset", "said"),
-    [
-        ([], "dataset: one row at least is required; given: none"),
-        ([SLA, {"q": 1}], "dataset, row 2: one of question, history, id, ending, facts, citations is required"),
-        ([{"id": "x"}], "dataset, row 1: an input is required, question or history; given: none"),
-        ([SLA, {**SLA, "id": "other"}], "dataset, row 2: an input of its own is required; given: that of row 1"),
-        ([SLA, {**MOONS, "id": "sla"}], "dataset, row 2: an id of its own is required; given: that of row 1"),
-        ([{**SLA, "ending": "okay"}], "dataset, row 1: ending: required: endings called ok, stopped"),
-        ([{**SLA, "ending": "ok:guess"}], "dataset, row 1: ending: required: an outcome of rag"),
-        ([{**SLA, "facts": [1]}], "dataset, row 1: facts: a text or a list of texts is required; given: [1]"),
-        ("none.jsonl", "dataset 'none.jsonl': cannot be read: No such file"),
-        (7, "dataset: rows, a DataFrame or a file is required; given: int"),
-    ],
+    ([], "dataset: one row at least is required; given: none"),
+    ([SLA, {"q": 1}], "dataset, row 2: one of question, history, id, ending, facts, citations is required"),
+    ([{"id": "x"}], "dataset, row 1: an input is required, question or history; given: none"),
+    ([SLA, {**SLA, "id": "other"}], "dataset, row 2: an input of its own is required; given: that of row 1"),
+    ([SLA, {**MOONS, "id": "sla"}], "dataset, row 2: an id of its own is required; given: that of row 1"),
+    ([{**SLA, "ending": "okay"}], "dataset, row 1: ending: required: endings called ok, stopped"),
+    ([{**SLA, "ending": "ok:guess"}], "dataset, row 1: ending: required: an outcome of rag"),
+    ([{**SLA, "facts": [1]}], "dataset, row 1: facts: a text or a list of texts is required; given: [1]"),
+    ("none.jsonl", "dataset 'none.jsonl': cannot be read: No such file"),
+    (7, "dataset: rows, a DataFrame or a file is required; given: int"),
 )
 def test_a_wrong_dataset_is_an_error_that_names_the_row(dataset, said):
     """No row is asked of a dataset that cannot be right; the message says which row, what is given and allowed."""

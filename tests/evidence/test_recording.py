@@ -43,7 +43,7 @@ def asking(state, run):
 # Who is given what, and when
 
 
-@each_row("timeout", [None, 20])
+@each_row("timeout", None, 20)
 def test_a_recorder_of_an_async_run_never_blocks_the_event_loop(timeout):
     """It works in a thread of its own, with a timeout or without, and all else in that of the run."""
     threads = {}
@@ -98,7 +98,7 @@ def test_a_run_that_is_cancelled_while_it_is_recorded_is_given_again():
     assert unheard == []
 
 
-@each_row("resume", ["left before a node", "interrupted by a body"])
+@each_row("resume", "left before a node", "interrupted by a body")
 def test_a_run_that_waits_is_recorded_at_its_end(resume):
     """While a run waits nothing is recorded; at its end one recording has both halves."""
     kept = Kept()
@@ -125,7 +125,7 @@ class Scribbling:
         run.clear()
 
 
-@each_row("mode", MODES)
+@each_row("mode", *MODES)
 def test_no_recorder_can_change_a_run(mode):
     """What it does to what it was given changes neither the result nor the next run."""
     graph = triage(recorder=Scribbling())

@@ -20,14 +20,12 @@ NEEDED = ["calls.*.request", "fingerprints.policy", "run_id.0"]
 
 @each_row(
     ("fields", "patterns", "message"),
-    [
-        (["run_id"], [], "redact.fields: a recording needs what stands there; given: 'run_id'"),
-        *(([path], [], "a recording needs what stands there") for path in NEEDED),
-        (["nothing.here"], [], "redact.fields: a path that begins with one of budget, calls,"),
-        (["input", 3], [], "redact.fields: a list of texts is required"),
-        ([], ["("], "redact.patterns: "),
-        ([], ["a*"], "redact.patterns: it must not find an empty text"),
-    ],
+    (["run_id"], [], "redact.fields: a recording needs what stands there; given: 'run_id'"),
+    *(([path], [], "a recording needs what stands there") for path in NEEDED),
+    (["nothing.here"], [], "redact.fields: a path that begins with one of budget, calls,"),
+    (["input", 3], [], "redact.fields: a list of texts is required"),
+    ([], ["("], "redact.patterns: "),
+    ([], ["a*"], "redact.patterns: it must not find an empty text"),
 )
 def test_a_redaction_that_is_none_is_refused(fields, patterns, message):
     with pytest.raises(ConfigurationError, match=re.escape(message)):
@@ -118,13 +116,11 @@ def left(note, **given):
 
 @each_row(
     ("note", "patterns", "rest"),
-    [
-        (PHONE, ["[0-9]{10}"], MARKER),
-        ([[{"phone": PHONE}]], [str(PHONE)[2:6]], [[{"phone": MARKER}]]),
-        ([123, 0.1234567890123, True, None], ["[0-9]"], [123, 0.1234567890123, True, None]),
-        ("a SECRET b", ["SECRET", "redacted", "(?=b)"], f"a {MARKER} b"),
-        ('```\n{"a": "M\\u00FCller \\ud83d\\ude00"}\n```', ["Müller 😀"], f'```\n{{"a": "{MARKER}"}}\n```'),
-    ],
+    (PHONE, ["[0-9]{10}"], MARKER),
+    ([[{"phone": PHONE}]], [str(PHONE)[2:6]], [[{"phone": MARKER}]]),
+    ([123, 0.1234567890123, True, None], ["[0-9]"], [123, 0.1234567890123, True, None]),
+    ("a SECRET b", ["SECRET", "redacted", "(?=b)"], f"a {MARKER} b"),
+    ('```\n{"a": "M\\u00FCller \\ud83d\\ude00"}\n```', ["Müller 😀"], f'```\n{{"a": "{MARKER}"}}\n```'),
 )
 def test_what_patterns_find_is_gone(note, patterns, rest):
     """In numbers, behind escapes, where finds overlap: whatever one of them finds in what came, nothing of it stays."""

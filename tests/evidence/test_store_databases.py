@@ -101,15 +101,13 @@ def test_a_file_that_took_the_place_of_another_is_written_to(url, tmp_path):
 
 @each_row(
     ("given", "message"),
-    [
-        (7, "url: a text, sqlite:///FILE or postgresql"),
-        ("runs.db", "is no URL"),
-        ("mysql://u:secret@h/d", "given: one that begins with 'mysql'"),
-        ("postgresql+asyncpg://u:secret@h/d", "given: one that begins with 'postgresql"),
-        ("sqlite://", "sqlite:///FILE is required"),
-        ("sqlite:///runs.db?mode=ro", "and no options"),
-        ("postgresql://u:secret@h:port/d", "is no URL"),
-    ],
+    (7, "url: a text, sqlite:///FILE or postgresql"),
+    ("runs.db", "is no URL"),
+    ("mysql://u:secret@h/d", "given: one that begins with 'mysql'"),
+    ("postgresql+asyncpg://u:secret@h/d", "given: one that begins with 'postgresql"),
+    ("sqlite://", "sqlite:///FILE is required"),
+    ("sqlite:///runs.db?mode=ro", "and no options"),
+    ("postgresql://u:secret@h:port/d", "is no URL"),
 )
 def test_a_url_that_is_no_store_is_refused(given, message):
     with pytest.raises(ConfigurationError) as caught:

@@ -84,19 +84,17 @@ def test_rows_are_plain_json_and_flat_records():
 
 @each_row(
     ("limit", "found", "exceeded"),
-    [
-        ("ok>ok:0", 1, True),
-        ("ok:grounded_answer>ok:clarify:0", 1, True),
-        ("stopped>ok:0", 0, False),
-        ("ok>stopped:invalid_answer:0", 0, False),
-        ("changed:0", 1, True),
-        ("unknown:14%", 1, True),
-        ("unknown:15%", 1, False),
-        ("unreplayable:version:0", 1, True),
-        ("unreplayable:redacted:1", 1, False),
-        ("unreplayable:erased:0%", 0, False),
-        ("other_pattern:1", 1, False),
-    ],
+    ("ok>ok:0", 1, True),
+    ("ok:grounded_answer>ok:clarify:0", 1, True),
+    ("stopped>ok:0", 0, False),
+    ("ok>stopped:invalid_answer:0", 0, False),
+    ("changed:0", 1, True),
+    ("unknown:14%", 1, True),
+    ("unknown:15%", 1, False),
+    ("unreplayable:version:0", 1, True),
+    ("unreplayable:redacted:1", 1, False),
+    ("unreplayable:erased:0%", 0, False),
+    ("other_pattern:1", 1, False),
 )
 def test_a_limit_counts_changes_or_a_class(limit, found, exceeded):
     """Endings by status, by outcome, by the beginning of a reason; a number, or a percentage of all runs."""
@@ -106,13 +104,11 @@ def test_a_limit_counts_changes_or_a_class(limit, found, exceeded):
 
 @each_row(
     ("limit", "message"),
-    [
-        ("stopped>ok", "a whole number or a percentage behind the last colon; given: 'stopped>ok'"),
-        ("stoped>ok:0", "endings called ok, stopped, refused, .*; given: 'stoped'"),
-        ("ok:ground>ok:0", "an outcome of rag: grounded_answer, grounded_partial, clarify; given: 'ground'"),
-        ("ok>stopped:no_such:0", "a stop reason of rag; given: 'no_such'"),
-        ("chnged:0", "OLD>NEW:MOST, CLASS:MOST or .*, with a class of same, .*; given: 'chnged'"),
-    ],
+    ("stopped>ok", "a whole number or a percentage behind the last colon; given: 'stopped>ok'"),
+    ("stoped>ok:0", "endings called ok, stopped, refused, .*; given: 'stoped'"),
+    ("ok:ground>ok:0", "an outcome of rag: grounded_answer, grounded_partial, clarify; given: 'ground'"),
+    ("ok>stopped:no_such:0", "a stop reason of rag; given: 'no_such'"),
+    ("chnged:0", "OLD>NEW:MOST, CLASS:MOST or .*, with a class of same, .*; given: 'chnged'"),
 )
 def test_a_limit_that_is_none_is_refused(limit, message):
     """A name that is mistyped would never be exceeded, so it is an error."""
@@ -168,13 +164,11 @@ def test_a_run_that_was_changed_costs_no_other_one(change, tmp_path):
 
 @each_row(
     ("arguments", "message"),
-    [
-        ({"candidate": 7}, r"^candidate: a guarded graph or module:factory is required; given: int$"),
-        ({"candidate": "rag"}, r"^candidate: module:factory is required, such as .*; given: 'rag'$"),
-        ({"candidate": "nowhere:rag"}, r"^candidate 'nowhere:rag': ModuleNotFoundError: "),
-        ({"candidate": "guardgraph:verify"}, r"^candidate 'guardgraph:verify': TypeError: "),
-        ({"candidate": triage(), "budget": STRICT}, r"^budget: for a candidate that is module:factory; "),
-    ],
+    ({"candidate": 7}, r"^candidate: a guarded graph or module:factory is required; given: int$"),
+    ({"candidate": "rag"}, r"^candidate: module:factory is required, such as .*; given: 'rag'$"),
+    ({"candidate": "nowhere:rag"}, r"^candidate 'nowhere:rag': ModuleNotFoundError: "),
+    ({"candidate": "guardgraph:verify"}, r"^candidate 'guardgraph:verify': TypeError: "),
+    ({"candidate": triage(), "budget": STRICT}, r"^budget: for a candidate that is module:factory; "),
 )
 def test_a_candidate_that_is_none_is_refused(arguments, message):
     with pytest.raises(ConfigurationError, match=message):

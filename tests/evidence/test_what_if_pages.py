@@ -49,10 +49,8 @@ END = f"https://{REGULATOR_HOST}/end"
 
 @each_row(
     ("then", "now", "difference"),
-    [
-        (HOSTS, (SLA_HOST, REGULATOR_HOST), f"its hop {OVER} was allowed, and is source_denied_policy"),
-        ((SLA_HOST,), HOSTS, f"its hop {OVER} was source_denied_policy, and is allowed"),
-    ],
+    (HOSTS, (SLA_HOST, REGULATOR_HOST), f"its hop {OVER} was allowed, and is source_denied_policy"),
+    ((SLA_HOST,), HOSTS, f"its hop {OVER} was source_denied_policy, and is allowed"),
 )
 def test_a_hop_that_is_judged_otherwise_makes_a_run_unknown(then, now, difference):
     """Where the page would have led under the other list, nobody knows."""

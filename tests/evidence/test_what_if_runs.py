@@ -224,7 +224,7 @@ def interrupting(view, **settings):
     return triage(bodies={"lookup": lookup}, checkpointer=InMemorySaver(), **settings)
 
 
-@each_row("content", ["labels", "fixed"])
+@each_row("content", "labels", "fixed")
 def test_an_answer_counts_only_for_what_was_shown(content):
     """A body that shows a setting asks something else under another one; what it shows else stays answered."""
     view = labels if content == "labels" else lambda run: "who?"

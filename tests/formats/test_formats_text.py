@@ -26,10 +26,8 @@ def reason(read, *arguments, **named) -> str:
 
 @each_row(
     ("label", "encoding"),
-    [
-        *(("latin1", "cp1252"), (' "UTF8"', "utf-8"), ("GBK", "gb18030"), ("shift_jis", "cp932")),
-        *((label, None) for label in ("utf-7", "klingon", "rot13", "base64", "idna", "x\0y", "utf-32", "é", "\0")),
-    ],
+    *(("latin1", "cp1252"), (' "UTF8"', "utf-8"), ("GBK", "gb18030"), ("shift_jis", "cp932")),
+    *((label, None) for label in ("utf-7", "klingon", "rot13", "base64", "idna", "x\0y", "utf-32", "é", "\0")),
 )
 def test_labels_are_those_of_the_web(label, encoding):
     """Browsers know them; what else Python knows is none."""
@@ -38,18 +36,16 @@ def test_labels_are_those_of_the_web(label, encoding):
 
 @each_row(
     ("page", "labels"),
-    [
-        (b"<meta charset='latin1'>", ["latin1"]),
-        (b"<META\nHTTP-EQUIV=Content-Type content='text/html; charset=Shift_JIS'>", ["Shift_JIS"]),
-        (b"<meta name=description content='charset=latin1'>", []),
-        (b" " * 1010 + b"<meta charset=gbk>", ["gbk"]),
-        (b"<title>a</title><!-- <meta charset=latin1> --><!--><meta charset=gbk>", ["gbk"]),
-        (b"<!-- <meta charset=latin1>", []),
-        (b"<?xml version='1.0' encoding='koi8-r'?><html>", ["koi8-r"]),
-        (b"<body><meta charset=gbk>", []),
-        (b"<meta charset=klingon><meta charset=gbk>", ["klingon", "gbk"]),
-        (b"<a " * 20_000, []),
-    ],
+    (b"<meta charset='latin1'>", ["latin1"]),
+    (b"<META\nHTTP-EQUIV=Content-Type content='text/html; charset=Shift_JIS'>", ["Shift_JIS"]),
+    (b"<meta name=description content='charset=latin1'>", []),
+    (b" " * 1010 + b"<meta charset=gbk>", ["gbk"]),
+    (b"<title>a</title><!-- <meta charset=latin1> --><!--><meta charset=gbk>", ["gbk"]),
+    (b"<!-- <meta charset=latin1>", []),
+    (b"<?xml version='1.0' encoding='koi8-r'?><html>", ["koi8-r"]),
+    (b"<body><meta charset=gbk>", []),
+    (b"<meta charset=klingon><meta charset=gbk>", ["klingon", "gbk"]),
+    (b"<a " * 20_000, []),
 )
 def test_a_page_says_its_encoding_in_its_head(page, labels):
     """Also across byte 1,024, where browsers read it once more."""
@@ -64,13 +60,11 @@ def test_every_label_has_an_encoding_of_python():
 
 @each_row(
     ("content", "declared", "is_html"),
-    [
-        (TEXT.encode(), None, False),
-        (TEXT.encode("utf-8-sig"), "latin1", False),
-        (TEXT.encode("utf-16"), None, True),
-        (TEXT.encode(), "klingon", False),
-        (TEXT.encode("cp1252"), "iso-8859-1", False),
-    ],
+    (TEXT.encode(), None, False),
+    (TEXT.encode("utf-8-sig"), "latin1", False),
+    (TEXT.encode("utf-16"), None, True),
+    (TEXT.encode(), "klingon", False),
+    (TEXT.encode("cp1252"), "iso-8859-1", False),
 )
 def test_bytes_become_text(content, declared, is_html):
     """By their mark, else by what the server says, else as they fit; a byte that no letter has is a hole."""
@@ -102,7 +96,7 @@ def test_plain_text_is_what_is_seen():
     assert reason(texts.cut_to_chars, "abcd", 3) == "too_large"
 
 
-@each_row(("created", "day"), [("D:20260314090000Z", "2026-03-14"), ("some day", ""), (None, "")])
+@each_row(("created", "day"), ("D:20260314090000Z", "2026-03-14"), ("some day", ""), (None, ""))
 def test_a_file_may_say_when_it_was_made(created, day):
     writer = PdfWriter(clone_from=BytesIO(pdf_of("text")))
     if created is None:

@@ -23,7 +23,7 @@ SPELLING = (
 )
 
 
-@each_row("sign", HIDING)
+@each_row("sign", *HIDING)
 def test_a_text_with_signs_that_hide_is_refused_even_if_its_source_has_them(sign):
     """Every pattern refuses tags, overrides, stray selectors and bits without width; the stop shows their escapes."""
     text = f"The port is 8080{sign}."
@@ -35,7 +35,7 @@ def test_a_text_with_signs_that_hide_is_refused_even_if_its_source_has_them(sign
         assert "".join(stop.value.evidence["unsupported"]).isascii()
 
 
-@each_row("text", SPELLING)
+@each_row("text", *SPELLING)
 def test_signs_that_scripts_are_spelled_with_pass(text):
     """Joiners, flags, forms of Han characters and isolates beside letters from right to left hide nothing."""
     assert find_hidden_signs(text) == []

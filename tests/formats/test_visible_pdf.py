@@ -140,14 +140,12 @@ def test_a_text_that_is_hidden_is_not_read():
 
 @each_row(
     ("drawn", "read"),
-    [
-        ("(costs 1) Tj 1 g (5) Tj 0 g ( euros) Tj", None),
-        ("(costs 15) Tj 1 g ( or 99) Tj 0 g ( euros) Tj", "costs 15 euros"),
-        ("(it does) Tj 1 g (n't) Tj 0 g ( work) Tj", "it does work"),
-        ("(it costs 9) Tj 3 Tr (.5) Tj 0 Tr ( euros) Tj", None),
-        ("(costs) Tj 60 0 Td (3) Tj -7 0 Td (5) Tj", "costs 53"),
-        ("[(costs         3) 1400 (5)] TJ", None),
-    ],
+    ("(costs 1) Tj 1 g (5) Tj 0 g ( euros) Tj", None),
+    ("(costs 15) Tj 1 g ( or 99) Tj 0 g ( euros) Tj", "costs 15 euros"),
+    ("(it does) Tj 1 g (n't) Tj 0 g ( work) Tj", "it does work"),
+    ("(it costs 9) Tj 3 Tr (.5) Tj 0 Tr ( euros) Tj", None),
+    ("(costs) Tj 60 0 Td (3) Tj -7 0 Td (5) Tj", "costs 53"),
+    ("[(costs         3) 1400 (5)] TJ", None),
 )
 def test_a_number_that_loses_a_digit_takes_its_line_out(drawn, read):
     """So does one that is written in another order than it is drawn; other lines stay."""
@@ -158,15 +156,13 @@ def test_a_number_that_loses_a_digit_takes_its_line_out(drawn, read):
 
 @each_row(
     "drawn",
-    [
-        f"{_TEXT} BT /F1 12 Tf 50.3 600 Td ({HIDDEN}) Tj ET",
-        f"0 g 40 590 200 40 re f 1 g {_TEXT}",
-        f"1 g 40 590 200 40 re f 0 g {_TEXT}",
-        f"BT /F1 4 Tf 50 600 Td ({HIDDEN}) Tj ET",
-        *(f".6 g {_TEXT}", f"1 0 0 rg {_TEXT}", f"1 Tr {_TEXT}", "/Drawn Do"),
-        f"BT /F1 12 Tf 0 1 -1 0 300 400 Tm ({HIDDEN}) Tj ET",
-        "BT /F1 12 Tf 50 600 Td [(can) -20 (ary 4) 10 (2)] TJ ET",
-    ],
+    f"{_TEXT} BT /F1 12 Tf 50.3 600 Td ({HIDDEN}) Tj ET",
+    f"0 g 40 590 200 40 re f 1 g {_TEXT}",
+    f"1 g 40 590 200 40 re f 0 g {_TEXT}",
+    f"BT /F1 4 Tf 50 600 Td ({HIDDEN}) Tj ET",
+    *(f".6 g {_TEXT}", f"1 0 0 rg {_TEXT}", f"1 Tr {_TEXT}", "/Drawn Do"),
+    f"BT /F1 12 Tf 0 1 -1 0 300 400 Tm ({HIDDEN}) Tj ET",
+    "BT /F1 12 Tf 50 600 Td [(can) -20 (ary 4) 10 (2)] TJ ET",
 )
 def test_a_text_that_is_seen_is_read(drawn):
     for rotate in (0, 90):
@@ -175,14 +171,12 @@ def test_a_text_that_is_seen_is_read(drawn):
 
 @each_row(
     ("drawn", "read"),
-    [
-        ("(The fee is $320) Tj /F1 7 Tf 4 Ts (1) Tj /F1 12 Tf 0 Ts ( a seat) Tj", "The fee is $320¹\na seat"),
-        ("(The fee is $320) Tj /F1 7 Tf 4 Ts (1) Tj 0 Ts", "The fee is $320¹"),
-        ("(10) Tj /F1 8 Tf 5 Ts (-9) Tj 0 Ts /F1 12 Tf ( of H) Tj /F1 8 Tf -2 Ts (2) Tj", "10⁻⁹ of H₂"),
-        ("(It costs 3) Tj /F1 9 Tf (20) Tj /F1 12 Tf ( euros) Tj", "It costs 320 euros"),
-        ("(It costs 3) Tj 3 Ts (20) Tj 0 Ts ( euros) Tj", "It costs 320 euros"),
-        ("/F1 18 Tf (3) Tj /F1 12 Tf ( euros are due on the first) Tj", "3 euros are due on the first"),
-    ],
+    ("(The fee is $320) Tj /F1 7 Tf 4 Ts (1) Tj /F1 12 Tf 0 Ts ( a seat) Tj", "The fee is $320¹\na seat"),
+    ("(The fee is $320) Tj /F1 7 Tf 4 Ts (1) Tj 0 Ts", "The fee is $320¹"),
+    ("(10) Tj /F1 8 Tf 5 Ts (-9) Tj 0 Ts /F1 12 Tf ( of H) Tj /F1 8 Tf -2 Ts (2) Tj", "10⁻⁹ of H₂"),
+    ("(It costs 3) Tj /F1 9 Tf (20) Tj /F1 12 Tf ( euros) Tj", "It costs 320 euros"),
+    ("(It costs 3) Tj 3 Ts (20) Tj 0 Ts ( euros) Tj", "It costs 320 euros"),
+    ("/F1 18 Tf (3) Tj /F1 12 Tf ( euros are due on the first) Tj", "3 euros are due on the first"),
 )
 def test_a_small_digit_off_its_line_is_no_digit_of_the_number_before_it(drawn, read):
     """A footnote's or a power's is smaller and stands higher, an index lower; as in `<sup>` and `<sub>`."""
@@ -209,14 +203,12 @@ DIFFERENCES = DictionaryObject(
 
 @each_row(
     ("encoding", "mapped", "extraction"),
-    [
-        (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <30> <39> <0030> endbfrange", ""),
-        (NameObject("/WinAnsiEncoding"), b"1 beginbfchar <31> <0039> endbfchar", "unsure"),
-        (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <30> <39> <0031> endbfrange", "unsure"),
-        (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <31> <32> [<0031> <0033>] endbfrange", "unsure"),
-        (DIFFERENCES, b"2 beginbfchar <01> <0031> <02> <0035> endbfchar", ""),
-        (DIFFERENCES, b"2 beginbfchar <01> <0031> <02> <0036> endbfchar", "unsure"),
-    ],
+    (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <30> <39> <0030> endbfrange", ""),
+    (NameObject("/WinAnsiEncoding"), b"1 beginbfchar <31> <0039> endbfchar", "unsure"),
+    (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <30> <39> <0031> endbfrange", "unsure"),
+    (NameObject("/WinAnsiEncoding"), b"1 beginbfrange <31> <32> [<0031> <0033>] endbfrange", "unsure"),
+    (DIFFERENCES, b"2 beginbfchar <01> <0031> <02> <0035> endbfchar", ""),
+    (DIFFERENCES, b"2 beginbfchar <01> <0031> <02> <0036> endbfchar", "unsure"),
 )
 def test_a_map_that_contradicts_the_names_of_glyphs_is_told(encoding, mapped, extraction):
     """What is copied from such a file is not what is seen; the text is read, and unsure."""
@@ -253,13 +245,11 @@ def drawn_font(names: tuple[str, str] = ("/A", "/B"), *, sizes: tuple[int, int] 
 
 @each_row(
     ("font", "read"),
-    [
-        (drawn_font(), ("AB BA", "unsure")),
-        (drawn_font(("/B", "/A")), ("\ufffd\ufffd \ufffd\ufffd", "")),
-        (drawn_font(("/g1", "/g2")), ("\ufffd\ufffd \ufffd\ufffd", "")),
-        (drawn_font(sizes=(700, 90)), ("AB BA", "unsure")),
-        (drawn_font(sizes=(90, 90)), ("", "")),
-    ],
+    (drawn_font(), ("AB BA", "unsure")),
+    (drawn_font(("/B", "/A")), ("\ufffd\ufffd \ufffd\ufffd", "")),
+    (drawn_font(("/g1", "/g2")), ("\ufffd\ufffd \ufffd\ufffd", "")),
+    (drawn_font(sizes=(700, 90)), ("AB BA", "unsure")),
+    (drawn_font(sizes=(90, 90)), ("", "")),
 )
 def test_glyphs_that_a_file_draws_are_read_by_their_names(font, read):
     """Their font has no size, so their ink tells whether they can be read; other names than those of their codes say

@@ -48,14 +48,12 @@ def test_a_text_of_json_is_read_as_json_and_each_value_has_its_line(value):
 
 @each_row(
     ("text", "value"),
-    [
-        ("", None),
-        ("a: ~\nb: True\nc: FALSE\nd: yes", {"a": None, "b": True, "c": False, "d": "yes"}),
-        ("[0o17, 0x1F, -12, +3, 1.5, .5, 1e3, .inf, -.INF, 1_0, 2024-01-01]",
-         [15, 31, -12, 3, 1.5, 0.5, 1000.0, float("inf"), -float("inf"), "1_0", "2024-01-01"]),
-        ("a: &x [1, 2]\nb: *x", {"a": [1, 2], "b": [1, 2]}),
-        ('a: "1"\nb: \'true\'\n"\\ud83d\\ude00": |\n  x\n  y\n', {"a": "1", "b": "true", "😀": "x\ny\n"}),
-    ],
+    ("", None),
+    ("a: ~\nb: True\nc: FALSE\nd: yes", {"a": None, "b": True, "c": False, "d": "yes"}),
+    ("[0o17, 0x1F, -12, +3, 1.5, .5, 1e3, .inf, -.INF, 1_0, 2024-01-01]",
+     [15, 31, -12, 3, 1.5, 0.5, 1000.0, float("inf"), -float("inf"), "1_0", "2024-01-01"]),
+    ("a: &x [1, 2]\nb: *x", {"a": [1, 2], "b": [1, 2]}),
+    ('a: "1"\nb: \'true\'\n"\\ud83d\\ude00": |\n  x\n  y\n', {"a": "1", "b": "true", "😀": "x\ny\n"}),
 )  # fmt: skip
 def test_what_stands_without_quotes_means_what_the_core_schema_says(text, value):
     assert parse_yaml(text)[0] == value
@@ -63,22 +61,20 @@ def test_what_stands_without_quotes_means_what_the_core_schema_says(text, value)
 
 @each_row(
     ("text", "line", "why"),
-    [
-        ("a: 1\nb: [", 2, "not YAML: while parsing"),
-        ("a: \x07", None, "not YAML"),
-        ("a: 1\n---\nb: 2", 2, "one document is required"),
-        ("%YAML 1.1\n---\na: 1", 2, "YAML 1.2 is required; given: 1.1"),
-        ("a: 1\na: 2", 2, "'a': given twice, first in line 1"),
-        ("\n? [a]\n: 1", 2, "a text is required as a key"),
-        ("a: *x", 1, "stands whole above it is required; given: '*x'"),
-        ("a: &x [*x]", 1, "stands whole above it is required"),
-        ("a: !!int 1", 1, "plain values without tags are required"),
-        ("!!str a: 1", 1, "plain values without tags are required"),
-        (f"a: {'9' * (DIGITS + 1)}", 1, f"at most {DIGITS} digits is required; given: {DIGITS + 1}"),
-        ("[" * (MAX_LEVELS + 1) + "]" * (MAX_LEVELS + 1), 1, f"at most {MAX_LEVELS} levels"),
-        ("\n".join(["a: &a [1, 2, 3, 4, 5, 6, 7, 8]", *(f"{k}: &{k} [{', '.join([f'*{p}'] * 9)}]"
-                   for p, k in zip("abcde", "bcdef", strict=True))]), 5, f"at most {MAX_VALUES} values"),
-    ],
+    ("a: 1\nb: [", 2, "not YAML: while parsing"),
+    ("a: \x07", None, "not YAML"),
+    ("a: 1\n---\nb: 2", 2, "one document is required"),
+    ("%YAML 1.1\n---\na: 1", 2, "YAML 1.2 is required; given: 1.1"),
+    ("a: 1\na: 2", 2, "'a': given twice, first in line 1"),
+    ("\n? [a]\n: 1", 2, "a text is required as a key"),
+    ("a: *x", 1, "stands whole above it is required; given: '*x'"),
+    ("a: &x [*x]", 1, "stands whole above it is required"),
+    ("a: !!int 1", 1, "plain values without tags are required"),
+    ("!!str a: 1", 1, "plain values without tags are required"),
+    (f"a: {'9' * (DIGITS + 1)}", 1, f"at most {DIGITS} digits is required; given: {DIGITS + 1}"),
+    ("[" * (MAX_LEVELS + 1) + "]" * (MAX_LEVELS + 1), 1, f"at most {MAX_LEVELS} levels"),
+    ("\n".join(["a: &a [1, 2, 3, 4, 5, 6, 7, 8]", *(f"{k}: &{k} [{', '.join([f'*{p}'] * 9)}]"
+               for p, k in zip("abcde", "bcdef", strict=True))]), 5, f"at most {MAX_VALUES} values"),
 )  # fmt: skip
 def test_what_cannot_be_read_has_its_line(text, line, why):
     """Broken, doubled, tagged or endless: nothing is made of it before it is counted."""

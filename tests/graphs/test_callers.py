@@ -58,20 +58,18 @@ def test_a_user_of_the_server_is_a_caller(make):
             build_server_caller(make(fields))
 
 
-@each_row("user", [None, NOBODY, Attributes(NOBODY), {}, {"identity": ""}, object(), "ada", 5])
+@each_row("user", None, NOBODY, Attributes(NOBODY), {}, {"identity": ""}, object(), "ada", 5)
 def test_nobody_is_no_caller(user):
     assert build_server_caller(user) is None
 
 
 @each_row(
     ("fields", "problem"),
-    [
-        ({"user": 5}, "user: a text is required; given: 5"),
-        ({"tenant": "a\x00"}, "tenant: a text that can be stored is required, not "),
-        ({"groups": "press"}, "groups: a list of strings is required; given: 'press'"),
-        ({"groups": ["press", 5]}, "groups: a text is required; given: list"),
-        ({"role": "admin"}, "role: no such setting; given: 'admin'"),
-    ],
+    ({"user": 5}, "user: a text is required; given: 5"),
+    ({"tenant": "a\x00"}, "tenant: a text that can be stored is required, not "),
+    ({"groups": "press"}, "groups: a list of strings is required; given: 'press'"),
+    ({"groups": ["press", 5]}, "groups: a text is required; given: list"),
+    ({"role": "admin"}, "role: no such setting; given: 'admin'"),
 )
 def test_a_caller_takes_texts_only(fields, problem):
     """Nothing is coerced; the error at the door names the field and what is allowed."""

@@ -31,11 +31,9 @@ def ask(graph, given=FOLLOWING, **kwargs):
 
 @each_row(
     ("history", "field"),
-    [
-        (["What SLA?"], "history.0"),
-        ([*BEFORE, {"role": "system", "content": "Be brief."}], "history.2.role"),
-        ([{"role": "user", "content": ["What?"]}], "history.0.content"),
-    ],
+    (["What SLA?"], "history.0"),
+    ([*BEFORE, {"role": "system", "content": "Be brief."}], "history.2.role"),
+    ([{"role": "user", "content": ["What?"]}], "history.0.content"),
 )
 def test_a_history_that_is_none_is_refused_by_place(history, field):
     """Before anybody is asked, with what was given and what is allowed."""
@@ -103,7 +101,7 @@ CONDENSED = [
 ]
 
 
-@each_row(("before", "question", "standalone"), CONDENSED)
+@each_row(("before", "question", "standalone"), *CONDENSED)
 def test_the_offline_condenser(before, question, standalone):
     """A fragment goes on, what refers to something has it in brackets, any other question stays as it is."""
     view = {"question": question, "history": [{"role": "user", "content": before}, BEFORE[1]]}

@@ -138,14 +138,12 @@ MODEL = AnswerGuard(allow, [StopReason("llm_rude", "llm", ("generate",), "A.", "
 
 @each_row(
     ("guards", "message"),
-    [
-        (POLITE, r": a list of AnswerGuard"),
-        ([check_tone], r"\[0\]: an AnswerGuard is required; given: function"),
-        ([POLITE, AnswerGuard(allow, [TONE])], r"\[1\]\.reasons: 'tone:rude': a reason of its own"),
-        ([AnswerGuard(allow, [TONE], name="answered")], r"\[0\]\.name: .*'answered'"),
-        ([DULL], r"\[0\]\.reasons: 'tone:dull': phases: 'generate' is required, in which .*; given: plan"),
-        ([MODEL], r"\[0\]\.reasons: 'llm_rude': family: .*given: 'llm'"),
-    ],
+    (POLITE, r": a list of AnswerGuard"),
+    ([check_tone], r"\[0\]: an AnswerGuard is required; given: function"),
+    ([POLITE, AnswerGuard(allow, [TONE])], r"\[1\]\.reasons: 'tone:rude': a reason of its own"),
+    ([AnswerGuard(allow, [TONE], name="answered")], r"\[0\]\.name: .*'answered'"),
+    ([DULL], r"\[0\]\.reasons: 'tone:dull': phases: 'generate' is required, in which .*; given: plan"),
+    ([MODEL], r"\[0\]\.reasons: 'llm_rude': family: .*given: 'llm'"),
 )
 def test_wrong_guards_are_refused_by_place(guards, message):
     with pytest.raises(ConfigurationError, match=f"^guards{message}"):

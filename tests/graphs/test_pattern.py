@@ -76,17 +76,15 @@ async def coroutine(state, run):
 
 @each_row(
     ("add", "name", "body", "given", "message"),
-    [
-        ("entry", "request_guard", check_request, {}, r"node 'request_guard': a name of its own"),
-        ("guard", "stop_it", check_request, {}, r"not beginning with 'stop_'"),
-        ("guard", "g", coroutine, {}, r"node 'g': a body is a plain function"),
-        ("guard", "g", check_request, {"reads": ["ticket"]}, r"'g', reads: given ticket"),
-        ("guard", "g", check_request, {"writes": ["log"]}, r"writes: given log"),
-        ("guard", "g", check_request, {"phase": "plan"}, r"'g', phase: given plan; allowed: label, "),
-        ("entry", "again", check_request, {}, r"entry: a pattern has one guard that every run"),
-        ("propose", "ask", terminal, {}, r"guarded: ask is followed by done, which is no guard \[ask -> done\]\nbyp"),
-        ("guard", "orphan", check_request, {"reads": ["task"]}, r"reachable: no run can reach orphan"),
-    ],
+    ("entry", "request_guard", check_request, {}, r"node 'request_guard': a name of its own"),
+    ("guard", "stop_it", check_request, {}, r"not beginning with 'stop_'"),
+    ("guard", "g", coroutine, {}, r"node 'g': a body is a plain function"),
+    ("guard", "g", check_request, {"reads": ["ticket"]}, r"'g', reads: given ticket"),
+    ("guard", "g", check_request, {"writes": ["log"]}, r"writes: given log"),
+    ("guard", "g", check_request, {"phase": "plan"}, r"'g', phase: given plan; allowed: label, "),
+    ("entry", "again", check_request, {}, r"entry: a pattern has one guard that every run"),
+    ("propose", "ask", terminal, {}, r"guarded: ask is followed by done, which is no guard \[ask -> done\]\nbyp"),
+    ("guard", "orphan", check_request, {"reads": ["task"]}, r"reachable: no run can reach orphan"),
 )
 def test_what_cannot_work_is_refused_while_building(add, name, body, given, message):
     """An unknown name, a name taken twice, a body that cannot run, or a broken rule never becomes a graph."""
@@ -105,11 +103,9 @@ def test_what_cannot_work_is_refused_while_building(add, name, body, given, mess
 
 @each_row(
     ("reasons", "message"),
-    [
-        ([], r"'request_guard', stops: given invalid_request, guard_error; allowed: nothing"),
-        (UNNAMED, r"phase of guard_error:request_guard: given label; allowed: nothing"),
-        (UNRECORDED, r"^catalogue 'lacking': a run that had to be recorded .* has it\); missing: label, lookup$"),
-    ],
+    ([], r"'request_guard', stops: given invalid_request, guard_error; allowed: nothing"),
+    (UNNAMED, r"phase of guard_error:request_guard: given label; allowed: nothing"),
+    (UNRECORDED, r"^catalogue 'lacking': a run that had to be recorded .* has it\); missing: label, lookup$"),
 )
 def test_a_catalogue_must_have_what_the_grammar_itself_stops_for(reasons, message):
     with pytest.raises(GrammarError, match=message):
@@ -139,12 +135,10 @@ class Async:
 
 @each_row(
     ("given", "message"),
-    [
-        ({"recorder": Async()}, r"recorder\.record: a plain function is required; given: Async\.record is async$"),
-        ({"recorder": Kept}, "recorder: an object is required, not its class; given: Kept$"),
-        ({"policy": UNKEPT}, "policy: values that can be written as JSON are required; given: "),
-        ({"policy": UNKEPT, "recorder": Kept()}, "policy: values that can be written as JSON are required; given: "),
-    ],
+    ({"recorder": Async()}, r"recorder\.record: a plain function is required; given: Async\.record is async$"),
+    ({"recorder": Kept}, "recorder: an object is required, not its class; given: Kept$"),
+    ({"policy": UNKEPT}, "policy: values that can be written as JSON are required; given: "),
+    ({"policy": UNKEPT, "recorder": Kept()}, "policy: values that can be written as JSON are required; given: "),
 )
 def test_what_could_not_work_is_refused_when_the_graph_is_made(given, message):
     with pytest.raises(ConfigurationError, match=f"^{message}"):
@@ -155,7 +149,7 @@ def with_channel(field, name, hint):
     return {field: TypedDict("Wider", {**get_type_hints(SCHEMAS[field], include_extras=True), name: hint})}
 
 
-@each_row(("name", "required"), NAMED)
+@each_row(("name", "required"), *NAMED)
 def test_a_name_can_be_written_and_is_none_of_langgraphs(name, required):
     """What is written to `branch:to:<node>` starts that node, and a recording, a log and a page show every name."""
     for field in SCHEMAS:
@@ -175,7 +169,7 @@ REDUCERS = [
 ]
 
 
-@each_row(("hint", "shown"), REDUCERS)
+@each_row(("hint", "shown"), *REDUCERS)
 def test_a_reducer_is_refused_wherever_it_is_declared(hint, shown):
     """A reducer never vanishes silently, not even on a raw channel, an input or an output: the channel is named."""
     for field in SCHEMAS:

@@ -121,16 +121,14 @@ def test_a_folder_as_knowledge_base():
 
 @each_row(
     ("given", "named"),
-    [
-        ({"policy": {}}, "policy"),
-        ({"clarification": " "}, "clarification"),
-        ({"knowledge_base": "no such folder"}, "no such folder"),
-        ({"retriever": "index"}, "retriever"),
-        ({"sources": ["support_policy"]}, "the demo base, which says it itself"),
-        ({"retriever": len}, "allowed_sources_policy and allowed_sources_execution"),
-        ({"planner": {}}, "planner"),
-        ({"model": 5}, "model"),
-    ],
+    ({"policy": {}}, "policy"),
+    ({"clarification": " "}, "clarification"),
+    ({"knowledge_base": "no such folder"}, "no such folder"),
+    ({"retriever": "index"}, "retriever"),
+    ({"sources": ["support_policy"]}, "the demo base, which says it itself"),
+    ({"retriever": len}, "allowed_sources_policy and allowed_sources_execution"),
+    ({"planner": {}}, "planner"),
+    ({"model": 5}, "model"),
 )
 def test_a_wrong_argument(given, named):
     with pytest.raises(ConfigurationError, match=named):

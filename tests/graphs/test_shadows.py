@@ -95,13 +95,11 @@ def test_a_shadow_that_knows_ends_as_a_live_run_would(proposed, policy, kind, co
 
 @each_row(
     ("given", "message"),
-    [
-        (5, r"^shadow: a mapping of names to agents is required; given: int$"),
-        ({"x": 5}, r"^shadow\.x: an agent of the pattern triage is required; given: int$"),
-        (OTHER, r"^shadow\.x: an agent of the pattern triage is required; given: one of self_critique$"),
-        ({" ": strict()}, r"^shadow: names that are texts and not blank are required; given: ' '$"),
-        ({"x": 5, "": 6}, r"^shadow\.x: .*\nshadow: names"),
-    ],
+    (5, r"^shadow: a mapping of names to agents is required; given: int$"),
+    ({"x": 5}, r"^shadow\.x: an agent of the pattern triage is required; given: int$"),
+    (OTHER, r"^shadow\.x: an agent of the pattern triage is required; given: one of self_critique$"),
+    ({" ": strict()}, r"^shadow: names that are texts and not blank are required; given: ' '$"),
+    ({"x": 5, "": 6}, r"^shadow\.x: .*\nshadow: names"),
 )
 def test_what_is_no_shadow_is_refused(given, message):
     with pytest.raises(ConfigurationError, match=message):

@@ -240,21 +240,19 @@ def ruled(**rule):
 
 @each_row(
     ("given", "said"),
-    [
-        ({"tools": []}, "tools: one tool or more are required; given: none"),
-        ({"tools": [lambda: 1]}, "tools[0]: a function with a name of its own is required"),
-        ({"tools": [_taken]}, "tools._taken: another name of the parameter is required; given: args"),
-        ({"tools": [_keyed]}, "tools._keyed: parameters that are given by name are required"),
-        ({"tools": wrong_bill}, "tools: a list of tools, or tools by name; given: function"),
-        ({"tools": [wrong_bill, wrong_bill]}, "tools: each name once; given twice: 'wrong_bill'"),
-        ({"policy": ToolPolicy(tools_policy=["rm"])}, "policy.tools_policy: there are list_files, read_file, send_"),
-        ({"tools": {"look": NamedTool(print, "", {"type": "array"})}}, "tools.look: a schema of an object is required"),
-        (ruled(forced={"amount": "much"}), "policy.rules.send_money.forced.amount: 'much' is not of type 'number'"),
-        (
-            ruled(arguments={"amount": {"min": 5, "max": 1}}),
-            "policy.rules.send_money.arguments.amount: a min up to its max is required; given: min 5.0, max 1.0",
-        ),
-    ],
+    ({"tools": []}, "tools: one tool or more are required; given: none"),
+    ({"tools": [lambda: 1]}, "tools[0]: a function with a name of its own is required"),
+    ({"tools": [_taken]}, "tools._taken: another name of the parameter is required; given: args"),
+    ({"tools": [_keyed]}, "tools._keyed: parameters that are given by name are required"),
+    ({"tools": wrong_bill}, "tools: a list of tools, or tools by name; given: function"),
+    ({"tools": [wrong_bill, wrong_bill]}, "tools: each name once; given twice: 'wrong_bill'"),
+    ({"policy": ToolPolicy(tools_policy=["rm"])}, "policy.tools_policy: there are list_files, read_file, send_"),
+    ({"tools": {"look": NamedTool(print, "", {"type": "array"})}}, "tools.look: a schema of an object is required"),
+    (ruled(forced={"amount": "much"}), "policy.rules.send_money.forced.amount: 'much' is not of type 'number'"),
+    (
+        ruled(arguments={"amount": {"min": 5, "max": 1}}),
+        "policy.rules.send_money.arguments.amount: a min up to its max is required; given: min 5.0, max 1.0",
+    ),
 )
 def test_wrong_arguments_are_named(given, said):
     """A rule that no call could ever keep is wrong too, and named by its field, when the agent is built."""

@@ -100,11 +100,9 @@ def test_what_a_node_may_call_is_in_the_table_and_writes_are_its_effects():
 
 @each_row(
     ("tools", "message"),
-    [
-        ({3: gg.NamedTool(pay)}, "tools: names that are texts and not blank are required; given: 3"),
-        ({"pay": pay}, "tools.pay: a NamedTool is required; given: function"),
-        ({"pay": gg.NamedTool(pay, "", {"a": {1}})}, "tools.pay: plain JSON as description and schema is required"),
-    ],
+    ({3: gg.NamedTool(pay)}, "tools: names that are texts and not blank are required; given: 3"),
+    ({"pay": pay}, "tools.pay: a NamedTool is required; given: function"),
+    ({"pay": gg.NamedTool(pay, "", {"a": {1}})}, "tools.pay: plain JSON as description and schema is required"),
 )
 def test_a_table_has_tools_by_name(tools, message):
     """Anything else is an error that names the field, what was given and what is allowed."""
@@ -114,12 +112,10 @@ def test_a_table_has_tools_by_name(tools, message):
 
 @each_row(
     ("given", "message"),
-    [
-        ({"policy": gg.Policy()}, "policy: a ToolPolicy is required with tools; given: Policy"),
-        ({"budget": gg.Budget()}, "budget: a ToolBudget is required with tools; given: Budget"),
-        ({"table": gg.ToolTable({})}, "tools: channels of the state are required; given: task"),
-        ({"table": {"pay": pay}}, "tools: a ToolTable is required; given: dict"),
-    ],
+    ({"policy": gg.Policy()}, "policy: a ToolPolicy is required with tools; given: Policy"),
+    ({"budget": gg.Budget()}, "budget: a ToolBudget is required with tools; given: Budget"),
+    ({"table": gg.ToolTable({})}, "tools: channels of the state are required; given: task"),
+    ({"table": {"pay": pay}}, "tools: a ToolTable is required; given: dict"),
 )
 def test_a_pattern_with_a_table_has_its_policy_budget_and_channels(given, message):
     with pytest.raises(GrammarError, match=message):

@@ -54,14 +54,12 @@ def test_checks_may_be_switched_off():
 
 @each_row(
     ("said", "told", "ways", "reason"),
-    [
-        ("It takes 20 minutes.", "It takes 15 minutes.", ("stop", "mark"), "contradicts_source"),
-        ("It takes 20 minutes.", "It is quick.", ("stop", "mark"), "unsupported_number"),
-        ("It is Gustave.", "It is Bob.", ("stop", "mark"), "unsupported_name"),
-        ("It is not safe.", "It is safe.", ("stop", "mark"), "doubtful"),
-        ("It is not safe.", "It is safe.", ("stop", "ignore"), ""),
-        ("It takes 20 minutes. It is not safe.", "It takes 15 minutes. It is safe.", ("mark", "stop"), "doubtful"),
-    ],
+    ("It takes 20 minutes.", "It takes 15 minutes.", ("stop", "mark"), "contradicts_source"),
+    ("It takes 20 minutes.", "It is quick.", ("stop", "mark"), "unsupported_number"),
+    ("It is Gustave.", "It is Bob.", ("stop", "mark"), "unsupported_name"),
+    ("It is not safe.", "It is safe.", ("stop", "mark"), "doubtful"),
+    ("It is not safe.", "It is safe.", ("stop", "ignore"), ""),
+    ("It takes 20 minutes. It is not safe.", "It takes 15 minutes. It is safe.", ("mark", "stop"), "doubtful"),
 )
 def test_what_is_decided_of_a_text_is_of_its_worst_sentence(said, told, ways, reason):
     """Of sentences that stop it, or else of those that are marked; it is marked where nothing stops it."""
@@ -74,13 +72,11 @@ def test_what_is_decided_of_a_text_is_of_its_worst_sentence(said, told, ways, re
 
 @each_row(
     ("answer", "text", "marks"),
-    [
-        ("Up. [a] Down. [b, a]", "Up. Down.", [(3, ("a",)), (9, ("b", "a"))]),
-        ("Up [a].", "Up.", [(2, ("a",))]),
-        ("Up[a]down.", "Up down.", [(2, ("a",))]),
-        ("[a] Up.\n[b] Down. [a] [b]\n", "Up.\nDown.", [(0, ("a",)), (4, ("b",)), (9, ("a", "b"))]),
-        ("See [it](b), [9] and [word].", "See [it](b), [9] and [word].", []),
-    ],
+    ("Up. [a] Down. [b, a]", "Up. Down.", [(3, ("a",)), (9, ("b", "a"))]),
+    ("Up [a].", "Up.", [(2, ("a",))]),
+    ("Up[a]down.", "Up down.", [(2, ("a",))]),
+    ("[a] Up.\n[b] Down. [a] [b]\n", "Up.\nDown.", [(0, ("a",)), (4, ("b",)), (9, ("a", "b"))]),
+    ("See [it](b), [9] and [word].", "See [it](b), [9] and [word].", []),
 )
 def test_marks_are_taken_out_with_their_blanks(answer, text, marks):
     """What is no mark stays; an index of a source is a text of its own."""
@@ -105,18 +101,16 @@ PRICES = "| plan | price | yearly price |\n|---|---|---|\n| Basic | 10 EUR | 100
 
 @each_row(
     ("said", "source", "rule", "verdict"),
-    [
-        ("The forecast for Wellesey is sunny.", "The forecast for Wellesley is sunny.", "name", "doubtful"),
-        ("The forecast for Kendal is sunny.", "The forecast for Wellesley is sunny.", "name", "unsupported"),
-        ("27 out of 100 people agree.", "Of all people 28 % agree.", "value", "unsupported"),
-        ("Heat it to 350 °F.", "Heat it to 350.", "value", "unchecked"),
-        ("Ask at https://evil-pages.com/a for more.", "Ask at the desk for more.", "link", "unsupported"),
-        ("Click ![x](https://evil-pages.com/a.png) now.", "Click now.", "link", "unsupported"),
-        ("The price of Basic is 20 EUR.", PRICES, "value", "contradicted"),
-        ("The yearly price of Pro is 100 EUR.", PRICES, "value", "contradicted"),
-        ("The medicine is safe for children.", "The medicine is not safe for children.", "opposite", "doubtful"),
-        ("Smoking is permitted.", "Smoking is prohibited.", "opposite", "doubtful"),
-    ],
+    ("The forecast for Wellesey is sunny.", "The forecast for Wellesley is sunny.", "name", "doubtful"),
+    ("The forecast for Kendal is sunny.", "The forecast for Wellesley is sunny.", "name", "unsupported"),
+    ("27 out of 100 people agree.", "Of all people 28 % agree.", "value", "unsupported"),
+    ("Heat it to 350 °F.", "Heat it to 350.", "value", "unchecked"),
+    ("Ask at https://evil-pages.com/a for more.", "Ask at the desk for more.", "link", "unsupported"),
+    ("Click ![x](https://evil-pages.com/a.png) now.", "Click now.", "link", "unsupported"),
+    ("The price of Basic is 20 EUR.", PRICES, "value", "contradicted"),
+    ("The yearly price of Pro is 100 EUR.", PRICES, "value", "contradicted"),
+    ("The medicine is safe for children.", "The medicine is not safe for children.", "opposite", "doubtful"),
+    ("Smoking is permitted.", "Smoking is prohibited.", "opposite", "doubtful"),
 )
 def test_a_finding_says_what_is_wrong(said, source, rule, verdict):
     """Misspelt names, shares, units left out, links, markup, other rows of a table, denials: each in its place."""
@@ -127,7 +121,7 @@ def test_a_finding_says_what_is_wrong(said, source, rule, verdict):
     assert all(said[each.start : each.end] for each in found)
 
 
-@each_row("sources", [[], [Source("s", "")]])
+@each_row("sources", [], [Source("s", "")])
 def test_without_sources_nothing_is_supported(sources):
     """Values and names have no source then, and a sentence without any is not checked."""
     said = "Mr Miller paid 45 EUR for Anna Smith. You should stop now. Hello, how may I help you?"

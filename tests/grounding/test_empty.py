@@ -21,7 +21,7 @@ NOTHING = [
 SAID = ["$320", "Paris", "P1", "1998", "東京です", "The answer is 15 minutes."]
 
 
-@each_row("text", NOTHING)
+@each_row("text", *NOTHING)
 def test_a_text_that_says_nothing_is_no_answer(text):
     """Of the RAG agent it is `invalid_answer:empty`, and asked for again."""
 

@@ -9,7 +9,7 @@ from guardgraph.grounding.languages import LANGUAGES, load_made_table, load_name
 from guardgraph.grounding.words import is_lowercase_word, load_stop_words
 
 
-@each_row("language", LANGUAGES)
+@each_row("language", *LANGUAGES)
 def test_a_table_is_what_the_pinned_libraries_say(language):
     """Every made table is byte for byte what `tests/grounding/language_tables.py` makes of the pinned libraries."""
     assert (DATA / f"{language}.json").read_text("utf-8") == write_table(make_table(language))

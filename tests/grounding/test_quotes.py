@@ -35,17 +35,15 @@ def test_a_quote_that_cuts_a_word_does_not(parts, joint, data):
 
 @each_row(
     ("quote", "place"),
-    [
-        ("Answers come in a day.", "Answers come in a day."),
-        ("- Answers come in a day.", "Answers come in a day."),
-        ("• Answers come in a day.", "Answers come in a day."),
-        ("- 5 people answer.", "- 5 people answer."),
-        ("| Gold | 2 hours |", "Gold | 2 hours"),
-        ("| | Silver plan", "Silver plan"),
-        ("Answers come in a day. 5 people answer.", None),
-        ("| Gold | 2 hours | Silver plan |", None),
-        ("2 hours Silver plan", None),
-    ],
+    ("Answers come in a day.", "Answers come in a day."),
+    ("- Answers come in a day.", "Answers come in a day."),
+    ("• Answers come in a day.", "Answers come in a day."),
+    ("- 5 people answer.", "- 5 people answer."),
+    ("| Gold | 2 hours |", "Gold | 2 hours"),
+    ("| | Silver plan", "Silver plan"),
+    ("Answers come in a day. 5 people answer.", None),
+    ("| Gold | 2 hours | Silver plan |", None),
+    ("2 hours Silver plan", None),
 )
 def test_marks_of_items_and_cells_are_no_part_of_a_quote(quote, place):
     """With or without them it is found, but for a dash before a number; it joins no two items, cells or rows unseen."""
@@ -92,7 +90,7 @@ def test_a_quote_stands_where_it_stands_beside_other_letters(text, start, length
     assert find_quote_place(quote, text) == find_quote_place(quote, f"{text} é")
 
 
-@each_row(("opening", "closing"), ["“”", "„“", "””", "«»", "»«", "‹›", "›‹", "「」", "『』", "‘’", '""', "''"])
+@each_row(("opening", "closing"), "“”", "„“", "””", "«»", "»«", "‹›", "›‹", "「」", "『』", "‘’", '""', "''")
 def test_every_pair_of_quotation_marks_quotes(opening, closing):
     """What stands between any two that belong together is found, alone in a text."""
     assert [quote.text for quote in find_quotes(f"It said {opening}all is well{closing} then.")] == ["all is well"]

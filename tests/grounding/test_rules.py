@@ -30,7 +30,7 @@ def show_finding(finding):
     return f"{finding.rule} {finding.verdict}: {text}{finding.told}"
 
 
-@each_row(("rule", "said", "is_for"), CASES)
+@each_row(("rule", "said", "is_for"), *CASES)
 def test_a_rule_finds_what_it_is_for_and_nothing_else(rule, said, is_for):
     """A rule finds in each sentence that it is for what the corpus says, and nothing in one that it is not."""
     findings = check_text(said, [Source("s", CORPUS[rule]["source"])]).findings
@@ -54,7 +54,7 @@ def show_value(value):
     return " ".join(filter(None, said))
 
 
-@each_row(("text", "readings"), json.loads((Path(__file__).parent / "readings.json").read_text("utf-8")).items())
+@each_row(("text", "readings"), *json.loads((Path(__file__).parent / "readings.json").read_text("utf-8")).items())
 def test_a_text_is_read_value_by_value(text, readings):
     """Numbers, units, dates, times, scores, labels and bounds of several languages; and each supports itself."""
     assert [show_value(value) for value in scan_values(text)] == readings
@@ -63,36 +63,34 @@ def test_a_text_is_read_value_by_value(text, readings):
 
 @each_row(
     ("said", "source", "holds"),
-    [
-        ("1.5 miles", "one and one-half miles", True),
-        ("Q3 2024", "3Q 2024", True),
-        ("CO2", "CO₂", True),
-        ("PM2.5", "PM₂.₅", True),
-        ("about 3 million", "3,217,000", True),
-        ("5 km", "3 miles", True),
-        ("3 March 2020", "the 3rd of March; it was in 2020", True),
-        ("66 %", "two thirds", True),
-        ("27 %", "27 out of 100", True),
-        ("27 out of 100", "27 percent", True),
-        ("27", "27 out of 100", True),
-        ("3", "3-1", False),
-        ("3–1", "3-1", True),
-        ("1.2 million EUR", "€1.2m", True),
-        ("120 km per day", "5 km per hour", True),
-        ("18 °C", "64 °F", True),
-        ("more than 3 million", "3,217,000", True),
-        ("more than 3 million", "2,987,000", False),
-        ("120 km per day", "5 km per minute", False),
-        ("18 °C", "67 °F", False),
-        ("28 %", "27 out of 100", False),
-        ("minus 20 °C", "−20°C", True),
-        ("20 °C below zero", "-4 °F", True),
-        ("-20 to -10 °C", "between -20 °C and -10 °C", True),
-        ("20-25 °C", "20 °C to 25 °C", True),
-        ("20 °C", "-20 °C", False),
-        ("-20 °C", "20 °C", False),
-        ("down by 5 %", "-5 %", True),
-    ],
+    ("1.5 miles", "one and one-half miles", True),
+    ("Q3 2024", "3Q 2024", True),
+    ("CO2", "CO₂", True),
+    ("PM2.5", "PM₂.₅", True),
+    ("about 3 million", "3,217,000", True),
+    ("5 km", "3 miles", True),
+    ("3 March 2020", "the 3rd of March; it was in 2020", True),
+    ("66 %", "two thirds", True),
+    ("27 %", "27 out of 100", True),
+    ("27 out of 100", "27 percent", True),
+    ("27", "27 out of 100", True),
+    ("3", "3-1", False),
+    ("3–1", "3-1", True),
+    ("1.2 million EUR", "€1.2m", True),
+    ("120 km per day", "5 km per hour", True),
+    ("18 °C", "64 °F", True),
+    ("more than 3 million", "3,217,000", True),
+    ("more than 3 million", "2,987,000", False),
+    ("120 km per day", "5 km per minute", False),
+    ("18 °C", "67 °F", False),
+    ("28 %", "27 out of 100", False),
+    ("minus 20 °C", "−20°C", True),
+    ("20 °C below zero", "-4 °F", True),
+    ("-20 to -10 °C", "between -20 °C and -10 °C", True),
+    ("20-25 °C", "20 °C to 25 °C", True),
+    ("20 °C", "-20 °C", False),
+    ("-20 °C", "20 °C", False),
+    ("down by 5 %", "-5 %", True),
 )
 def test_the_same_value_in_other_words(said, source, holds):
     """A value is supported by one that is equal after normalisation, or more exact."""
@@ -101,16 +99,14 @@ def test_the_same_value_in_other_words(said, source, holds):
 
 @each_row(
     ("one", "other", "is_same"),
-    [
-        ("5 km", "5000 m", True),
-        ("12 March 1998", "1998-03-12", True),
-        ("at least 5 km", "5 km or more", True),
-        ("5.0 km", "5.01 km", False),
-        ("at least 5 km", "at most 5 km", False),
-        ("at least 5 km", "5 km", False),
-        ("5 km per hour", "5 km per day", False),
-        ("12 March 1998", "1998", False),
-    ],
+    ("5 km", "5000 m", True),
+    ("12 March 1998", "1998-03-12", True),
+    ("at least 5 km", "5 km or more", True),
+    ("5.0 km", "5.01 km", False),
+    ("at least 5 km", "at most 5 km", False),
+    ("at least 5 km", "5 km", False),
+    ("5 km per hour", "5 km per day", False),
+    ("12 March 1998", "1998", False),
 )
 def test_for_a_licence_nothing_is_rounded(one, other, is_same):
     [[first], [second]] = map(scan_values, (one, other))
@@ -132,15 +128,13 @@ def test_a_unit_is_not_another_one(symbols, amount, space):
 
 @each_row(
     ("said", "source", "holds"),
-    [
-        ("You may take up to 6 tablets a day.", "Do not take more than 6 tablets a day.", True),
-        ("Take at least 6 tablets a day.", "Do not take more than 6 tablets a day.", False),
-        ("Guests must not be under 18.", "Guests must be at least 18.", True),
-        ("Guests must be under 18.", "Guests mustn't be under 18.", False),
-        ("It holds at most 20 people.", "It doesn't hold more than 20 people.", True),
-        ("Es kostet höchstens 20 Euro.", "Es kostet nicht mehr als 20 Euro.", True),
-        ("The bill was unpaid for more than 30 days.", "The bill was not paid for more than 30 days.", True),
-    ],
+    ("You may take up to 6 tablets a day.", "Do not take more than 6 tablets a day.", True),
+    ("Take at least 6 tablets a day.", "Do not take more than 6 tablets a day.", False),
+    ("Guests must not be under 18.", "Guests must be at least 18.", True),
+    ("Guests must be under 18.", "Guests mustn't be under 18.", False),
+    ("It holds at most 20 people.", "It doesn't hold more than 20 people.", True),
+    ("Es kostet höchstens 20 Euro.", "Es kostet nicht mehr als 20 Euro.", True),
+    ("The bill was unpaid for more than 30 days.", "The bill was not paid for more than 30 days.", True),
 )
 def test_a_bound_behind_a_negation_is_turned(said, source, holds):
     """What a source denies of a bound is the other bound, and of the same one that is denied nothing is said."""
@@ -158,32 +152,30 @@ def test_a_number_is_not_another_one(amount, unit):
 
 @each_row(
     ("working", "holds"),
-    [
-        ("10 * 0.22 + 1.00 = 3.20", True),
-        ("(10 + 4) × 2 = 28", True),
-        ("10 / 4 = 2.5", True),
-        ("10 * 0.25 = 2.5", True),
-        ("4 / 10 = 40 %", True),
-        ("$10 − $4 = $6", True),
-        ("07:00 + 3 h = 10:00", True),
-        ("12 March 2024 + 30 days = 11 April 2024", True),
-        ("12 March 2024 - 30 days = 11 February 2024", True),
-        ("12 March 2024 + 10 months = 12 January 2025", True),
-        ("07:00 - 3 h = 04:00", True),
-        ("-4 + 10 = 6", True),
-        ("10 * 0.22 + 1.00 = 3.30", False),
-        ("(10 + 4 = 14", False),
-        ("10 + 4 = 14 and 10", False),
-        ("08:00 + 3 h = 11:00", False),
-        ("10 * 0.23 = 2.30", False),
-        ("10 + 4 = 40", False),
-        ("07:00 + 5 h = 12:00", False),
-        ("10 ** 4 = 10000", False),
-        ("__import__('os')", False),
-        ("10 / 0 = 1", False),
-        ("(" * 400 + "10", False),
-        ("", False),
-    ],
+    ("10 * 0.22 + 1.00 = 3.20", True),
+    ("(10 + 4) × 2 = 28", True),
+    ("10 / 4 = 2.5", True),
+    ("10 * 0.25 = 2.5", True),
+    ("4 / 10 = 40 %", True),
+    ("$10 − $4 = $6", True),
+    ("07:00 + 3 h = 10:00", True),
+    ("12 March 2024 + 30 days = 11 April 2024", True),
+    ("12 March 2024 - 30 days = 11 February 2024", True),
+    ("12 March 2024 + 10 months = 12 January 2025", True),
+    ("07:00 - 3 h = 04:00", True),
+    ("-4 + 10 = 6", True),
+    ("10 * 0.22 + 1.00 = 3.30", False),
+    ("(10 + 4 = 14", False),
+    ("10 + 4 = 14 and 10", False),
+    ("08:00 + 3 h = 11:00", False),
+    ("10 * 0.23 = 2.30", False),
+    ("10 + 4 = 40", False),
+    ("07:00 + 5 h = 12:00", False),
+    ("10 ** 4 = 10000", False),
+    ("__import__('os')", False),
+    ("10 / 0 = 1", False),
+    ("(" * 400 + "10", False),
+    ("", False),
 )
 def test_a_working_holds_or_gives_nothing(working, holds):
     """A working gives its result where its operands are stated and it comes to what it says."""

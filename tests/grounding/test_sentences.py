@@ -11,19 +11,17 @@ from guardgraph.grounding.sentences import find_sentence_spans, split_sentences,
 
 @each_row(
     "parts",
-    [
-        ["Uptime is 99.95 %.", "P1 is answered in 15 minutes, 24/7.", "Is it?", "Yes!"],
-        ["He said “Stop.”", "(It did.)", "*Then* we went on…", "«Да.»", "Ура!"],
-        ["The limit is 6.", "Then it stops."],
-        ["The pump failed at 07:25.", "The crew came at 8:05.", "It ran again from 8:40 to 23:59.", "Nobody was hurt."],
-        ["系统正常。", "请稍候！", "好的？", "“可以。”", "好"],
-        ["यह पहला है।", "यह दूसरा है।"],
-        ["Он пришёл, т. е. вернулся.", "Она ушла."],
-        ["No.", "See No. 5, Art. 3 and Fig. 2.", "He studied art.", "Then he left."],
-        ["Ask Dr. Miller, e.g. today.", "Or John F. Kennedy."],
-        ["Am 3. Mai 1990 begann der 2. Versuch.", "Er gelang."],
-        ["Writes took up to 4 s.", "The wall (44 v. Chr.) is 20 m.", "It stands by J. Ray."],
-    ],
+    ["Uptime is 99.95 %.", "P1 is answered in 15 minutes, 24/7.", "Is it?", "Yes!"],
+    ["He said “Stop.”", "(It did.)", "*Then* we went on…", "«Да.»", "Ура!"],
+    ["The limit is 6.", "Then it stops."],
+    ["The pump failed at 07:25.", "The crew came at 8:05.", "It ran again from 8:40 to 23:59.", "Nobody was hurt."],
+    ["系统正常。", "请稍候！", "好的？", "“可以。”", "好"],
+    ["यह पहला है।", "यह दूसरा है।"],
+    ["Он пришёл, т. е. вернулся.", "Она ушла."],
+    ["No.", "See No. 5, Art. 3 and Fig. 2.", "He studied art.", "Then he left."],
+    ["Ask Dr. Miller, e.g. today.", "Or John F. Kennedy."],
+    ["Am 3. Mai 1990 begann der 2. Versuch.", "Er gelang."],
+    ["Writes took up to 4 s.", "The wall (44 v. Chr.) is 20 m.", "It stands by J. Ray."],
 )
 def test_sentences_end_at_marks(parts):
     """A mark ends a sentence where another begins, with the quote marks it closes, in scripts without blanks too."""
@@ -31,7 +29,7 @@ def test_sentences_end_at_marks(parts):
     assert split_sentences(between.join(parts)) == parts
 
 
-@each_row("between", [" ", "\n"])
+@each_row("between", " ", "\n")
 def test_an_item_keeps_its_number(between):
     items = ["Steps: 1. Open the door.", "2. Close it.", "3. Go 12. Street"]
     assert split_sentences(between.join(items))[:2] == items[:2]

@@ -48,7 +48,7 @@ def claims(answer: str, *calls: str, failed: bool = False) -> bool:
     return False
 
 
-@each_row("written", ENDINGS)
+@each_row("written", *ENDINGS)
 def test_most_endings_that_claim_an_action_are_caught(written):
     """At least four of five, written before the rule and after it; true ones, reports and plans too, pass."""
     endings = ENDINGS[written]["false"]

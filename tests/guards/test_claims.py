@@ -52,13 +52,13 @@ def say(text: str, texts: Sequence[str]) -> list[str]:
     return [f"{opening} {text}{ENDINGS[(at + turn) % len(ENDINGS)]}." for at, opening in enumerate(OPENINGS)]
 
 
-@each_row("text", STATED)
+@each_row("text", *STATED)
 def test_nothing_else_in_the_sentence_changes_a_claim(text: str) -> None:
     """Times, conditions and negations of something else, before it and after it, with a comma and without."""
     assert [sentence for sentence in say(text, STATED) if not restricted_claims(sentence)] == []
 
 
-@each_row("text", OPEN)
+@each_row("text", *OPEN)
 def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     """Whatever else the sentence says; other senses of a word hold only where the thing is such a word itself."""
     assert [sentence for sentence in say(text, OPEN) if restricted_claims(sentence)] == []
@@ -66,18 +66,16 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
 
 @each_row(
     ("text", "claims"),
-    [
-        ("Is the incident resolved?", []),
-        ("We guaranteed it, and we guarantee it.", ["guaranteed", "guarantee"]),
-        ("We ensure that it is fixed. It's back to normal.", ["ensure that", "fixed", "back to normal"]),
-        ("re\u00adsolved", ["resolved"]),
-        ("r\u0435s\u03bflved", ["resolved"]),
-        ("ＲＥＳＯＬＶＥＤ", ["resolved"]),
-        ("It isn\u2019t resolved. It\u2019s resolved.", ["resolved"]),
-        ("We cannot say more.\n\nThe incident is resolved.", ["resolved"]),
-        ("Payments are not yet\nfully recovered.", []),
-        ("Should the patch work, all is well.", []),
-    ],
+    ("Is the incident resolved?", []),
+    ("We guaranteed it, and we guarantee it.", ["guaranteed", "guarantee"]),
+    ("We ensure that it is fixed. It's back to normal.", ["ensure that", "fixed", "back to normal"]),
+    ("re\u00adsolved", ["resolved"]),
+    ("r\u0435s\u03bflved", ["resolved"]),
+    ("ＲＥＳＯＬＶＥＤ", ["resolved"]),
+    ("It isn\u2019t resolved. It\u2019s resolved.", ["resolved"]),
+    ("We cannot say more.\n\nThe incident is resolved.", ["resolved"]),
+    ("Payments are not yet\nfully recovered.", []),
+    ("Should the patch work, all is well.", []),
 )
 def test_claims_are_named(text: str, claims: list[str]) -> None:
     """Each once, in the order of the text; letters that look Latin count as Latin."""
@@ -86,15 +84,13 @@ def test_claims_are_named(text: str, claims: list[str]) -> None:
 
 @each_row(
     ("context", "strict", "mild"),
-    [
-        ({}, ["over", "guarantee"], ["over", "guarantee"]),
-        ({"incident": {"status": "RESOLVED"}}, ["guarantee"], ["guarantee"]),
-        ({"incident": {"status": "not resolved"}}, ["over", "guarantee"], ["over", "guarantee"]),
-        ({"incident": {"status": ["resolved"]}}, ["over", "guarantee"], ["guarantee"]),
-        ({"status": "resolved"}, ["over", "guarantee"], ["guarantee"]),
-        ({"updates": ["We guarantee it."]}, ["over", "guarantee"], ["over", "guarantee"]),
-        ({"policy_hints": {"say": "It is resolved."}}, ["over", "guarantee"], ["over", "guarantee"]),
-    ],
+    ({}, ["over", "guarantee"], ["over", "guarantee"]),
+    ({"incident": {"status": "RESOLVED"}}, ["guarantee"], ["guarantee"]),
+    ({"incident": {"status": "not resolved"}}, ["over", "guarantee"], ["over", "guarantee"]),
+    ({"incident": {"status": ["resolved"]}}, ["over", "guarantee"], ["guarantee"]),
+    ({"status": "resolved"}, ["over", "guarantee"], ["guarantee"]),
+    ({"updates": ["We guarantee it."]}, ["over", "guarantee"], ["over", "guarantee"]),
+    ({"policy_hints": {"say": "It is resolved."}}, ["over", "guarantee"], ["over", "guarantee"]),
 )
 def test_closures_are_licensed_and_guarantees_are_not(context: Any, strict: list[str], mild: list[str]) -> None:
     """By the incident's own status; by another text of the context only where the hint is off."""
@@ -112,12 +108,10 @@ REFUNDS: Any = {"name": "refunds", **WORDS, "exceptions": ["^in part"], "license
 
 @each_row(
     ("text", "status", "claims"),
-    [
-        ("Your refund will arrive in 3 days.", "", ["in 3"]),
-        ("We have not refunded it; it is in part paid.", "", []),
-        ("Your refund will arrive in 3 days.", "refund APPROVED", []),
-        ("We guarantee it.", "refund approved", ["guarantee"]),
-    ],
+    ("Your refund will arrive in 3 days.", "", ["in 3"]),
+    ("We have not refunded it; it is in part paid.", "", []),
+    ("Your refund will arrive in 3 days.", "refund APPROVED", []),
+    ("We guarantee it.", "refund approved", ["guarantee"]),
 )
 def test_a_pack_of_ones_own_is_read_by_the_same_rules(text: str, status: str, claims: list[str]) -> None:
     packs = SelfCritiquePolicy(claims=["guarantees", REFUNDS]).claims

@@ -46,14 +46,12 @@ SUPPORT = SelfCritiquePolicy(
 
 @each_row(
     ("critique", "expected"),
-    [
-        ({"required_changes": ['SAY "sorry"', 'please NEVER_SAY "your fault"'], "risks": ["tone"]}, None),
-        ({"required_changes": ['ADD "sorry"']}, "invalid_critique:required_changes_not_enforceable"),
-        ({"required_changes": ['SAYING "sorry"']}, "invalid_critique:required_changes_not_enforceable"),
-        ({"required_changes": ['SAY "sorry"', 'NEVER_SAY "sorry"']}, "invalid_critique:required_changes_contradictory"),
-        ({"required_changes": ['SAY "sorry"'], "risks": ["promise"]}, "invalid_critique:high_risk_requires_escalate"),
-        ({"required_changes": ['SAY "sorry"'], "risks": ["scope_leak"]}, "critique_risk_not_allowed_policy:scope_leak"),
-    ],
+    ({"required_changes": ['SAY "sorry"', 'please NEVER_SAY "your fault"'], "risks": ["tone"]}, None),
+    ({"required_changes": ['ADD "sorry"']}, "invalid_critique:required_changes_not_enforceable"),
+    ({"required_changes": ['SAYING "sorry"']}, "invalid_critique:required_changes_not_enforceable"),
+    ({"required_changes": ['SAY "sorry"', 'NEVER_SAY "sorry"']}, "invalid_critique:required_changes_contradictory"),
+    ({"required_changes": ['SAY "sorry"'], "risks": ["promise"]}, "invalid_critique:high_risk_requires_escalate"),
+    ({"required_changes": ['SAY "sorry"'], "risks": ["scope_leak"]}, "critique_risk_not_allowed_policy:scope_leak"),
 )
 def test_risks_and_markers_are_words_of_the_policy(critique: Any, expected: str | None) -> None:
     risks = [{"type": kind, "note": "n"} for kind in critique.pop("risks", [])]
@@ -63,17 +61,15 @@ def test_risks_and_markers_are_words_of_the_policy(critique: Any, expected: str 
 
 @each_row(
     ("execution", "denied", "reason"),
-    [
-        (["approve"], [], None),
-        (["revise"], [], "critique_decision_denied_execution:approve"),
-        (["approve"], ["approve"], "critique_decision_denied_listed:approve"),
-    ],
+    (["approve"], [], None),
+    (["revise"], [], "critique_decision_denied_execution:approve"),
+    (["approve"], ["approve"], "critique_decision_denied_listed:approve"),
 )
 def test_a_decision_is_on_the_execution_list(execution, denied, reason):
     assert outcome(guards.check_decision_execution, "approve", execution, denied=denied).get("stop") == reason
 
 
-@each_row("markers", [{}, {"": "include"}, {"SAY IT": "include"}, {"SAY": "say"}])
+@each_row("markers", {}, {"": "include"}, {"SAY IT": "include"}, {"SAY": "say"})
 def test_markers_that_cannot_be_read_are_refused(markers: Any) -> None:
     with pytest.raises(ValueError, match="markers"):
         SelfCritiquePolicy(markers=markers)
@@ -102,20 +98,18 @@ def test_any_value_is_a_critique_or_a_stop(raw: Any) -> None:
 
 @each_row(
     ("item", "change"),
-    [
-        ('  add: "may change"', Change("include", "may change")),
-        ('Please must_include "may change" soon', Change("include", "may change")),
-        ('ADD "x y" (MUST_REMOVE)', Change("remove", "x y")),
-        ('REMOVE, that is MUST_INCLUDE "x y"', Change("include", "x y")),
-        ('REMOVE "don\'t panic"', Change("remove", "don't panic")),
-        ("ADD 'it is' to the customers' text", None),
-        ("ADD the customers' text: 'it is'", Change("include", "it is")),
-        ('ADD "' + "x" * 160 + '"', Change("include", "x" * 160)),
-        ('ADD "' + "x" * 161 + '"', None),
-        ('ADD " US "', None),
-        ("ADD “may change”", None),
-        ("ADD", None),
-    ],
+    ('  add: "may change"', Change("include", "may change")),
+    ('Please must_include "may change" soon', Change("include", "may change")),
+    ('ADD "x y" (MUST_REMOVE)', Change("remove", "x y")),
+    ('REMOVE, that is MUST_INCLUDE "x y"', Change("include", "x y")),
+    ('REMOVE "don\'t panic"', Change("remove", "don't panic")),
+    ("ADD 'it is' to the customers' text", None),
+    ("ADD the customers' text: 'it is'", Change("include", "it is")),
+    ('ADD "' + "x" * 160 + '"', Change("include", "x" * 160)),
+    ('ADD "' + "x" * 161 + '"', None),
+    ('ADD " US "', None),
+    ("ADD “may change”", None),
+    ("ADD", None),
 )
 def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: Change | None) -> None:
     """A marker and exactly one quoted phrase make a change; apostrophes inside words quote nothing."""
@@ -124,15 +118,13 @@ def test_a_change_is_enforceable_with_marker_and_one_phrase(item: str, change: C
 
 @each_row(
     ("text", "phrase", "present"),
-    [
-        ("Timing MAY change, as we learn more.", "may change as we", True),
-        ("It was unresolved.", "resolved", False),
-        ("Don’t panic!", "don't panic", True),
-        ("re\u00adsol\u200bved", "resolved", True),
-        ("Überblick über STRASSE", "ÜBER straße", True),
-        ("支付系统已恢复。", "系统", True),
-        ("हिन्दी", "हिन", False),
-    ],
+    ("Timing MAY change, as we learn more.", "may change as we", True),
+    ("It was unresolved.", "resolved", False),
+    ("Don’t panic!", "don't panic", True),
+    ("re\u00adsol\u200bved", "resolved", True),
+    ("Überblick über STRASSE", "ÜBER straße", True),
+    ("支付系统已恢复。", "系统", True),
+    ("हिन्दी", "हिन", False),
 )
 def test_phrases_are_found_as_whole_words_in_any_script(text: str, phrase: str, present: bool) -> None:
     """Case, punctuation and invisible characters are set aside, parts of words are not found."""
@@ -151,16 +143,14 @@ def unapplied(text, *items):
 
 @each_row(
     ("item", "text", "is_applied"),
-    [
-        (MENTION, "We will tell you about the timing of refunds.", True),
-        (MENTION, "Refunds are timed by the bank.", True),
-        (MENTION, "Refunds are made. The timing of updates changes.", False),
-        (MENTION, "Payments are slow.", False),
-        (SOFTEN, "The error will soon be fixed.", False),
-        (SOFTEN, "We expect that the error will be fixed.", True),
-        (SOFTEN, "We may know more tomorrow. The error will be fixed.", False),
-        (SOFTEN, "A fix is being tested.", True),
-    ],
+    (MENTION, "We will tell you about the timing of refunds.", True),
+    (MENTION, "Refunds are timed by the bank.", True),
+    (MENTION, "Refunds are made. The timing of updates changes.", False),
+    (MENTION, "Payments are slow.", False),
+    (SOFTEN, "The error will soon be fixed.", False),
+    (SOFTEN, "We expect that the error will be fixed.", True),
+    (SOFTEN, "We may know more tomorrow. The error will be fixed.", False),
+    (SOFTEN, "A fix is being tested.", True),
 )
 def test_a_sentence_mentions_by_stems_and_is_less_than_certain_of_a_phrase(item, text, is_applied):
     """The content words stand in one sentence in any order; in this order, nearly, they need a hedge beside them."""
@@ -170,15 +160,13 @@ def test_a_sentence_mentions_by_stems_and_is_less_than_certain_of_a_phrase(item,
 
 @each_row(
     ("item", "text", "similarity", "is_applied"),
-    [
-        (MENTION, "Money comes.", 0.8, True),
-        (MENTION, "Money comes.", 0.79, False),
-        (MENTION, "Refunds are timed by the bank.", 0.0, True),
-        (SOFTEN, "It gets repaired.", 0.8, True),
-        (SOFTEN, "It gets repaired.", 0.81, False),
-        (SOFTEN, "It may get repaired.", 0.99, True),
-        (SOFTEN, "It will be fixed.", 0.0, False),
-    ],
+    (MENTION, "Money comes.", 0.8, True),
+    (MENTION, "Money comes.", 0.79, False),
+    (MENTION, "Refunds are timed by the bank.", 0.0, True),
+    (SOFTEN, "It gets repaired.", 0.8, True),
+    (SOFTEN, "It gets repaired.", 0.81, False),
+    (SOFTEN, "It may get repaired.", 0.99, True),
+    (SOFTEN, "It will be fixed.", 0.0, False),
 )
 def test_the_thresholds_are_exact(item, text, similarity, is_applied):
     """A mention is at least so similar, what is not hedged at most; stems count beside."""
@@ -187,7 +175,7 @@ def test_the_thresholds_are_exact(item, text, similarity, is_applied):
     assert came.get("stop") == (None if is_applied else "patch_violation:required_changes_not_applied")
 
 
-@each_row("rows", [None, [], [[0.5]], [[0.5, True]], [[0.5, 1.1]], [[0.5, "1"]]])
+@each_row("rows", None, [], [[0.5]], [[0.5, True]], [[0.5, 1.1]], [[0.5, "1"]])
 def test_similarities_are_a_number_for_each_phrase_and_sentence(rows):
     """From -1 to 1; whatever else an embedding came to is its failure."""
     shown = guards.show_measured_changes(guards.list_changes_by_stems([MENTION, 'ADD "x y"']), "One. Two.")
@@ -214,13 +202,11 @@ def test_a_critique_may_be_a_text():
 
 @each_row(
     ("came", "reason"),
-    [
-        (Outcome("value", {"before": 2}, {}), None),
-        (Outcome("value", {"before": 3}, {}), "severity_budget"),
-        (Outcome("value", [3], {}), "tenant_budget_unavailable"),
-        (Outcome("failure", {"reason": "tool_error", "details": {}}, {}), "tenant_budget_unavailable"),
-        (Outcome("failure", {"reason": "max_seconds", "details": {}}, {}), "max_seconds"),
-    ],
+    (Outcome("value", {"before": 2}, {}), None),
+    (Outcome("value", {"before": 3}, {}), "severity_budget"),
+    (Outcome("value", [3], {}), "tenant_budget_unavailable"),
+    (Outcome("failure", {"reason": "tool_error", "details": {}}, {}), "tenant_budget_unavailable"),
+    (Outcome("failure", {"reason": "max_seconds", "details": {}}, {}), "max_seconds"),
 )
 def test_a_tenant_has_so_many_critiques_of_high_severity(came, reason):
     assert outcome(check_severity_budget, came, 3).get("stop") == reason

@@ -38,11 +38,9 @@ def test_a_number_is_the_id_of_what_has_it(items):
 
 @each_row(
     ("answer", "said", "cited"),
-    [
-        ("Within 15 minutes [1].", "Within 15 minutes [sla].", ["sla"]),
-        ("Both [1, 2] hold [9].", "Both [sla, fees] hold [9].", ["sla", "fees", "9"]),
-        ("See a[1], [1](x) and [word].", "See a[1], [1](x) and [word].", []),
-    ],
+    ("Within 15 minutes [1].", "Within 15 minutes [sla].", ["sla"]),
+    ("Both [1, 2] hold [9].", "Both [sla, fees] hold [9].", ["sla", "fees", "9"]),
+    ("See a[1], [1](x) and [word].", "See a[1], [1](x) and [word].", []),
 )
 def test_marks_in_an_answer_are_named_and_cited(answer, said, cited):
     """Of a sentence or of a section; an index, a link of Markdown and a word in brackets are no marks."""
@@ -71,13 +69,11 @@ def test_what_is_no_object_is_no_answer():
 
 @each_row(
     ("text", "is_none"),
-    [
-        ("Not found.", True),
-        ("The answer was not found in the passages.", True),
-        ("P1 is fast. NOT FOUND.", True),
-        ("The key was not found. Ask the desk.", False),
-        ("Whoever has not found it asks the desk.", False),
-    ],
+    ("Not found.", True),
+    ("The answer was not found in the passages.", True),
+    ("P1 is fast. NOT FOUND.", True),
+    ("The key was not found. Ask the desk.", False),
+    ("Whoever has not found it asks the desk.", False),
 )
 def test_a_model_that_finds_no_answer_says_so(text, is_none):
     """Alone, or in a sentence that is about the answer; what a source says of something else is an answer."""

@@ -13,17 +13,15 @@ TEXT = "We are working on it, with an estimate of 45 minutes. Please retry (late
 
 @each_row(
     ("changes", "old", "new"),
-    [
-        (['REMOVE "with an estimate of 45 minutes"'], ", with an estimate of 45 minutes", ""),
-        (["REMOVE 'later'"], " (later)", ""),
-        (['REMOVE "next: wait"'], "\n- Next: wait", ""),
-        (['REMOVE "retry later status page next wait"', 'REMOVE "please"'], TEXT[53:], ""),
-        (['ADD "we wait"', 'ADD "Thanks!"'], "wait", "wait. we wait. Thanks!"),
-        (['ADD "status page"'], "", ""),
-        (['ADD "a b c"', 'REMOVE "b"'], "", ""),
-        (['ADD "a bcd e"', 'REMOVE "bcd"'], "", ""),
-        (["soften the tone"], "", ""),
-    ],
+    (['REMOVE "with an estimate of 45 minutes"'], ", with an estimate of 45 minutes", ""),
+    (["REMOVE 'later'"], " (later)", ""),
+    (['REMOVE "next: wait"'], "\n- Next: wait", ""),
+    (['REMOVE "retry later status page next wait"', 'REMOVE "please"'], TEXT[53:], ""),
+    (['ADD "we wait"', 'ADD "Thanks!"'], "wait", "wait. we wait. Thanks!"),
+    (['ADD "status page"'], "", ""),
+    (['ADD "a b c"', 'REMOVE "b"'], "", ""),
+    (['ADD "a bcd e"', 'REMOVE "bcd"'], "", ""),
+    (["soften the tone"], "", ""),
 )
 def test_the_editor_makes_the_changes_and_nothing_else(changes: list[str], old: str, new: str) -> None:
     """Phrases go with the punctuation they leave behind, missing ones are appended in their own spelling."""

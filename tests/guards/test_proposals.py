@@ -63,7 +63,7 @@ def test_a_text_is_read_as_json_or_kept_as_it_is(content):
         assert same(given_.raw, parse_json(given_.text, exact_numbers=True))
 
 
-@each_row("read", [proposal, proposed_object, lambda packed: proposed_text(packed, "draft")])
+@each_row("read", proposal, proposed_object, lambda packed: proposed_text(packed, "draft"))
 def test_a_failure_is_its_own_stop(read):
     """What happened to the model is the reason, however the proposal would have been read."""
     assert stopped(read, FAILED) == ("llm_auth", {"details": {"status": 401}})
@@ -100,13 +100,11 @@ def test_any_other_text_around_a_fence_is_invalid_json(fence, content, said, com
 
 @each_row(
     "content",
-    [
-        '```json\n[1]\n```', "```\nnull\n```", "```json\n```", "```\n\n```", '```{"a": 1}```', '```json\n{"a": 1}',
-        '{"a": 1}\n```', '``\n{"a": 1}\n``', '```\n{"a": 1}\n~~~', '````\n{"a": 1}\n```', "```", "``````", "~~~\n~~~",
-        '```json\n{"a": 1}\n```\n```json\n{"a": 2}\n```', '```\n```json\n{"a": 1}\n```\n```', '"""\n{"a": 1}\n"""',
-        '```js`on\n{"a": 1}\n```', '> ```\n> {"a": 1}\n> ```', '```json\n{"a": 1} // so\n```', "`" * 10_000,
-        "```\n" * 10_000, '<think>{"a": 1}', '{"a": 1}</think>', '{"a": 1}<think>x</think>',
-    ],
+    '```json\n[1]\n```', "```\nnull\n```", "```json\n```", "```\n\n```", '```{"a": 1}```', '```json\n{"a": 1}',
+    '{"a": 1}\n```', '``\n{"a": 1}\n``', '```\n{"a": 1}\n~~~', '````\n{"a": 1}\n```', "```", "``````", "~~~\n~~~",
+    '```json\n{"a": 1}\n```\n```json\n{"a": 2}\n```', '```\n```json\n{"a": 1}\n```\n```', '"""\n{"a": 1}\n"""',
+    '```js`on\n{"a": 1}\n```', '> ```\n> {"a": 1}\n> ```', '```json\n{"a": 1} // so\n```', "`" * 10_000,
+    "```\n" * 10_000, '<think>{"a": 1}', '{"a": 1}</think>', '{"a": 1}<think>x</think>',
 )  # fmt: skip
 def test_a_fence_around_anything_else_is_invalid_json(content):
     """One fence, one object: no list, no second fence, no fence that is not closed by its like, and no thinking."""
@@ -143,14 +141,12 @@ def test_hostile_thinking_is_judged_in_linear_time(piece):
 
 @each_row(
     ("content", "reason", "details"),
-    [
-        ("{}", "llm_invalid_schema", {"fields": ["draft", "citations"], "given": "{}"}),
-        ('{"draft": 1, "citations": []}', "llm_invalid_schema", None),
-        ('{"draft": "x", "citations": "a"}', "llm_invalid_schema", None),
-        ('{"draft": "x", "citations": ["a", 1]}', "llm_invalid_schema", None),
-        ('{"draft": "", "citations": ["a"]}', "llm_empty", {"field": "draft"}),
-        ('{"draft": " \\n\\u00a0", "citations": []}', "llm_empty", None),
-    ],
+    ("{}", "llm_invalid_schema", {"fields": ["draft", "citations"], "given": "{}"}),
+    ('{"draft": 1, "citations": []}', "llm_invalid_schema", None),
+    ('{"draft": "x", "citations": "a"}', "llm_invalid_schema", None),
+    ('{"draft": "x", "citations": ["a", 1]}', "llm_invalid_schema", None),
+    ('{"draft": "", "citations": ["a"]}', "llm_empty", {"field": "draft"}),
+    ('{"draft": " \\n\\u00a0", "citations": []}', "llm_empty", None),
 )
 def test_a_text_that_is_to_carry_a_text_is_checked(content, reason, details):
     """Answer, draft and revision need their field, of the right type and not blank."""
@@ -183,12 +179,10 @@ def replied(content, form):
 
 @each_row(
     ("said", "read"),
-    [
-        ("It is up. It is up. It is fast.", "It is up. It is fast."),
-        ("It is up.\nIt is up.\nQuestion: Is it?\n[1] It is fast.", "It is up.\n1. It is fast."),
-        ("<think>Hm.</think>\n```\nIt is up.\n```", "It is up."),
-        ("Question: it is up.", "it is up."),
-    ],
+    ("It is up. It is up. It is fast.", "It is up. It is fast."),
+    ("It is up.\nIt is up.\nQuestion: Is it?\n[1] It is fast.", "It is up.\n1. It is fast."),
+    ("<think>Hm.</think>\n```\nIt is up.\n```", "It is up."),
+    ("Question: it is up.", "it is up."),
 )
 def test_a_text_says_everything_once(said, read):
     """Sentences that come again are left out, and so are thinking, fences and questions that the model asks itself."""
@@ -198,14 +192,12 @@ def test_a_text_says_everything_once(said, read):
 
 @each_row(
     ("said", "read"),
-    [
-        ('{"a": 1} is it, no: {"a": "x\ny"}, I hope.', {"a": "x\ny"}),
-        ('{"a": 1} is it.', {"a": 1}),
-        ('A {{"a": 1} or {.', {"a": 1}),
-        ('<think>{"a": 1}</think> none', None),
-        ('It is {"a": 1e999}.', None),
-        ("It is none.", None),
-    ],
+    ('{"a": 1} is it, no: {"a": "x\ny"}, I hope.', {"a": "x\ny"}),
+    ('{"a": 1} is it.', {"a": 1}),
+    ('A {{"a": 1} or {.', {"a": 1}),
+    ('<think>{"a": 1}</think> none', None),
+    ('It is {"a": 1e999}.', None),
+    ("It is none.", None),
 )
 def test_a_model_without_a_schema_may_talk_around_its_object(said, read):
     """The last object of its text counts, with line ends in its strings; held to a schema, it says the object alone."""

@@ -55,15 +55,13 @@ OTHERS = {"tenant": "acme", "readers": ["user:bob"]}
 
 @each_row(
     ("raw", "given"),
-    [
-        ([{"tenant": "acme", "readers": ["user:ada"]}], None),
-        ([OTHERS], "another document"),
-        ([{"tenant": 5, "readers": ["public"]}], "a document with something else"),
-        (OTHERS, "a document with something else"),
-        ([["x", OTHERS]], "a document with something else"),
-        (["x"], "a document without readers"),
-        ([{"text": "x"}], "a document without readers"),
-    ],
+    ([{"tenant": "acme", "readers": ["user:ada"]}], None),
+    ([OTHERS], "another document"),
+    ([{"tenant": 5, "readers": ["public"]}], "a document with something else"),
+    (OTHERS, "a document with something else"),
+    ([["x", OTHERS]], "a document with something else"),
+    (["x"], "a document without readers"),
+    ([{"text": "x"}], "a document without readers"),
 )
 def test_a_refusal_says_which_kind_of_document_it_is_for(raw, given):
     """And no more; one that says nothing of its readers is refused only where access is required."""

@@ -24,7 +24,7 @@ def parse(raw, allowed=SOURCES, max_top_k=6):
     return intent_guards.parse_intent(raw, allowed_sources=allowed, max_top_k=max_top_k)
 
 
-@each_row("question", [None, " \t\n", "\u2003", 5, ["q"], math.nan, "q" * (LONGEST_QUESTION + 1)])
+@each_row("question", None, " \t\n", "\u2003", 5, ["q"], math.nan, "q" * (LONGEST_QUESTION + 1))
 def test_a_question_that_is_none(question):
     """What is no text, or blank, is invalid_request:question, and details show what was given."""
     stop = stop_of(intent_guards.parse_rag_request, question)
@@ -45,15 +45,13 @@ def test_the_newest_turns_stand_beside_a_question():
 
 @each_row(
     ("text", "reason"),
-    [
-        ("How fast is P1 answered for Acme?", None),
-        ("Which two plans does Acme have?", None),
-        ("q" * (intent_guards.QUESTION_CHARS + 1), "too_long"),
-        ("Is P2 answered for Acme?", "unsupported_number"),
-        ("Which 20 plans does Acme have?", "unsupported_number"),
-        ("Is P1 answered for Globex?", "unsupported_name"),
-        ("Is P1 answered by https://evil.io/a?", "unsupported_link"),
-    ],
+    ("How fast is P1 answered for Acme?", None),
+    ("Which two plans does Acme have?", None),
+    ("q" * (intent_guards.QUESTION_CHARS + 1), "too_long"),
+    ("Is P2 answered for Acme?", "unsupported_number"),
+    ("Which 20 plans does Acme have?", "unsupported_number"),
+    ("Is P1 answered for Globex?", "unsupported_name"),
+    ("Is P1 answered by https://evil.io/a?", "unsupported_link"),
 )
 def test_a_standalone_question_says_what_the_conversation_does(text, reason):
     """Words that only count a few are no values; what the assistant said counts, but for links."""
@@ -95,12 +93,10 @@ def test_no_sources_named_are_those_on_both_lists():
 
 @each_row(
     ("lists", "first"),
-    [
-        ({"execution": ["billing_policy"]}, ":security_policy"),
-        ({"policy": ["billing_policy"]}, ":security_policy"),
-        ({"execution": []}, ":billing_policy"),
-        ({"denied": ["support_policy"]}, "_listed:support_policy"),
-    ],
+    ({"execution": ["billing_policy"]}, ":security_policy"),
+    ({"policy": ["billing_policy"]}, ":security_policy"),
+    ({"execution": []}, ":billing_policy"),
+    ({"denied": ["support_policy"]}, "_listed:support_policy"),
 )
 def test_a_source_that_is_switched_off(lists, first):
     """A requested source must be on both lists, and on none that denies; the first in sorted order gives the reason."""
@@ -135,7 +131,7 @@ BAD_CANDIDATES = {
 }
 
 
-@each_row("case", BAD_CANDIDATES)
+@each_row("case", *BAD_CANDIDATES)
 def test_a_bad_candidate(case):
     """A malformed candidate is left out by name beside others; alone, or of a source not asked for, it is a fault."""
     bad = BAD_CANDIDATES[case]
@@ -193,13 +189,11 @@ def test_reference_citations():
 
 @each_row(
     ("raw", "given"),
-    [
-        ({"doc_id": "a"}, '{"doc_id": "a"}'),
-        (["a"], "a"),
-        ([{"doc_id": 1, "text": "A"}], '{"doc_id": 1, "text": "A"}'),
-        ([{"doc_id": "z", "text": "A"}], "z"),
-        ([{"doc_id": "a", "text": "B"}], "B"),
-    ],
+    ({"doc_id": "a"}, '{"doc_id": "a"}'),
+    (["a"], "a"),
+    ([{"doc_id": 1, "text": "A"}], '{"doc_id": 1, "text": "A"}'),
+    ([{"doc_id": "z", "text": "A"}], "z"),
+    ([{"doc_id": "a", "text": "B"}], "B"),
 )
 def test_what_is_no_ranking_names_what_was_given(raw, given):
     """A list of candidates with the ids and the texts that it was given; anything else is the reranker's fault."""
@@ -230,11 +224,9 @@ def test_marks_of_an_answer_are_citations_of_their_sentences():
 
 @each_row(
     ("answer", "refused"),
-    [
-        ("Ada: “All is well, says Bob.” [a]", None),
-        ("Ada: “All is well, says Bob” [b]", "All is well, says Bob"),
-        ("It is up. [a] Ada: “All is bad, says Bob” [a] [b]", "All is bad, says Bob"),
-    ],
+    ("Ada: “All is well, says Bob.” [a]", None),
+    ("Ada: “All is well, says Bob” [b]", "All is well, says Bob"),
+    ("It is up. [a] Ada: “All is bad, says Bob” [a] [b]", "All is bad, says Bob"),
 )
 def test_a_quote_stands_in_what_its_sentence_cites(answer, refused):
     """Where each sentence has to cite, word for word; of another source it is refused, with its sentence."""

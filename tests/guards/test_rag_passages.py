@@ -55,11 +55,9 @@ def test_a_long_text_shows_its_best_passage(budget, before, after):
 
 @each_row(
     ("text", "query", "expected"),
-    [
-        ("天气很好。" * 99 + "响应时间是十五分钟。" + "天气很好。" * 99, "响应时间", "响应时间是十五分钟。"),
-        ("words " * 999 + "needle " + "words " * 999, "needle", "needle"),
-        ("x" * 9999, "needle", "x" * 120),
-    ],
+    ("天气很好。" * 99 + "响应时间是十五分钟。" + "天气很好。" * 99, "响应时间", "响应时间是十五分钟。"),
+    ("words " * 999 + "needle " + "words " * 999, "needle", "needle"),
+    ("x" * 9999, "needle", "x" * 120),
 )
 def test_the_best_passage(text, query, expected):
     """The passage has the query's words, in any script, cut between words if need be; else it is the beginning."""
@@ -118,7 +116,7 @@ def test_hostile_sizes(piece):
     assert len(shown_of(text, "P1 response", 8000)) <= 8000
 
 
-@each_row("score", [0.5, 0.1, 0])
+@each_row("score", 0.5, 0.1, 0)
 def test_one_id_with_two_texts(score):
     """A retriever that gives one id to two texts breaks its contract: a citation would not say which it means."""
     result = agent_with(CANDIDATE, {**CANDIDATE, "text": "P1 within 15 hours.", "score": score}).invoke(QUESTION)

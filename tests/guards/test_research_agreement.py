@@ -20,16 +20,14 @@ BASE = "The Halden mill employed 320 people in March 2024."
 
 @each_row(
     ("other", "values"),
-    [
-        ("The Halden mill employed 230 people in March 2024.", ("320", "230")),
-        ("In March 2024 the mill at Halden employed 410 people.", ("320", "410")),
-        ("The Halden mill employed three hundred and twenty people in March 2024.", None),
-        ("The Halden mill employed 230 people in March 2019.", None),
-        ("The Halden mill employed at least 230 people in March 2024.", None),
-        ("The Bergen mill employed 230 people in March 2024.", None),
-        ("The Halden mill paid 230 million euros in March 2024.", None),
-        ("", None),
-    ],
+    ("The Halden mill employed 230 people in March 2024.", ("320", "230")),
+    ("In March 2024 the mill at Halden employed 410 people.", ("320", "410")),
+    ("The Halden mill employed three hundred and twenty people in March 2024.", None),
+    ("The Halden mill employed 230 people in March 2019.", None),
+    ("The Halden mill employed at least 230 people in March 2024.", None),
+    ("The Bergen mill employed 230 people in March 2024.", None),
+    ("The Halden mill paid 230 million euros in March 2024.", None),
+    ("", None),
 )
 def test_values_of_one_thing_conflict(other, values):
     """Another number of the same does; the same said otherwise, another year, a bound, and another thing do not."""

@@ -41,16 +41,14 @@ def test_any_proposal_is_read_or_refused(raw, most):
 
 @each_row(
     ("raw", "reason"),
-    [
-        ([], "not_object"),
-        ({"open": ["x" * 401]}, "open"),
-        ({"open": ["x"] * 21}, "open"),
-        ({"queries": "x"}, "queries"),
-        ({"queries": ["x"] * 21}, "queries"),
-        ({"queries": [" "]}, "query"),
-        ({"queries": ["x" * 401]}, "query_too_long"),
-        ({"queries": ["a", "b", "c"]}, "too_many"),
-    ],
+    ([], "not_object"),
+    ({"open": ["x" * 401]}, "open"),
+    ({"open": ["x"] * 21}, "open"),
+    ({"queries": "x"}, "queries"),
+    ({"queries": ["x"] * 21}, "queries"),
+    ({"queries": [" "]}, "query"),
+    ({"queries": ["x" * 401]}, "query_too_long"),
+    ({"queries": ["a", "b", "c"]}, "too_many"),
 )
 def test_a_proposal_of_what_is_missing_is_refused_by_what_is_wrong(raw, reason):
     """At most so many texts of at most so many characters, and no more new queries than are left."""
@@ -72,12 +70,10 @@ def test_what_is_missing_is_read():
 
 @each_row(
     ("queries", "used", "spent", "seconds", "end"),
-    [
-        (3, (0, 9), 10.0, 100.0, "max_queries"),
-        (2, (9, 9), 10.0, 100.0, "max_urls"),
-        (2, (8, 9), 10.0, 31.0, None),
-        (2, (8, 9), 10.0, 30.0, "time"),
-    ],
+    (3, (0, 9), 10.0, 100.0, "max_queries"),
+    (2, (9, 9), 10.0, 100.0, "max_urls"),
+    (2, (8, 9), 10.0, 31.0, None),
+    (2, (8, 9), 10.0, 30.0, "time"),
 )
 def test_searches_end_at_a_limit_and_while_there_is_time_to_answer(queries, used, spent, seconds, end):
     """The time of the search before has to be left twice: for the next one and for the answer."""
@@ -114,13 +110,11 @@ def test_a_page_is_rated_by_its_age(days, worth):
 
 @each_row(
     ("url", "tier"),
-    [
-        ("https://data.example.org/a", "official"),
-        ("https://www.example.org/a", "established"),
-        ("https://a.b.gov.uk/", "known"),
-        ("https://a.ac.uk/", "doubtful"),
-        ("https://example.com/", trust.UNRATED),
-    ],
+    ("https://data.example.org/a", "official"),
+    ("https://www.example.org/a", "established"),
+    ("https://a.b.gov.uk/", "known"),
+    ("https://a.ac.uk/", "doubtful"),
+    ("https://example.com/", trust.UNRATED),
 )
 def test_the_narrowest_entry_of_a_host_counts(url, tier):
     """A host before its domain, a domain before a suffix, a longer suffix before a shorter one."""
@@ -156,13 +150,11 @@ def test_a_topic_of_high_risk_is_told_by_words_hosts_and_tiers():
 
 @each_row(
     ("edited", "is_read"),
-    [
-        ({"answer": "It is so.", "citations": ["n1"], "workings": ["1 + 1 = 2"]}, True),
-        ({"sections": [{"title": "A", "text": "x"}], "citations": []}, True),
-        ({"answer": "It is so.", "citations": [1]}, False),
-        ({"answer": 5, "citations": []}, False),
-        ("It is so.", False),
-    ],
+    ({"answer": "It is so.", "citations": ["n1"], "workings": ["1 + 1 = 2"]}, True),
+    ({"sections": [{"title": "A", "text": "x"}], "citations": []}, True),
+    ({"answer": "It is so.", "citations": [1]}, False),
+    ({"answer": 5, "citations": []}, False),
+    ("It is so.", False),
 )
 def test_a_brief_in_a_persons_own_words_is_read_or_refused(edited, is_read):
     decided = outcome(risk.parse_edited_brief, edited)

@@ -30,15 +30,13 @@ def test_a_request_is_read():
 
 @each_row(
     ("goal", "request_", "field"),
-    [
-        (None, None, "goal"),
-        (" ", REQUEST, "goal"),
-        ("goal", [], "request"),
-        ("goal", {"request": {}, "policy_hints": 5}, "request.question"),
-        ("goal", {"request": {"question": "q", "report_date": None}}, "request.report_date"),
-        ("goal", {"request": {"question": "q", "region": 5}, "policy_hints": 5}, "request.region"),
-        ("goal", {"request": {"question": "q"}, "policy_hints": ["x" * 500]}, "policy_hints"),
-    ],
+    (None, None, "goal"),
+    (" ", REQUEST, "goal"),
+    ("goal", [], "request"),
+    ("goal", {"request": {}, "policy_hints": 5}, "request.question"),
+    ("goal", {"request": {"question": "q", "report_date": None}}, "request.report_date"),
+    ("goal", {"request": {"question": "q", "region": 5}, "policy_hints": 5}, "request.region"),
+    ("goal", {"request": {"question": "q"}, "policy_hints": ["x" * 500]}, "policy_hints"),
 )
 def test_a_malformed_request_names_its_field(goal, request_, field):
     """The first malformed field is named, with what was given and what is allowed in a short text each."""
@@ -51,13 +49,11 @@ def test_a_malformed_request_names_its_field(goal, request_, field):
 
 @each_row(
     ("hints", "expected"),
-    [
-        ([4, "4", " 4\n", 4.9, "4.9", "40e-1"], 4),
-        ([0, -5, "-1", -(10**5000), -1e308], 1),
-        ([7, 99, "1e1000", 1e308, 10**5000, "9" * 9999], 6),
-        ([math.nan, math.inf, "nan", "sNaN", "-Infinity", "1e9999999999999999999"], 6),
-        ([True, False, None, "", "four", "0x4", "\ud800", [4], {"4": 4}], 6),
-    ],
+    ([4, "4", " 4\n", 4.9, "4.9", "40e-1"], 4),
+    ([0, -5, "-1", -(10**5000), -1e308], 1),
+    ([7, 99, "1e1000", 1e308, 10**5000, "9" * 9999], 6),
+    ([math.nan, math.inf, "nan", "sNaN", "-Infinity", "1e9999999999999999999"], 6),
+    ([True, False, None, "", "four", "0x4", "\ud800", [4], {"4": 4}], 6),
 )
 def test_a_hint_tightens_a_limit(hints, expected):
     """Finite numbers and their spellings lower it, never raise it; anything else leaves it as it is."""
@@ -91,7 +87,7 @@ def test_plans_of_the_reference():
         assert outcome(guards.parse_research_plan, given_["raw_steps"], max_steps=given_["max_steps"]) == expected
 
 
-@each_row("query", [None, " \n", ["q"]])
+@each_row("query", None, " \n", ["q"])
 def test_a_plan_names_what_to_search(query):
     """The first step's query is a text that is not blank; it is stripped."""
     assert guards.read_plan_query([{**STEPS[0], "args": {"query": " P1 status\n"}}, *STEPS[1:]]) == "P1 status"

@@ -56,14 +56,12 @@ def test_a_page_has_a_body():
 
 @each_row(
     ("said", "why"),
-    [
-        ({"hops": [{"url": "https://a.io/x", "denied": None}], "limits": {"max_page_bytes": 5}}, None),
-        ({"hops": [{"url": "https://b.io/x", "denied": None}]}, "its hop https://b.io/x was allowed, and is source_d"),
-        ({"hops": [{"url": "https://a.io/x", "denied": "source_denied_policy"}]}, "was source_denied_policy, and"),
-        ({"hops": [{"url": "https://a.io/x", "denied": "https_to_http"}, 5]}, "a hop of it cannot be read: 5"),
-        ({"limits": {"max_page_bytes": 10}}, "its max_page_bytes was 10, and is 9"),
-        ({"reason": "max_seconds"}, "does not say how far it had come"),
-    ],
+    ({"hops": [{"url": "https://a.io/x", "denied": None}], "limits": {"max_page_bytes": 5}}, None),
+    ({"hops": [{"url": "https://b.io/x", "denied": None}]}, "its hop https://b.io/x was allowed, and is source_d"),
+    ({"hops": [{"url": "https://a.io/x", "denied": "source_denied_policy"}]}, "was source_denied_policy, and"),
+    ({"hops": [{"url": "https://a.io/x", "denied": "https_to_http"}, 5]}, "a hop of it cannot be read: 5"),
+    ({"limits": {"max_page_bytes": 10}}, "its max_page_bytes was 10, and is 9"),
+    ({"reason": "max_seconds"}, "does not say how far it had come"),
 )
 def test_under_other_hosts_or_limits_a_page_might_have_been_another(said, why):
     """A page that was read is read with more room too; a failure under another limit might have been none."""
@@ -131,15 +129,13 @@ def test_notes_of_the_reference():
 
 @each_row(
     ("changes", "issues"),
-    [
-        ({"quote": "Failed" + " " * 20 + "payment"}, ["quote_too_short", "number_not_in_quote"]),
-        ({"claim": "—…"}, ["claim_missing"]),
-        ({"url": "https://evil.example/"}, ["url_not_read"]),
-        ({"url": "https://evil.example/", "claim": "ETA 46 minutes"}, ["url_not_read", "number_not_in_quote"]),
-        ({"quote": NOTES[0]["quote"].lower(), "claim": "ok"}, ["quote_not_in_source"]),
-        ({"claim": "The failed payment rate is 3.5%."}, ["number_not_in_quote"]),
-        ({"quote": "x" * 20, "claim": "!"}, ["claim_missing", "quote_not_in_source"]),
-    ],
+    ({"quote": "Failed" + " " * 20 + "payment"}, ["quote_too_short", "number_not_in_quote"]),
+    ({"claim": "—…"}, ["claim_missing"]),
+    ({"url": "https://evil.example/"}, ["url_not_read"]),
+    ({"url": "https://evil.example/", "claim": "ETA 46 minutes"}, ["url_not_read", "number_not_in_quote"]),
+    ({"quote": NOTES[0]["quote"].lower(), "claim": "ok"}, ["quote_not_in_source"]),
+    ({"claim": "The failed payment rate is 3.5%."}, ["number_not_in_quote"]),
+    ({"quote": "x" * 20, "claim": "!"}, ["claim_missing", "quote_not_in_source"]),
 )
 def test_verification_names_every_issue(changes, issues):
     """All issues of a note are listed in the contract's order; the first is the stop's reason."""

@@ -45,15 +45,13 @@ def patch_stop(text: Any, **limits: Any) -> tuple[str, dict[str, Any]]:
 
 @each_row(
     ("text", "reason"),
-    [
-        (" \n", "invalid_draft:empty"),
-        (["text"], "invalid_draft:empty"),
-        ("x" * 901, "invalid_draft:too_long"),
-        ("About 31% of checkouts, P2, inc_other_1, EU.", "invalid_draft:no_new_facts"),
-        ("P2 in inc_payments_20990101 in the EU.", "invalid_draft:new_incident_id"),
-        ("A P2 incident in the EU.", "invalid_draft:new_severity_label"),
-        ("An incident in the EU.", "invalid_draft:new_region"),
-    ],
+    (" \n", "invalid_draft:empty"),
+    (["text"], "invalid_draft:empty"),
+    ("x" * 901, "invalid_draft:too_long"),
+    ("About 31% of checkouts, P2, inc_other_1, EU.", "invalid_draft:no_new_facts"),
+    ("P2 in inc_payments_20990101 in the EU.", "invalid_draft:new_incident_id"),
+    ("A P2 incident in the EU.", "invalid_draft:new_severity_label"),
+    ("An incident in the EU.", "invalid_draft:new_region"),
 )
 def test_a_draft_stops_with_its_reason(text: Any, reason: str) -> None:
     assert drafted(text)["stop"] == reason
@@ -68,13 +66,11 @@ SUPPORT = SelfCritiquePolicy(
 
 @each_row(
     ("text", "reason"),
-    [
-        ("Your ticket TICKET-12 has Prio 2.", None),
-        ("Your ticket ticket-12 has priority 2 in the EU, SEV1.", None),
-        ("Your ticket TICKET-13 is open.", "invalid_draft:new_incident_id"),
-        ("Your ticket has priority 1.", "invalid_draft:new_severity_label"),
-        ("Your ticket from the Nordics is open.", "invalid_draft:new_region"),
-    ],
+    ("Your ticket TICKET-12 has Prio 2.", None),
+    ("Your ticket ticket-12 has priority 2 in the EU, SEV1.", None),
+    ("Your ticket TICKET-13 is open.", "invalid_draft:new_incident_id"),
+    ("Your ticket has priority 1.", "invalid_draft:new_severity_label"),
+    ("Your ticket from the Nordics is open.", "invalid_draft:new_region"),
 )
 def test_labels_are_patterns_of_the_policy(text: str, reason: str | None) -> None:
     """What stands in a group is compared, else all, in any case; the patterns of the demo are then none."""
@@ -84,19 +80,17 @@ def test_labels_are_patterns_of_the_policy(text: str, reason: str | None) -> Non
 
 @each_row(
     ("text", "limits", "reason"),
-    [
-        (" ", {}, "invalid_revised:empty"),
-        ("x" * 981, {}, "invalid_revised:too_long"),
-        (DRAFT.replace(". ", ".\n\n"), {}, "invalid_revised:no_changes"),
-        ("Recovery is guaranteed in 3 hours.", {}, "patch_violation:too_large_edit"),
-        (DRAFT + " It is resolved in the EU." * 3, {}, "patch_violation:length_increase_limit"),
-        (DRAFT + " 31%, EU, P2.", {}, "patch_violation:no_new_facts"),
-        (DRAFT + " inc_other_9, EU, P2.", {}, "patch_violation:new_incident_id"),
-        (DRAFT + " EU, P2.", {}, "patch_violation:new_severity_label"),
-        (DRAFT + " EU. Resolved.", {}, "patch_violation:new_region"),
-        (DRAFT + " It is resolved.", {}, "patch_violation:restricted_claims"),
-        (DRAFT + " Thank you.", {}, "patch_violation:required_changes_not_applied"),
-    ],
+    (" ", {}, "invalid_revised:empty"),
+    ("x" * 981, {}, "invalid_revised:too_long"),
+    (DRAFT.replace(". ", ".\n\n"), {}, "invalid_revised:no_changes"),
+    ("Recovery is guaranteed in 3 hours.", {}, "patch_violation:too_large_edit"),
+    (DRAFT + " It is resolved in the EU." * 3, {}, "patch_violation:length_increase_limit"),
+    (DRAFT + " 31%, EU, P2.", {}, "patch_violation:no_new_facts"),
+    (DRAFT + " inc_other_9, EU, P2.", {}, "patch_violation:new_incident_id"),
+    (DRAFT + " EU, P2.", {}, "patch_violation:new_severity_label"),
+    (DRAFT + " EU. Resolved.", {}, "patch_violation:new_region"),
+    (DRAFT + " It is resolved.", {}, "patch_violation:restricted_claims"),
+    (DRAFT + " Thank you.", {}, "patch_violation:required_changes_not_applied"),
 )
 def test_a_patch_stops_in_the_contracts_order(text: Any, limits: dict[str, Any], reason: str) -> None:
     """Every text breaks the rule it is named for and some later ones; the first counts."""
@@ -134,14 +128,12 @@ SHORT = "Payments fail."
 
 @each_row(
     ("changes", "revised", "reason"),
-    [
-        (ASKED, f"{SHORT} {NOTE}", None),
-        ([*ASKED, 'ADD "We will post updates"'], f"{SHORT} We will post updates. {NOTE}", None),
-        (ASKED, f"{SHORT} {NOTE} {NOTE}", "patch_violation:length_increase_limit"),
-        (ASKED, f"{SHORT} {NOTE}{'.' * 9}", "patch_violation:length_increase_limit"),
-        (['ADD "Payments fail"'], f"{SHORT} Payments fail.", "patch_violation:length_increase_limit"),
-        (ASKED, f"All is down. {NOTE}", "patch_violation:too_large_edit"),
-    ],
+    (ASKED, f"{SHORT} {NOTE}", None),
+    ([*ASKED, 'ADD "We will post updates"'], f"{SHORT} We will post updates. {NOTE}", None),
+    (ASKED, f"{SHORT} {NOTE} {NOTE}", "patch_violation:length_increase_limit"),
+    (ASKED, f"{SHORT} {NOTE}{'.' * 9}", "patch_violation:length_increase_limit"),
+    (['ADD "Payments fail"'], f"{SHORT} Payments fail.", "patch_violation:length_increase_limit"),
+    (ASKED, f"All is down. {NOTE}", "patch_violation:too_large_edit"),
 )
 def test_what_had_to_be_added_is_no_growth(changes: list[str], revised: str, reason: str | None) -> None:
     """One occurrence of each added phrase with its separator counts neither as growth nor as another text."""
@@ -196,14 +188,12 @@ def test_similarity_is_that_of_the_textbook(old: list[str], new: list[str]) -> N
 
 @each_row(
     ("hints", "field"),
-    [
-        (None, ""),
-        ([], ""),
-        ({"avoid_absolute_guarantees": "yes"}, ".avoid_absolute_guarantees"),
-        ({"max_length_increase_pct": True}, ".max_length_increase_pct"),
-        ({"max_length_increase_pct": -1}, ".max_length_increase_pct"),
-        ({"max_length_increase_pct": math.nan}, ".max_length_increase_pct"),
-    ],
+    (None, ""),
+    ([], ""),
+    ({"avoid_absolute_guarantees": "yes"}, ".avoid_absolute_guarantees"),
+    ({"max_length_increase_pct": True}, ".max_length_increase_pct"),
+    ({"max_length_increase_pct": -1}, ".max_length_increase_pct"),
+    ({"max_length_increase_pct": math.nan}, ".max_length_increase_pct"),
 )
 def test_hints_of_a_wrong_type_are_refused(hints: Any, field: str) -> None:
     """A hint that cannot be obeyed stops the run; it is never ignored."""

@@ -75,19 +75,17 @@ def test_every_word_of_a_plain_answer_stands_in_a_claim(text):
 
 @each_row(
     ("text", "claims"),
-    [
-        ("- Shoes are paid.\n* Hats are not.", ["Shoes are paid.", "Hats are not."]),
-        ("1. Open it.\n2) Close it.", ["Open it.", "Close it."]),
-        ("12. Mai ist frei.", ["12. Mai ist frei."]),
-        ("# Refunds are instant\n\nThey are paid.", ["Refunds are instant: They are paid."]),
-        ("Refunds\n=======\n\nThey are paid.", ["They are paid."]),
-        ("Not paid:\n- shoes", ["Not paid: shoes"]),
-        ("It is never paid if:\n- you are late", ["It is never paid if: you are late"]),
-        ("Within 10 days:\n- shoes\n- hats", ["Within 10 days: shoes", "hats"]),
-        ("All is well.\n\n## Hats are free", ["All is well.", "Hats are free"]),
-        ("Yes.", ["Yes."]),
-        ("## Refunds", ["Refunds"]),
-    ],
+    ("- Shoes are paid.\n* Hats are not.", ["Shoes are paid.", "Hats are not."]),
+    ("1. Open it.\n2) Close it.", ["Open it.", "Close it."]),
+    ("12. Mai ist frei.", ["12. Mai ist frei."]),
+    ("# Refunds are instant\n\nThey are paid.", ["Refunds are instant: They are paid."]),
+    ("Refunds\n=======\n\nThey are paid.", ["They are paid."]),
+    ("Not paid:\n- shoes", ["Not paid: shoes"]),
+    ("It is never paid if:\n- you are late", ["It is never paid if: you are late"]),
+    ("Within 10 days:\n- shoes\n- hats", ["Within 10 days: shoes", "hats"]),
+    ("All is well.\n\n## Hats are free", ["All is well.", "Hats are free"]),
+    ("Yes.", ["Yes."]),
+    ("## Refunds", ["Refunds"]),
 )
 def test_a_claim_has_no_marks_and_has_what_introduces_it(text, claims):
     """A label that claims something stands in front of what it introduces; alone, anything is a claim."""

@@ -58,18 +58,16 @@ def test_any_step_is_read_or_refused(raw):
 
 @each_row(
     ("raw", "came"),
-    [
-        ({"tool": "look", "args": {"id": 7}}, {"tool": "look", "args": {"id": 7, "loud": True}}),
-        ({"tool": "look", "args": '{"id": 7}'}, {"tool": "look", "args": {"id": 7, "loud": True}}),
-        ({"tool": "gone", "args": " "}, {"tool": "gone", "args": {}}),
-        ({"tool": "gone"}, {"tool": "gone", "args": {}}),
-        ({"tool": "look"}, "schema"),
-        ({"tool": "look", "args": "id: 7"}, "args"),
-        ({"tool": "look", "args": [7]}, "args"),
-        ({"tool": " ", "args": {}}, "tool"),
-        ({"tool": 7}, "tool"),
-        ([], "not_object"),
-    ],
+    ({"tool": "look", "args": {"id": 7}}, {"tool": "look", "args": {"id": 7, "loud": True}}),
+    ({"tool": "look", "args": '{"id": 7}'}, {"tool": "look", "args": {"id": 7, "loud": True}}),
+    ({"tool": "gone", "args": " "}, {"tool": "gone", "args": {}}),
+    ({"tool": "gone"}, {"tool": "gone", "args": {}}),
+    ({"tool": "look"}, "schema"),
+    ({"tool": "look", "args": "id: 7"}, "args"),
+    ({"tool": "look", "args": [7]}, "args"),
+    ({"tool": " ", "args": {}}, "tool"),
+    ({"tool": 7}, "tool"),
+    ([], "not_object"),
 )
 def test_a_call_is_read_with_what_its_rule_forces(raw, came):
     """Arguments may be the JSON text of an object, and none is none; a tool that there is not is judged later."""
@@ -107,13 +105,11 @@ def test_any_history_is_read_or_refused(raw):
 
 @each_row(
     ("args", "at"),
-    [
-        ({"id": 7, "tags": ["a"]}, None),
-        ({"id": "7"}, "id"),
-        ({"id": 7, "tags": ["a", "c"]}, "tags.1"),
-        ({}, ""),
-        ({"id": 7, "force": True}, "force"),
-    ],
+    ({"id": 7, "tags": ["a"]}, None),
+    ({"id": "7"}, "id"),
+    ({"id": 7, "tags": ["a", "c"]}, "tags.1"),
+    ({}, ""),
+    ({"id": 7, "force": True}, "force"),
 )
 def test_arguments_are_held_against_their_schema(args, at):
     """The first thing that does not fit is named; an argument that no schema has is none of the tool's, unless open."""
@@ -184,10 +180,8 @@ def test_an_answer_rests_on_what_was_called_and_found():
 
 @each_row(
     "answer",
-    [
-        *("The mail could not be sent. Sorry.", "Das ist leider nicht möglich.", "No puedo hacerlo."),
-        *("Je ne peux pas le faire.", "Я не можу цього зробити.", "Я не могу этого сделать."),
-    ],
+    *("The mail could not be sent. Sorry.", "Das ist leider nicht möglich.", "No puedo hacerlo."),
+    *("Je ne peux pas le faire.", "Я не можу цього зробити.", "Я не могу этого сделать."),
 )
 def test_answers_that_decline_are_told_in_six_languages(answer):
     assert is_declining(answer)
@@ -199,12 +193,10 @@ DRAFT_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
 
 @each_row(
     "schema",
-    [
-        {"properties": {"a": {"pattern": "^(a+)+$"}}},
-        {"properties": {"a": {**DRAFT_7, "pattern": "^(a+)+$"}}},
-        {**DRAFT_7, "properties": {"a": {"pattern": "^(a+)+$"}, "b": {"$ref": "#"}}},
-        {"patternProperties": {"^(a+)+$": {"type": "integer"}}, "additionalProperties": False},
-    ],
+    {"properties": {"a": {"pattern": "^(a+)+$"}}},
+    {"properties": {"a": {**DRAFT_7, "pattern": "^(a+)+$"}}},
+    {**DRAFT_7, "properties": {"a": {"pattern": "^(a+)+$"}, "b": {"$ref": "#"}}},
+    {"patternProperties": {"^(a+)+$": {"type": "integer"}}, "additionalProperties": False},
 )
 def test_no_pattern_of_a_tool_takes_long(schema):
     """A schema is somebody else's: patterns that take exponential time elsewhere are matched at once."""
@@ -234,17 +226,15 @@ def test_patterns_are_those_of_json_schema():
 
 @each_row(
     ("schema", "said"),
-    [
-        ({"properties": {"a": {"$ref": "#/properties/a"}}}, "do not lead back to themselves"),
-        ({"$ref": "#"}, "do not lead back to themselves"),
-        ({"anyOf": [{"not": {"$ref": "#"}}]}, "do not lead back to themselves"),
-        ({"properties": {"a": {"$ref": "#/$defs/nope"}}}, "'#/$defs/nope'"),
-        ({"properties": {"a": {"$ref": "#/required/0"}}, "required": ["a"]}, "'#/required/0'"),
-        ("object", "a schema of an object is required"),
-        ({"type": "string"}, "a schema of an object is required; given: type 'string'"),
-        ({"properties": {"a": {"$ref": "https://a.b/c.json"}}}, "references within the schema are required"),
-        ({"properties": {"a": {"type": "text"}}}, "a JSON Schema is required: 'text' is not valid"),
-    ],
+    ({"properties": {"a": {"$ref": "#/properties/a"}}}, "do not lead back to themselves"),
+    ({"$ref": "#"}, "do not lead back to themselves"),
+    ({"anyOf": [{"not": {"$ref": "#"}}]}, "do not lead back to themselves"),
+    ({"properties": {"a": {"$ref": "#/$defs/nope"}}}, "'#/$defs/nope'"),
+    ({"properties": {"a": {"$ref": "#/required/0"}}, "required": ["a"]}, "'#/required/0'"),
+    ("object", "a schema of an object is required"),
+    ({"type": "string"}, "a schema of an object is required; given: type 'string'"),
+    ({"properties": {"a": {"$ref": "https://a.b/c.json"}}}, "references within the schema are required"),
+    ({"properties": {"a": {"type": "text"}}}, "a JSON Schema is required: 'text' is not valid"),
 )
 def test_what_is_no_schema_of_arguments_is_said(schema, said):
     """A reference to nothing or to itself, too, is said when the agent is built, not when a call is judged."""

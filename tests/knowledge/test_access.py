@@ -46,7 +46,7 @@ READERS = [
 ]
 
 
-@each_row(("access", "readers"), READERS)
+@each_row(("access", "readers"), *READERS)
 def test_who_may_read(access, readers):
     """A document is read by those whom its readers name, of its own tenant; what is public by everybody."""
     callers = {None: None, "eve": Caller(**EVE), "ada": Caller(**ADA), "of nobody": Caller(user="ada")}

@@ -69,7 +69,7 @@ NOT_GIVEN = [*FOUND, {**FOUND[0], "doc_id": "other"}]
 CHANGED = [{**FOUND[0], "text": f"{FOUND[0]['text']} "}]
 
 
-@each_row("returned", [None, {}, ["night"], [{"doc_id": "night"}], NOT_GIVEN, CHANGED])
+@each_row("returned", None, {}, ["night"], [{"doc_id": "night"}], NOT_GIVEN, CHANGED)
 def test_it_may_neither_add_nor_change(returned):
     result, ids = shown(lambda request: returned)
     assert (result["stop_reason"], ids, [*result["details"]]) == (STOP, [], ["allowed", "given"])

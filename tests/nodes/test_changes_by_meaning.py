@@ -70,7 +70,7 @@ def test_changes_word_for_word_ask_no_embedding():
     assert embedding.asked == []
 
 
-@each_row("embedding", [Broken(), Failing()])
+@each_row("embedding", Broken(), Failing())
 def test_an_embedding_that_fails_lets_nothing_pass(embedding):
     """Too few vectors and an exception both end the run; nothing is returned. What is none is refused by name."""
     result = measured(MENTION, (MONEY,), embedding)

@@ -18,7 +18,7 @@ RUNS = {
 }
 
 
-@each_row("name", RUNS)
+@each_row("name", *RUNS)
 def test_thinking_before_a_reply_is_passed_over(name):
     """Blocks of thinking in front change nothing, fenced or not; one without an end, or behind, makes it no JSON."""
     create, given, replies = RUNS[name]

@@ -49,12 +49,10 @@ def test_the_query_is_the_question():
 
 @each_row(
     ("question", "asked"),
-    [
-        ("And for P2?", "How fast is P1 answered for P2?"),
-        ("Who answers it?", "Who answers it (How fast is P1 answered)?"),
-        ("How long does it take to get a refund?", "How long does it take to get a refund?"),
-        ("The invoices?", "The invoices (How fast is P1 answered)?"),
-    ],
+    ("And for P2?", "How fast is P1 answered for P2?"),
+    ("Who answers it?", "Who answers it (How fast is P1 answered)?"),
+    ("How long does it take to get a refund?", "How long does it take to get a refund?"),
+    ("The invoices?", "The invoices (How fast is P1 answered)?"),
 )
 def test_a_question_that_follows_is_asked_with_the_one_before(question, asked):
     """What begins with a preposition goes on with it, what refers to it, or asks nothing itself, has it in brackets."""
@@ -107,21 +105,16 @@ Boxes are opened:
 
 @each_row(
     ("question", "answer"),
-    [
-        ("How do I install acme?", "use pip:\n\n```bash\npip install acme\n```\n\nIt needs Python 3.11"),
-        (
-            "How many boxes does max_boxes open?",
-            "| setting | default | meaning |\n| --- | --- | --- |\n| `max_boxes` | 12",
-        ),
-        ("How does the robot open boxes?", "Boxes are opened:\n\n- by hand, with a knife;\n- by the robot, which"),
-    ],
+    ("How do I install acme?", "use pip:\n\n```bash\npip install acme\n```\n\nIt needs Python 3.11"),
+    ("How many boxes does max_boxes open?", "| setting | default | meaning |\n| --- | --- | --- |\n| `max_boxes` | 12"),
+    ("How does the robot open boxes?", "Boxes are opened:\n\n- by hand, with a knife;\n- by the robot, which"),
 )
 def test_a_passage_is_shown_as_it_stands(question, answer):
     """Code with the words that lead to it, a list likewise, a table as its head and the row that answers."""
     assert answer in said(question, GUIDE.replace("## Settings\n\n", ""))["answer"]
 
 
-@each_row("question", ["How do I install acme?", "What is the runtime of the vendor?", "What is acme?"])
+@each_row("question", "How do I install acme?", "What is the runtime of the vendor?", "What is acme?")
 def test_no_bare_link_and_no_line_alone_is_an_answer(question):
     """Every block of the answer stands so in the source; none is a link alone, and the last one leads to nothing."""
     blocks = said(question, GUIDE)["answer"].split("\n\n")
@@ -141,14 +134,9 @@ def test_a_line_that_would_load_something_is_left_out():
 
 @each_row(
     ("table", "shown"),
-    [
-        ("| plan | fee\n\n| basic | free\n\n| plus | 9 EUR", "| plan | fee\n| plus | 9 EUR"),
-        (
-            "+------+\n| plan | fee |\n+======+\n| basic | free |\n+------+\n| plus | 9 EUR |\n+------+",
-            "| plus | 9 EUR |",
-        ),
-        ("====  =====\nplan  fee\n====  =====\nfree  basic\nplus  9 EUR\n====  =====", "plus  9 EUR"),
-    ],
+    ("| plan | fee\n\n| basic | free\n\n| plus | 9 EUR", "| plan | fee\n| plus | 9 EUR"),
+    ("+------+\n| plan | fee |\n+======+\n| basic | free |\n+------+\n| plus | 9 EUR |\n+------+", "| plus | 9 EUR |"),
+    ("====  =====\nplan  fee\n====  =====\nfree  basic\nplus  9 EUR\n====  =====", "plus  9 EUR"),
 )
 def test_a_table_of_any_format_is_its_head_and_the_rows_that_answer(table, shown):
     """Of a web page, whose rows blank lines part, and of both kinds of reStructuredText."""
@@ -160,12 +148,10 @@ def test_a_table_of_any_format_is_its_head_and_the_rows_that_answer(table, shown
 
 @each_row(
     ("question", "texts", "answer"),
-    [
-        ("How fast do you respond to P1?", ("P1 goes to the desk.", "For P1 we respond within 15 minutes."), 1),
-        ("Who do P1 tickets go to?", ("P1 tickets go to the desk.", "For P1 we respond within 15 minutes."), 0),
-        ("How long are backups kept?", ("Are backups kept? They are kept for a day.",), "They are kept for a day."),
-        ("What SLA applies and who pays?", ("The SLA is 9 %. It rains. Ada pays.",), "The SLA is 9 %. Ada pays."),
-    ],
+    ("How fast do you respond to P1?", ("P1 goes to the desk.", "For P1 we respond within 15 minutes."), 1),
+    ("Who do P1 tickets go to?", ("P1 tickets go to the desk.", "For P1 we respond within 15 minutes."), 0),
+    ("How long are backups kept?", ("Are backups kept? They are kept for a day.",), "They are kept for a day."),
+    ("What SLA applies and who pays?", ("The SLA is 9 %. It rains. Ada pays.",), "The SLA is 9 %. Ada pays."),
 )
 def test_of_short_chunks_the_sentences_that_answer_stand_alone(question, texts, answer):
     """Each has something of the question that the others lack; one that asks is none. Where they must, they cite."""
@@ -175,7 +161,7 @@ def test_of_short_chunks_the_sentences_that_answer_stand_alone(question, texts, 
     assert cited == "The SLA is 9 %. [d0] Ada pays. [d0]"
 
 
-@each_row("question", ["Who painted the ceiling?", "?", "Кто нарисовал потолок?", "谁画的天花板"])
+@each_row("question", "Who painted the ceiling?", "?", "Кто нарисовал потолок?", "谁画的天花板")
 def test_it_abstains(question):
     """Where no sentence of the context covers the question, the answerer says so."""
     nothing = {"answer": "", "citations": [], "insufficient": True}

@@ -86,13 +86,11 @@ def test_an_update_says_status_what_happened_and_what_is_affected(context: dict[
 
 @each_row(
     ("status", "said"),
-    [
-        ("resolved", "Current status: resolved."),
-        ({"indicator": "major", "description": "Partial outage"}, "Current status: Partial outage."),
-        (None, "Current status: not given in our records."),
-        ("Resolved (monitoring)", "Current status: we cannot yet confirm that it is Resolved (monitoring)"),
-        ("restored, guaranteed", "Current status: what our records say of it is not yet confirmed."),
-    ],
+    ("resolved", "Current status: resolved."),
+    ({"indicator": "major", "description": "Partial outage"}, "Current status: Partial outage."),
+    (None, "Current status: not given in our records."),
+    ("Resolved (monitoring)", "Current status: we cannot yet confirm that it is Resolved (monitoring)"),
+    ("restored, guaranteed", "Current status: what our records say of it is not yet confirmed."),
 )
 def test_an_update_never_loses_its_status(status: Any, said: str) -> None:
     """One that may not be claimed is stated as what the records say, in words that claim nothing more."""
@@ -101,25 +99,23 @@ def test_an_update_never_loses_its_status(status: Any, said: str) -> None:
 
 @each_row(
     ("text", "context", "changes"),
-    [
-        (GOOD, CONTEXT, []),
-        (GOOD.replace("Thank", "The incident is closed. Thank"), CONTEXT, ['MUST_REMOVE "The incident is closed"']),
-        (
-            GOOD.replace("Customer impact: 27% of checkouts are affected. ", "We are sorry for all the trouble. "),
-            hinted(max_length_increase_pct=50),
-            ['MUST_INCLUDE "Customer impact: 27% of checkouts are affected and 3.4% of payments are failing"'],
-        ),
-        (
-            GOOD,
-            {**hinted(required_sections=["known_workaround"]), "known_workaround": "Use bank transfer."},
-            ['MUST_INCLUDE "Known workaround: Use bank transfer"'],
-        ),
-        (
-            GOOD.replace("Thank", "We expect recovery in 45 minutes. Thank"),
-            hinted(max_length_increase_pct=1),
-            ['MUST_INCLUDE "Timing may change as we learn more"'],
-        ),
-    ],
+    (GOOD, CONTEXT, []),
+    (GOOD.replace("Thank", "The incident is closed. Thank"), CONTEXT, ['MUST_REMOVE "The incident is closed"']),
+    (
+        GOOD.replace("Customer impact: 27% of checkouts are affected. ", "We are sorry for all the trouble. "),
+        hinted(max_length_increase_pct=50),
+        ['MUST_INCLUDE "Customer impact: 27% of checkouts are affected and 3.4% of payments are failing"'],
+    ),
+    (
+        GOOD,
+        {**hinted(required_sections=["known_workaround"]), "known_workaround": "Use bank transfer."},
+        ['MUST_INCLUDE "Known workaround: Use bank transfer"'],
+    ),
+    (
+        GOOD.replace("Thank", "We expect recovery in 45 minutes. Thank"),
+        hinted(max_length_increase_pct=1),
+        ['MUST_INCLUDE "Timing may change as we learn more"'],
+    ),
 )
 def test_a_finding_is_a_change_that_mends_it(text: str, context: Any, changes: list[str]) -> None:
     """Claims go, missing sections and a word of doubt come; nothing to find means nothing to change."""
@@ -131,12 +127,10 @@ def test_a_finding_is_a_change_that_mends_it(text: str, context: Any, changes: l
 
 @each_row(
     ("text", "context"),
-    [
-        ("All is resolved.", CONTEXT),
-        (f'{GOOD} He said "all is resolved" today.', CONTEXT),
-        (GOOD, hinted(required_sections=["root_cause"])),
-        (GOOD + " Resolved one. Resolved two. Resolved 3. Resolved four. Resolved five. Resolved six.", CONTEXT),
-    ],
+    ("All is resolved.", CONTEXT),
+    (f'{GOOD} He said "all is resolved" today.', CONTEXT),
+    (GOOD, hinted(required_sections=["root_cause"])),
+    (GOOD + " Resolved one. Resolved two. Resolved 3. Resolved four. Resolved five. Resolved six.", CONTEXT),
 )
 def test_what_no_patch_mends_is_escalated(text: str, context: Any) -> None:
     """No enforceable phrase, too many changes or too much gone: a person decides."""

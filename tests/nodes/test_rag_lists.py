@@ -24,7 +24,7 @@ def ask(graph, **kwargs):
     return check_result(RAG_REASONS, graph.invoke(QUESTION, **kwargs))
 
 
-@each_row("list_name", ["allowed_sources_policy", "allowed_sources_execution"])
+@each_row("list_name", "allowed_sources_policy", "allowed_sources_execution")
 def test_empty_lists_allow_nothing(list_name):
     """With an empty list nothing is retrieved: the retriever is not even called, and the run ends in clarify."""
     retriever = scripted_tool()
@@ -35,12 +35,10 @@ def test_empty_lists_allow_nothing(list_name):
 
 @each_row(
     "context",
-    [
-        switched_on(*SOURCES, "operations_notes"),
-        {"policy": {"allowed_sources_policy": [*SOURCES, "operations_notes"]}},
-        {"budget": {"max_top_k": 99, "max_query_chars": 999, "min_chunk_score": 0.0, "max_seconds": 99.0}},
-        RagContext(policy=RagPolicy(check_values=False)),
-    ],
+    switched_on(*SOURCES, "operations_notes"),
+    {"policy": {"allowed_sources_policy": [*SOURCES, "operations_notes"]}},
+    {"budget": {"max_top_k": 99, "max_query_chars": 999, "min_chunk_score": 0.0, "max_seconds": 99.0}},
+    RagContext(policy=RagPolicy(check_values=False)),
 )
 def test_a_context_never_loosens(context):
     assert masked(ask(agent(), context=context)) == masked(ask(agent()))
@@ -56,7 +54,7 @@ def resumed(graph, before, context):
     return check_result(RAG_REASONS, graph.invoke(None, THREAD, context=context))
 
 
-@each_row("before", ["plan", "policy_guard", "execution_guard", "retrieve"])
+@each_row("before", "plan", "policy_guard", "execution_guard", "retrieve")
 def test_sources_nobody_named(before):
     """Without names the sources that are on at the moment of retrieval are read, by query and by question."""
     retriever = scripted_tool(found, loop=True)
@@ -88,12 +86,10 @@ def test_a_source_switched_off_after_retrieval():
 
 @each_row(
     ("before", "budget", "expected"),
-    [
-        ("retrieve", {"max_query_chars": 5}, "invalid_intent:query_too_long"),
-        ("retrieve", {"max_seconds": 0.0}, "max_seconds"),
-        ("context_guard", {"min_chunk_score": 1.0}, "clarify"),
-        ("generate", {"max_seconds": 0.0}, "max_seconds"),
-    ],
+    ("retrieve", {"max_query_chars": 5}, "invalid_intent:query_too_long"),
+    ("retrieve", {"max_seconds": 0.0}, "max_seconds"),
+    ("context_guard", {"min_chunk_score": 1.0}, "clarify"),
+    ("generate", {"max_seconds": 0.0}, "max_seconds"),
 )
 def test_a_budget_tightened_before_a_node(before, budget, expected):
     result = resumed(agent(checkpointer=InMemorySaver()), before, {"budget": budget})

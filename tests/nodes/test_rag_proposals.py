@@ -93,7 +93,7 @@ def test_an_answerers_text(text, reason, way):
     assert content(result).keys() == {"details", "so_far"}
 
 
-@each_row("way", WAYS)
+@each_row("way", *WAYS)
 def test_good_texts(way):
     expected = content(agent().invoke(QUESTION))
     assert content(answered_by(ways_to_say(json.dumps(ANSWER), "rag_answer")[way])) == expected
@@ -107,13 +107,11 @@ def test_good_texts(way):
 
 @each_row(
     ("answer", "cited", "expected"),
-    [
-        ("P1: 15 minutes.", "a", "grounded_answer"),
-        ("Since January 15, 2026, Section 7 of 2024 says: 15 minutes.", "a", "grounded_answer"),
-        ("P1: 15 hours.", "a", ["15 hours"]),
-        ("P2: 3 hours.", "a", ["P2", "3 hours"]),
-        ("P2: 3 hours.", "ab", "grounded_answer"),
-    ],
+    ("P1: 15 minutes.", "a", "grounded_answer"),
+    ("Since January 15, 2026, Section 7 of 2024 says: 15 minutes.", "a", "grounded_answer"),
+    ("P1: 15 hours.", "a", ["15 hours"]),
+    ("P2: 3 hours.", "a", ["P2", "3 hours"]),
+    ("P2: 3 hours.", "ab", "grounded_answer"),
 )
 def test_numbers(answer, cited, expected):
     """A number is licensed by a cited chunk's text, title, section or date, in its unit, not by an uncited chunk."""

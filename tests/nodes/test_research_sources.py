@@ -79,7 +79,7 @@ def test_what_cannot_be_read_does_not_count():
     assert "dropped_urls" not in {**result, **result["aggregate"]}
 
 
-@each_row("page", [None, "text", {}, {"body": None}, {"body": ["text"]}])
+@each_row("page", None, "text", {}, {"body": None}, {"body": ["text"]})
 def test_a_reader_that_returns_no_page_has_broken_its_contract(page):
     """What is no page ends the run, even when other pages were read."""
     reader = cases.reads(b=page)
@@ -133,7 +133,7 @@ def test_an_answer_from_a_source_that_is_off_is_not_given():
     assert result["invalid_citations"] == ["n1"]
 
 
-@each_row("most", [120, 60, 20])
+@each_row("most", 120, 60, 20)
 def test_the_offline_brief_says_less_where_all_is_too_long(most):
     """First without words of its own, then one claim alone, with what it cites."""
     beside = {"quote": "x", "url": "https://a.io", "title": "", "published_at": ""}

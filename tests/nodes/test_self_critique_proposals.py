@@ -8,11 +8,9 @@ from tables import each_row
 
 @each_row(
     ("field", "input"),
-    [
-        ("goal", {"incident_context": {}}),
-        ("incident_context", {"goal": "g", "incident_context": {"eta_minutes": float("nan")}}),
-        ("incident_context.policy_hints.max_length_increase_pct", given(max_length_increase_pct=-1)),
-    ],
+    ("goal", {"incident_context": {}}),
+    ("incident_context", {"goal": "g", "incident_context": {"eta_minutes": float("nan")}}),
+    ("incident_context.policy_hints.max_length_increase_pct", given(max_length_increase_pct=-1)),
 )
 def test_a_malformed_request_is_not_run(field, input):
     """It stops before any proposer is asked, and the details name the field."""
@@ -32,11 +30,9 @@ def test_an_unknown_hint_is_no_fault_nor_is_a_context_of_any_shape():
 
 @each_row(
     "context",
-    [
-        {},
-        {"incident": {}, "updates": [], "region": None, "note": " \n"},
-        {"limits": {"max_chars": 900}, "incident": {"summary": "...", "log": [[None]]}},
-    ],
+    {},
+    {"incident": {}, "updates": [], "region": None, "note": " \n"},
+    {"limits": {"max_chars": 900}, "incident": {"summary": "...", "log": [[None]]}},
 )
 def test_a_context_that_says_nothing_is_refused(context):
     """Empty, hints and limits alone, or blanks: there is nothing to write about, and nobody is asked."""
@@ -73,14 +69,12 @@ MILD = {"avoid_absolute_guarantees": False}
 
 @each_row(
     ("draft", "critique", "revised", "hints", "reason"),
-    [
-        (CLAIM, APPROVE, None, MILD, "invalid_answer:restricted_claims"),
-        (f"{DRAFT} It is not yet resolved.", APPROVE, None, {}, "success"),
-        (CLAIM, REVISE, f"{CLAIM} Timing may change.", {}, "patch_violation:restricted_claims"),
-        (CLAIM, REVISE, f"{CLAIM} Timing may change.", MILD, "patch_violation:restricted_claims"),
-        (DRAFT, revise('ADD "It is resolved"'), CLAIM, MILD, "patch_violation:restricted_claims"),
-        (CLAIM, revise('REMOVE "It is resolved"'), DRAFT, {}, "success"),
-    ],
+    (CLAIM, APPROVE, None, MILD, "invalid_answer:restricted_claims"),
+    (f"{DRAFT} It is not yet resolved.", APPROVE, None, {}, "success"),
+    (CLAIM, REVISE, f"{CLAIM} Timing may change.", {}, "patch_violation:restricted_claims"),
+    (CLAIM, REVISE, f"{CLAIM} Timing may change.", MILD, "patch_violation:restricted_claims"),
+    (DRAFT, revise('ADD "It is resolved"'), CLAIM, MILD, "patch_violation:restricted_claims"),
+    (CLAIM, revise('REMOVE "It is resolved"'), DRAFT, {}, "success"),
 )
 def test_a_restricted_claim_goes_out_only_where_it_may(draft, critique, revised, hints, reason):
     assert result_of(draft, critique, [revised], input=given(**hints))["stop_reason"] == reason

@@ -13,15 +13,13 @@ URL = "https://docs.example.com/a?b=c"
 
 @each_row(
     ("quote", "directive"),
-    [
-        ("within 15 minutes", "within%2015%20minutes"),
-        ("well-known, A&B #1 100%", "well%2Dknown%2C%20A%26B%20%231%20100%25"),
-        ("größer als 日本", "gr%C3%B6%C3%9Fer%20als%20%E6%97%A5%E6%9C%AC"),
-        ("one two three four five six\n\nseven, eight", "one%20two%20three%20four%20five,seven%2C%20eight"),
-        ("| P1 | 15 minutes", "P1,15%20minutes"),
-        ("word " * 30, "word%20word%20word%20word%20word,word%20word%20word%20word%20word"),
-        ("x" * 101, f"{'x' * 60},{'x' * 60}"),
-    ],
+    ("within 15 minutes", "within%2015%20minutes"),
+    ("well-known, A&B #1 100%", "well%2Dknown%2C%20A%26B%20%231%20100%25"),
+    ("größer als 日本", "gr%C3%B6%C3%9Fer%20als%20%E6%97%A5%E6%9C%AC"),
+    ("one two three four five six\n\nseven, eight", "one%20two%20three%20four%20five,seven%2C%20eight"),
+    ("| P1 | 15 minutes", "P1,15%20minutes"),
+    ("word " * 30, "word%20word%20word%20word%20word,word%20word%20word%20word%20word"),
+    ("x" * 101, f"{'x' * 60},{'x' * 60}"),
 )
 def test_a_quote_is_a_text_directive(quote, directive):
     """Whole where it is short and in one paragraph, else its first and last words; encoded as the draft says."""

@@ -37,7 +37,7 @@ def test_the_form_is_fixed():
 
 
 @each_row(
-    ("value", "error"), [(math.nan, ValueError), ([math.inf], ValueError), ({"a": {1}}, TypeError), (b"a", TypeError)]
+    ("value", "error"), (math.nan, ValueError), ([math.inf], ValueError), ({"a": {1}}, TypeError), (b"a", TypeError)
 )
 def test_what_json_cannot_say_has_no_hash(value, error):
     """NaN, infinities and other types are refused, never hashed as something else."""

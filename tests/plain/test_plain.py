@@ -109,23 +109,21 @@ def test_plain_json_passes_unchanged(plain, value):
 
 @each_row(
     ("value", "shown"),
-    [
-        (10**1000, "inf"),
-        (2**63, 2.0**63),
-        (math.nan, "nan"),
-        ("a\ud800b", "a\ufffdb"),
-        ("\ud83d\ude00", "😀"),
-        ("a\x00b\x00", "a\ufffdb\ufffd"),
-        ([{"\x00": ["\x00"]}], [{"\ufffd": ["\ufffd"]}]),
-        ({"\udfff": 1, 2: 3, None: 4}, {"\ufffd": 1, "2": 3, "None": 4}),
-        ((1, [2, (3,)]), [1, [2, [3]]]),
-        (OrderedDict(a=1), {"a": 1}),
-        (MappingProxyType({"a": {1}}), {"a": "nan"}),
-        ({Colour.RED: Colour.RED}, {"red": "red"}),
-        (Size.LARGE, 3),
-        (Count(), 7),
-        (Fraction(10**400), "inf"),
-    ],
+    (10**1000, "inf"),
+    (2**63, 2.0**63),
+    (math.nan, "nan"),
+    ("a\ud800b", "a\ufffdb"),
+    ("\ud83d\ude00", "😀"),
+    ("a\x00b\x00", "a\ufffdb\ufffd"),
+    ([{"\x00": ["\x00"]}], [{"\ufffd": ["\ufffd"]}]),
+    ({"\udfff": 1, 2: 3, None: 4}, {"\ufffd": 1, "2": 3, "None": 4}),
+    ((1, [2, (3,)]), [1, [2, [3]]]),
+    (OrderedDict(a=1), {"a": 1}),
+    (MappingProxyType({"a": {1}}), {"a": "nan"}),
+    ({Colour.RED: Colour.RED}, {"red": "red"}),
+    (Size.LARGE, 3),
+    (Count(), 7),
+    (Fraction(10**400), "inf"),
 )
 def test_what_json_cannot_say_is_named_or_left_out(value, shown):
     """No odd value looks like a right one: it becomes a name, a float, or the mark U+FFFD."""
@@ -135,16 +133,14 @@ def test_what_json_cannot_say_is_named_or_left_out(value, shown):
 
 @each_row(
     ("text", "value"),
-    [
-        ("18446744073709551616", 2.0**64),
-        ("9" * 5000, math.inf),
-        ("1e999", math.inf),
-        ('"\\ud800"', "\ufffd"),
-        ('"\\ud83d\\ude00"', "😀"),
-        ('{"a\\u0000": "\\u0000"}', {"a\ufffd": "\ufffd"}),
-        (r'"\\u0000"', r"\u0000"),
-        ('{"a": 1, "a": 2}', {"a": 2}),
-    ],
+    ("18446744073709551616", 2.0**64),
+    ("9" * 5000, math.inf),
+    ("1e999", math.inf),
+    ('"\\ud800"', "\ufffd"),
+    ('"\\ud83d\\ude00"', "😀"),
+    ('{"a\\u0000": "\\u0000"}', {"a\ufffd": "\ufffd"}),
+    (r'"\\u0000"', r"\u0000"),
+    ('{"a": 1, "a": 2}', {"a": 2}),
 )
 def test_odd_texts_become_values_that_no_guard_takes_for_right(text, value):
     """Long integers become floats, lone surrogates and U+0000 U+FFFD."""
@@ -152,15 +148,13 @@ def test_odd_texts_become_values_that_no_guard_takes_for_right(text, value):
     assert type(parse_json(text)) is type(value)
 
 
-@each_row(
-    "text", ["", "x", "{", '"\x00"', "{'a': 1}", "[1,]", "NaN1", "[" * 100_000, "[" * 5000 + "]" * 5000, "\ufeff1"]
-)
+@each_row("text", "", "x", "{", '"\x00"', "{'a': 1}", "[1,]", "NaN1", "[" * 100_000, "[" * 5000 + "]" * 5000, "\ufeff1")
 def test_no_json_is_said_to_be_none(text):
     with pytest.raises(NotJson):
         parse_json(text)
 
 
-@each_row("kind", [list, dict])
+@each_row("kind", list, dict)
 def test_nesting_ends_at_a_depth_that_checkpoints_can_hold(kind):
     """What is nested deeper, in tuples too, is cut with NaN, or named as a problem."""
     inside = nested(40, kind)
@@ -187,17 +181,15 @@ def test_a_value_that_contains_itself_is_cut_at_once():
 
 @each_row(
     ("value", "problem"),
-    [
-        (2**63, "a whole number of more than 64 bits"),
-        ({"a": {"b": "\ud800"}}, "a text with lone surrogates or U+0000"),
-        ({"\ud800": 1}, "a text with lone surrogates or U+0000"),
-        (["a", {"b": "é\x00"}], "a text with lone surrogates or U+0000"),
-        ({"a": {1: 2}}, "an object with keys that are no strings"),
-        ([(1,)], "a tuple"),
-        (MappingProxyType({}), "a mappingproxy"),
-        (None, None),
-        ({"a": [True, 1.5, math.nan, "é"]}, None),
-    ],
+    (2**63, "a whole number of more than 64 bits"),
+    ({"a": {"b": "\ud800"}}, "a text with lone surrogates or U+0000"),
+    ({"\ud800": 1}, "a text with lone surrogates or U+0000"),
+    (["a", {"b": "é\x00"}], "a text with lone surrogates or U+0000"),
+    ({"a": {1: 2}}, "an object with keys that are no strings"),
+    ([(1,)], "a tuple"),
+    (MappingProxyType({}), "a mappingproxy"),
+    (None, None),
+    ({"a": [True, 1.5, math.nan, "é"]}, None),
 )
 def test_a_problem_is_named(value, problem):
     """A value that no state can hold is said to be so, wherever in it that is."""

@@ -63,7 +63,7 @@ def test_a_failed_tool_tells_no_secret(name, mode):
     assert MARK in str(results[0]["details"])
 
 
-@each_row("text", KEPT)
+@each_row("text", *KEPT)
 def test_what_is_no_secret_stays(text):
     """And letters that count as others, a long s and the sign of the kelvin, hide none."""
     assert mask_secrets(text) == text

@@ -27,13 +27,11 @@ SOURCES_THERE = "there are billing_policy, operations_notes, security_policy, su
 
 @each_row(
     ("pattern", "policy", "message"),
-    [
-        ("self_critique", SelfCritiquePolicy(allowed_decisions_execution=["revise", "aprove"]), DECISIONS),
-        ("research", ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
-        ("rag", RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES_THERE),
-        ("self_critique", SelfCritiquePolicy(denied_decisions=["aprove"]), DECISIONS),
-        ("research", ResearchPolicy(denied_domains=["https://vendor.example.com"]), HOST),
-    ],
+    ("self_critique", SelfCritiquePolicy(allowed_decisions_execution=["revise", "aprove"]), DECISIONS),
+    ("research", ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
+    ("rag", RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES_THERE),
+    ("self_critique", SelfCritiquePolicy(denied_decisions=["aprove"]), DECISIONS),
+    ("research", ResearchPolicy(denied_domains=["https://vendor.example.com"]), HOST),
 )
 def test_a_factory_refuses_names_that_name_nothing(pattern, policy, message):
     """The error names the field and the value, says what there is, and what may have been meant."""
@@ -55,14 +53,12 @@ def test_a_retriever_may_list_its_sources_or_be_a_live_index():
 
 @each_row(
     ("name", "meant"),
-    [
-        *((f"{scheme}vendor.example.com", "vendor.example.com") for scheme in ("https://", "http://", "ftp://")),
-        ("vendor.example.com/x", "vendor.example.com"),
-        ("vendor.example.com:443", "vendor.example.com"),
-        ("[::1]:80", "[::1]"),
-        ("me@vendor.example.com", "vendor.example.com"),
-        *((name, None) for name in ("", " ", "a b", "*.example.com", "https://", "//")),
-    ],
+    *((f"{scheme}vendor.example.com", "vendor.example.com") for scheme in ("https://", "http://", "ftp://")),
+    ("vendor.example.com/x", "vendor.example.com"),
+    ("vendor.example.com:443", "vendor.example.com"),
+    ("[::1]:80", "[::1]"),
+    ("me@vendor.example.com", "vendor.example.com"),
+    *((name, None) for name in ("", " ", "a b", "*.example.com", "https://", "//")),
 )
 def test_what_is_more_or_less_than_a_host_is_refused(name, meant):
     """A scheme, user, port, path, query or wildcard; the host that may have been meant is named."""

@@ -18,17 +18,15 @@ CITE_ONE = {"answer": "It says something.", "citations": ["n1"]}
 
 @each_row(
     ("entry", "meant", "others"),
-    [
-        ("docs.example.com", ["docs.example.com"], ["example.com", "a.docs.example.com", "docs.example.com."]),
-        ("domain:example.com", ["example.com", "a.b.example.com"], ["badexample.com", "example.com.evil.org", "com"]),
-        ("domain:example.co.uk", ["www.example.co.uk", "example.co.uk"], ["other.co.uk", "co.uk"]),
-        ("domain:alice.github.io", ["alice.github.io", "x.alice.github.io"], ["bob.github.io", "github.io"]),
-        ("domain:amazonaws.com", ["amazonaws.com", "docs.amazonaws.com"], ["somebody.s3.amazonaws.com"]),
-        ("domain:münchen.de", ["www.xn--mnchen-3ya.de"], ["muenchen.de"]),
-        ("suffix:gov", ["gov", "www.nasa.gov"], ["gov.uk", "nasa.gov.evil.org", "nasagov", "www.nasa.gov."]),
-        (" SUFFIX:gov", [], ["nasa.gov", "gov"]),
-        ("domain:1.2.3.4", [], ["1.2.3.4", "3.4"]),
-    ],
+    ("docs.example.com", ["docs.example.com"], ["example.com", "a.docs.example.com", "docs.example.com."]),
+    ("domain:example.com", ["example.com", "a.b.example.com"], ["badexample.com", "example.com.evil.org", "com"]),
+    ("domain:example.co.uk", ["www.example.co.uk", "example.co.uk"], ["other.co.uk", "co.uk"]),
+    ("domain:alice.github.io", ["alice.github.io", "x.alice.github.io"], ["bob.github.io", "github.io"]),
+    ("domain:amazonaws.com", ["amazonaws.com", "docs.amazonaws.com"], ["somebody.s3.amazonaws.com"]),
+    ("domain:münchen.de", ["www.xn--mnchen-3ya.de"], ["muenchen.de"]),
+    ("suffix:gov", ["gov", "www.nasa.gov"], ["gov.uk", "nasa.gov.evil.org", "nasagov", "www.nasa.gov."]),
+    (" SUFFIX:gov", [], ["nasa.gov", "gov"]),
+    ("domain:1.2.3.4", [], ["1.2.3.4", "3.4"]),
 )
 def test_an_entry_means_these_hosts_and_no_others(entry, meant, others):
     """By labels and never by letters; a suffix under which a company lets others have names parts their owners."""
@@ -38,16 +36,14 @@ def test_an_entry_means_these_hosts_and_no_others(entry, meant, others):
 
 @each_row(
     ("entry", "said"),
-    [
-        ("*.example.com", "did you mean 'domain:example.com'?"),
-        ("domain:docs.example.com", "did you mean 'domain:example.com'?"),
-        ("domain:gov", "did you mean 'suffix:gov'?"),
-        ("domain:github.io", "did you mean 'suffix:github.io'?"),
-        ("suffix:example.com", "a public suffix, such as gov, is required behind suffix:"),
-        ("suffix:example.com", "did you mean 'domain:example.com'?"),
-        ("suffix:*", "a public suffix"),
-        ("Domain:example.com", "a host, domain:NAME or suffix:NAME is required"),
-    ],
+    ("*.example.com", "did you mean 'domain:example.com'?"),
+    ("domain:docs.example.com", "did you mean 'domain:example.com'?"),
+    ("domain:gov", "did you mean 'suffix:gov'?"),
+    ("domain:github.io", "did you mean 'suffix:github.io'?"),
+    ("suffix:example.com", "a public suffix, such as gov, is required behind suffix:"),
+    ("suffix:example.com", "did you mean 'domain:example.com'?"),
+    ("suffix:*", "a public suffix"),
+    ("Domain:example.com", "a host, domain:NAME or suffix:NAME is required"),
 )
 def test_an_entry_that_means_nothing_is_refused(entry, said):
     """The error says what is required, and what may have been meant."""
@@ -116,7 +112,7 @@ def test_a_run_reads_what_entries_of_both_lists_mean():
     assert run({"allowed_domains_policy": ["domain:com"]})[0]["stop_reason"] == "no_reliable_sources"
 
 
-@each_row("spelling", ["evil.example.com", "EVIL.example.com.", "domain:example.org", "suffix:org"])
+@each_row("spelling", "evil.example.com", "EVIL.example.com.", "domain:example.org", "suffix:org")
 def test_a_denied_entry_wins_over_wider_ones(spelling):
     """In every spelling of an entry and of a host; a point at the end of a name is no way around."""
     policy = ["domain:example.com", "suffix:org", "evil.example.com."]
@@ -139,7 +135,7 @@ def test_a_reader_is_told_what_is_denied_within_wider_entries(policy, execution,
         assert may_go == allowed
 
 
-@each_row("url", ["ftp://docs.example.com", "https://u@docs.example.com", "https://docs.example.com:8443/"])
+@each_row("url", "ftp://docs.example.com", "https://u@docs.example.com", "https://docs.example.com:8443/")
 def test_a_wide_entry_opens_hosts_and_nothing_else(url):
     """Scheme, user and port are judged as they are of a host alone."""
     for entry in ("domain:example.com", "suffix:com"):

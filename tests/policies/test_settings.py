@@ -35,7 +35,7 @@ WRONG = {
 }
 
 
-@each_row(("field", "value"), [(field, value) for field, values in WRONG.items() for value in values])
+@each_row(("field", "value"), *[(field, value) for field, values in WRONG.items() for value in values])
 def test_settings_take_no_other_types(field, value):
     """Nothing is coerced: a wrong type or an unknown field is an error, never a default."""
     with pytest.raises(ValidationError):

@@ -76,13 +76,11 @@ def test_a_kind_tightens(kind, data):
 
 @each_row(
     ("field", "value", "allowed"),
-    [
-        ("severity", "urgent", "one of 'low', 'medium', 'high' is required; given: 'urgent'"),
-        ("max_price", "2", "Input should be a valid number; given: '2'"),
-        ("max_price", math.inf, "a finite number is required; given: inf"),
-        ("currencies", "EUR", "Input should be a valid tuple; given: 'EUR'"),
-        ("mode", "wet", "Input should be 'dry' or 'live'; given: 'wet'"),
-    ],
+    ("severity", "urgent", "one of 'low', 'medium', 'high' is required; given: 'urgent'"),
+    ("max_price", "2", "Input should be a valid number; given: '2'"),
+    ("max_price", math.inf, "a finite number is required; given: inf"),
+    ("currencies", "EUR", "Input should be a valid tuple; given: 'EUR'"),
+    ("mode", "wet", "Input should be 'dry' or 'live'; given: 'wet'"),
 )
 def test_a_value_that_its_kind_does_not_know_is_refused(field, value, allowed):
     """Nothing is coerced; the message names the field, what is allowed and what was given."""
@@ -97,17 +95,15 @@ ONE_WAY = "a setting tightens in one way; given: Tightens."
 
 @each_row(
     ("hint", "default", "problem"),
-    [
-        (Annotated[str, Tightens.ordered(*ORDER)], "urgent", "one of 'low', 'medium', 'high' is required"),
-        (Annotated[dict[str, float], Tightens.smallest], {"a": 1.0}, "a finite number is required"),
-        (Annotated[list[str], Tightens.union], ["a"], "a list is required, and a tuple as the field's type"),
-        (Annotated[tuple[str, ...], Tightens.union], ("a\x00",), "a text that can be stored is required, not "),
-        (Annotated[int, Field(ge=3), Tightens.largest], 2, "Input should be greater than or equal to 3"),
-        (Annotated[Allowlist, Tightens.fixed], ("a",), f"{ONE_WAY}intersection, Tightens.fixed"),
-        (Annotated[MaxInt, Tightens.largest], 2, f"{ONE_WAY}smallest, Tightens.largest"),
-        (int, 2, KIND_REQUIRED),
-        (list[str], [], KIND_REQUIRED),
-    ],
+    (Annotated[str, Tightens.ordered(*ORDER)], "urgent", "one of 'low', 'medium', 'high' is required"),
+    (Annotated[dict[str, float], Tightens.smallest], {"a": 1.0}, "a finite number is required"),
+    (Annotated[list[str], Tightens.union], ["a"], "a list is required, and a tuple as the field's type"),
+    (Annotated[tuple[str, ...], Tightens.union], ("a\x00",), "a text that can be stored is required, not "),
+    (Annotated[int, Field(ge=3), Tightens.largest], 2, "Input should be greater than or equal to 3"),
+    (Annotated[Allowlist, Tightens.fixed], ("a",), f"{ONE_WAY}intersection, Tightens.fixed"),
+    (Annotated[MaxInt, Tightens.largest], 2, f"{ONE_WAY}smallest, Tightens.largest"),
+    (int, 2, KIND_REQUIRED),
+    (list[str], [], KIND_REQUIRED),
 )
 def test_a_field_says_one_way_in_which_it_tightens_and_its_default_can(hint, default, problem):
     """A class with any other field cannot be written; the error names class and field."""
@@ -117,7 +113,7 @@ def test_a_field_says_one_way_in_which_it_tightens_and_its_default_can(hint, def
     assert problem in str(raised.value)
 
 
-@each_row("order", [(), ("low", "low"), ("low", 1)])
+@each_row("order", (), ("low", "low"), ("low", 1))
 def test_an_order_is_of_different_texts(order):
     with pytest.raises(ConfigurationError, match=r"^ordered: different texts, at least one; given: "):
         Tightens.ordered(*order)

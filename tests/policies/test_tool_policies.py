@@ -77,7 +77,7 @@ def test_rules_of_a_context_tighten_one_field():
     assert (new.rule_of("look").effect, new.rule_of("look").approve) == ("write", "always")
 
 
-@each_row("policy", [{"rules": {"send_mony": {"approve": "always"}}}, {"denied_tools": ["send_mony"]}])
+@each_row("policy", {"rules": {"send_mony": {"approve": "always"}}}, {"denied_tools": ["send_mony"]})
 def test_a_context_that_tightens_a_tool_which_there_is_not_is_an_error(policy):
     """It would tighten nothing, and nobody would see it: the field, the name and the tools that there are."""
     agent = create_tool_agent()

@@ -49,7 +49,7 @@ def test_the_head_of_a_good_run_says_what_came_of_it():
     assert said(root.find("head/title")) == "RAG run, ok: grounded_answer"
 
 
-@each_row("name", ["rag", "rag stopped", "research", "critique stopped"])
+@each_row("name", "rag", "rag stopped", "research", "critique stopped")
 def test_the_timeline_has_every_node_with_its_time(name):
     """A row for each node that ran, in order, with bars that begin where the one before ends."""
     result = result_of(name)
@@ -90,9 +90,7 @@ def test_cited_sentences_and_their_evidence_are_marked():
     assert "cited by the answer" in said(long)
 
 
-@each_row(
-    "spans", [None, 5, [5], [[0]], [[-1, 3]], [[0, 9_999]], [["0", "1"]], [[0, 9], [4, 12]], [[3, 3]], [[True, 5]]]
-)
+@each_row("spans", None, 5, [5], [[0]], [[-1, 3]], [[0, 9_999]], [["0", "1"]], [[0, 9], [4, 12]], [[3, 3]], [[True, 5]])
 def test_places_that_are_none_mark_nothing(spans):
     result = deepcopy(_cited())
     for detail in result["citation_details"]:
@@ -129,7 +127,7 @@ def test_a_revision_is_shown_beside_the_draft():
     assert all(str(item) in words for item in (result["audit"]["before_hash"], *result["audit"]["diff_excerpt"]))
 
 
-@each_row("is_named", [False, True])
+@each_row("is_named", False, True)
 def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern(is_named):
     """A run names its pattern, an older one is known by its nodes: the graph is drawn beside the way of the run."""
     result = dict(result_of("rag stopped"))
@@ -144,7 +142,11 @@ def test_the_path_is_drawn_and_so_is_the_graph_of_a_pattern(is_named):
 
 @each_row(
     ("named", "title"),
-    [("triage", "Run of triage"), ("rag", "Run of rag"), ("\u202eodd" * 90, "Run of "), (3, "Run"), ("", "Run")],
+    ("triage", "Run of triage"),
+    ("rag", "Run of rag"),
+    ("\u202eodd" * 90, "Run of "),
+    (3, "Run"),
+    ("", "Run"),
 )
 def test_a_pattern_that_is_none_of_ours_is_named_and_not_taken_for_one(named, title):
     """A pattern of a user's own, even one with the name of ours, has the picture of its way and no words of ours."""
@@ -189,15 +191,13 @@ def test_a_page_is_saved_as_html_alone(tmp_path):
 
 @each_row(
     ("run", "message"),
-    [
-        (None, "run: the result of a finished run is required, with path, a list of node names, and stop_reason"),
-        ({"path": [], "stop_reason": "success"}, "run: the result of a finished run is required"),
-        ({"path": ["x"], "stop_reason": "no", "timeline": [3]}, "run: timeline: entry 1 names no node; given: 3"),
-        ({"path": ["__start__", "x"], "stop_reason": "no"}, "run: path: entry 1 is the name of no node; given: '__sta"),
-        ({"path": ["x"], "stop_reason": "no", "timeline": [{"node": "y"}]}, "run: timeline: entry 1 is of a node that"),
-        ({"path": ["x"], "stop_reason": "no", "x": {1, 2}}, "run: plain JSON is required"),
-        ({"path": ["x"], "stop_reason": "no", "x": DEEP}, "run: at most 128 levels of nesting are allowed"),
-    ],
+    (None, "run: the result of a finished run is required, with path, a list of node names, and stop_reason"),
+    ({"path": [], "stop_reason": "success"}, "run: the result of a finished run is required"),
+    ({"path": ["x"], "stop_reason": "no", "timeline": [3]}, "run: timeline: entry 1 names no node; given: 3"),
+    ({"path": ["__start__", "x"], "stop_reason": "no"}, "run: path: entry 1 is the name of no node; given: '__sta"),
+    ({"path": ["x"], "stop_reason": "no", "timeline": [{"node": "y"}]}, "run: timeline: entry 1 is of a node that"),
+    ({"path": ["x"], "stop_reason": "no", "x": {1, 2}}, "run: plain JSON is required"),
+    ({"path": ["x"], "stop_reason": "no", "x": DEEP}, "run: at most 128 levels of nesting are allowed"),
 )
 def test_what_is_no_run_is_refused(run, message):
     with pytest.raises(InputError, match=re.escape(message)):

@@ -36,7 +36,7 @@ def page_of(name):
     return page(result_of(name))
 
 
-@each_row("name", RUNS)
+@each_row("name", *RUNS)
 def test_a_page_has_known_elements_only_and_links_to_the_web_alone(name):
     """Whatever a run says, no element, attribute or link comes of it but those of the page itself."""
     root = page_of(name)
@@ -48,7 +48,7 @@ def test_a_page_has_known_elements_only_and_links_to_the_web_alone(name):
     assert all(item.get("rel") == "noopener noreferrer nofollow" for item in links if item.get("target"))
 
 
-@each_row("name", RUNS)
+@each_row("name", *RUNS)
 def test_nothing_of_a_result_is_lost(name):
     """The record at the end is the result again, and what came of a run, or stopped it, stands above it too."""
     result, root = result_of(name), page_of(name)
@@ -103,7 +103,7 @@ def test_what_hides_is_shown_as_its_escape():
         assert letter not in shown
 
 
-@each_row("address", [ADDRESS, "javascript:alert(1)", "https://", "data:text/html,x", "https://a\nb"])
+@each_row("address", ADDRESS, "javascript:alert(1)", "https://", "data:text/html,x", "https://a\nb")
 def test_only_addresses_of_the_web_are_links(address):
     assert "<a" not in render_link(address)
     assert render_link("HTTPS://a.example/?q=\"&x='").startswith('<a href="https://a.example/?q=%22&amp;x=%27"')

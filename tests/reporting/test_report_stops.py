@@ -45,7 +45,7 @@ STOPS = {
 """Runs that a guard stopped for words of a proposal, and these words."""
 
 
-@each_row("name", STOPS)
+@each_row("name", *STOPS)
 def test_the_refused_words_are_marked_in_what_was_proposed(name):
     """In the head, and again beside the guard's verdict, the proposal stands whole with the refused words marked."""
     make, words = STOPS[name]
@@ -59,7 +59,7 @@ def test_the_refused_words_are_marked_in_what_was_proposed(name):
     assert [said(mark) for mark in card.iter("mark")] == words
 
 
-@each_row("name", ["rag stopped", "rag refused", "research stopped", "critique stopped"])
+@each_row("name", "rag stopped", "rag refused", "research stopped", "critique stopped")
 def test_a_stopped_run_begins_with_who_stopped_it_and_the_evidence(name):
     """The guard, the phase, what the catalogue says and all evidence stand in the head, before what was asked."""
     result = result_of(name)

@@ -53,7 +53,7 @@ def test_paired_tables_go_side_by_side(request, first, second, third):
 def test_a_table_in_one_test_names_the_row_that_fails():
     """All rows of a pure function are one test, which is as sure to fail as one of each row."""
 
-    @each_row("one,other", [(1, 1), (1, 2), (3, 3)])
+    @each_row("one,other", (1, 1), (1, 2), (3, 3))
     def compare(one, other):
         assert one == other
 

@@ -19,20 +19,18 @@ REASONS = Catalogue(
 
 @each_row(
     ("reason", "entry"),
-    [
-        ("llm_timeout", "llm_timeout"),
-        ("invalid_plan:steps", "invalid_plan:<field>"),
-        ("invalid_plan:not_object", "invalid_plan:not_object"),
-        ("invalid_plan: ", "invalid_plan:<field>"),
-        ("guard_error:plan_guard", "guard_error:<guard>"),
-        ("invalid_plan:", None),
-        ("invalid_plan", None),
-        ("invalid_plans:x", None),
-        ("llm_timeout:x", None),
-        ("LLM_TIMEOUT", None),
-        ("success", None),
-        ("", None),
-    ],
+    ("llm_timeout", "llm_timeout"),
+    ("invalid_plan:steps", "invalid_plan:<field>"),
+    ("invalid_plan:not_object", "invalid_plan:not_object"),
+    ("invalid_plan: ", "invalid_plan:<field>"),
+    ("guard_error:plan_guard", "guard_error:<guard>"),
+    ("invalid_plan:", None),
+    ("invalid_plan", None),
+    ("invalid_plans:x", None),
+    ("llm_timeout:x", None),
+    ("LLM_TIMEOUT", None),
+    ("success", None),
+    ("", None),
 )
 def test_a_reason_belongs_to_one_entry_or_to_none(reason, entry):
     """An exact entry wins over a placeholder; a placeholder stands for some text, never for none."""
@@ -69,11 +67,9 @@ def test_common_reasons_stand_in_the_phases_where_they_can_happen():
 
 @each_row(
     ("reasons", "message"),
-    [
-        ([StopReason("a", "f", ("plan",), "m", "a")] * 2, "demo: a stop reason stands twice in the catalogue"),
-        ([StopReason("a", "f", ("read",), "m", "a")], r"demo: a names a phase outside \('plan', 'write'\)"),
-        ([StopReason("a", "f", (), "m", "a")], "demo: a names a phase outside"),
-    ],
+    ([StopReason("a", "f", ("plan",), "m", "a")] * 2, "demo: a stop reason stands twice in the catalogue"),
+    ([StopReason("a", "f", ("read",), "m", "a")], r"demo: a names a phase outside \('plan', 'write'\)"),
+    ([StopReason("a", "f", (), "m", "a")], "demo: a names a phase outside"),
 )
 def test_a_catalogue_is_consistent(reasons, message):
     """A reason that stands twice, or in no phase of the pattern, is an error."""

@@ -1,7 +1,7 @@
 """Tables of pure functions: a test of one has all its rows, and names the first that fails."""
 
 
-def each_row(names, rows):
+def each_row(names, *rows):
     """Make of a test with these parameters, named as `pytest.mark.parametrize` names them, one test of all rows."""
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
 

@@ -52,7 +52,7 @@ def document(name, text, source="s", title="", section=""):
     return Document(id=name, source=source, title=title, section=section, updated_at="2026-01-01", text=text)
 
 
-@each_row("query", [DEMO_QUESTION, compact(DEMO_QUESTION), "enterprise plan SLA uptime P1 first response target"])
+@each_row("query", DEMO_QUESTION, compact(DEMO_QUESTION), "enterprise plan SLA uptime P1 first response target")
 def test_demo_question_finds_the_enterprise_sla(query):
     """The demo question, and a compact query made of it, have the enterprise SLA as best chunk."""
     assert relevant("demo", query)[0] == "doc_sla_enterprise_v3"
@@ -68,7 +68,7 @@ def test_questions_about_something_else_find_nothing(base, form):
     assert len(answered) <= 0.02 * len(OFF_TOPIC), answered
 
 
-@each_row("form", [as_asked, compact])
+@each_row("form", as_asked, compact)
 def test_questions_that_a_base_answers_find_their_chunk(form):
     """At least 95 of 100 have the chunk with the answer among those packed, 94 as the best."""
     found = [(relevant(case["base"], form(case["question"])), case["expected"]) for case in ON_TOPIC]
@@ -110,12 +110,10 @@ def test_scores_are_shares(words):
 
 @each_row(
     ("documents", "problem"),
-    [
-        ([document("a", "x"), document("b", "x"), document("a", "y")], "2 documents have the id 'a'"),
-        ([{"id": "a"}], "document 0: 'section' is missing or no string"),
-        ([document("a", 5)], "document 0: 'text' is missing or no string"),
-        ([document("a", "x"), "text"], "document 1 is no dictionary but a str"),
-    ],
+    ([document("a", "x"), document("b", "x"), document("a", "y")], "2 documents have the id 'a'"),
+    ([{"id": "a"}], "document 0: 'section' is missing or no string"),
+    ([document("a", 5)], "document 0: 'text' is missing or no string"),
+    ([document("a", "x"), "text"], "document 1 is no dictionary but a str"),
 )
 def test_bad_documents_are_configuration_errors(documents, problem):
     """Documents that could not be cited or searched are refused when the retriever is made."""

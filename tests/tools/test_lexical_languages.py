@@ -34,7 +34,7 @@ def ask(retrieve, query, top_k=3):
     return retrieve({"query": query, "sources": ["s"], "top_k": top_k})
 
 
-@each_row("language", BASES)
+@each_row("language", *BASES)
 def test_a_question_finds_its_sentence_in_its_language(language):
     """In other forms of its words, with vowel signs, without blanks: the sentence is the best, and relevant."""
     retrieve = retriever(language)
@@ -43,7 +43,7 @@ def test_a_question_finds_its_sentence_in_its_language(language):
         assert (best["doc_id"], best["score"] >= MIN_SCORE) == (f"{language}{at}", True), (question, best)
 
 
-@each_row("language", GREETINGS)
+@each_row("language", *GREETINGS)
 def test_a_greeting_is_no_part_of_a_question(language):
     """Whoever greets and thanks gets what he would have got without, to the last digit."""
     retrieve, (before, after) = retriever(language), GREETINGS[language]
@@ -51,14 +51,14 @@ def test_a_greeting_is_no_part_of_a_question(language):
         assert ask(retrieve, before + question + after) == ask(retrieve, question)
 
 
-@each_row("language", BASES)
+@each_row("language", *BASES)
 def test_a_question_about_something_else_is_not_relevant(language):
     """What the sentences of a language share with any question does not make one relevant."""
     found = ask(retriever(language), LANGUAGES[language]["unrelated"], 1)
     assert not found or found[0]["score"] < MIN_SCORE
 
 
-@each_row("language", ["th", "vi"])
+@each_row("language", "th", "vi")
 def test_what_every_text_has_is_no_evidence(language):
     """Sounds and syllables that other words share do not make a long passage of something else relevant."""
     told = {

@@ -29,7 +29,7 @@ def test_the_demo_finds_what_the_sample_says():
     assert dropped == []
 
 
-@each_row("query", ["What will the weather be in Paris tomorrow?", "2026-03-07", ""])
+@each_row("query", "What will the weather be in Paris tomorrow?", "2026-03-07", "")
 def test_a_question_about_something_else_finds_nothing(query):
     """A hit shares a content word with the query: no stop word, no bare number."""
     assert make_recorded_search()({"query": query, "max_results": 12}) == []

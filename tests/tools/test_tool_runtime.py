@@ -44,7 +44,7 @@ def failing(how: str) -> Any:
     return StructuredTool.from_function(find, handle_tool_error=how == "handled", **made)
 
 
-@each_row("how", ["handled", "raised", "async", "function"])
+@each_row("how", "handled", "raised", "async", "function")
 def test_a_failure_that_a_tool_reports_goes_back_to_the_model(how):
     """It sees the message, marked as an error; the run goes on, and its record is replayed."""
     planner = script(ask(q="a"), ask(q="b"), DONE)
@@ -79,7 +79,7 @@ def test_a_repeated_failure_is_a_loop_and_a_write_keeps_its_receipt():
     assert (result["stop_reason"], result["tool_calls"][0]["failed"]) == ("loop_detected:find", True)
 
 
-@each_row("given", ["", " ", None, "absent", "{}", {}])
+@each_row("given", "", " ", None, "absent", "{}", {})
 def test_no_arguments_are_none_however_they_are_written(given):
 
     def look() -> str:
@@ -117,7 +117,7 @@ def test_parameters_that_langchain_injects_are_filled(given):
     assert told["stop_reason"] == "invalid_action:schema"
 
 
-@each_row("kind", [InjectedState, InjectedToolArg, InjectedStore()])
+@each_row("kind", InjectedState, InjectedToolArg, InjectedStore())
 def test_a_parameter_that_nobody_can_fill_is_refused_by_name(kind):
 
     def find(q: str, state: Any) -> str:

@@ -45,15 +45,13 @@ def test_of_a_page_with_too_many_links_and_of_other_kinds_nobody_knows_them():
 
 @each_row(
     ("body", "content_type", "reason", "cause"),
-    [
-        (b"x", "", "content_type", None),
-        (HTML.encode(), "application/octet-stream", "content_type", None),
-        (b"\x89PNG\r\n\0\0\0\rIHDR", "text/plain; charset=latin1", "content_type", "binary"),
-        (b"no file", "application/pdf", "content_type", "broken"),
-        (pdf_of("x", password="y"), "application/pdf", "content_type", "encrypted"),
-        (b"x", "text/html; charset=iso-2022-kr", "charset", "charset"),
-        (b"x" * (MAX_TEXT_CHARS + 1), "text/plain", "too_large", "too_large"),
-    ],
+    (b"x", "", "content_type", None),
+    (HTML.encode(), "application/octet-stream", "content_type", None),
+    (b"\x89PNG\r\n\0\0\0\rIHDR", "text/plain; charset=latin1", "content_type", "binary"),
+    (b"no file", "application/pdf", "content_type", "broken"),
+    (pdf_of("x", password="y"), "application/pdf", "content_type", "encrypted"),
+    (b"x", "text/html; charset=iso-2022-kr", "charset", "charset"),
+    (b"x" * (MAX_TEXT_CHARS + 1), "text/plain", "too_large", "too_large"),
 )
 def test_what_cannot_be_read_has_a_listed_reason(body, content_type, reason, cause):
     with pytest.raises(ReadFailure) as raised:

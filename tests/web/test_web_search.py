@@ -76,13 +76,11 @@ def ask_searx(page, query="SLA & uptime?", **given):
 
 @each_row(
     ("service", "fields", "header", "before"),
-    [
-        ("tavily", {"query": "SLA & uptime?", "max_results": 3, "include_domains": NAMES}, "authorization", "Bearer "),
-        ("exa", {"query": "SLA & uptime?", "numResults": 3, "includeDomains": NAMES}, "x-api-key", ""),
-        ("serper", {"q": "SLA & uptime?", "num": 3}, "x-api-key", ""),
-        ("brave", {"q": ["SLA & uptime?"], "count": ["3"]}, "x-subscription-token", ""),
-        ("serpapi", {"q": ["SLA & uptime?"], "num": ["3"], "engine": ["google"], "api_key": [KEY]}, None, ""),
-    ],
+    ("tavily", {"query": "SLA & uptime?", "max_results": 3, "include_domains": NAMES}, "authorization", "Bearer "),
+    ("exa", {"query": "SLA & uptime?", "numResults": 3, "includeDomains": NAMES}, "x-api-key", ""),
+    ("serper", {"q": "SLA & uptime?", "num": 3}, "x-api-key", ""),
+    ("brave", {"q": ["SLA & uptime?"], "count": ["3"]}, "x-subscription-token", ""),
+    ("serpapi", {"q": ["SLA & uptime?"], "num": ["3"], "engine": ["google"], "api_key": [KEY]}, None, ""),
 )
 def test_a_service_is_asked_in_its_own_fields(service, fields, header, before):
     """The key goes where the service wants it; hosts are told by their names, to services that take them."""
@@ -146,11 +144,9 @@ def test_a_run_searches_by_a_service():
 
 @each_row(
     ("given", "message"),
-    [
-        (("tavilly", KEY), r"service: there are tavily, .*did you mean 'tavily'\?"),
-        (("tavily", ""), "key: "),
-        (("tavily", "s3cret\r\nHost: x"), "key: "),
-    ],
+    (("tavilly", KEY), r"service: there are tavily, .*did you mean 'tavily'\?"),
+    (("tavily", ""), "key: "),
+    (("tavily", "s3cret\r\nHost: x"), "key: "),
 )
 def test_a_wrong_service_or_key_is_named(given, message):
     with pytest.raises(ConfigurationError, match=f"^{message}") as raised:
@@ -180,15 +176,13 @@ def test_a_server_is_asked_by_its_json_api():
 
 @each_row(
     ("page", "reason", "details"),
-    [
-        (answer("<html>", "403 Forbidden", content_type="text/html"), "http_status", {"status": 403}),
-        (answer("<html>", content_type="text/html"), "no_json", {"content_type": "text/html"}),
-        (answer("[" * 100_000), "no_json", {}),
-        (answer("[]"), "no_json", {}),
-        (redirect("https://evil.example/search"), "http_status", {"status": 302}),
-        (b"no HTTP at all\r\n\r\n", "connection", {}),
-        (answer(b"x" * 16_000_001), "too_large", {"bytes": 16_000_000}),
-    ],
+    (answer("<html>", "403 Forbidden", content_type="text/html"), "http_status", {"status": 403}),
+    (answer("<html>", content_type="text/html"), "no_json", {"content_type": "text/html"}),
+    (answer("[" * 100_000), "no_json", {}),
+    (answer("[]"), "no_json", {}),
+    (redirect("https://evil.example/search"), "http_status", {"status": 302}),
+    (b"no HTTP at all\r\n\r\n", "connection", {}),
+    (answer(b"x" * 16_000_001), "too_large", {"bytes": 16_000_000}),
 )
 def test_whatever_else_a_server_says_is_a_clear_failure(page, reason, details):
     """Redirects are not followed; HTML where JSON was due says which setting of SearXNG it is."""
@@ -201,10 +195,8 @@ def test_whatever_else_a_server_says_is_a_clear_failure(page, reason, details):
 
 @each_row(
     "url",
-    [
-        *("", "localhost:8080", "/search", "ftp://localhost", "http://", "http://user:s3cret@localhost:8080"),
-        *(5, None, "http://localhost:8080/?q=x", "http://localhost:8080/#x", "file:///etc/passwd"),
-    ],
+    *("", "localhost:8080", "/search", "ftp://localhost", "http://", "http://user:s3cret@localhost:8080"),
+    *(5, None, "http://localhost:8080/?q=x", "http://localhost:8080/#x", "file:///etc/passwd"),
 )
 def test_a_wrong_url_is_named(url):
     with pytest.raises(ConfigurationError, match=r"^url: where the SearXNG server is") as raised:

@@ -87,7 +87,7 @@ class Cancelled:
             return await asyncio.wait_for(self.graph.ainvoke(given, THREAD, context=budget(10.0)), 0.4)
 
 
-@each_row("way", ["attempt", "waited"])
+@each_row("way", "attempt", "waited")
 def test_cancelled_attempts_count(way):
     """However often a run is given up and resumed, by a cancellation or a timeout, what the attempts took is spent."""
     runs = Cancelled()

@@ -63,13 +63,11 @@ def test_a_call_that_failed_or_was_cut_off_is_settled_at_its_reservation(behavio
 
 @each_row(
     ("written", "limits", "reason", "details"),
-    [
-        (40, {"max_llm_calls": 1}, "max_llm_calls", {"limit": 1, "spent": 1, "reserved": 1}),
-        (40, {"max_tokens": 1400, "max_output_tokens": 300}, "max_tokens", {"limit": 1400, "spent": 640}),
-        (40, {"max_cost": 1.0, "prices": PRICES}, "max_cost", {"limit": 1.0, "spent": 0, "unpriced": True}),
-        (100, {"max_cost": 0.004, "prices": DEAR, "max_output_tokens": 200}, "max_cost", {"spent": 0.0016}),
-        (40, {"max_cost": 0.001, "prices": FREE}, "success", {}),
-    ],
+    (40, {"max_llm_calls": 1}, "max_llm_calls", {"limit": 1, "spent": 1, "reserved": 1}),
+    (40, {"max_tokens": 1400, "max_output_tokens": 300}, "max_tokens", {"limit": 1400, "spent": 640}),
+    (40, {"max_cost": 1.0, "prices": PRICES}, "max_cost", {"limit": 1.0, "spent": 0, "unpriced": True}),
+    (100, {"max_cost": 0.004, "prices": DEAR, "max_output_tokens": 200}, "max_cost", {"spent": 0.0016}),
+    (40, {"max_cost": 0.001, "prices": FREE}, "success", {}),
 )
 def test_no_call_begins_that_would_be_one_too_many(written, limits, reason, details):
     """Of calls, tokens with a bound of the output, or costs by the budget's prices; the stop says how it stood."""
@@ -168,16 +166,14 @@ def test_attempts_that_failed_count_as_much_as_was_reserved_for_them():
 
 @each_row(
     ("told", "read"),
-    [
-        ({"input_tokens": 7, "output_tokens": 3}, (7, 3)),
-        ({"input_tokens": 7, "output_tokens": 3, "total_tokens": 12}, (7, 5)),
-        ({"output_tokens": 3, "total_tokens": 9}, (6, 3)),
-        ({"total_tokens": 9}, (0, 9)),
-        ({"input_tokens": 7}, None),
-        ({"input_tokens": -7, "output_tokens": 3}, None),
-        ({"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}, None),
-        ("many", None),
-    ],
+    ({"input_tokens": 7, "output_tokens": 3}, (7, 3)),
+    ({"input_tokens": 7, "output_tokens": 3, "total_tokens": 12}, (7, 5)),
+    ({"output_tokens": 3, "total_tokens": 9}, (6, 3)),
+    ({"total_tokens": 9}, (0, 9)),
+    ({"input_tokens": 7}, None),
+    ({"input_tokens": -7, "output_tokens": 3}, None),
+    ({"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}, None),
+    ("many", None),
 )
 def test_what_a_model_says_that_it_used_up_is_read_as_far_as_it_says_it(told, read):
     """Of tokens that it was shown and wrote one may be missing where all are told; who counts nothing says nothing."""

@@ -122,17 +122,15 @@ def test_what_is_no_failure_of_a_model() -> None:
 
 @each_row(
     ("metadata", "reason"),
-    [
-        ({"finish_reason": "stop"}, None),
-        ({"finish_reason": ["length"]}, None),
-        ({"finish_reason": "length"}, "llm_truncated"),
-        ({"finish_reason": "content_filter"}, "llm_content_filter"),
-        ({"finish_reason": "MAX_TOKENS"}, "llm_truncated"),
-        ({"stop_reason": "refusal"}, "llm_refused"),
-        ({"done_reason": "length"}, "llm_truncated"),
-        ({"finish_reason": None, "incomplete_details": {"reason": "max_output_tokens"}}, "llm_truncated"),
-        ({"incomplete_details": None}, None),
-    ],
+    ({"finish_reason": "stop"}, None),
+    ({"finish_reason": ["length"]}, None),
+    ({"finish_reason": "length"}, "llm_truncated"),
+    ({"finish_reason": "content_filter"}, "llm_content_filter"),
+    ({"finish_reason": "MAX_TOKENS"}, "llm_truncated"),
+    ({"stop_reason": "refusal"}, "llm_refused"),
+    ({"done_reason": "length"}, "llm_truncated"),
+    ({"finish_reason": None, "incomplete_details": {"reason": "max_output_tokens"}}, "llm_truncated"),
+    ({"incomplete_details": None}, None),
 )
 def test_unfinished_messages(metadata: dict[str, Any], reason: str | None) -> None:
     """What says itself that it is unfinished is none; a refusal is found where OpenAI's two interfaces put it."""
@@ -145,14 +143,12 @@ def test_unfinished_messages(metadata: dict[str, Any], reason: str | None) -> No
 
 @each_row(
     ("message", "text"),
-    [
-        (AIMessage(["a", {"type": "text", "text": "b"}, {"type": "reasoning"}, "c"]), "abc"),
-        (AIMessage([{"type": "text", "text": None}]), ""),
-        (AIMessage("", invalid_tool_calls=[{"name": "f", "args": "{bad", "id": "1", "error": None}]), "{bad"),
-        (AIMessage("", tool_calls=[{"name": "f", "args": {"a": "ü"}, "id": "1"}]), '{"a": "ü"}'),
-        (AIMessage("said", tool_calls=[{"name": "f", "args": {}, "id": "1"}]), "said"),
-        (AIMessageChunk("part"), "part"),
-    ],
+    (AIMessage(["a", {"type": "text", "text": "b"}, {"type": "reasoning"}, "c"]), "abc"),
+    (AIMessage([{"type": "text", "text": None}]), ""),
+    (AIMessage("", invalid_tool_calls=[{"name": "f", "args": "{bad", "id": "1", "error": None}]), "{bad"),
+    (AIMessage("", tool_calls=[{"name": "f", "args": {"a": "ü"}, "id": "1"}]), '{"a": "ü"}'),
+    (AIMessage("said", tool_calls=[{"name": "f", "args": {}, "id": "1"}]), "said"),
+    (AIMessageChunk("part"), "part"),
 )
 def test_text_of_messages(message: Any, text: str) -> None:
     """The text is the content as it was sent, its text blocks in order, or a tool call's arguments."""

@@ -131,7 +131,7 @@ BESIDE = {
 }
 
 
-@each_row("name", BESIDE)
+@each_row("name", *BESIDE)
 def test_one_unusable_candidate_of_a_function_ends_no_run(name):
     """A function's candidate that cannot be used is left out, counted and named; alone it is the retriever's fault."""
     result = ask(lambda request: [BESIDE[name], OWN], sources=["kb"])
@@ -144,12 +144,10 @@ def test_one_unusable_candidate_of_a_function_ends_no_run(name):
 
 @each_row(
     ("metadata", "place", "said"),
-    [
-        ({"source": None}, "found.0.metadata.source", "nothing; the metadata has"),
-        ({"id": " "}, "found.0.metadata.id or doc_id", "' '"),
-        ({"title": ["x"]}, "found.0.metadata.title", "['x'], in the document 'a'"),
-        ({"score": -0.1}, "found.0.metadata.relevance_score or score", "-0.1"),
-    ],
+    ({"source": None}, "found.0.metadata.source", "nothing; the metadata has"),
+    ({"id": " "}, "found.0.metadata.id or doc_id", "' '"),
+    ({"title": ["x"]}, "found.0.metadata.title", "['x'], in the document 'a'"),
+    ({"score": -0.1}, "found.0.metadata.relevance_score or score", "-0.1"),
 )
 def test_what_is_missing_or_wrong_is_said_by_name(metadata, place, said):
     """Where no document can be used, the run stops with the key, the document and what is allowed."""
@@ -166,7 +164,7 @@ def test_a_document_that_may_not_be_seen_is_not_shown_in_an_error():
     assert details["place"].startswith("found.1.")
 
 
-@each_row("give", [lambda found: found, json.dumps, lambda found: {"results": found}])
+@each_row("give", lambda found: found, json.dumps, lambda found: {"results": found})
 def test_a_tool_may_take_our_request_or_the_query_alone(give):
     """A tool is handed the arguments that it has, and returns dictionaries, or the JSON text of them."""
 
@@ -199,19 +197,17 @@ def test_a_tool_that_wants_more_is_refused_at_once():
 
 @each_row(
     ("arguments", "said"),
-    [
-        ({"sources": ["pay"], "knowledge_base": "docs"}, "sources: .* a knowledge_base"),
-        ({"sources": [], "retriever": store()}, r"sources: .* at least one; given: \[\]"),
-        ({"sources": "pay", "retriever": store()}, "sources: a list of strings; given: 'pay'"),
-        ({"retriever": store()}, "sources: .* or a policy with allowed_sources_policy and allowed_sources_execution"),
-        ({"sources": ["pay"], "retriever": LangChainRetriever(store(), sources=["pay"])}, "sources: .*itself .*pay"),
-        ({"retriever": store(), "knowledge_base": "docs"}, "retriever, knowledge_base: give one of them"),
-        ((store(), {"metadata": {"page": "x"}}), "metadata: .* doc_id, source, title"),
-        ((store(), {"search_kwargs": {"filter": 1}}), "search_kwargs: a function"),
-        ((len, {"search_kwargs": lambda sources: {}}), "search_kwargs: .* vector store or a retriever"),
-        ((one(), {"relevance": abs}), "relevance: .* vector store; given with a ListRetriever"),
-        ((7, {}), "retriever: a vector store, a retriever, a tool, .* given: int"),
-    ],
+    ({"sources": ["pay"], "knowledge_base": "docs"}, "sources: .* a knowledge_base"),
+    ({"sources": [], "retriever": store()}, r"sources: .* at least one; given: \[\]"),
+    ({"sources": "pay", "retriever": store()}, "sources: a list of strings; given: 'pay'"),
+    ({"retriever": store()}, "sources: .* or a policy with allowed_sources_policy and allowed_sources_execution"),
+    ({"sources": ["pay"], "retriever": LangChainRetriever(store(), sources=["pay"])}, "sources: .*itself .*pay"),
+    ({"retriever": store(), "knowledge_base": "docs"}, "retriever, knowledge_base: give one of them"),
+    ((store(), {"metadata": {"page": "x"}}), "metadata: .* doc_id, source, title"),
+    ((store(), {"search_kwargs": {"filter": 1}}), "search_kwargs: a function"),
+    ((len, {"search_kwargs": lambda sources: {}}), "search_kwargs: .* vector store or a retriever"),
+    ((one(), {"relevance": abs}), "relevance: .* vector store; given with a ListRetriever"),
+    ((7, {}), "retriever: a vector store, a retriever, a tool, .* given: int"),
 )
 def test_arguments_that_do_not_fit_are_named(arguments, said):
     """What is wrong about the arguments of the factory, or of the adapter, is said with the argument's name."""
@@ -233,11 +229,9 @@ def research(**tools):
 
 @each_row(
     "returned",
-    [
-        HITS,
-        json.dumps([{"link": hit["url"], "snippet": hit["snippet"]} for hit in HITS]),
-        {"query": "x", "results": [{"url": hit["url"], "content": hit["snippet"], "score": 0.5} for hit in HITS]},
-    ],
+    HITS,
+    json.dumps([{"link": hit["url"], "snippet": hit["snippet"]} for hit in HITS]),
+    {"query": "x", "results": [{"url": hit["url"], "content": hit["snippet"], "score": 0.5} for hit in HITS]},
 )
 def test_a_search_tool_is_a_search(returned):
     """A tool that takes a query brings hits as dictionaries, as JSON text, or among its `results`."""
@@ -250,7 +244,7 @@ def test_a_search_tool_is_a_search(returned):
     assert research(search=look)["citations"] == research()["citations"]
 
 
-@each_row("form", [dict, json.dumps, lambda page: [Document(page["body"], metadata=page)]])
+@each_row("form", dict, json.dumps, lambda page: [Document(page["body"], metadata=page)])
 def test_a_tool_reads_pages(form):
     """A tool that takes a url returns a page, its JSON text or documents."""
 

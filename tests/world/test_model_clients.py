@@ -61,15 +61,13 @@ def test_a_redirect_to_another_host_is_not_followed(ask, mode, code):
 
 @each_row(
     ("here", "there", "followed"),
-    [
-        ("https://a.example/v1", "https://a.example/v2?x=1", True),
-        ("http://a.example/v1", "https://a.example/v1", True),
-        ("https://a.example/v1", "http://a.example/v1", False),
-        ("http://a.example:8080/v1", "https://a.example/v1", False),
-        ("https://a.example/v1", "https://a.example.b.example/v1", False),
-        ("https://a.example/v1", "https://a.example@b.example/v1", False),
-        ("https://a.example/v1", "https://A.EXAMPLE/v1", True),
-    ],
+    ("https://a.example/v1", "https://a.example/v2?x=1", True),
+    ("http://a.example/v1", "https://a.example/v1", True),
+    ("https://a.example/v1", "http://a.example/v1", False),
+    ("http://a.example:8080/v1", "https://a.example/v1", False),
+    ("https://a.example/v1", "https://a.example.b.example/v1", False),
+    ("https://a.example/v1", "https://a.example@b.example/v1", False),
+    ("https://a.example/v1", "https://A.EXAMPLE/v1", True),
 )
 def test_where_a_redirect_may_lead(here, there, followed):
     """The same scheme, host and port, or HTTPS in place of HTTP; never down, and never without the prompt."""

@@ -62,7 +62,7 @@ def test_a_schema_fits_the_call() -> None:
     assert not is_strict_schema(fitted)
 
 
-@each_row("name", FORMS)
+@each_row("name", *FORMS)
 def test_prompts_state_their_form_and_show_no_placeholder(name: str) -> None:
     """They name every key, give an example and no ``<text>`` to send back; strict mode accepts each schema."""
     prompt = prompts.load_prompt(name, LIMITS)
@@ -131,15 +131,13 @@ def test_openai_settings() -> None:
 
 @each_row(
     ("name", "values"),
-    [
-        ("OPENAI_API_KEY", ["", "  ", "sk-secret\x00secret", "sk-secret secret", "sk-sécret"]),
-        ("OPENAI_TIMEOUT_SECONDS", ["0", "nan", "inf", "soon", "86401"]),
-        (
-            "OPENAI_BASE_URL",
-            ["localhost", "ftp://a/v1", "http://", "http://[", "http://a:99999", "http://a b", "http://999.1.1.1",
-             f"http://a/{2_000 * 'x'}"],
-        ),
-    ],
+    ("OPENAI_API_KEY", ["", "  ", "sk-secret\x00secret", "sk-secret secret", "sk-sécret"]),
+    ("OPENAI_TIMEOUT_SECONDS", ["0", "nan", "inf", "soon", "86401"]),
+    (
+        "OPENAI_BASE_URL",
+        ["localhost", "ftp://a/v1", "http://", "http://[", "http://a:99999", "http://a b", "http://999.1.1.1",
+         f"http://a/{2_000 * 'x'}"],
+    ),
 )  # fmt: skip
 def test_wrong_variables(name: str, values: list[str]) -> None:
     """A variable that cannot work is a configuration error: its name, what was given, never a key."""
@@ -205,13 +203,11 @@ def test_a_prompt_of_ones_own_takes_the_place_of_ours():
 
 @each_row(
     ("given", "said"),
-    [
-        ({"rag_answer": OWN.replace("$question", "?")}, r"prompts\.rag_answer: the field \$question is missing"),
-        ({"rag_answer": OWN + " $colour"}, r"prompts\.rag_answer: there is no field \$colour"),
-        ({"rag_answer": " "}, r"prompts\.rag_answer: a text that is not blank"),
-        ({"tools_plan": OWN}, "prompts: one of rag_answer, .* is required; given: 'tools_plan'"),
-        ("nowhere", "prompts: a folder with files"),
-    ],
+    ({"rag_answer": OWN.replace("$question", "?")}, r"prompts\.rag_answer: the field \$question is missing"),
+    ({"rag_answer": OWN + " $colour"}, r"prompts\.rag_answer: there is no field \$colour"),
+    ({"rag_answer": " "}, r"prompts\.rag_answer: a text that is not blank"),
+    ({"tools_plan": OWN}, "prompts: one of rag_answer, .* is required; given: 'tools_plan'"),
+    ("nowhere", "prompts: a folder with files"),
 )
 def test_a_prompt_that_does_not_fit_is_refused_when_the_agent_is_built(given, said):
     with pytest.raises(ConfigurationError, match=said):

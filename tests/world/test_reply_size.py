@@ -61,7 +61,7 @@ def test_a_large_reply_is_a_bad_response(name, mode):
     assert len(kept.texts[0]) < 20_000
 
 
-@each_row("mode", BOTH)
+@each_row("mode", *BOTH)
 def test_a_large_result_of_a_tool_is_invalid(mode):
     """A retriever and a search that bring too much are stopped, however they are run."""
     check(run(agent_with({**CANDIDATE, "text": LARGE}), QUESTION, mode), "tool_invalid_output:retrieve")
@@ -69,7 +69,7 @@ def test_a_large_result_of_a_tool_is_invalid(mode):
     check(run(search, asked(), mode), "tool_invalid_output:search_sources")
 
 
-@each_row("mode", ["invoke", "ainvoke"])
+@each_row("mode", "invoke", "ainvoke")
 def test_whoever_is_called_may_ask_how_much_is_read(mode):
     """`reply_bytes` tells a client when to stop reading; inside another run's tool the smaller cap holds."""
     seen = []

@@ -238,12 +238,10 @@ def test_a_failing_tool_is_called_again_and_its_open_circuit_stops_the_run():
 
 @each_row(
     ("given", "key", "calls"),
-    [
-        ({"effect": "write", "tool": "pay"}, None, 1),
-        ({"effect": "write", "tool": "pay", "idempotent": True}, None, 1),
-        ({"effect": "write", "tool": "pay", "idempotent": True}, "k1", 3),
-        ({}, None, 3),
-    ],
+    ({"effect": "write", "tool": "pay"}, None, 1),
+    ({"effect": "write", "tool": "pay", "idempotent": True}, None, 1),
+    ({"effect": "write", "tool": "pay", "idempotent": True}, "k1", 3),
+    ({}, None, 3),
 )
 def test_a_write_is_repeated_only_with_its_key(given, key, calls):
     """A tool that may have acted is not called once more, unless it knows the write again by its key."""
@@ -253,8 +251,7 @@ def test_a_write_is_repeated_only_with_its_key(given, key, calls):
 
 
 @each_row(
-    "wrong",
-    [{"attempts": 0}, {"max_wait": float("inf")}, {"attempt_seconds": 0}, {"fallbacks": "openai"}, {"world": 3}],
+    "wrong", {"attempts": 0}, {"max_wait": float("inf")}, {"attempt_seconds": 0}, {"fallbacks": "openai"}, {"world": 3}
 )
 def test_a_wrong_argument_is_refused(wrong):
     with pytest.raises(g.ConfigurationError, match=f"^{next(iter(wrong))}: "):

@@ -66,7 +66,7 @@ REFUSED = {
 }
 
 
-@each_row("name", CONVERTED)
+@each_row("name", *CONVERTED)
 def test_what_says_the_same_in_json_is_converted(name):
     value, plain = CONVERTED[name]
     assert convert_to_plain_json(value) == plain
@@ -74,7 +74,7 @@ def test_what_says_the_same_in_json_is_converted(name):
     assert is_plain_json(convert_to_plain_json(value))
 
 
-@each_row("name", REFUSED)
+@each_row("name", *REFUSED)
 def test_what_json_cannot_say_is_refused_by_name_and_place(name):
     value, named = REFUSED[name]
     with pytest.raises(Unreturnable) as caught:
@@ -100,7 +100,7 @@ def test_any_value_is_plain_or_refused(value):
         assert convert_to_plain_json(plain) is plain
 
 
-@each_row("value", [b"x", math.inf, {1}, 10**30])
+@each_row("value", b"x", math.inf, {1}, 10**30)
 def test_a_tool_that_returns_no_json_stops_the_run(value):
     """The reason names the tool, the details the place; nothing of it reaches the next proposer."""
     seen = []

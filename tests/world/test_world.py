@@ -97,7 +97,7 @@ class Correcting(Wrapper):
         return done._replace(outcome=dataclasses.replace(done.outcome, content={"label": "spam"}))
 
 
-@each_row("mode", BOTH)
+@each_row("mode", *BOTH)
 def test_what_a_wrapper_changes_is_what_came_back(mode):
     """An outcome that a wrapper puts in the place of another one is judged, recorded and replayed."""
     kept = Kept()
