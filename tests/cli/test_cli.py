@@ -131,6 +131,8 @@ def test_reasons_are_listed():
         (("verify", "factories"), "module:factory is required"),
         (("verify", "nobody_has_this:create"), "No module named 'nobody_has_this'"),
         (("verify", "factories:raises"), r"RuntimeError: no; luck \x1b[31m (factories.py:"),
+        (("verify", "factories:leaves"), "SystemExit: 7"),
+        (("verify", "factories:refuses"), "a setting of ours"),
         (("verify", "factories:builder"), "a compiled LangGraph graph is required; given: StateGraph"),
         ((*DESK, "--host", "0.0.0.0"), "beyond this machine --tokens and --origin are required"),
         ((*DESK, "--origin", "https://a.example"), "beyond this machine --tokens is required"),

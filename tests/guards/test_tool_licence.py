@@ -145,6 +145,7 @@ def test_before_others_were_read_a_call_needs_no_support():
     ("Don't book 2 rooms. Book 1 room for 2 guests", {"rooms": 1}),
     ("Transfer 900 EUR to Ada. It must not be more than 900.", {"amount": 900, "to": "Ada"}),
     ("Pay 900 EUR, not 900 USD", {"amount": 900}),
+    ("Pay 900 EUR, but not 900 EUR per month", {"amount": 900}),
     ("Move it to 2024-05-20T13:00Z, not to 13:00 PST", {"when": "2024-05-20 13:00Z"}),
 )
 def test_what_the_task_says_is_licensed(task, args):
@@ -205,6 +206,11 @@ def test_what_the_task_says_is_licensed(task, args):
     ("Do not call it “Blue” – call it “Red”", {"name": "Red"}),
     ("Pay to DE89370400440532013000. Never to DE89 3704 0044 0532 0130 00.", {"iban": "DE89370400440532013000"}),
     ("Do not use order W12. Use order A77X", {"order": "W12"}),
+    ("Pay DE89 3704 0044 0532 0130 00, not DE89370400440532013000", {"iban": "DE89370400440532013000"}),
+    ("Pay 900. No, not 900 or more", {"amount": 900}),
+    ("Delete file 13. No, not file 13", {"file_id": "13"}),
+    ("Don't book 2 rooms. Book 1 room for 2 guests", {"rooms": 2}),
+    ("Write to Ada Byron", {"to": "Ada\u200b Byron"}),
     ("It is not on floor 3, it is 3 boxes", {"floor": 3}),
     ("Pay 900. No, not 900 EUR", {"amount": 900}),
     ("Wait 60 minutes. No, not 1 hour", {"duration_minutes": 60}),

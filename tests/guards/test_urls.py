@@ -93,6 +93,7 @@ def test_dedupe_keeps_each_once(urls, max_urls):
     ("https://vendor.example.com@evil.example:99/", "source_denied_userinfo"),
     ("https://vendor.example.com:8443/", "source_denied_port"),
     ("https://vendor.example.com.evil.example/", "source_denied_policy"),
+    ("https://evil.example/vendor.example.com", "source_denied_policy"),
     ("https://regulator.example.org/", "source_denied_execution"),
 )
 def test_denial_gives_the_first_reason(url, expected):
@@ -109,6 +110,8 @@ def test_denial_gives_the_first_reason(url, expected):
     ("münchen.example", "xn--mnchen-3ya.example"),
     (" vendor.example.com ", "vendor.example.com"),
     ("vendor.example.com:8443", None),
+    ("user@vendor.example.com", None),
+    ("vendor.example.com\x00", None),
     ("vendor.example.com/path", None),
     ("", None),
     ("vendor\t.example.com", None),
