@@ -138,15 +138,13 @@ def test_a_stopped_run_is_a_message_that_says_so():
     assert model.calls[0].messages[1].content.startswith(f"user: {PLAN_QUESTION}\n\nQuestion: ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("messages", "said"),
-    [
-        ([], "one at least is required"),
-        ([5], "messages of LangChain are required"),
-        ({"question": "Why?"}, "a list of messages is required; given: NoneType"),
-        ([AIMessage("Hello.")], "the last one must be a person's; given: one of type 'ai'"),
-        ([HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])], "text alone is required; given: image_"),
-    ],
+    ([], "one at least is required"),
+    ([5], "messages of LangChain are required"),
+    ({"question": "Why?"}, "a list of messages is required; given: NoneType"),
+    ([AIMessage("Hello.")], "the last one must be a person's; given: one of type 'ai'"),
+    ([HumanMessage([{"type": "image_url", "image_url": {"url": "x"}}])], "text alone is required; given: image_"),
 )
 def test_what_is_no_conversation_is_refused(messages, said):
     with pytest.raises(InputError, match=said):

@@ -51,18 +51,16 @@ class Shared(Out):
     task: NotRequired[str]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changed", "message"),
-    [
-        ({"output": Shared}, r"channels: each name once .*; given twice: task"),
-        ({"state": Logged}, r"given twice: log"),
-        ({"input": State}, r"given twice: accepted_duty, "),
-        ({"output": NoResult}, r"derived from Result is required; missing: asked_question, attempts, audit, details, "),
-        *(
-            ({"output": output}, r"output: a TypedDict derived from Result is required")
-            for output in (gg.Ok | NoResult, gg.Waiting | None, gg.Waiting)
-        ),
-    ],
+    ({"output": Shared}, r"channels: each name once .*; given twice: task"),
+    ({"state": Logged}, r"given twice: log"),
+    ({"input": State}, r"given twice: accepted_duty, "),
+    ({"output": NoResult}, r"derived from Result is required; missing: asked_question, attempts, audit, details, "),
+    *(
+        ({"output": output}, r"output: a TypedDict derived from Result is required")
+        for output in (gg.Ok | NoResult, gg.Waiting | None, gg.Waiting)
+    ),
 )
 def test_channels_are_named_once_and_the_output_is_a_result(changed, message):
     """A caller must not be able to write what nodes write, and every result says how the run went."""
@@ -271,13 +269,11 @@ def test_a_body_asks_nobody_whom_it_does_not_declare():
     assert "not among the 1 calls of its node: 'test-model'" in result["details"]["message"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("node", "calls", "message"),
-    [
-        ("label", ["openai"], "node 'label', calls: given 'openai'; allowed: proposers"),
-        ("lookup", [named], "allowed: names of the pattern's tools"),
-        ("label_guard", ["pay"], "node 'label_guard', calls: given 'pay'; allowed: nothing"),
-    ],
+    ("label", ["openai"], "node 'label', calls: given 'openai'; allowed: proposers"),
+    ("lookup", [named], "allowed: names of the pattern's tools"),
+    ("label_guard", ["pay"], "node 'label_guard', calls: given 'pay'; allowed: nothing"),
 )
 def test_only_what_a_kind_of_node_may_call_is_declared(node, calls, message):
     with pytest.raises(GrammarError, match=message):
