@@ -91,16 +91,12 @@ def test_a_timeout_is_a_number_of_seconds(timeout):
 # How a run ends that had to be recorded
 
 
+FAILS = {"bodies": {"routed": lambda state, run: 1 / 0}}
 ENDINGS = {
     "an ok ending": ({}, "routed", "lookup", {"stop_reason": "success", "outcome": "routed"}),
     "another one": ({"proposer": lambda view: {"label": "spam"}}, "spam", "label", {"outcome": "spam"}),
     "a stop": ({"proposer": lambda view: {}}, "stop_invalid_label", "label", {"stop_reason": "invalid_label"}),
-    "an ending that fails": (
-        {"bodies": {"routed": lambda state, run: 1 / 0}},
-        "stop_guard_error",
-        "lookup",
-        {"stop_reason": "guard_error:routed"},
-    ),
+    "an ending that fails": (FAILS, "stop_guard_error", "lookup", {"stop_reason": "guard_error:routed"}),
 }
 
 

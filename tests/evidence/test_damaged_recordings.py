@@ -18,8 +18,6 @@ from ticket_pattern import TICKET, triage
 from guardgraph import InputError, NotRecorded, replay
 
 DEAD = (dead("the proposer"), dead("the tool"))
-
-
 NO_REASON = '["failure", {}, {}]'
 
 

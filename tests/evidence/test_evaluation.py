@@ -77,9 +77,7 @@ def test_a_page_and_a_notebook_show_it_without_markup_of_others():
     """The page and the cell of a notebook escape what a row or an answer says."""
     evaluation = evaluate(create_rag_agent(), [{**SLA, "id": "<b>x</b>", "facts": "<script>alert(1)</script>"}])
     for html in (report(evaluation).html, evaluation._repr_html_()):
-        assert "<b>x" not in html
-        assert "<script>alert" not in html
-        assert "alert(1)" in html
+        assert ("<b>x" in html, "<script>alert" in html, "alert(1)" in html) == (False, False, True)
 
 
 def test_recorded_runs_are_tests(tmp_path):

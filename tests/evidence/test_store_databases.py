@@ -113,8 +113,7 @@ def test_a_url_that_is_no_store_is_refused(given, message):
     with pytest.raises(ConfigurationError) as caught:
         sql_store(given)
     assert message in str(caught.value)
-    assert "secret" not in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert ("secret" in str(caught.value), "\n" in str(caught.value)) == (False, False)
 
 
 def test_a_password_is_nowhere_to_be_read():
@@ -189,8 +188,7 @@ def test_an_error_of_postgres_shows_no_row(database):
         connection.execute("ALTER TABLE guardgraph_contents ADD CHECK (length(content) < 10)")
     with pytest.raises(StoreError, match="violates check constraint") as caught:
         sql_store(database).record(recording(1))
-    assert "Failing row" not in str(caught.value)
-    assert "P1" not in str(caught.value)
+    assert ("Failing row" in str(caught.value), "P1" in str(caught.value)) == (False, False)
 
 
 @pytest.mark.parametrize("odd", ["a\ud800", "a\0b", 5])
@@ -347,8 +345,7 @@ def test_what_was_erased_is_in_no_file(url, tmp_path):
     assert b"Canary-17-" in everything_written(tmp_path)
     store.erase(user="Ann-7731", by="me")
     written = everything_written(tmp_path)
-    assert b"Canary" not in written
-    assert b"Ann-7731" not in written
+    assert (b"Canary" in written, b"Ann-7731" in written) == (False, False)
     assert store.verify().ok
 
 

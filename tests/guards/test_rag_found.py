@@ -17,12 +17,12 @@ from guardgraph.testing import scripted_tool
 
 KEYS = ["tenant", "readers", "span", *CANDIDATE]
 ANY_JSON = json_values(KEYS, ["public", "tenant", "user:ada", "group:support", "acme"])
+READERS = st.lists(st.sampled_from(["public", "tenant", "user:ada", "group:sales", "wiki"]), max_size=3)
 CONTROLLED = st.fixed_dictionaries(
     {key: st.just(value) for key, value in CANDIDATE.items()},
     optional={
         "tenant": st.sampled_from([None, "acme", "other"]) | ANY_JSON,
-        "readers": st.lists(st.sampled_from(["public", "tenant", "user:ada", "group:sales", "wiki"]), max_size=3)
-        | ANY_JSON,
+        "readers": READERS | ANY_JSON,
         "span": st.just([0, 21]) | ANY_JSON,
     },
 )

@@ -268,11 +268,8 @@ def test_a_citation_says_which_sentences_rest_on_it_and_where_its_evidence_stand
         chunk("b", "Ada pays the bill."),
         chunk("c", "Bob left."),
     ]
-    for answer, cited, by in (
-        ("It is red. [a] Ada pays. [b]", ["c"], "cited"),
-        ("It is red. Ada pays.", [*"abc"], "words"),
-    ):
-        read = answer_guards.read_answer(answer, cited, chunks, must_cite=by == "cited")
+    for answer, cited, by in (("It is red. [a] Ada pays. [b]", "c", "cited"), ("It is red. Ada pays.", "abc", "words")):
+        read = answer_guards.read_answer(answer, [*cited], chunks, must_cite=by == "cited")
         first, second, third = (
             [detail[key] for key in ("doc_id", "spans_by", "answer_spans", "document_span", "passage_span")]
             for detail in sorted(add_citation_spans(read, check(read, "q")), key=lambda detail: detail["doc_id"])

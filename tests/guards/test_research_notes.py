@@ -33,9 +33,8 @@ def note(**changes):
 
 
 def verify(*notes, **changes):
-    return note_guards.verify_notes(
-        note_guards.parse_notes(list(notes), max_notes=6), pages=PAGES, **{**CHECKS, **changes}
-    )
+    parsed = note_guards.parse_notes(list(notes), max_notes=6)
+    return note_guards.verify_notes(parsed, pages=PAGES, **{**CHECKS, **changes})
 
 
 def refusal(answer, notes):

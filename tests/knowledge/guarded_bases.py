@@ -41,12 +41,8 @@ class LexicalBase:
         named = {point(item.tenant, item.id): item for item in counted}
         retrieve = LexicalRetriever([_document(name, item) for name, item in named.items()])
         found = [(named[hit["doc_id"]], hit) for hit in retrieve({**request, "top_k": len(counted) or 1})]
-        shown = [
-            {**hit, "doc_id": item.id, "tenant": item.tenant, "readers": [*item.readers]}
-            for item, hit in found
-            if item in readable
-        ]
-        return shown[: request["top_k"]]
+        found = [(item, hit) for item, hit in found if item in readable][: request["top_k"]]
+        return [{**hit, "doc_id": item.id, "tenant": item.tenant, "readers": [*item.readers]} for item, hit in found]
 
     __call__ = search
 

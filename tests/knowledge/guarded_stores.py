@@ -63,13 +63,10 @@ def point(*names: str | None) -> str:
 
 
 def add_guarded(store: VectorStore, documents: Sequence[GuardedDocument]) -> VectorStore:
-    made = [
-        Document(
-            item.text,
-            metadata={"id": item.id, "source": item.source, "tenant": item.tenant, "readers": [*item.readers]},
-        )
-        for item in documents
-    ]
+    made = []
+    for item in documents:
+        access = {"tenant": item.tenant, "readers": [*item.readers]}
+        made.append(Document(item.text, metadata={"id": item.id, "source": item.source, **access}))
     store.add_documents(made, ids=[point(item.tenant, item.id) for item in documents])
     return store
 

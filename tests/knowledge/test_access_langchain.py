@@ -114,8 +114,7 @@ def test_callbacks_and_tracers_do_not_hear_what_a_retriever_found_before_it_is_j
         agent.invoke(QUESTION, {"callbacks": [heard]}, context={"caller": ADA})
         asyncio.run(agent.ainvoke(QUESTION, {"callbacks": [heard]}, context={"caller": ADA}))
     told = repr([heard.said, [run.model_dump() for run in traced.traced_runs], asyncio.run(events())])
-    assert "tool_invalid_output:retrieve" in told
-    assert SECRET not in told
+    assert ("tool_invalid_output:retrieve" in told, SECRET in told) == (True, False)
 
 
 NO_FILTER = "access: a function of a caller and of sources"
@@ -126,10 +125,7 @@ WRONG = {
     "a tool, which is not told who asks": (lambda: retriever(TOOL, None, metadata={"readers": "acl"}), NO_FILTER),
     "a filter of a function, which is told": (lambda: retriever(list, dict), NO_FILTER),
     "a filter that is none": (lambda: retriever(in_memory(), {"filter": 1}), NO_FILTER),
-    "two filters": (
-        lambda: retriever(in_memory(), dict, search_kwargs=lambda sources: {}),
-        "search_kwargs: to be left",
-    ),
+    "two filters": (lambda: retriever(in_memory(), dict, search_kwargs=lambda sources: {}), "search_kwargs: to be"),
 }
 
 

@@ -111,15 +111,9 @@ class Observed:
 
     def __init__(self):
         self.shown, self.recorder, self.saver = [], InMemoryRecorder(), InMemorySaver()
-        self.agent = create_rag_agent(
-            planner=self.seen(everything),
-            answerer=self.seen(echoed),
-            retriever=lambda request: [*self.search(request)],  # that of the run
-            policy=POLICY,
-            recorder=self.recorder,
-            checkpointer=self.saver,
-            world=SameWorld(),
-        )
+        kept = {"recorder": self.recorder, "checkpointer": self.saver, "world": SameWorld(), "policy": POLICY}
+        proposers = {"planner": self.seen(everything), "answerer": self.seen(echoed)}
+        self.agent = create_rag_agent(retriever=lambda request: [*self.search(request)], **proposers, **kept)
 
     def seen(self, proposer):
         return lambda view: self.shown.append(view) or proposer(view)
@@ -131,17 +125,14 @@ class Observed:
         self.recorder.runs.clear()
         given, context = {"question": question}, {"caller": caller}
         streamed = {"config": THREAD, "context": context, "stream_mode": "updates"}
-        if mode == "sync":
-            updates = list(self.agent.stream(given, **streamed))
-        else:
-            updates = asyncio.run(_collect(self.agent.astream(given, **streamed)))
+
+        async def collect():
+            return [chunk async for chunk in self.agent.astream(given, **streamed)]
+
+        updates = list(self.agent.stream(given, **streamed)) if mode == "sync" else asyncio.run(collect())
         result = self.agent.invoke(None, THREAD, context=context)
         states = [state.values for state in self.agent.get_state_history(THREAD)]
         return repr([result, updates, states, self.recorder.runs, self.shown, report(result).html])
-
-
-async def _collect(chunks):
-    return [chunk async for chunk in chunks]
 
 
 @pytest.fixture(scope="module")

@@ -55,11 +55,8 @@ def run_random_agent(seed: int) -> None:
         ToolCallLimitMiddleware(run_limit=10),
         SummarizationMiddleware(ScriptedChatModel(POISON[0], loop=True), trigger=("messages", 6), keep=("messages", 2)),
     ]
-    chosen = [
-        LicensedTools(policy, budget=budget, max_attempts=draw.randint(1, 3)),
-        GroundedAnswer(max_attempts=draw.randint(1, 3)),
-        *draw.sample(others, draw.randint(0, 4)),
-    ]
+    licensed = LicensedTools(policy, budget=budget, max_attempts=draw.randint(1, 3))
+    chosen = [licensed, GroundedAnswer(max_attempts=draw.randint(1, 3)), *draw.sample(others, draw.randint(0, 4))]
     draw.shuffle(chosen)
     if draw.random() < 0.3:
         chosen.append(RecordedRun(kept))

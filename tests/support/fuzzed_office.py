@@ -39,17 +39,12 @@ class Office:
             ToolPolicy(rules=RULES),
         )
         tools = {name: NamedTool(tool.target, name, {"type": "object"}) for name, tool in tools.items()}
-        self.agents = [
-            create_tool_agent(
-                self.attacker.model,
-                tools,
-                policy=ToolPolicy(rules={**RULES, "send_money": ToolRule(approve=approve)}),
-                budget=ToolBudget(max_tool_calls=6),
-                checkpointer=InMemorySaver(),
-                world=LiveWorld(clock=self.attacker.clock),
-            )
-            for approve in ("unsupported", "never", "always")
-        ]
+        self.agents = []
+        for approve in ("unsupported", "never", "always"):
+            given = {"checkpointer": InMemorySaver(), "world": LiveWorld(clock=self.attacker.clock)}
+            policy = ToolPolicy(rules={**RULES, "send_money": ToolRule(approve=approve)})
+            made = {"policy": policy, "budget": ToolBudget(max_tool_calls=6), **given}
+            self.agents.append(create_tool_agent(self.attacker.model, tools, **made))
 
     def run(self, seed: int) -> Any:
         """Make one run, and return its ending."""

@@ -17,10 +17,8 @@ NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 SECONDS = 120
 """How long one cell may take."""
 
-METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+METADATA = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
 """What a saved notebook says of its kernel: nothing that differs from one machine to another."""
 
 
@@ -38,20 +36,11 @@ async def _executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     # No folder of kernels: only then is "python3" this very interpreter, whatever is installed on the machine.
-    kernel = AsyncKernelManager(
-        kernel_name="python3",
-        kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
-        transport="ipc",
-        connection_file=str(folder / "kernel.json"),
-    )
-    client = NotebookClient(
-        notebook,
-        km=kernel,
-        timeout=SECONDS,
-        record_timing=False,
-        coalesce_streams=True,
-        resources={"metadata": {"path": str(folder)}},
-    )
+    place = {"transport": "ipc", "connection_file": str(folder / "kernel.json")}
+    specs = KernelSpecManager(kernel_dirs=[])
+    kernel = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=specs, **place)
+    given = {"km": kernel, "timeout": SECONDS, "resources": {"metadata": {"path": str(folder)}}}
+    client = NotebookClient(notebook, record_timing=False, coalesce_streams=True, **given)
     await client.async_execute(cleanup_kc=True, env=_environment(folder))
     notebook.metadata = nbformat.from_dict(METADATA)
     return notebook

@@ -10,14 +10,9 @@ from typing_extensions import TypedDict
 import guardgraph.grammar as gg
 
 PHASES = ("pay",)
-REASONS = gg.Catalogue(
-    "payments",
-    PHASES,
-    [
-        *gg.common_reasons(phases=PHASES, tools={"pay": "pay"}, effects={"pay": "pay"}),
-        gg.StopReason("tool_invalid_output:pay", "tool", PHASES, "The bank failed.", "Ask the bank."),
-    ],
-)
+FAILED = gg.StopReason("tool_invalid_output:pay", "tool", PHASES, "The bank failed.", "Ask the bank.")
+COMMON = gg.common_reasons(phases=PHASES, tools={"pay": "pay"}, effects={"pay": "pay"})
+REASONS = gg.Catalogue("payments", PHASES, [*COMMON, FAILED])
 BATCHES = [[30, 40], [50]]
 """What the usual run pays, visit by visit."""
 

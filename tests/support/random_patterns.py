@@ -40,16 +40,13 @@ class Policy(gg.Settings):
 
 
 PHASES = ("work",)
-REASONS = gg.Catalogue(
-    "random",
-    PHASES,
-    [
-        *gg.common_reasons(phases=PHASES, asking=PHASES, tools={"<tool>": "work"}),
-        gg.StopReason("refused:<name>", "refused", PHASES, "Somebody refused.", "Ask again."),
-        gg.StopReason("given_up", "given_up", PHASES, "Too many turns.", "Ask for less."),
-        gg.StopReason("tool_invalid_output:<tool>", "tool", PHASES, "The tool failed.", "Mend it."),
-    ],
-)
+OWN = [
+    gg.StopReason("refused:<name>", "refused", PHASES, "Somebody refused.", "Ask again."),
+    gg.StopReason("given_up", "given_up", PHASES, "Too many turns.", "Ask for less."),
+    gg.StopReason("tool_invalid_output:<tool>", "tool", PHASES, "The tool failed.", "Mend it."),
+]
+COMMON = gg.common_reasons(phases=PHASES, asking=PHASES, tools={"<tool>": "work"})
+REASONS = gg.Catalogue("random", PHASES, [*COMMON, *OWN])
 
 
 def _in_turn(behaviours: tuple[str, ...]) -> st.SearchStrategy[list[str]]:

@@ -125,12 +125,9 @@ def replaying_agent(recording):
         slots |= {slot: None for slot in SLOTS[pattern].values() if slot not in answered}  # a model was not asked
     if recording["budget"].get("severity_budget") is not None:
         slots["ledger"] = Nothing()
-    return create(
-        model,
-        policy=policy.model_validate_json(json.dumps(recording["policy"])),
-        budget=budget.model_validate_json(json.dumps(recording["budget"])),
-        **slots,
-    )
+    held = {"policy": policy, "budget": budget}
+    settings = {name: kind.model_validate_json(json.dumps(recording[name])) for name, kind in held.items()}
+    return create(model, **settings, **slots)
 
 
 def recorded(graph_of, given=TICKET, mode="invoke", **kwargs):

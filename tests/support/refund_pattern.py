@@ -44,15 +44,12 @@ class Policy(gg.ReviewPolicy):
     max_refund: gg.MaxInt = 50
 
 
-REASONS = gg.Catalogue(
-    "refund",
-    PHASES,
-    [
-        *gg.common_reasons(phases=PHASES, asking=["refund"], reviewing=["approve"], tools={"pay": "pay"}),
-        gg.StopReason("invalid_refund", "invalid_refund", ("refund",), "No such refund.", "Look at raw_refund."),
-        gg.StopReason("tool_invalid_output:pay", "tool", ("pay",), "The bank failed.", "Ask the bank."),
-    ],
-)
+OWN = [
+    gg.StopReason("invalid_refund", "invalid_refund", ("refund",), "No such refund.", "Look at raw_refund."),
+    gg.StopReason("tool_invalid_output:pay", "tool", ("pay",), "The bank failed.", "Ask the bank."),
+]
+COMMON = gg.common_reasons(phases=PHASES, asking=["refund"], reviewing=["approve"], tools={"pay": "pay"})
+REASONS = gg.Catalogue("refund", PHASES, [*COMMON, *OWN])
 
 
 def check_request(state, run):
@@ -108,9 +105,8 @@ def check_payment(state, run):
     receipt = gg.found(state["raw_payment"], "pay")
     if not isinstance(receipt, str):
         raise gg.Stop("tool_invalid_output:pay", details={"given": receipt})
-    return gg.Pass(
-        {"accepted_payment": receipt}, steps=(gg.Step({"phase": "pay"}, {"action": "pay", "receipt": receipt}),)
-    )
+    step = gg.Step({"phase": "pay"}, {"action": "pay", "receipt": receipt})
+    return gg.Pass({"accepted_payment": receipt}, steps=(step,))
 
 
 def refunded(state, run):
@@ -126,13 +122,8 @@ def receipt(request):
     return f"paid {request['amount']} for {request['order']}"
 
 
-BODIES = {
-    "request_guard": check_request,
-    "refund_guard": check_refund,
-    "approve": approve,
-    "approval_guard": check_approval,
-    "payment_guard": check_payment,
-}
+BODIES = {"request_guard": check_request, "refund_guard": check_refund, "approve": approve}
+BODIES |= {"approval_guard": check_approval, "payment_guard": check_payment}
 
 
 def pattern(proposer=thirty, tool=receipt, *, bodies=None, policy=None, budget=None):

@@ -24,10 +24,8 @@ from langgraph.types import StateUpdate
 
 from guardgraph import RagBudget, ResearchBudget, SelfCritiqueBudget
 
-RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline", "attempts"} | {
-    "asked_question",
-    "usage",
-}
+RECORD = {"run_id", "pattern", "status", "stop_reason", "phase", "trace", "history", "path", "timeline", "attempts"}
+RECORD |= {"asked_question", "usage"}
 """Keys of a result that say how the run went; what is left is what came of it, or the evidence."""
 
 THREAD = {"configurable": {"thread_id": "1"}}

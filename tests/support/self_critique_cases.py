@@ -30,20 +30,12 @@ THANKS = [f"{DRAFT} {thanks}" for thanks in ("Thank you.", "Thanks.", "Many than
 """Revisions that lack the change that REVISE requires, the last one different from the first two."""
 
 APPROVE = {"decision": "approve", "severity": "low", "risks": [], "required_changes": [], "reason": ""}
-REVISE = {
-    "decision": "revise",
-    "severity": "Medium",
-    "risks": [{"type": "missing_uncertainty", "note": " The estimate sounds certain. "}],
-    "required_changes": [f'ADD "{NOTE}"'],
-    "reason": "one small change",
-}
-ESCALATE = {
-    "decision": "escalate",
-    "severity": "high",
-    "risks": [{"type": "legal_risk", "note": "It promises a date."}],
-    "required_changes": [],
-    "reason": "Legal has to read this. " * 10,
-}
+UNSURE = {"type": "missing_uncertainty", "note": " The estimate sounds certain. "}
+REVISE = {"decision": "revise", "severity": "Medium", "risks": [UNSURE], "required_changes": [f'ADD "{NOTE}"']}
+REVISE |= {"reason": "one small change"}
+PROMISE = {"type": "legal_risk", "note": "It promises a date."}
+ESCALATE = {"decision": "escalate", "severity": "high", "risks": [PROMISE], "required_changes": []}
+ESCALATE |= {"reason": "Legal has to read this. " * 10}
 
 
 def revise(*changes):
@@ -58,17 +50,12 @@ def given(**hints):
 
 def agent(draft=DRAFT, critique=APPROVE, revised=(REVISED,), *, shorter=DRAFT, policy=None, budget=None, **more):
     """Return an agent whose proposers are functions that return these values; `revised` one a call."""
-    return create_self_critique_agent(
-        **{
-            "drafter": scripted_tool({"draft": draft}, loop=True),
-            "shortener": scripted_tool({"draft": shorter}, loop=True),
-            "critic": scripted_tool(critique, loop=True),
-            "reviser": scripted_tool(*({"revised_answer": text} for text in revised), loop=True),
-            "policy": None if policy is None else SelfCritiquePolicy(**policy),
-            "budget": None if budget is None else SelfCritiqueBudget(**budget),
-            **more,
-        }
-    )
+    said = {"drafter": [{"draft": draft}], "shortener": [{"draft": shorter}], "critic": [critique]}
+    said["reviser"] = [{"revised_answer": text} for text in revised]
+    proposers = {name: scripted_tool(*script, loop=True) for name, script in said.items()}
+    policy = None if policy is None else SelfCritiquePolicy(**policy)
+    budget = None if budget is None else SelfCritiqueBudget(**budget)
+    return create_self_critique_agent(**{**proposers, "policy": policy, "budget": budget, **more})
 
 
 def failing(view):

@@ -45,23 +45,14 @@ def check_files() -> None:
 
 def check_demo_runs() -> None:
     """The three demo runs end well, without network or key."""
-    request, context = _json("research_request.json"), _json("self_critique_incident_context.json")
+    research = {"goal": RESEARCH_GOAL, "request": _json("research_request.json")}
+    critique = {"goal": CRITIQUE_GOAL, "incident_context": _json("self_critique_incident_context.json")}
     rag = guardgraph.create_rag_agent()
     for graph, given, outcome, citations in (
         (rag, {"question": DEMO_QUESTION}, "grounded_answer", ["doc_sla_enterprise_v3"]),
         (rag, {"question": "Who won the chess olympiad?"}, "clarify", []),
-        (
-            guardgraph.create_research_agent(),
-            {"goal": RESEARCH_GOAL, "request": request},
-            "grounded_research_answer",
-            ["n1", "n2"],
-        ),
-        (
-            guardgraph.create_self_critique_agent(),
-            {"goal": CRITIQUE_GOAL, "incident_context": context},
-            "revised_once",
-            [],
-        ),
+        (guardgraph.create_research_agent(), research, "grounded_research_answer", ["n1", "n2"]),
+        (guardgraph.create_self_critique_agent(), critique, "revised_once", []),
     ):
         result, findings = graph.invoke(given), guardgraph.verify(graph)
         ending = (result["status"], result["stop_reason"], result.get("outcome"), result.get("citations", []))

@@ -40,16 +40,13 @@ class Policy(gg.Settings):
     desks: gg.Allowlist = ("billing", "bug")
 
 
-REASONS = gg.Catalogue(
-    "triage",
-    PHASES,
-    [
-        *gg.common_reasons(phases=PHASES, asking=["label"], tools={"lookup": "lookup"}),
-        gg.StopReason("invalid_label", "invalid_label", ("label",), "No such label.", "Look at raw_label."),
-        gg.StopReason("desk_denied:<name>", "desk_denied", ("lookup",), "The desk is closed.", "Open it."),
-        gg.StopReason("tool_invalid_output:lookup", "tool", ("lookup",), "The tool failed.", "Mend it."),
-    ],
-)
+OWN = [
+    gg.StopReason("invalid_label", "invalid_label", ("label",), "No such label.", "Look at raw_label."),
+    gg.StopReason("desk_denied:<name>", "desk_denied", ("lookup",), "The desk is closed.", "Open it."),
+    gg.StopReason("tool_invalid_output:lookup", "tool", ("lookup",), "The tool failed.", "Mend it."),
+]
+COMMON = gg.common_reasons(phases=PHASES, asking=["label"], tools={"lookup": "lookup"})
+REASONS = gg.Catalogue("triage", PHASES, [*COMMON, *OWN])
 
 
 def check_request(state, run):
@@ -121,21 +118,15 @@ def on_duty(request):
     return f"Ada ({request['desk']})"
 
 
-BODIES = {
-    "request_guard": check_request,
-    "label_guard": check_label,
-    "duty_guard": check_duty,
-    "routed": routed,
-    "spam": spam,
-}
+BODIES = {"request_guard": check_request, "label_guard": check_label, "duty_guard": check_duty}
+BODIES |= {"routed": routed, "spam": spam}
 
 
 def pattern(proposer=is_bug, tool=on_duty, *, bodies=None, policy=None, budget=None, catalogue=REASONS):
     """Return the pattern, with `bodies` in the place of its own."""
     own = {**BODIES, "label": label(proposer), "lookup": lookup(tool), **(bodies or {})}
-    p = gg.Pattern(
-        catalogue, state=State, input=In, output=Out, policy=policy or Policy(), budget=budget or gg.Budget()
-    )
+    limits = {"policy": policy or Policy(), "budget": budget or gg.Budget()}
+    p = gg.Pattern(catalogue, state=State, input=In, output=Out, **limits)
     p.entry("request_guard", own["request_guard"], writes=["task"], to="label")
     asks = {"reads": ["task"], "writes": ["proposed_label"], "to": "label_guard"}
     p.propose("label", own["label"], phase="label", **asks)

@@ -102,9 +102,8 @@ def test_a_model_that_hangs_gives_way_to_the_next():
     """After `attempt_seconds`; the record says who replied, and what came before."""
     recorder = InMemoryRecorder()
     with OpenAIServer(drip()) as hanging, OpenAIServer(ANSWERED) as standing:
-        world = g.ResilientWorld(
-            attempts=1, attempt_seconds=0.5, fallbacks=[model_of(standing, "second-model")], **QUICK
-        )
+        given = {"attempts": 1, "attempt_seconds": 0.5, **QUICK}
+        world = g.ResilientWorld(fallbacks=[model_of(standing, "second-model")], **given)
         result = agent_on(hanging, world, recorder).invoke(QUESTION)
         assert (len(hanging.requests), len(standing.requests)) == (1, 1)
     assert (result["outcome"], result["history"][-1]["proposer"]) == ("grounded_answer", "second-model")

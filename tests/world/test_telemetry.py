@@ -38,9 +38,8 @@ class Watched:
         self.meter_provider = MeterProvider([self.reader])
 
     def world(self, inside=None, **given):
-        return g.TelemetryWorld(
-            inside, tracer_provider=self.tracer_provider, meter_provider=self.meter_provider, **given
-        )
+        given |= {"tracer_provider": self.tracer_provider, "meter_provider": self.meter_provider}
+        return g.TelemetryWorld(inside, **given)
 
     @property
     def spans(self):
@@ -56,9 +55,8 @@ class Watched:
     def points(self, name):
         data = self.reader.get_metrics_data()
         scopes = [scope for each in data.resource_metrics for scope in each.scope_metrics] if data else []
-        return [
-            point for scope in scopes for item in scope.metrics if item.name == name for point in item.data.data_points
-        ]
+        named = [item for scope in scopes for item in scope.metrics if item.name == name]
+        return [point for item in named for point in item.data.data_points]
 
 
 def test_a_run_has_spans_and_metrics_by_the_conventions_names():
