@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from guardgraph.grounding.cover import Evidence, ReadText, Sources, read_sources, read_text
+from guardgraph.grounding.cover import Evidence, Sources, read_sources, read_text
 from guardgraph.grounding.marks import CitingSentence
 from guardgraph.grounding.names import (
     Names,
@@ -19,7 +19,7 @@ from guardgraph.grounding.names import (
     list_unknown_names,
     read_names,
 )
-from guardgraph.grounding.opposites import find_course, is_opposite
+from guardgraph.grounding.opposites import is_opposite
 from guardgraph.grounding.quotes import find_quoting_sentences
 from guardgraph.grounding.tables import Table, find_misplaced_values, join_tables
 from guardgraph.grounding.values import Value, ValueIndex, find_support, is_same_kind, is_written, supports
@@ -288,9 +288,8 @@ class _Held:
             if hit and is_bare and not value.nouns & hit.nouns:
                 yield Finding("value", "unchecked", value.text, value.start, value.end, told=hit.text)
         missing = [v for v, hit in told if not hit and (v.kind != "quantity" or not find_support(v, stated[:_MOST]))]
-        recounted = [v for v in stated if v.is_small and v.kind == "number" and not self._is_counted(v)]
-        turned = [(v, find) for v in stated for find in (_find_bound, _find_course) if find(self.read, v)]
-        if not (missing or recounted or turned):
+        bounds = [v for v in stated if v.mark in ("more", "less") and v.kind != "ordinal"]
+        if not (missing or bounds):
             return
         beside = [
             (share, place, each)
@@ -298,25 +297,20 @@ class _Held:
             for place in [self.sources.find_place(at)]
             for each in self.sources.read[place[0]].list_values_between(place[1], place[2])[:_MOST]
         ]
-        for value, find_way in turned:
-            yield from self._judge_turned(value, find_way, beside)
-        if not (missing or recounted):
+        for value in bounds:
+            yield from self._judge_bound(value, beside)
+        if not missing:
             return
         own = ValueIndex([each for _, _, each in beside])
         said = {each.said_anywhere for v in values for each in own.find_like(v) if find_support(v, [each])}
         free = [each for each in beside if each[2].said_anywhere not in said]
-        for value in (*missing, *recounted):
-            others = [each for each in free if _is_conflict(value, each[2], each[0] >= CONFLICT_FROM)]
-            if value in recounted:
-                others = [each for each in others if each[2].is_small and _count_alike(value, each[2])]
-            conflict = others[0] if others else None
+        for value in missing:
+            conflict = next((each for each in free if _is_conflict(value, each[2], each[0] >= CONFLICT_FROM)), None)
             letters = _take_label_letters(value.text) if value.kind == "label" else ""
             if conflict:
                 yield self._tell_contradiction(
                     "count" if value.is_small else "value", value, conflict[1][0], conflict[2]
                 )
-            elif value in recounted:
-                continue
             elif value.is_small or (len(letters) > 1 and self.names.has_name(letters)):  # the word of "COVID-19"
                 yield Finding("count", "unchecked", value.text, value.start, value.end)
             elif letters and (other := self.labels.get(_take_label_letters(value.unit))):
@@ -347,32 +341,23 @@ class _Held:
         is_there = is_written(value, self.written) if " " in said else said in self.written_words
         return value if is_there else None
 
-    def _is_counted(self, value: Value) -> bool:
-        """Say whether what a count rests on counts as many of the same; a count of nothing that is named is none."""
-        like = [*self.sources.index.find_like(value), *self.beside_values.find_like(value)]
-        return not _list_counted(value) or any(supports(value, each) and value.nouns & each.nouns for each in like)
-
     def _tell_contradiction(self, rule: str, value: Value, source: int, told: Value, words: str = "") -> Finding:
         place = (self.sources.ids[source], told.start, told.end)
         return Finding(rule, "contradicted", value.text, value.start, value.end, *place, words or told.text)
 
-    def _judge_turned(
-        self,
-        value: Value,
-        find_way: Callable[[ReadText, Value], str],
-        beside: Sequence[tuple[float, tuple[int, int, int], Value]],
+    def _judge_bound(
+        self, value: Value, beside: Sequence[tuple[float, tuple[int, int, int], Value]]
     ) -> Iterator[Finding]:
-        """Find a bound or a change that is turned round: "more than 5" of "less than 5", "fell by 5" of "rose by 5"."""
+        """Find a bound that is turned round: "more than 5" of "less than 5"."""
         same = [
-            (place[0], told, way)
+            (place, told)
             for _, place, told in beside
-            if is_same_kind(value, told) and set(value.amounts) & set(told.amounts)
-            for way in [find_way(self.sources.read[place[0]], told)]
-            if way
+            if told.mark in ("more", "less") and is_same_kind(value, told) and set(value.amounts) & set(told.amounts)
         ]
-        if same and find_way(self.read, value) not in [way for _, _, way in same]:
-            source, told, way = same[0]
-            yield self._tell_contradiction("bound", value, source, told, f"{way} {told.text}")
+        if same and all(told.mark != value.mark for _, told in same):
+            place, told = same[0]
+            words = "at least" if told.mark == "more" else "at most"
+            yield self._tell_contradiction("bound", value, place[0], told, f"{words} {told.text}")
 
     # ---- names and opposites
 
@@ -417,20 +402,6 @@ def _take_label_letters(label: str) -> str:
 def _list_counted(value: Value) -> frozenset[str]:
     """Return what a number counts; a small number behind a word only names one of several, as "step 4" does."""
     return frozenset(noun for noun in value.nouns if not (value.is_small and "#" in noun))
-
-
-def _find_bound(_: ReadText, value: Value) -> str:
-    return {"more": "at least", "less": "at most"}.get(value.mark, "") if value.kind != "ordinal" else ""
-
-
-def _find_course(read: ReadText, value: Value) -> str:
-    is_amount = value.kind in ("number", *_WITH_UNIT) and not (value.is_small or value.is_year)
-    return find_course(read.text, value.start, value.end) if is_amount and read.language == "en" else ""
-
-
-def _count_alike(one: Value, other: Value) -> bool:
-    """Say whether two numbers share at least half of the nouns that they count."""
-    return 2 * len(one.nouns & other.nouns) >= len(one.nouns | other.nouns)
 
 
 def _is_conflict(value: Value, source: Value, is_near: bool) -> bool:

@@ -17,11 +17,6 @@ _TOKEN: Final = re.compile(r"[^\W\d_]++|!|\d++(?:[.,]\d++)*+")
 _CONTRACTED: Final = re.compile(r"(\b(?:ca|wo|sha))?n['’]t\b")
 _BOUND: Final = re.compile(r"\b(?:(?:no|not) )?(?:more|less|fewer) than (?=\d)|\bat (?:least|most) (?=\d)")
 """What bounds a number: that is held elsewhere."""
-_CLAUSE_END: Final = re.compile(r"[,;:.()\n]|\bup to\b")
-_AROUND: Final = 60  # characters that the words around an amount take
-_MOST_BEFORE: Final = 6
-_MOST_BEHIND: Final = 4
-"""Words before and behind an amount that may say which way it goes."""
 _WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 """What stands before the contracted "not" where the word is shortened, too."""
 
@@ -117,14 +112,3 @@ def is_opposite(said: str, source: str) -> bool | None:
     if len(shared) < _LEAST_SHARE * len(set(other.keys[places[0] : places[-1] + 1])):
         return None
     return (len(turned) + len((one.denied ^ other.denied) & shared)) % 2 == 1
-
-
-def find_course(text: str, start: int, end: int) -> str:
-    """Return which way an amount goes by the words around it in its clause: ``up``, ``down``, or "" for neither."""
-    before = _CLAUSE_END.split(text[max(0, start - _AROUND) : start].lower())[-1]
-    behind = _CLAUSE_END.split(text[end : end + _AROUND].lower(), maxsplit=1)[0]
-    words = [*_TOKEN.findall(before)[-_MOST_BEFORE:], *_TOKEN.findall(behind)[:_MOST_BEHIND]]
-    courses = {_read_key(word)[0] for word in list_hand_words(DEFAULT_LANGUAGE, "courses")}
-    sides = {side for word in words for key, side in [_read_key(word)] if key in courses}
-    is_said = len(sides) == 1 and _load_tables()[3].isdisjoint(words)
-    return ("down" if 1 in sides else "up") if is_said else ""
