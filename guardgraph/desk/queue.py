@@ -210,7 +210,7 @@ class ReviewQueue:
         for note in () if begun is None else self.store.notes(begun["request"]):
             if note["run_id"] == run.run_id and note["kind"] == "waiting":
                 asked, deciding = note, None
-            elif note["run_id"] == run.run_id and note["kind"] == "decision" and asked and not deciding and begun:
+            elif note["run_id"] == run.run_id and note["kind"] == "decision" and asked and deciding is None and begun:
                 deciding = None if _is_lapsed(note, begun) else note["content"]
         return asked, deciding
 

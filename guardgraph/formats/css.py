@@ -94,7 +94,11 @@ def _list_css_rules(items: Any, around: list[str], level: int) -> Iterator[Rule]
     for item in items:
         if item.type == "declaration":
             declared.append(_read_css_declaration(item))
-        elif item.type == "qualified-rule":
+            continue
+        if declared and around:  # what stands behind an inner rule counts behind it
+            yield Rule(around, declared)
+            declared = []
+        if item.type == "qualified-rule":
             selectors = _expand_nested_selectors(_split_selectors(item.prelude), around)
             yield from _list_css_rules(_parse_css_block(item.content), selectors, level + 1)
         elif item.type == "at-rule" and item.content is not None and _does_group_apply(item):
@@ -104,7 +108,7 @@ def _list_css_rules(items: Any, around: list[str], level: int) -> Iterator[Rule]
 
 
 def _does_group_apply(group: Any) -> bool:
-    query = _write_css(group.prelude)
+    query = _write_css(group.prelude).replace("/**/", " ")
     if group.lower_at_keyword == "supports":
         return not query.strip().lower().startswith("not")
     return group.lower_at_keyword == "layer" or (group.lower_at_keyword == "media" and does_media_query_apply(query))
@@ -262,7 +266,7 @@ class Cascade:
             # Each value once, where it stands last: of many that say the same none takes time.
             whole = {key: tuple(reversed(dict.fromkeys(reversed(values)))) for key, values in said.items()}
             self._order += 1
-            for selector in (_STATES.sub("", each) for each in rule.selectors):
+            for selector in (_STATES.sub("", each) for each in rule.selectors if each):
                 if selector not in matched:
                     matched[selector] = []
                     is_other = _OTHER.search(_NEGATED.sub("", selector))

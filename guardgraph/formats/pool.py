@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from multiprocessing import Pipe
 from pathlib import Path
-from threading import BoundedSemaphore, Timer
+from threading import TIMEOUT_MAX, BoundedSemaphore, Timer
 from time import monotonic
 from typing import Final
 from weakref import finalize
@@ -68,7 +68,8 @@ class Child:
     def ask(self, head: bytes, content: bytes, *, most: int, deadline: float) -> bytes:
         """Return the answer to a question. After any exception the child cannot be asked again."""
         self.asked += 1
-        ending = Timer(deadline - monotonic(), self._process.kill)  # it reads and answers at once, or not at all
+        seconds = min(deadline - monotonic(), TIMEOUT_MAX)
+        ending = Timer(seconds, self._process.kill)  # it reads and answers at once, or not at all
         ending.start()
         try:
             self._pipe.send_bytes(head)

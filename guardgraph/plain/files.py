@@ -9,7 +9,7 @@ from uuid import uuid4
 
 
 def replace_file(path: Path, text: str, rights: int | None = None) -> None:
-    """Put a file in the place of another one; a link stays, and leads to what is written.
+    """Put a file in the place of another one, or of a link; what that leads to stays.
 
     Args:
         path: of the file; its folder is there.
@@ -19,10 +19,9 @@ def replace_file(path: Path, text: str, rights: int | None = None) -> None:
     Raises:
         OSError: it cannot be written; the file before stays.
     """
-    path = Path(os.path.realpath(path))
     if rights is None and path.exists():
         rights = path.stat().st_mode & 0o777
-    made = path.with_name(f".{path.name[:80]}.{uuid4().hex}")
+    made = path.with_name(f".{uuid4().hex}")
     try:
         handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if rights is None else rights)
         with open(handle, "w", encoding="utf-8", errors="replace", newline="") as opened:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,7 +58,7 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
         expected = {**before, **said} if isinstance(before, dict) else None
         if expected is None or parse_yaml(changed)[0] != expected:
             raise ConfigurationError(f"{str(file)!r:.200}: fields at the left edge are required, a line for each")
-        replace_file(path, changed)
+        replace_file(Path(os.path.realpath(path)), changed)  # a link to a file that many have stays
     except OSError as error:  # names a file beside this one, of which nobody has heard
         raise ConfigurationError(f"{str(file)!r:.200}: cannot be written: {error.strerror}") from None
     except WrongText as error:

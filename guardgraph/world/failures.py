@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import builtins
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import reduce
-from math import isfinite
 from traceback import walk_tb
 from typing import Any, TypeAlias
 
@@ -309,21 +309,19 @@ def _read_retry_after(error: Exception) -> float | None:
         return None
     for name, each in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         if isinstance(said := headers.get(name), str) and (seconds := parse_retry_after(said, each)) is not None:
-            return seconds
+            return min(seconds, LONGEST_WAIT)
     return None
 
 
 def parse_retry_after(said: str, each: float = 1.0) -> float | None:
     """Return the seconds that a header asks to wait, a number or a date (RFC 9110, 10.2.3); None where it says none."""
+    if re.fullmatch(r"\s*[0-9]{1,18}(?:\.[0-9]*)?\s*", said):
+        return float(said) / each
     try:
-        seconds = float(said) / each
-    except ValueError:
-        try:
-            at = parsedate_to_datetime(said)
-        except (ValueError, OverflowError):
-            return None
-        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp()
-    return min(max(seconds, 0.0), LONGEST_WAIT) if isfinite(seconds) else None
+        at = parsedate_to_datetime(said)
+    except (ValueError, OverflowError):
+        return None
+    return max((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp(), 0.0)
 
 
 def _read_completion_usage(error: Exception) -> dict[str, int] | None:

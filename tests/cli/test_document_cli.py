@@ -77,6 +77,10 @@ def test_what_is_written_is_whole_or_not_there(stored, here):
     (here / "folder").mkdir()
     for out in ("nowhere/run.json", "folder", "a\0b"):
         assert "--out" in refused(run("audit", "export", run_id, "-o", out))
+    (here / "link.json").symlink_to("old.json")  # what a link leads to is somebody else's
+    run("audit", "export", run_id, "-o", "link.json")
+    assert (here / "old.json").read_text() == "old"
+    assert json.loads((here / "link.json").read_text())["recording"]["run_id"] == run_id
     store = sql_store(URL)  # whose files are small enough: the document is not
     store.record({**recording(1), "input": {"question": "x" * 60_000}})
     store.close()

@@ -102,6 +102,7 @@ SHEETS = [
     ".z:not(:hover,:focus){display:none}", ".z:not(a:hover){display:none}", "body{.z{display:none}}",
     "@media (color){.z{display:none}}", ".z{opacity:0}.z{opacity:bogus}", ".z{color:#fff}.z{color:bogus}",
     ".z{font-size:0}.z{font-size:bogus}", ".z{left:-9999px;position:absolute}.z{left:bogus}",
+    "@media only/**/screen{.z{display:none}}", ".z{display:block;&{display:none}}",
 ]  # fmt: skip
 """Rules of the page, in which the text stands in `<em id=z class=z data-z>`."""
 
@@ -204,5 +205,6 @@ SEEN = [
     "<p style='position:absolute;left:50%;margin-left:-480px'>{x}</p>", "<p style='transform:translate(-50%,-50%)'>{x}</p>",
     "<style media=print>p{display:none}</style><p>{x}</p>", "<style type=text/x>p{display:none}</style><p>{x}</p>",
     "<noscript><style>p{display:none}</style></noscript><p>{x}</p>", "<p style='vertical-align:middle'>{x}</p>",
+    "<style>.y,{display:none}</style><p>{x}</p>",
 ]  # fmt: skip
 """What a reader sees, though words of what hides stand there."""

@@ -110,7 +110,7 @@ def test_few_ways_to_hide_a_text_stay_open():
     assert {ways[way] for way in read} == {"open"}
     assert [way for way in ways if ways[way] != "open" and "canary" in said_by_folder(way)] == []
     page = (Path(__file__).parents[2] / "docs" / "web.md").read_text(encoding="utf-8")
-    assert f"Of {len(ways)} ways to hide a text in a page, {len(ways) - len(read)} are found." in " ".join(page.split())
+    assert f"Of {len(ways)} ways to hide text in a page, {len(ways) - len(read)} are found." in " ".join(page.split())
     assert len(ways) > 200
     assert len(read) <= 0.1 * len(ways)
 

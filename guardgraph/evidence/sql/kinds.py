@@ -52,8 +52,8 @@ def parse_store_address(given: object) -> Address:
         if url.host or url.query or database in ("", ":memory:") or database.startswith("file:") or "\0" in database:
             raise ConfigurationError("url: of SQLite, sqlite:///FILE is required: a file, and no options")
         url = url.set(database=str(Path(database).absolute()))
-    elif not re.fullmatch(f"{NEVER}|[0-9]{{1,9}}", str(url.query.get("prepare_threshold", NEVER))):
-        raise ConfigurationError(f"url: prepare_threshold: a whole number or {NEVER} is required")
+    elif not re.fullmatch(f"{NEVER}|[1-9][0-9]{{0,8}}", str(url.query.get("prepare_threshold", NEVER))):
+        raise ConfigurationError(f"url: prepare_threshold: a whole number from 1 on or {NEVER} is required")
     shown = url.set(query={}).render_as_string(hide_password=True)
     file = Path(url.database) if driver.startswith("sqlite") and url.database else None
     return Address(url.set(drivername=driver), shown, file)

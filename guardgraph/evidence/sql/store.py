@@ -24,7 +24,6 @@ from guardgraph.world.tenants import Balance, Charge, Overdrawn, Reserved
 
 with suppress(ImportError):  # without the extra `audit`, for which `parse_store_address` asks
     from guardgraph.evidence.sql import ledger, reading, tables, writing
-    from guardgraph.evidence.sql.database import StoreDatabase
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -79,6 +78,8 @@ class SqlStore(OpenRunStore):
         if redact is not None and not isinstance(redact, Redaction):
             raise ConfigurationError(f"redact: a Redaction is required; given: {type(redact).__name__}")
         address = parse_store_address(url)
+        from guardgraph.evidence.sql.database import StoreDatabase  # says what is wrong with an extra that is broken
+
         self.database = StoreDatabase(address, timeout)
         self._redact = redact
 
@@ -143,6 +144,12 @@ class SqlStore(OpenRunStore):
 
     @override
     def close_run(self, run_id: str, *, by: str, why: str) -> Receipt:
+        """Append that an open run is lost, who says so and why, and return number and hash of the entry; it stays.
+
+        Raises:
+            InputError: there is no such run, or it is not open.
+            ConfigurationError: nobody says so, or no reason is given, on one line of at most 200 characters.
+        """
         reading.check_kept_line("by", "who closes", by)
         reading.check_kept_line("why", "why it is closed", why)
         self._require_known_run(run_id)
@@ -163,6 +170,12 @@ class SqlStore(OpenRunStore):
 
     @override
     def read(self, run_id: str) -> StoredRun:
+        """Return the latest record of a run.
+
+        Raises:
+            InputError: there is no such run, or it has no ending: `open_runs` has it.
+            StoreError: what the store has is not what was recorded.
+        """
         if not isinstance(run_id, str) or find_json_problem(run_id) is not None:  # no database takes it as a text
             raise InputError(f"run_id: a run of the store is required; given: {run_id!r:.80}")
         try:
@@ -179,6 +192,16 @@ class SqlStore(OpenRunStore):
 
     @override
     def runs(self, *, pattern: str | None = None, tenant: str | None = None, since: datetime | None = None) -> SqlRuns:
+        """Return the runs of the store, each by its latest record; erased ones too where no filter asks for more.
+
+        Args:
+            pattern: of runs of this pattern only, as their catalogue names it.
+            tenant: of runs only that somebody of this tenant began or resumed.
+            since: of runs only that were recorded then or later; a date and time with its zone.
+
+        Raises:
+            ConfigurationError: `since` has no zone, or is out of the calendar; or a name is no text.
+        """
         _check_storable_names(pattern=pattern, tenant=tenant)
         if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
             raise ConfigurationError(f"since: a date and time with its zone is required; given: {since!r:.80}")
