@@ -41,7 +41,9 @@ def rights(file):
 
 def test_a_store_that_is_made_opens_nothing(tmp_path):
     """No file is made and no server asked before a store is used; reading makes no file either."""
-    sql_store("postgresql+psycopg://u:secret@127.0.0.1:1/runs")
+    sql_store("postgresql+psycopg://u:secret@127.0.0.1:1/runs?prepare_threshold=1")
+    with pytest.raises(ConfigurationError, match="prepare_threshold"):  # of statements that are prepared, none is two
+        sql_store("postgresql+psycopg://u:secret@127.0.0.1:1/runs?prepare_threshold=0")
     store = sql_store(f"sqlite:///{tmp_path}/runs.db")
     assert store.head() is None
     assert list(store.runs()) == []
