@@ -303,9 +303,7 @@ def test_a_key_that_is_none_is_refused_without_a_word_of_it():
     other = generate_private_key(SECP256R1())
     locked = private_pem(Ed25519PrivateKey.generate(), BestAvailableEncryption(b"word"))
     for private in (private_pem(other), locked, keys()[1], b"", b"\xff\x00", SIGNED):
-        with pytest.raises(
-            g.ConfigurationError, match=r"^private_key: an Ed25519 private key as PEM \(PKCS #8"
-        ) as error:
+        with pytest.raises(g.ConfigurationError, match=r"^private_key: an Ed25519 private key as PEM \(PKCS") as error:
             g.sign_document(document(), private)
         assert len(str(error.value)) < 200
     for public in (public_pem(other.public_key()), keys()[0], b"", b"\xff\x00"):

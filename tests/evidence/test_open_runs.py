@@ -116,8 +116,7 @@ def test_an_open_run_whose_thread_was_deleted_is_a_finding(url):
     assert store.verify(checkpointer=saver).ok
     saver.delete_thread("1")
     saver.delete_thread("2")
-    other = refund(checkpointer=saver)
-    waiting(other, {"configurable": {"thread_id": "2"}})
+    waiting(refund(checkpointer=saver), {"configurable": {"thread_id": "2"}})
     found = store.verify(checkpointer=saver)
     assert store.verify().ok
     said = {finding.seq: (finding.kind, finding.text) for finding in found.findings}

@@ -107,8 +107,16 @@ def some(names):
     return st.lists(st.sampled_from(names), unique=True).map(tuple)
 
 
+def drawn(field):
+    """Return the strategy that a field is, or that of one of a list, or of a whole number between two."""
+    if isinstance(field, tuple):
+        return st.integers(*field)
+    return st.sampled_from(field) if isinstance(field, list) else field
+
+
 def overlay(kind, **fields):
-    return st.fixed_dictionaries({}, optional=fields).map(lambda given: kind(**given))
+    optional = {name: drawn(field) for name, field in fields.items()}
+    return st.fixed_dictionaries({}, optional=optional).map(lambda given: kind(**given))
 
 
 LIMITS = {
@@ -127,48 +135,36 @@ RAG = st.tuples(
     overlay(
         RagBudget,
         **LIMITS,
-        min_chunk_score=st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.1]),
-        max_context_chunks=st.integers(0, 6),
-        max_context_chars=st.sampled_from([0, 200, 1000, 8000]),
-        max_top_k=st.integers(1, 6),
-        max_query_chars=st.sampled_from([10, 40, 240]),
+        **{"min_chunk_score": [0.0, 0.2, 0.5, 0.9, 1.1], "max_context_chunks": (0, 6), "max_top_k": (1, 6)},
+        **{"max_context_chars": [0, 200, 1000, 8000], "max_query_chars": [10, 40, 240]},
     ),
 )
 RESEARCH = st.tuples(
     overlay(
         ResearchPolicy,
-        allowed_domains_policy=some(HOSTS),
-        allowed_domains_execution=some(HOSTS),
-        check_values=st.booleans(),
-        check_quotes=st.booleans(),
-        check_names=st.booleans(),
+        **dict.fromkeys(["allowed_domains_policy", "allowed_domains_execution"], some(HOSTS)),
+        **dict.fromkeys(["check_values", "check_quotes", "check_names"], st.booleans()),
     ),
     overlay(
         ResearchBudget,
         **LIMITS,
-        max_steps=st.integers(5, 8),
-        max_urls=st.integers(1, 6),
-        max_read_pages=st.integers(1, 3),
-        max_notes=st.integers(1, 6),
-        max_answer_chars=st.sampled_from([100, 300, 850]),
+        **{"max_steps": (5, 8), "max_urls": (1, 6), "max_read_pages": (1, 3), "max_notes": (1, 6)},
+        max_answer_chars=[100, 300, 850],
     ),
 )
 SELF_CRITIQUE = st.tuples(
     overlay(
         SelfCritiquePolicy,
-        allowed_decisions_policy=st.sampled_from([("approve", "revise"), ("approve", "revise", "escalate")]),
-        allowed_decisions_execution=st.sampled_from([("approve",), ("approve", "revise", "escalate")]),
+        allowed_decisions_policy=[("approve", "revise"), ("approve", "revise", "escalate")],
+        allowed_decisions_execution=[("approve",), ("approve", "revise", "escalate")],
         check_facts=st.booleans(),
     ),
     overlay(
         SelfCritiqueBudget,
         **LIMITS,
-        max_draft_chars=st.sampled_from([100, 400, 900]),
-        max_risks=st.integers(0, 5),
-        max_required_changes=st.integers(0, 5),
-        max_answer_chars=st.sampled_from([200, 980]),
-        max_length_increase_pct=st.sampled_from([0.0, 5.0, 20.0]),
-        min_patch_similarity=st.sampled_from([0.4, 0.9]),
+        **{"max_draft_chars": [100, 400, 900], "max_risks": (0, 5), "max_required_changes": (0, 5)},
+        **{"max_answer_chars": [200, 980], "max_length_increase_pct": [0.0, 5.0, 20.0]},
+        min_patch_similarity=[0.4, 0.9],
     ),
 )
 CONTEXTS = st.none() | st.fixed_dictionaries({"budget": st.fixed_dictionaries({}, optional=LIMITS)})
@@ -224,10 +220,9 @@ def answer_question(asked):
 
 def shipped(name, seed, by, policy, budget):
     proposers = {slot: odd(rule, seed) for slot, rule in PROPOSERS[name].items()}
-    if by == "model":
-        proposers = {slot: asking_a_model(proposer) for slot, proposer in proposers.items()}
-    elif by == "asked again":
-        proposers = {slot: asked_again(proposer) for slot, proposer in proposers.items()}
+    if by != "rules":
+        made = asking_a_model if by == "model" else asked_again
+        proposers = {slot: made(proposer) for slot, proposer in proposers.items()}
     if name == "research" and seed % 2:
         proposers |= {"reader": losing(seed), "extractor": make_recorded_extractor()}
     return lambda **made: PATTERNS[name].create_agent(policy=policy, budget=budget, **proposers, **made)
@@ -279,10 +274,8 @@ TOOLS = st.tuples(
     overlay(
         ToolBudget,
         **LIMITS,
-        max_tool_calls=st.integers(1, 8),
-        max_same_call=st.integers(1, 2),
-        max_result_chars=st.sampled_from([20, 20_000]),
-        max_answer_chars=st.sampled_from([20, 4000]),
+        **{"max_tool_calls": (1, 8), "max_same_call": (1, 2)},
+        **{"max_result_chars": [20, 20_000], "max_answer_chars": [20, 4000]},
     ),
 )
 

@@ -123,9 +123,7 @@ BAD_CANDIDATES = {
     **{f"text {value!r}": {**CANDIDATE, "text": value} for value in (None, "", "\n", 5, {})},
     **{f"source {value!r}": {**CANDIDATE, "source": value} for value in (None, "", "wiki", "operations_notes", 5, [])},
     **{f"score {value!r:.20}": {**CANDIDATE, "score": value} for value in (None, True, False, "0.5", *ODD_NUMBERS)},
-    **{
-        f"{key} {value!r}": {**CANDIDATE, key: value} for key in ("title", "section", "updated_at") for value in (5, [])
-    },
+    **{f"{key} {odd!r}": {**CANDIDATE, key: odd} for key in ("title", "section", "updated_at") for odd in (5, [])},
     **{f"span {each!r}": {**CANDIDATE, "span": each} for each in ([0, True], [5, 5], [-1, 3], [0], "x", [0.0, 5])},
     **{f"codes {each!r:.20}": {**CANDIDATE, "unmeasured": each} for each in (["de", ""], ["x" * 99], "de")},
 }

@@ -138,9 +138,8 @@ def test_a_topic_of_high_risk_is_told_by_words_hosts_and_tiers():
     """Words as wholes, hosts by scope, each once; a brief has one hash however its citations repeat."""
     urls = ["https://x.gov.uk/a", "https://x.gov.uk/b", "nowhere"]
     given_ = {"risky_terms": ["blood", "dose"], "risky_scopes": ["suffix:gov.uk"], "risky_tiers": ["doubtful"]}
-    found = risk.find_high_risks(
-        ["Bloody.", "The DOSE is 5 mg."], urls, {urls[1]: "doubtful", urls[0]: "known"}, **given_
-    )
+    tiers = {urls[1]: "doubtful", urls[0]: "known"}
+    found = risk.find_high_risks(["Bloody.", "The DOSE is 5 mg."], urls, tiers, **given_)
     assert found == [{"term": "dose"}, {"host": "x.gov.uk"}, {"tier": "doubtful", "url": urls[1]}]
     assert risk.find_high_risks(["Fine."], ["https://a.io"], {}, **given_) == []
     brief = {"answer": " It is so. ", "citations": ["n1", "n2", "n1"]}

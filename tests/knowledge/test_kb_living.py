@@ -40,10 +40,9 @@ def work(monkeypatch):
 
 
 SALARIES = {**ONE, "id": "n", "text": "Salaries are paid on day 25."}
-OTHER = {**SALARIES, "text": "Salaries are paid twice."}
 BEFORE = {
     "added": None,
-    "another text": {"documents": [OTHER], "readers": ["public"]},
+    "another text": {"documents": [{**SALARIES, "text": "Salaries are paid twice."}], "readers": ["public"]},
     "for others": {"documents": [SALARIES], "readers": ["group:hr"]},
     "as it was": {"documents": [SALARIES], "readers": ["public"]},
     "removed": {"documents": [SALARIES], "readers": ["public"], "name": "one"},

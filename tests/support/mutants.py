@@ -76,12 +76,8 @@ def draw_mutants(room: str, count: int, seed: int) -> tuple[list[Mutant], dict[P
     """Return mutants of a room's functions, each with another fault, drawn at random, and the trees of its files."""
     files = sorted((ROOT / "guardgraph" / room).rglob("*.py"))
     trees = {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
-    functions = (
-        (file, function)
-        for file, tree in trees.items()
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
+    walked = ((file, node) for file, tree in trees.items() for node in ast.walk(tree))
+    functions = [(file, node) for file, node in walked if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     nodes = {node: file for file, function in functions for inside in function.body for node in list_places(inside)}
     places = [Mutant(file, node, fault[0]) for node, file in nodes.items() if (fault := find_fault(node))]
     drawn = sorted(random.Random(seed).sample(range(len(places)), min(count, len(places))))

@@ -35,12 +35,11 @@ from guardgraph.world.named_models import chat_model
 from guardgraph.world.proposers import ModelProposer
 
 KEY = {"OPENAI_API_KEY": "sk-loopback-0123456789"}
-PROMPTS = prompts.list_prompt_names()
 VIEW = {"available_sources": ["a", "b"], "context_chunks": [{"text": "x"}] * 3, "notes": [{"claim": "x"}] * 3}
 VIEW |= {"pages": [{"text": "x"}] * 2, "sections": ["One", "Two"], "allowed_risk_types": ["legal_risk"], "max_notes": 4}
 PLAN = prompts.load_prompt("rag_plan", LIMITS)
 MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
-FORMS = [name for name in PROMPTS if not name.endswith(("_as_text", "_as_calls"))]
+FORMS = [name for name in prompts.list_prompt_names() if not name.endswith(("_as_text", "_as_calls"))]
 
 
 def test_a_schema_fits_the_call() -> None:
