@@ -606,10 +606,9 @@ def test_only_values_that_the_deployment_listed_are_licensed(ours, theirs):
                 assert judge("send_money", {"to": to}, policy=judged).needs_approval is (ours is None)
 
 
-CARD = "4111 1111 1111 1111"
 BETWEEN = ("\u00a0", "\u2013", "\u2011", ", ", "\n", "\t", "**", "_", "\u200b", "")
 LEADING = [
-    *(CARD.replace(" ", between) for between in BETWEEN),
+    *("4111 1111 1111 1111".replace(" ", between) for between in BETWEEN),
     *("GB33 BUKB 2020 1555 5555 55".replace(" ", between) for between in ("\u00a0", "\u200b", "\n")),
     *("0900-12-34-56", "2020-15-55 5555-55-12", "1234-2020-12-31-5678", "http:/1.2.3.4/x", "http:1.2.3.4/x"),
     *("1.2.3.4/x", "DATA:,hello", "javascript:alert(1)", "acme-pay.co.rs", 4111111111111111),

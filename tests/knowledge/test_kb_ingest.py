@@ -273,11 +273,10 @@ def test_what_is_said_wrongly_of_a_list_or_a_document_changes_nothing(base, docs
     assert (base.tenants(), base.index.collections()) == ([], {})
 
 
-NAMES = st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/c.txt"])
 TEXTS = st.sampled_from(["apples", "# T\n\nbananas", "", "\n", "---\ntitle: x\n---\ncherries"])
 
 
-@given(st.lists(st.dictionaries(NAMES, TEXTS), max_size=3))
+@given(st.lists(st.dictionaries(st.sampled_from(["a.md", "b.md", "x/a.md", "x/y/c.txt"]), TEXTS), max_size=3))
 @settings(max_examples=6, deadline=None)
 def test_a_base_is_what_its_folder_is(tmp_path_factory, states):
     """Whatever a folder was before, a base that was kept up with it is the one that is made of it anew."""

@@ -102,9 +102,8 @@ def test_a_document_narrows_its_own_readers(base, docs):
         **{name: ["group:hr"] for name in ("a.md", "d.md", "e.rst", "f.html")},
     }
     hits = base.search("apples", caller={"tenant": "acme", "groups": ["hr"]})
-    assert [(hit["title"], hit["updated_at"]) for hit in hits if "d.md" in hit["doc_id"]] == [
-        ("All about apples", "2026-02-03")
-    ]
+    [hit] = [hit for hit in hits if "d.md" in hit["doc_id"]]
+    assert (hit["title"], hit["updated_at"]) == ("All about apples", "2026-02-03")
     given = {"id": "1", "source": "s", "title": "", "section": "", "updated_at": "", "text": "pears"}
     base.add([{**given, "readers": ["group:hr"]}], tenant="acme", readers=["tenant"])
     assert readers(base, name="documents") == {"1": ["group:hr"]}
@@ -136,34 +135,23 @@ def test_who_cannot_be_told_may_not_read(base, docs, files, reason):
 
 MEANT = {
     ".md": [
-        "  ---\n  readers: [group:hr]\n  ---\nx",
-        '---\n"\\u0072eaders": [group:hr]\n---\nx',
+        *("  ---\n  readers: [group:hr]\n  ---\nx", '---\n"\\u0072eaders": [group:hr]\n---\nx'),
         "---\nbase: &b {readers: [group:hr]}\n<<: *b\n---\nx",
-        "<!-- made by hand -->\n---\nreaders: [group:hr]\n---\nx",
-        "```yaml\nreaders: [group:hr]\n```\nx",
-        "title: x\nreaders: [group:hr]\n\nx",
-        "---\ntitle: x\nallowed_readers: [group:hr]\n---\nx",
-        "---\nr\u0435\u0430ders: [group:hr]\n---\nx",
-        "---\nrea\u200bders: [group:hr]\n---\nx",
-        "---\npage:\n  readers: [group:hr]\n---\nx",
-        "---\ntitle: x\n---\n+++\nacl = ['hr']\n+++\nx",
-        "---\ntitle: x\n---\nreaders: [group:hr]\n\nx",
-        "---\ntitle: a: b\nreaders: [group:hr]\n---\nx",
+        *("<!-- made by hand -->\n---\nreaders: [group:hr]\n---\nx", "```yaml\nreaders: [group:hr]\n```\nx"),
+        *("title: x\nreaders: [group:hr]\n\nx", "---\ntitle: x\nallowed_readers: [group:hr]\n---\nx"),
+        *("---\nr\u0435\u0430ders: [group:hr]\n---\nx", "---\nrea\u200bders: [group:hr]\n---\nx"),
+        *("---\npage:\n  readers: [group:hr]\n---\nx", "---\ntitle: x\n---\n+++\nacl = ['hr']\n+++\nx"),
+        *("---\ntitle: x\n---\nreaders: [group:hr]\n\nx", "---\ntitle: a: b\nreaders: [group:hr]\n---\nx"),
     ],
     ".rst": [
         "Title\n=====\n\n.. meta::\n   :readers: group:hr\n\nx",
-        ".. Meta ::\n   :title: x\n   :name=readers: group:hr\n\nx",
-        ":title: x\n\n:readers: [group:hr]\n\nx",
-        ":readers: [group:hr]\n:readers: []\n\nx",
-        "---\nreaders: [group:hr]\n--- \n:reader: x\n\nx",
+        *(".. Meta ::\n   :title: x\n   :name=readers: group:hr\n\nx", ":title: x\n\n:readers: [group:hr]\n\nx"),
+        *(":readers: [group:hr]\n:readers: []\n\nx", "---\nreaders: [group:hr]\n--- \n:reader: x\n\nx"),
     ],
     ".html": [
-        '<meta content="a > b" name="readers"><p>x',
-        '<META CONTENT="x"\nPROPERTY = "reader"><p>x',
-        '<meta name="&#114;eaders" content="group:hr"><p>x',
-        '<meta content="open name=readers><p>x',
-        '<!-- <meta name="access"> --><p>x',
-        '<meta name="readers">'.encode("utf-16"),
+        *('<meta content="a > b" name="readers"><p>x', '<META CONTENT="x"\nPROPERTY = "reader"><p>x'),
+        *('<meta name="&#114;eaders" content="group:hr"><p>x', '<meta content="open name=readers><p>x'),
+        *('<!-- <meta name="access"> --><p>x', '<meta name="readers">'.encode("utf-16")),
     ],
 }
 
@@ -179,17 +167,16 @@ def test_what_looks_as_if_it_narrowed_shuts_the_document(base, docs, suffixes):
     assert readers(base) == {name: [] for name in sorted(named)}
 
 
+AUTHOR = '<meta name="author" content="readers"><p>Apples are read by <b name="readers">many</b>.'
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
         ("a.md", "---\ntitle: 'readers: all'\nnote: |\n  readers: x\n---\napples"),
         ("a.md", "# Title\n\nReaders: please note.\n\n```yaml\nreaders: []\n```\n"),
         ("a.rst", "Title\n=====\n\nA paragraph.\n\n:readers: are many\n"),
-        pytest.param(
-            "a.html",
-            '<meta name="author" content="readers"><p>Apples are read by <b name="readers">many</b>.',
-            marks=pytest.mark.process,
-        ),
+        pytest.param("a.html", AUTHOR, marks=pytest.mark.process),
     ],
 )
 def test_what_only_mentions_readers_is_a_text(base, docs, name, text):
@@ -270,7 +257,6 @@ def test_no_way_down_lets_anybody_in(tmp_path_factory, top, root, folder, own):
         for caller in CALLERS:
             reads = bool(base.search("apples", caller=caller))
             above = [is_access_allowed(Access("acme", tuple(names)), caller) for names in said]
-            assert not reads or (
-                above and all(above) and (own is None or is_access_allowed(Access("acme", tuple(own)), caller))
-            )
+            is_own = own is None or is_access_allowed(Access("acme", tuple(own)), caller)
+            assert not reads or (above and all(above) and is_own)
             assert reads or not above or not above[-1] or own is not None

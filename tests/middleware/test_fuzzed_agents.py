@@ -6,13 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain.agents import create_agent
-from langchain.agents.middleware import (
-    AgentMiddleware,
-    ModelCallLimitMiddleware,
-    PIIMiddleware,
-    SummarizationMiddleware,
-    ToolCallLimitMiddleware,
-)
+from langchain.agents import middleware as theirs
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -49,11 +43,13 @@ def run_random_agent(seed: int) -> None:
     asks = draw.choice(["unsupported", "never"])
     policy = ToolPolicy(rules={"read_page": {"effect": "read"}, "send_money": {"approve": asks}})
     budget = ToolBudget(max_same_call=draw.randint(1, 3))
-    others: list[AgentMiddleware[Any, Any, Any]] = [
-        PIIMiddleware("email"),
-        ModelCallLimitMiddleware(run_limit=12),
-        ToolCallLimitMiddleware(run_limit=10),
-        SummarizationMiddleware(ScriptedChatModel(POISON[0], loop=True), trigger=("messages", 6), keep=("messages", 2)),
+    others: list[theirs.AgentMiddleware[Any, Any, Any]] = [
+        theirs.PIIMiddleware("email"),
+        theirs.ModelCallLimitMiddleware(run_limit=12),
+        theirs.ToolCallLimitMiddleware(run_limit=10),
+        theirs.SummarizationMiddleware(
+            ScriptedChatModel(POISON[0], loop=True), trigger=("messages", 6), keep=("messages", 2)
+        ),
     ]
     licensed = LicensedTools(policy, budget=budget, max_attempts=draw.randint(1, 3))
     chosen = [licensed, GroundedAnswer(max_attempts=draw.randint(1, 3)), *draw.sample(others, draw.randint(0, 4))]

@@ -9,13 +9,7 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.exceptions import (
-    ModelAPIError,
-    ModelAuthenticationError,
-    ModelInvalidRequestError,
-    ModelRateLimitError,
-    ModelTimeoutError,
-)
+from langchain_core import exceptions
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.errors import GraphInterrupt
 from tables import each_row
@@ -43,11 +37,11 @@ def responded(response: object) -> Exception:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (ModelTimeoutError(), "llm_timeout"),
-        (ModelRateLimitError(), "llm_rate_limited"),
-        (ModelAuthenticationError(), "llm_auth"),
-        (ModelAPIError(), "llm_unavailable"),
-        (ModelInvalidRequestError(), BAD),
+        (exceptions.ModelTimeoutError(), "llm_timeout"),
+        (exceptions.ModelRateLimitError(), "llm_rate_limited"),
+        (exceptions.ModelAuthenticationError(), "llm_auth"),
+        (exceptions.ModelAPIError(), "llm_unavailable"),
+        (exceptions.ModelInvalidRequestError(), BAD),
         (httpx.ReadTimeout("late"), "llm_timeout"),
         (httpx.DecodingError("no"), BAD),
         (TimeoutError(), "llm_timeout"),

@@ -19,13 +19,7 @@ from rag_agents import INTENT, QUESTION
 from runs import LIMITS, check_result, run
 from tables import each_row
 
-from guardgraph import (
-    ConfigurationError,
-    create_rag_agent,
-    create_research_agent,
-    create_self_critique_agent,
-    create_tool_agent,
-)
+import guardgraph as g
 from guardgraph.state.rag import RAG_REASONS
 from guardgraph.testing import ScriptedChatModel
 from guardgraph.world import prompts
@@ -136,7 +130,7 @@ def test_openai_settings() -> None:
 def test_wrong_variables(name: str, values: list[str]) -> None:
     """A variable that cannot work is a configuration error: its name, what was given, never a key."""
     for value in values:
-        with pytest.raises(ConfigurationError, match=f"^{name}: .* is required; given: ") as caught:
+        with pytest.raises(g.ConfigurationError, match=f"^{name}: .* is required; given: ") as caught:
             chat_model("openai", environ={**KEY, name: value})
         assert ("secret" in str(caught.value), "\n" in str(caught.value)) == (False, False)
 
@@ -184,8 +178,8 @@ OWN = "Answer like a pirate, in JSON.\n\n---\n\n$context_chunks\n\nAhoy: $questi
 def test_a_prompt_of_ones_own_takes_the_place_of_ours():
     """The model is told it, and history names it with another hash; the guards are the same."""
     theirs, ours = ScriptedChatModel(ANSWER), ScriptedChatModel(ANSWER)
-    result = create_rag_agent(theirs, planner="rules", prompts={"rag_answer": OWN}).invoke(QUESTION)
-    plain = create_rag_agent(ours, planner="rules").invoke(QUESTION)
+    result = g.create_rag_agent(theirs, planner="rules", prompts={"rag_answer": OWN}).invoke(QUESTION)
+    plain = g.create_rag_agent(ours, planner="rules").invoke(QUESTION)
     system, human = (message.content for message in theirs.calls[0].messages)
     assert system == "Answer like a pirate, in JSON."
     assert human.startswith("[1] ")
@@ -203,29 +197,31 @@ def test_a_prompt_of_ones_own_takes_the_place_of_ours():
     ("nowhere", "prompts: a folder with files"),
 )
 def test_a_prompt_that_does_not_fit_is_refused_when_the_agent_is_built(given, said):
-    with pytest.raises(ConfigurationError, match=said):
-        create_rag_agent(prompts=given)
+    with pytest.raises(g.ConfigurationError, match=said):
+        g.create_rag_agent(prompts=given)
 
 
 def test_our_prompts_can_be_written_out_and_given_back(tmp_path):
     """Of each agent; a file that is there already is not overwritten."""
-    agents = [create_rag_agent, create_research_agent, create_self_critique_agent, create_tool_agent]
+    agents = [g.create_rag_agent, g.create_research_agent, g.create_self_critique_agent, g.create_tool_agent]
     for name, create in zip(("rag", "research", "critique", "tools"), agents, strict=True):
         written = prompts.write_prompts(tmp_path / name, name)
         assert [path.stem for path in written] == [*prompts.list_prompt_names(name)]
         assert prompts.read_own_prompts(tmp_path / name, name).keys() == {*prompts.list_prompt_names(name)}
         create(prompts=tmp_path / name)
-        with pytest.raises(ConfigurationError, match="prompts: a folder without"):
+        with pytest.raises(g.ConfigurationError, match="prompts: a folder without"):
             prompts.write_prompts(tmp_path / name, name)
 
 
 def test_a_rule_beside_a_model():
     """`"rules"` stands for the offline rule; another text is no proposer."""
     model = ScriptedChatModel(ANSWER)
-    result = create_rag_agent(model, planner="rules").invoke(QUESTION)
+    result = g.create_rag_agent(model, planner="rules").invoke(QUESTION)
     assert [entry["proposer"] for entry in result["history"]] == ["offline", "scripted"]
-    with pytest.raises(ConfigurationError, match="planner: a Runnable or a function of one dictionary; given: 'rule'"):
-        create_rag_agent(model, planner="rule")
+    with pytest.raises(
+        g.ConfigurationError, match="planner: a Runnable or a function of one dictionary; given: 'rule'"
+    ):
+        g.create_rag_agent(model, planner="rule")
 
 
 AZURE = "azure_openai:my-deployment"
@@ -249,7 +245,7 @@ def test_a_provider_that_langchain_knows(azure, mode):
     """`PROVIDER:NAME` is opened by init_chat_model and asked once, held to the schema, with temperature 0."""
     with OpenAIServer(answer({**INTENT, "sources": None}), answer(SLA_ANSWER)) as server:
         azure(server)
-        result = check_result(RAG_REASONS, run(create_rag_agent(AZURE), QUESTION, mode))
+        result = check_result(RAG_REASONS, run(g.create_rag_agent(AZURE), QUESTION, mode))
     assert result["outcome"] == "grounded_answer"
     assert {entry["proposer"] for entry in result["history"]} == {"my-deployment"}
     body = server.requests[0]["body"]
@@ -262,12 +258,14 @@ def test_nothing_is_opened_before_the_first_live_run(monkeypatch):
     """A graph can be built and drawn without the provider's package; the first run says what to install."""
     pytest.importorskip("langchain")
     monkeypatch.setitem(sys.modules, "langchain_anthropic", None)
-    agent = create_rag_agent("anthropic:claude-x")
+    agent = g.create_rag_agent("anthropic:claude-x")
     assert agent.get_graph().draw_mermaid()
-    with pytest.raises(ConfigurationError, match=r"^model: 'anthropic:claude-x' .*pip install langchain-anthropic"):
+    with pytest.raises(g.ConfigurationError, match=r"^model: 'anthropic:claude-x' .*pip install langchain-anthropic"):
         agent.invoke(QUESTION)
     monkeypatch.setitem(sys.modules, "langchain.chat_models", None)
-    with pytest.raises(ConfigurationError, match=r"^model: 'anthropic:claude-x' .*install langchain and .*provider's"):
+    with pytest.raises(
+        g.ConfigurationError, match=r"^model: 'anthropic:claude-x' .*install langchain and .*provider's"
+    ):
         chat_model("anthropic:claude-x")
 
 
@@ -278,6 +276,6 @@ def test_what_langchain_cannot_open(monkeypatch):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "secret-0123456789")
     for name in ("no_such_provider:x", "http://localhost", "azure_openai:x"):
-        with pytest.raises(ConfigurationError, match=f"^model: '{name}' cannot be used: ") as raised:
+        with pytest.raises(g.ConfigurationError, match=f"^model: '{name}' cannot be used: ") as raised:
             chat_model(name)
         assert not any(sign in str(raised.value) for sign in ("secret", "\n"))

@@ -5,23 +5,9 @@ import json
 import time
 from typing import Any
 
+import openai_server as fake
 import pytest
 from hanging import PROMPTLY
-from openai_server import (
-    OpenAIServer,
-    answer,
-    choice,
-    completion,
-    drip,
-    drop,
-    filtered,
-    hang_up,
-    payload,
-    refusal,
-    refusing_environ,
-    status,
-    truncated,
-)
 from runs import LIMITS
 from web_server import Page
 
@@ -50,7 +36,7 @@ MODES = pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
 @MODES
 def test_an_answer(mode: str) -> None:
     """One request, not streamed, with prompt, view and strict schema; message and usage come back."""
-    with OpenAIServer(answer({"kind": "retrieve"})) as server:
+    with fake.OpenAIServer(fake.answer({"kind": "retrieve"})) as server:
         message = ask(server.environ(), mode, {"question": "Größe?"})
     assert classify_model_message(message) is None
     assert (read_model_text(message), read_token_usage(message)) == ('{"kind": "retrieve"}', USAGE)
@@ -67,21 +53,21 @@ def test_an_answer(mode: str) -> None:
 
 BAD, INVALID = "llm_bad_response", "OpenAIInvalidRequestError"
 RAISED: dict[str, tuple[Page, str, str, dict[str, Any]]] = {
-    "400": (status(400), INVALID, BAD, {"status": 400}),
-    "400 filtered": (status(400, error_code="content_filter"), INVALID, "llm_content_filter", {"status": 400}),
-    "401": (status(401), "OpenAIAuthenticationError", "llm_auth", {"status": 401}),
-    "429": (status(429), "OpenAIRateLimitError", "llm_rate_limited", {"status": 429}),
-    "503 as HTML": (payload(503, b"<html>", "text/html"), "OpenAIAPIError", "llm_unavailable", {"status": 503}),
-    "filtered": (filtered(), "ContentFilterFinishReasonError", "llm_content_filter", {"usage": USAGE}),
-    "no choices": (payload(200, completion()), "IndexError", BAD, {}),
-    "choices of text": (payload(200, completion("x")), "AttributeError", BAD, {"status": 200}),
-    "broken JSON": (payload(200, b'{"id": "chatcmpl-1", "choices": ['), "JSONDecodeError", BAD, {"status": 200}),
-    "bytes": (payload(200, b"\xff\xfe\x00"), "UnicodeDecodeError", BAD, {"status": 200}),
-    "nested JSON": (payload(200, b"[" * 100_000), "RecursionError", BAD, {"status": 200}),
-    "redirect to nowhere": (payload(302, b""), "APIStatusError", BAD, {"status": 302}),
-    "no role": (payload(200, completion({"message": {"content": "x"}})), "ValidationError", BAD, {}),
-    "hang up": (hang_up(), "OpenAIConnectionError", "llm_timeout", {"cause": "connection"}),
-    "drop": (drop(), "OpenAIConnectionError", "llm_timeout", {"cause": "connection"}),
+    "400": (fake.status(400), INVALID, BAD, {"status": 400}),
+    "400 filtered": (fake.status(400, error_code="content_filter"), INVALID, "llm_content_filter", {"status": 400}),
+    "401": (fake.status(401), "OpenAIAuthenticationError", "llm_auth", {"status": 401}),
+    "429": (fake.status(429), "OpenAIRateLimitError", "llm_rate_limited", {"status": 429}),
+    "503 as HTML": (fake.payload(503, b"<html>", "text/html"), "OpenAIAPIError", "llm_unavailable", {"status": 503}),
+    "filtered": (fake.filtered(), "ContentFilterFinishReasonError", "llm_content_filter", {"usage": USAGE}),
+    "no choices": (fake.payload(200, fake.completion()), "IndexError", BAD, {}),
+    "choices of text": (fake.payload(200, fake.completion("x")), "AttributeError", BAD, {"status": 200}),
+    "broken JSON": (fake.payload(200, b'{"id": "chatcmpl-1", "choices": ['), "JSONDecodeError", BAD, {"status": 200}),
+    "bytes": (fake.payload(200, b"\xff\xfe\x00"), "UnicodeDecodeError", BAD, {"status": 200}),
+    "nested JSON": (fake.payload(200, b"[" * 100_000), "RecursionError", BAD, {"status": 200}),
+    "redirect to nowhere": (fake.payload(302, b""), "APIStatusError", BAD, {"status": 302}),
+    "no role": (fake.payload(200, fake.completion({"message": {"content": "x"}})), "ValidationError", BAD, {}),
+    "hang up": (fake.hang_up(), "OpenAIConnectionError", "llm_timeout", {"cause": "connection"}),
+    "drop": (fake.drop(), "OpenAIConnectionError", "llm_timeout", {"cause": "connection"}),
 }
 
 
@@ -91,7 +77,7 @@ RAISED: dict[str, tuple[Page, str, str, dict[str, Any]]] = {
 def test_what_a_server_makes_the_client_raise(case: str, mode: str) -> None:
     """Every failure is one exception and stop reason, after one request; a 400 is asked again in two other forms."""
     behaviour, expected, reason, details = RAISED[case]
-    with OpenAIServer(behaviour) as server:
+    with fake.OpenAIServer(behaviour) as server:
         error = ask(server.environ(OPENAI_TIMEOUT_SECONDS="5"), mode)
     assert type(error).__name__ == expected
     assert len(server.requests) == (3 if case == "400" else 1)
@@ -104,11 +90,11 @@ def test_what_a_server_makes_the_client_raise(case: str, mode: str) -> None:
 
 
 MESSAGES: dict[str, tuple[Page, str | None, str]] = {
-    "refusal": (refusal("I cannot."), "llm_refused", ""),
-    "truncated": (truncated('{"answer": "it'), "llm_truncated", '{"answer": "it'),
-    "wrong content type": (payload(200, completion(choice('{"a": 1}')), "text/plain"), None, '{"a": 1}'),
-    "null content": (answer(None), None, ""),
-    "text": (answer("Sure! Here is the plan."), None, "Sure! Here is the plan."),
+    "refusal": (fake.refusal("I cannot."), "llm_refused", ""),
+    "truncated": (fake.truncated('{"answer": "it'), "llm_truncated", '{"answer": "it'),
+    "wrong content type": (fake.payload(200, fake.completion(fake.choice('{"a": 1}')), "text/plain"), None, '{"a": 1}'),
+    "null content": (fake.answer(None), None, ""),
+    "text": (fake.answer("Sure! Here is the plan."), None, "Sure! Here is the plan."),
 }
 
 
@@ -118,7 +104,7 @@ MESSAGES: dict[str, tuple[Page, str | None, str]] = {
 def test_what_a_server_makes_the_client_return(case: str, mode: str) -> None:
     """A refusal and a reply that was cut off are failures with text and usage; all else is text for the guard."""
     behaviour, reason, text = MESSAGES[case]
-    with OpenAIServer(behaviour) as server:
+    with fake.OpenAIServer(behaviour) as server:
         message = ask(server.environ(), mode)
     failure = classify_model_message(message)
     if reason is None:
@@ -136,7 +122,7 @@ def test_a_cancelled_call_leaves_no_connection() -> None:
         async with asyncio.timeout(0.3):
             await proposer.ainvoke({})
 
-    with OpenAIServer(drip()) as server:
+    with fake.OpenAIServer(fake.drip()) as server:
         proposer = ModelProposer(chat_model("openai:test-model", environ=server.environ()), PLAN)
         begun = time.monotonic()
         with pytest.raises(TimeoutError):
@@ -146,8 +132,8 @@ def test_a_cancelled_call_leaves_no_connection() -> None:
 
 def test_one_model_in_two_event_loops() -> None:
     """A connection that the server would keep does not break the next event loop."""
-    keeps = payload(200, completion(choice("{}")), keep_alive=True)
-    with OpenAIServer(keeps) as server:
+    keeps = fake.payload(200, fake.completion(fake.choice("{}")), keep_alive=True)
+    with fake.OpenAIServer(keeps) as server:
         proposer = ModelProposer(chat_model("openai:test-model", environ=server.environ()), PLAN)
         for _ in range(3):
             assert read_model_text(asyncio.run(proposer.ainvoke({}))) == "{}"
@@ -157,11 +143,13 @@ def test_one_model_in_two_event_loops() -> None:
 @MODES
 def test_keys_are_never_shown(mode: str) -> None:
     """A key or header that an error repeats is not in the details; a refused connection says that it was refused."""
-    refused = classify_model_error(ask(refusing_environ(), mode))
+    refused = classify_model_error(ask(fake.refusing_environ(), mode))
     assert refused is not None
     assert (refused[0], refused[1]["cause"]) == ("llm_unavailable", "connection_refused")
     key = "loopback-Key+without/prefix="
-    with OpenAIServer(status(401, f"Bad key {key} in Authorization: Bearer {key}; also sk-other-0123456789")) as server:
+    with fake.OpenAIServer(
+        fake.status(401, f"Bad key {key} in Authorization: Bearer {key}; also sk-other-0123456789")
+    ) as server:
         failure = classify_model_error(ask(server.environ(OPENAI_API_KEY=key), mode))
     assert failure is not None
     assert failure[0] == "llm_auth"
@@ -171,7 +159,7 @@ def test_keys_are_never_shown(mode: str) -> None:
 
 def test_proposals_stay_out_of_token_streams() -> None:
     """Under stream_mode="messages" a call is not streamed, its usage is known, and no message is shown."""
-    with OpenAIServer(answer('{"kind": "retrieve", "query": "nothing of this kind"}')) as server:
+    with fake.OpenAIServer(fake.answer('{"kind": "retrieve", "query": "nothing of this kind"}')) as server:
         agent = create_rag_agent(chat_model("openai:test-model", environ=server.environ()))
         streamed = list(agent.stream({"question": "q"}, stream_mode=["messages", "values"]))
     assert {mode for mode, _ in streamed} == {"values"}

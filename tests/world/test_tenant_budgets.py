@@ -91,9 +91,8 @@ def test_a_tenant_is_charged_what_models_say_and_no_more(tmp_path):
     """Reserved is the bound, spent is the usage; sync and async runs are charged by the same place."""
     store = g.sql_store(f"sqlite:///{tmp_path}/runs.db")
     model = ScriptedChatModel(INTENT, ANSWER, INTENT, ANSWER)
-    world = g.TenantWorld(
-        store, [g.TenantBudget(max_tokens=10**6, max_cost=1.0), g.TenantBudget(period="month", max_cost=5)]
-    )
+    budgets = [g.TenantBudget(max_tokens=10**6, max_cost=1.0), g.TenantBudget(period="month", max_cost=5)]
+    world = g.TenantWorld(store, budgets)
     budget = g.RagBudget(max_output_tokens=100, prices={"scripted": {"input": 1, "output": 2}})
     agent = g.create_rag_agent(model, world=world, budget=budget)
     first, second = ask(agent), asyncio.run(agent.ainvoke(QUESTION))
@@ -216,7 +215,7 @@ def test_served_agents_share_the_world_and_the_switch_of_the_environment(worlds,
     with pytest.raises(g.ConfigurationError, match=r"GUARDGRAPH_LIVE: a file is required; given: 'live.yaml'"):
         asyncio.run(serving.rag())
     g.switch_live_policy("live.yaml", on=True, by="ada", why="go")
-    rag, tools = asyncio.run(serving.rag()), asyncio.run(g.serving.tools())
+    rag, tools = asyncio.run(serving.rag()), asyncio.run(serving.tools())
     assert rag.frame.world is tools.frame.world
     results = [ask(rag), tools.invoke(load_tools_demo(), context=ACME)]
     assert [result["stop_reason"].partition(":")[0] for result in results] == ["success", "tenant_budget"]
