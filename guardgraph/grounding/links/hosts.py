@@ -88,7 +88,8 @@ def is_file_or_attribute(host: str, following: str, before: str = "") -> bool:
     labels = host.split(".")
     last = labels[-1].lower()
     if last in list_words("endings"):
-        return not (_is_formed_as_host(labels) or (not _CALLED.match(following) and _is_gone_to(before, following)))
+        around = [text.replace(host, " ") for text in (before, following)]  # "link.md" does not say that one goes there
+        return not (_is_formed_as_host(labels) or (not _CALLED.match(following) and _is_gone_to(*around)))
     if _CALLED.match(following):
         return last not in list_words("generic")
     if len(labels) > 2 or not labels[-1].istitle():
