@@ -312,7 +312,8 @@ def test_a_tool_that_returns_200_mb_is_one_reason():
 def test_a_history_of_ten_thousand_messages_ends_for_a_reason(chars):
     """The newest turns are read, or all of it is refused by its size or number, and in no long time."""
     turns = [{"role": ("user", "assistant")[at % 2], "content": f"{at} ".ljust(chars, "x")} for at in range(10_000)]
-    tools = create_tool_agent(ScriptedChatModel({"answer": "No."}), tools={"look_up": NamedTool(str, "Look up.")})
+    look_up = NamedTool(lambda given: "", "Look up.")
+    tools = create_tool_agent(ScriptedChatModel({"answer": "No."}), tools={"look_up": look_up})
     begun = time.process_time()
     answered = create_rag_agent().invoke({"question": "What is the P1 first response target?", "history": turns})
     assert answered["stop_reason"] == ("success" if chars == 30 else "invalid_request:history")
