@@ -24,7 +24,7 @@ from guardgraph.plain.memory import remember_by_text
 _LETTER: Final = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u9fff]"
 """Of a script with blanks between words."""
 _TOKEN: Final = re.compile(rf"{_LETTER}+(?:['’.&-]{_LETTER}+)*")
-_ASCII_TOKEN: Final = re.compile(r"[A-Za-z0-9]++(?:['.&-][A-Za-z0-9]++)*+")
+_ASCII_TOKEN: Final = re.compile(r"[A-Za-z0-9]++(?:['.&-][A-Za-z0-9]++)*")
 _PARTS: Final = re.compile(r"['’.&-]|(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _JOINT: Final = re.compile(r"['’.&-]")
 _OPENS: Final = re.compile(r"(?:^|[.!?:;\n]|[-–—*•#|>(]|[\"“”'‘«¿¡])[\s*_\"“'‘(\[]*$")

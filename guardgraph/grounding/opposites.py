@@ -13,7 +13,7 @@ from guardgraph.plain.memory import remember_by_text
 
 _LEAST_WORDS: Final = 4  # that both have, opposites aside; of two sentences with the same content words one
 _LEAST_SHARE: Final = 0.75  # of the content words of the sentence, and of the stretch of the other one, that both have
-_TOKEN: Final = re.compile(r"[^\W\d_]++|!|\d++(?:[.,]\d++)*+")
+_TOKEN: Final = re.compile(r"[^\W\d_]++|!|\d++(?:[.,]\d++)*")
 _CONTRACTED: Final = re.compile(r"(\b(?:ca|wo|sha))?n['’]t\b")
 _BOUND: Final = re.compile(r"\b(?:(?:no|not) )?(?:more|less|fewer) than (?=\d)|\bat (?:least|most) (?=\d)")
 """What bounds a number: that is held elsewhere."""

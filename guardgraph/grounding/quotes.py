@@ -62,9 +62,9 @@ _BLACK = re.compile(r"\S+")
 _UNKNOWN: Final = "\ufffd"  # what stands for bytes that are no character
 
 _LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
-_WORD = re.compile(rf"((?:(?<![^ (])[-+.](?=\d))?{_LETTER}++(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}++)*+)")
+_WORD = re.compile(rf"((?:(?<![^ (])[-+.](?=\d))?{_LETTER}+(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}+)*)")
 
-_ASCII_WORD = re.compile(r"((?:(?<![^ (])[-+.](?=\d))?\w++(?:(?:(?<=\d)[.,:/-](?=\d)|')\w++)*+)", re.ASCII)
+_ASCII_WORD = re.compile(r"((?:(?<![^ (])[-+.](?=\d))?\w++(?:(?:(?<=\d)[.,:/-](?=\d)|')\w++)*)", re.ASCII)
 """The same in a text of ASCII characters alone."""
 
 
@@ -74,10 +74,10 @@ def _compile_quoted() -> re.Pattern[str]:
     clipped = rf"(?:\d\ds?|{'|'.join(sorted(list_hand_words('en', 'clipped')))})\b"
     return re.compile(
         r"[“„”]([^“„”]++)[“”]|«([^«»]++)»|»([^«»]++)«|‹([^‹›]++)›|›([^‹›]++)‹|「([^「」]++)」|『([^『』]++)』"
-        rf"|[‘‚](?!{clipped}(?:[^‘’‚]|(?<=\w)’(?=\w))*[sxz]’(?!\w))((?:[^‘’‚]|(?<=\w)’(?=\w))++)[‘’](?!\w)"
+        rf"|[‘‚](?!{clipped}(?:[^‘’‚]|(?<=\w)’(?=\w))*[sxz]’(?!\w))([^‘’‚]++(?:(?<=\w)’(?=\w)[^‘’‚]++)*)[‘’](?!\w)"
         r"|(?<!\w)[\"＂](?=\S)([^\"＂]++)(?<=\S)[\"＂](?!\w)"
         rf"|(?<!\w)['＇](?=\S)(?!{clipped}(?:[^'＇]|(?<=\w)['＇](?=\w))*[sxz]['＇](?!\w))"
-        r"((?:[^'＇]|(?<=\w)['＇](?=\w))++)(?<=\S)['＇](?!\w)"
+        r"([^'＇]++(?:(?<=\w)['＇](?=\w)[^'＇]++)*)(?<=\S)['＇](?!\w)"
     )
 
 
@@ -86,8 +86,8 @@ _MARK: Final = re.compile("[“„”«»‹›「『‘‚\"＂'＇]")  # what 
 _PUNCTUATION: Final = ".,;:!?…。，！？ \t\n\u00a0\u202f"
 
 
-_OPENING_MARKS: Final = re.compile(r"\s*+(?:\|(?:\s++|\Z)|[-*+•]\s++(?=[^\W\d_]))*+")
-_CLOSING_MARKS: Final = re.compile(r"\s*+(?:\|\s++)++")
+_OPENING_MARKS: Final = re.compile(r"\s*+(?:\|(?:\s++|\Z)|[-*+•]\s++(?=[^\W\d_]))*")
+_CLOSING_MARKS: Final = re.compile(r"\s*+(?:\|\s++)+")
 """What marks the item of a list or the cells of a table, closing ones read backwards; a dash may be a number's sign."""
 
 

@@ -35,7 +35,7 @@ _LOOKBACK: Final = 24  # characters before a mark that decide what it ends
 _BLOCK = re.compile(r"[ \t]*+(?:[-+*•–—>|#]|```|~~~|\(?\d{1,3}[.)][ \t]|\[|=+$|[^\W\d_][\w \-/]{0,30}:(?:\s|$)|$)")
 """How a line begins that goes on with no line before it: an item, a heading, a row, a quotation, a label."""
 _FENCES: Final = ("```", "~~~")
-_PARAGRAPH: Final = re.compile(r"\S.*(?:\n(?![ \t]*(?:\n|\Z)).*)*+")  # lines without a blank one between them
+_PARAGRAPH: Final = re.compile(r"\S.*(?:\n(?![ \t]*(?:\n|\Z)).*)*")  # lines without a blank one between them
 _LEAST_WIDTH: Final = 30  # characters. Nobody wraps a text to narrower lines; what is narrower are lines of their own.
 
 

@@ -26,7 +26,7 @@ DEFAULT_LANGUAGE: Final = "en"  # of a text that does not tell its own
 LISTED_LANGUAGES: Final = ("en",)  # languages whose words in lower case are listed
 
 _APOSTROPHES: Final = "'’ʼ＇"
-_ASCII_WORD: Final = re.compile(r"\w++(?:(?:'|(?<=\d)[.,](?=\d))\w++)*+", re.ASCII)
+_ASCII_WORD: Final = re.compile(r"\w++(?:(?:'|(?<=\d)[.,](?=\d))\w++)*", re.ASCII)
 _WORD: Final = re.compile(r"um*|[wd][wdm]*(?:(?:a|(?<=d)p(?=d))[wd][wdm]*)*")
 """A word in the letters of `_KINDS`: apostrophes hold words together, points only digits."""
 _PARTED: Final = str.maketrans(f"{_APOSTROPHES}_", "     ")

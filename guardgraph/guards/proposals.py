@@ -24,7 +24,7 @@ _THOUGHT = re.compile(
 _REPLY_MARKS: Final = ("{", "[", "`", "~")  # what an object, a list or a fence begins with
 _ENDS: Final = re.compile(r"(?:<\|(?:return|end|im_end|eot_id)\|>\s*)+\Z")
 """What some servers leave behind a reply, of the marks by which a model ends it."""
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\\?\Z)', re.DOTALL)
 _LENIENT_FORMS: Final = ("json", "none", "text", "calls")
 """Forms in which a model was asked that no schema held: there may be words around its object."""
 AS_TEXT: Final = "text"  # form of a reply that was asked for as a text, in place of JSON

@@ -134,6 +134,13 @@ def test_there_are_patterns():
     assert list_patterns().keys() >= SHORT
 
 
+def test_no_group_is_possessive():
+    """Pythons before 3.11.5 lose letters where a group in parentheses gives nothing back (python/cpython#106052)."""
+    possessive = re.compile(r"(?<!\\)\)(?:[*+?]|\{[\d,]+\})\+|\(\?>")
+    assert [name for name, pattern in list_patterns().items() if possessive.search(pattern.pattern)] == []
+    assert possessive.search(r"a(?:b++)*+")
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_patterns_take_linear_time(room):
     """Four times the text takes at most eight times as long, on texts of the letters that it looks for."""

@@ -31,15 +31,15 @@ _LABEL: Final = (
 _RUN: Final = r"[^\s<>\"'`\\\[\]{}|^\x00-\x1f\u2018-\u201f\u3000-\u303f]"
 """What can stand in a URL before it ends in a text."""
 
-_SLASHES = re.compile(rf"/{{2,}}(?P<rest>(?:\[[0-9A-Fa-f:.%]{{2,60}}\])?+(?:(?!\#){_RUN})*+(?:\#(?:(?!//){_RUN})*+)?)")
+_SLASHES = re.compile(rf"/{{2,}}(?P<rest>(?:\[[0-9A-Fa-f:.%]{{2,60}}\])?(?:(?!\#){_RUN})*(?:\#(?:(?!//){_RUN})*)?)")
 """A fragment is no part of an identity, so another URL in one is a link of its own."""
 _SCHEME = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9+.\-]*):$")
 _ANY_SLASHES: Final = frozenset({"ftp", "http", "https", "ws", "wss"})
 """Schemes before a host in which any number of slashes counts as two."""
-_AT = re.compile(rf"@(?P<host>{_LABEL}++(?:\.{_LABEL}++)*+|\[[0-9A-Fa-f:.]{{2,60}}\])")
+_AT = re.compile(rf"@(?P<host>{_LABEL}++(?:\.{_LABEL}++)*|\[[0-9A-Fa-f:.]{{2,60}}\])")
 _LOCAL = re.compile(r"[^\s@<>()\[\],;:\"'`\\/=?&|{}]+$")
 _DOTTED = re.compile(
-    rf"(?<!{_LABEL})(?P<host>{_LABEL}++(?:\.{_LABEL}++)++)(?P<rest>\.?(?::\d{{1,5}}(?!\d))?(?:[/?#]{_RUN}*+)?)"
+    rf"(?<!{_LABEL})(?P<host>{_LABEL}++(?:\.{_LABEL}++)+)(?P<rest>\.?(?::\d{{1,5}}(?!\d))?(?:[/?#]{_RUN}*+)?)"
 )
 _AUTHORITY = re.compile(r"[^/?#]*")
 _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")

@@ -68,7 +68,7 @@ _ROW_GAP: Final = re.compile(r"^(\|.*)\n\n(?=\|)", re.MULTILINE)  # the blank li
 _ITEM_START: Final = re.compile(r"\n(?=[^\S\n]*(?:[-*+•]|\d{1,3}[.)])\s)")
 _COLUMNS: Final = re.compile(r"=+(?: +=+)+$", re.MULTILINE)  # the line above a simple table of reStructuredText
 _UNSEEN: Final = re.compile(
-    r"(?:[-*•\s]*(?:\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\]|:\s*\S+)|<?https?://\S+>?|\([\w-]+\)=)[.,\s]*)++"
+    r"(?:[-*•\s]*+(?:\[[^\]]*+\](?:\([^)]*+\)|\[[^\]]*+\]|:\s*+\S++)|<?https?://\S++|\([\w-]+\)=)[.,\s]*+)+"
     r"|(`{3,}|:{3,})\{.*(?:\n(?:[:.].*|\s*))*\n\1"
 )
 """Links alone; and of MyST the targets of links, and directives without a text."""
