@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.context import Caller
 
-WORDS_VERSION: Final = 4  # of what is made of a text that is searched; a change of it needs another number
+WORDS_VERSION: Final = 5  # of what is made of a text that is searched; a change of it needs another number
 
 TABLES: Final = ("state", "scopes", "parts", "documents", "collections", "chunks", "lengths", "postings")
 _VALUES: Final = 30_000  # Of a statement at most. One of SQLite's has 32,766, one of PostgreSQL's 65,535.

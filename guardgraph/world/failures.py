@@ -300,7 +300,7 @@ def _get_error_status(error: Exception) -> int | None:
     return None
 
 
-LONGEST_WAIT = 86_400.0  # seconds that a server may ask to wait; what it says beyond a day counts as a day
+_LONGEST_WAIT = 86_400.0  # seconds that a server may ask to wait; what it says beyond a day counts as a day
 
 
 def _read_retry_after(error: Exception) -> float | None:
@@ -309,7 +309,7 @@ def _read_retry_after(error: Exception) -> float | None:
         return None
     for name, each in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         if isinstance(said := headers.get(name), str) and (seconds := parse_retry_after(said, each)) is not None:
-            return min(seconds, LONGEST_WAIT)
+            return min(seconds, _LONGEST_WAIT)
     return None
 
 
