@@ -20,7 +20,7 @@ SMALL: Final = 12  # whole numbers up to this say what a writer counts: texts ha
 _FRACTION_STEP: Final = 1.5
 _FRACTION_OFF: Final = 1.7  # per cent: "half" and "a third" are said of what is near them
 _CONVERTED_OFF: Final = 0.05  # how far a conversion between units may round at most: "5 km" of "3 miles"
-_DEGREES_OFF: Final = 0.6
+_DEGREES_OFF: Final = 0.51
 _ROUNDED_OFF: Final = 0.01
 _BOUND_OFF: Final = 0.1
 
@@ -148,7 +148,7 @@ def _is_near(value: Value, said: float, source: Value, told: float, steps: tuple
         return off <= _FRACTION_OFF
     if value.kind == source.kind == "quantity" and value.factor != source.factor:
         if value.unit == SIGNED_UNIT:
-            return off <= _DEGREES_OFF * min(1.0, max(steps))
+            return off <= _DEGREES_OFF * min(1.0, step)
         return off <= step and off <= _CONVERTED_OFF * told
     if value.mark in ("more", "less"):
         return is_rounder and 0 <= (told - said) * (1 if value.mark == "more" else -1) <= _BOUND_OFF * told

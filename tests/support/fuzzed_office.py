@@ -78,6 +78,7 @@ class Office:
     def _is_given(self, value: Any) -> bool:
         task = self.last.request["task"]
         if isinstance(value, str):
+            value = value.strip()  # white space around a value is no other value
             if value == "2024-05-13":
                 return "13. Mai 2024" in task or "13 mai 2024" in task
             trusted = any(name == "read_bill" and isinstance(came, dict) for name, came in self.last.brought)
