@@ -13,8 +13,10 @@ from typing import Annotated, Any, NotRequired
 from langchain.agents.middleware.types import AgentState, OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.channels import UntrackedValue
+from langgraph.config import get_config
 
 from guardgraph.graphs.guard_nodes import is_written_by_user, read_given_messages
+from guardgraph.graphs.running.langgraph import RESUMING
 from guardgraph.guards.stop import Stop
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.run import Turn
@@ -56,29 +58,35 @@ class GuardedState(AgentState[Any]):
     """What licences are judged by: ``{run, given, reads, calls, approved, waiting, answers, foreign, ended}``."""
     guardgraph_recording: NotRequired[Annotated[JsonObject, PrivateStateAttr, lambda old, new: new]]
     """``{id, began_at}``: of the run that `RecordedRun` records."""
-    guardgraph_closed: NotRequired[Annotated[bool, UntrackedValue, PrivateStateAttr]]
-    """Whether it was this run that ended the record: no checkpoint hands this on to the next one."""
+    guardgraph_here: NotRequired[Annotated[bool, UntrackedValue(bool, guard=False), PrivateStateAttr]]
+    """Whether the record is of the run that goes on here: no checkpoint hands this on to the next one."""
 
 
 given_around: ContextVar[Given | None] = ContextVar("given_around", default=None)
 """What was given to the agent whose tool runs this code: a sub-agent's own task is a model's text."""
 
 
-def is_left_waiting(state: Mapping[str, Any]) -> bool:
-    """Say whether the record is of a run that waits for a person, behind which the user asked for something else."""
-    record = state.get("guardgraph_record") or {}
-    return bool(record.get("waiting")) and find_run(state["messages"]) != record["run"]
-
-
 def find_record(state: Mapping[str, Any]) -> JsonObject | None:
     """Return the record of this run; None where a middleware in front ended it, or sent it on, before one began."""
     record: JsonObject | None = state.get("guardgraph_record")
-    return None if not record or ("ended" in record and not state.get("guardgraph_closed")) else record
+    return record if record and (state.get("guardgraph_here") or _goes_on(record, state["messages"])) else None
+
+
+def _goes_on(record: JsonObject, messages: Sequence[AnyMessage]) -> bool:
+    """Say whether a run goes on that waited or failed; one that was left is one behind which the user asked again."""
+    is_resumed = get_config()["configurable"].get(RESUMING) is True  # LangGraph says so in the first step
+    return "ended" not in record and (is_resumed or find_run(messages) in (record["run"], *record["foreign"]))
 
 
 def find_run(messages: Sequence[AnyMessage]) -> str:
     """Return what tells a run from others of its thread: the id of the last message of a user."""
     return next((str(each.id) for each in reversed(messages) if is_written_by_user(each)), "")
+
+
+def list_foreign(messages: Sequence[AnyMessage], run: str) -> list[str]:
+    """Return the ids of messages that were written in the user's name since a run began."""
+    begun = next((at for at, each in enumerate(messages) if str(each.id) == run), 0)
+    return [str(each.id) for each in messages[begun + 1 :] if is_written_by_user(each)]
 
 
 def read_given(messages: Sequence[AnyMessage], foreign: Iterable[str] = ()) -> Given:

@@ -27,7 +27,6 @@ from guardgraph.middleware.agent_state import (
     describe_stop,
     find_record,
     find_run,
-    is_left_waiting,
     is_stop_message,
     make_stop_message,
 )
@@ -73,8 +72,7 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Say how the run ended, where no answer did: a tool returned directly, or another middleware ended it."""
         ended = state.get("guardgraph") or {}
-        run = find_run(state["messages"]) if is_left_waiting(state) else _find_run(state)
-        ending = {"status": "ok", "stop_reason": "success"}
+        run, ending = _find_run(state), {"status": "ok", "stop_reason": "success"}
         if ended.get("run") == run and "status" in ended:  # said once more: who reads updates of a stream meets no None
             ending = {key: ended[key] for key in ending}
         return {"guardgraph": {"run": run, **ending}}

@@ -23,7 +23,6 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
-from guardgraph.graphs.guard_nodes import is_written_by_user
 from guardgraph.graphs.running.effects import locate_node_checkpoint
 from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.tools import fill_tool_policy
@@ -36,7 +35,7 @@ from guardgraph.middleware.agent_state import (
     find_record,
     find_run,
     given_around,
-    is_left_waiting,
+    list_foreign,
     make_stop_message,
     read_given,
 )
@@ -112,18 +111,16 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         record = {"run": run, "given": dict(given), "foreign": foreign, "reads": reads}
         if place is not None:
             record["began_at"] = place.checkpoint
-        return {"guardgraph": {"run": run}, "guardgraph_record": record}
+        return {"guardgraph": {"run": run}, "guardgraph_record": record, "guardgraph_here": True}
 
     def after_agent(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Say how the run ended, where nobody did, and note messages that were written in a user's name meanwhile."""
-        messages, ending = state["messages"], {"status": "ok", "stop_reason": "success"}
+        ending = {"status": "ok", "stop_reason": "success"}
         record = find_record(state)
-        if record is None or is_left_waiting(state):  # a middleware in front ended it as it began
-            return {"guardgraph": {"run": find_run(messages), "begins": True, **ending}}
-        begun = next((at for at, each in enumerate(messages) if str(each.id) == record["run"]), 0)
-        foreign = [str(each.id) for each in messages[begun + 1 :] if is_written_by_user(each)]
-        closed = {"run": record["run"], "foreign": foreign, "ended": True}
-        update: dict[str, Any] = {"guardgraph_record": closed, "guardgraph_closed": True}
+        if record is None:  # a middleware in front ended it as it began
+            return {"guardgraph": {"run": find_run(state["messages"]), "begins": True, **ending}}
+        closed = {"run": record["run"], "foreign": list_foreign(state["messages"], record["run"]), "ended": True}
+        update: dict[str, Any] = {"guardgraph_record": closed, "guardgraph_here": True}
         if "status" not in (state.get("guardgraph") or {}):
             update["guardgraph"] = {"run": record["run"], **ending}
         return update
@@ -177,7 +174,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
                 asked = tell_refusal(request, json.dumps(proposed, ensure_ascii=False)[:MOST_TOLD], told)
                 continue
             by_id = {str(item["id"]): licence for item, licence in zip(proposed, licences, strict=True)}
-            return _let_calls_through(response, by_id, cards, run)
+            return _let_calls_through(response, by_id, cards, run, list_foreign(state["messages"], run))
         assert refused is not None
         ending = {**describe_stop(run, refused), "raw_action": {"calls": proposed}}
         return ExtendedModelResponse(
@@ -189,14 +186,14 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
     @hook_config(can_jump_to=["end"])
     def after_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Show a person the calls that need one, and wait."""
-        record = _read_record(state)
+        record = cast(JsonObject, state["guardgraph_record"])
         run, waiting, message = record["run"], record.get("waiting") or [], state["messages"][-1]
         if (
             not waiting
             or not isinstance(message, AIMessage)
             or {each["id"] for each in waiting} - {c["id"] for c in message.tool_calls}
         ):
-            return {"guardgraph_record": {"run": run, "waiting": []}}
+            return {"guardgraph_record": {"run": run, "waiting": []}, "guardgraph_here": True}
         if get_config().get("configurable", {}).get(CHECKPOINTER) is None:
             return _end_run(run, message, Stop("review_unavailable", waiting=waiting), told=_tell_waiting(waiting))
         problem = ""
@@ -213,7 +210,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         approved = {call_id: hash_licence(call["name"], call["args"]) for call_id, call in decided.items()}
         kept = message.model_copy(update={"tool_calls": calls})
         record = {"run": run, "waiting": [], "approved": approved, "answers": [make_storable_json(answer)]}
-        return {"messages": [kept], "guardgraph_record": record}
+        return {"messages": [kept], "guardgraph_record": record, "guardgraph_here": True}
 
     # Where a call is made
 
@@ -368,7 +365,7 @@ def _work_for(request: ToolCallRequest) -> Iterator[None]:
 def _refuse_request(request: ToolCallRequest, stop: Stop) -> Command[Any]:
     refusal = _refuse_call(request.tool_call, f"Not performed: {stop.reason}.")
     ending = describe_stop(_read_record(request.state)["run"], stop)
-    return Command(update={"messages": [refusal], "guardgraph": ending})
+    return Command(update={"messages": [refusal], "guardgraph": ending, "guardgraph_here": True})
 
 
 def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> ToolMessage | Command[Any]:
@@ -380,7 +377,7 @@ def _note_brought(request: ToolCallRequest, licence: Licence, brought: Any) -> T
         made["approved_by"] = licence.hash
     run = _read_record(request.state)["run"]
     record = {"run": run, "calls": [made], "foreign": _name_foreign_messages(parts)}
-    noticed: ToolMessage | Command[Any] = add_update(brought, {"guardgraph_record": record})
+    noticed: ToolMessage | Command[Any] = add_update(brought, {"guardgraph_record": record, "guardgraph_here": True})
     return noticed
 
 
@@ -456,7 +453,11 @@ def _list_calls_before(messages: Sequence[AnyMessage], call_id: str | None) -> l
 
 
 def _let_calls_through(
-    response: ModelResponse[Any], licences: Mapping[str, Licence], cards: Mapping[str, ToolCard], run: str
+    response: ModelResponse[Any],
+    licences: Mapping[str, Licence],
+    cards: Mapping[str, ToolCard],
+    run: str,
+    foreign: Sequence[str],
 ) -> ExtendedModelResponse[Any]:
     """Return licensed calls, each with the arguments of its licence, and which of them wait for a person."""
     waiting = list_waiting_calls(licences)
@@ -467,8 +468,9 @@ def _let_calls_through(
             for call in (message.tool_calls if isinstance(message, AIMessage) else ())
         ]
         kept.append(message.model_copy(update={"tool_calls": calls}) if calls else message)
-    update = {"guardgraph_record": {"run": run, "waiting": waiting, "cards": dict(cards)}}
-    return ExtendedModelResponse(ModelResponse(kept, response.structured_response), Command(update=update))
+    record = {"run": run, "waiting": waiting, "cards": dict(cards), "foreign": [*foreign]}
+    update = Command(update={"guardgraph_record": record})
+    return ExtendedModelResponse(ModelResponse(kept, response.structured_response), update)
 
 
 def _make_inbox_request(waiting: Sequence[JsonObject], problem: str) -> JsonObject:
@@ -514,7 +516,8 @@ def _end_run(
     ending = describe_stop(run, stop)
     messages = [*refusals, make_stop_message(stop, told)]
     record = {"run": run, "waiting": [], "answers": [*answers]}
-    return {"messages": messages, "jump_to": "end", "guardgraph": ending, "guardgraph_record": record}
+    written = {"guardgraph": ending, "guardgraph_record": record, "guardgraph_here": True}
+    return {"messages": messages, "jump_to": "end", **written}
 
 
 def _refuse_call(call: Mapping[str, Any], text: str) -> ToolMessage:

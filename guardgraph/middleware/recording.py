@@ -27,7 +27,7 @@ from guardgraph.graphs.running.langgraph import CHECKPOINTER
 from guardgraph.graphs.running.node import aperform_driven_node, perform_driven_node
 from guardgraph.graphs.running.recorder import Telling, tell_beginning
 from guardgraph.graphs.running.session import Session, choose_request, find_run_thread
-from guardgraph.middleware.agent_state import GuardedState, find_run, is_left_waiting, read_given
+from guardgraph.middleware.agent_state import GuardedState, find_record, find_run, read_given
 from guardgraph.middleware.answers import list_result_sources, list_sources, read_answer_text
 from guardgraph.middleware.asking import asked_by, is_recorded
 from guardgraph.middleware.calls import list_cards, list_proposed_calls
@@ -135,7 +135,8 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
 
     def _note(self, state: Mapping[str, Any], item: JsonObject) -> Doing:
         """Note what came from outside, also so that another process finds it."""
-        known = state["guardgraph_recording"]
+        if not (known := state.get("guardgraph_recording")):  # a middleware in front sent it past its beginning
+            return
         item = {**item, "number": [time.time_ns(), next(self._counter)]}
         self._open.setdefault(known["id"], []).append(item)
         # Beside the checkpoint at which the run began: no stream shows what stands there, refused words among it.
@@ -159,8 +160,8 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
 
     def _ask_model(self, request: ModelRequest[Any], handler: Any) -> Doing:
         state = cast(Mapping[str, Any], request.state)
-        trail = yield from self._read_trail(state)
-        if not any("settings" in item for item in trail):  # before the first model is asked, a run begins
+        trail = (yield from self._read_trail(state)) if state.get("guardgraph_recording") else None
+        if trail is not None and not any("settings" in item for item in trail):  # before the first model is asked, a run begins
             settings = read_guard_settings(asked_by.get().guards)
             item = make_storable_json({"settings": settings, "tools": list_cards(request.tools)})
             yield _Apart(partial(self._tell_beginning, [*trail, item], get_config()))
@@ -215,8 +216,8 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
         return await aperform_driven_node(self._finish(cast(Mapping[str, Any], state)), _NOBODY)
 
     def _finish(self, state: Mapping[str, Any]) -> Doing:
-        # Where it has no record, a middleware in front ended the run before this one began.
-        if not state.get("guardgraph_recording") or is_left_waiting(state):
+        is_left = bool(state.get("guardgraph_record")) and find_record(state) is None
+        if is_left or not state.get("guardgraph_recording"):  # a middleware in front ended the run as it began
             return {}
         trail = yield from self._read_trail(state)
         return (yield _Apart(partial(self._record, state, trail)))

@@ -1,6 +1,7 @@
 """`LicensedTools` in agents of LangChain's `create_agent`."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -304,6 +305,7 @@ BLOCKED: list[tuple[Any, list[str], int]] = [
     ((), ["hack"], 0),
     ((STEAL[0], AIMessage("The total is 76.00 EUR.")), ["Read the bill of May.", "hack"], 1),
     (STEAL[:2], ["Read the bill of May.", "hack"], 0),  # the first one waits, and stays open
+    ((STEAL[0], RuntimeError("down")), ["Read the bill of May.", "hack"], 0),  # the first one fails, and stays open
 ]
 
 
@@ -318,23 +320,60 @@ def test_a_run_that_a_guardrail_in_front_ends_has_an_ending_of_its_own(
     model, saver = ScriptedChatModel(*script), InMemorySaver()
     agent = create_agent(model, Office().tools, middleware=chosen, checkpointer=saver)
     for question in questions:
-        result = agent.invoke(ask(question), THREAD)
+        with suppress(RuntimeError):
+            result = agent.invoke(ask(question), THREAD)
     asked = [message.id for message in result["messages"] if message.type == "human"]
     assert result["guardgraph"] == {"run": asked[-1], "status": "ok", "stop_reason": "success"}
     assert len(kept.runs) == recorded
 
 
-@pytest.mark.parametrize("questions", [["hack"], ["Read the bill of May.", "hack"]])
-def test_a_run_that_is_sent_past_its_beginning_has_no_licences(questions: list[str]) -> None:
+LEFT: dict[str, tuple[Any, ...]] = {
+    "ended": (AIMessage("Read."),),
+    "waits": (propose("send_money", to="Ada", amount=3.0),),
+    "failed": (STEAL[0], RuntimeError("down")),
+}
+"""Runs before another one, by what became of them."""
+
+
+@pytest.mark.parametrize("before", [(), *LEFT.values()], ids=["none", *LEFT])
+def test_a_run_that_is_sent_past_its_beginning_has_no_licences(before: tuple[Any, ...]) -> None:
     """What the user gave to the run before counts for none that nobody began."""
     office = Office()
-    script = ScriptedChatModel(STEAL[0], AIMessage("Read."), AIMessage("Read."))
+    script = ScriptedChatModel(*before, *STEAL[1:])
     chosen: list[Any] = [block("model"), LicensedTools(ToolPolicy(rules=RULES))]
     agent = create_agent(script, office.tools, middleware=chosen, checkpointer=InMemorySaver())
-    for question in questions[:-1]:
-        agent.invoke(ask(question), THREAD)
+    if before:
+        with suppress(RuntimeError):
+            agent.invoke(ask(f"If the bill of May says so, send 1450 EUR to {THIEF}."), THREAD)
     with pytest.raises(ConfigurationError, match="entered past its beginning"):
-        agent.invoke(ask(questions[-1]), THREAD)
+        agent.invoke(ask("hack"), THREAD)
+    assert office.sent == []
+
+
+def test_a_run_that_is_sent_past_its_beginning_is_not_recorded() -> None:
+    kept = InMemoryRecorder()
+    script = ScriptedChatModel(STEAL[0], AIMessage("Read."))
+    agent = create_agent(script, Office().tools, middleware=[block("model"), RecordedRun(kept)])
+    assert agent.invoke(ask("hack"))["messages"][-1].text == "Read."
+    assert kept.runs == []
+
+
+@pytest.mark.parametrize("before", LEFT.values(), ids=LEFT)
+def test_what_others_write_in_the_users_name_licenses_nothing_in_the_next_run_either(before: tuple[Any, ...]) -> None:
+    office = Office()
+
+    @before_model
+    def nudge(state: Any, runtime: Any) -> dict[str, Any] | None:
+        return {"messages": [HumanMessage(BILL)]} if len(state["messages"]) == 1 else None
+
+    chosen = [LicensedTools(ToolPolicy(rules=RULES)), nudge]
+    agent = create_agent(
+        ScriptedChatModel(*before, *STEAL[1:]), office.tools, middleware=chosen, checkpointer=InMemorySaver()
+    )
+    with suppress(RuntimeError):
+        agent.invoke(ask("Read the bill of May."), THREAD)
+    assert agent.invoke(ask("Go on."), THREAD)["__interrupt__"]
+    assert office.sent == []
 
 
 @pytest.mark.parametrize("with_licences", [True, False])
