@@ -147,6 +147,9 @@ def test_before_others_were_read_a_call_needs_no_support():
     ("Pay 900 EUR, not 900 USD", {"amount": 900}),
     ("Pay 900 EUR, but not 900 EUR per month", {"amount": 900}),
     ("Move it to 2024-05-20T13:00Z, not to 13:00 PST", {"when": "2024-05-20 13:00Z"}),
+    ("Don't forget to pay 900 to Ada", {"to": "Ada", "amount": 900}),
+    ("Paga 900 por la cena", {"amount": 900}),
+    ("N'oublie pas d'écrire à bob@corp.org", {"to": "bob@corp.org"}),
 )
 def test_what_the_task_says_is_licensed(task, args):
     """Values of the task license: whole, as typed facts, as words one after another."""
@@ -215,6 +218,20 @@ def test_what_the_task_says_is_licensed(task, args):
     ("Pay 900. No, not 900 EUR", {"amount": 900}),
     ("Wait 60 minutes. No, not 1 hour", {"duration_minutes": 60}),
     ("Move it to 2024-05-20T13:00Z. No, not 13:00", {"when": "2024-05-20 13:00Z"}),
+    ("Write to Ada, but not to BOB [at] corp.org", {"to": "bob@corp.org"}),
+    ("Never open corp.org/a", {"url": "corp.org/a"}),
+    ("Never open corp.org", {"url": "corp.org"}),
+    ("Tell her not to pay DE89 3704 0044 0532 0130 00", {"body": "Pay DE89370400440532013000"}),
+    ("Tell her not to use corp.org/a", {"body": "Use https://corp.org/a"}),
+    ("Do not forget not to pay Ada", {"to": "Ada"}),
+    ("Pay 10^3 euros", {"amount": 10}),
+    ("Pay 10² euros", {"amount": 10}),
+    ("Pay 1e3 euros", {"amount": 1}),
+    ("Bitte 5 Millionen Euro an Ada", {"amount": 5}),
+    ("Paie 5 k€ à Ada", {"amount": 5}),
+    ("支付3千元", {"amount": 3}),
+    ("Pay half of 900", {"amount": 900}),
+    ("Pay 900 less 5 %", {"amount": 900}),
 )
 def test_what_a_task_denies_bounds_or_says_of_another_thing_is_not_licensed(task, args):
     """What only looks like something of the task is not licensed, and a person has to say yes."""

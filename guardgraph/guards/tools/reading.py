@@ -6,9 +6,11 @@ Words and signs beside a value decide, in its clause; what they do not tell is a
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import ChainMap, defaultdict
+from functools import cache
 from typing import Final
 
+from guardgraph.grounding.languages import LANGUAGES, load_names
 from guardgraph.grounding.values import Value, scan_values
 from guardgraph.grounding.words import load_negations
 from guardgraph.guards.tools.values import split_name_parts
@@ -22,9 +24,9 @@ BOUNDS: Final[dict[str, dict[str, frozenset[str]]]] = {
     mark: {of: frozenset(words.split()) for of, words in said.items()} for mark, said in _WORDS["bounds"].items()
 }
 """Words that say of a value before or behind them that it is a bound, and names of arguments that are one."""
-_BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING, _COMPARING = (
+_BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING, _COMPARING, _REMINDING = (
     frozenset(_WORDS[name].split())
-    for name in ("between", "ranging", "starting", "offsets", "of", "listing", "comparing")
+    for name in ("between", "ranging", "starting", "offsets", "of", "listing", "comparing", "reminding")
 )
 _EXCEPTIONS = re.compile(rf"\b(?:(?:{'|'.join(_WORDS['wholes'].split())})\b.*\bbut|{'|'.join(_WORDS['exceptions'])})\b")
 """Words behind which stands what is meant by no means: "anyone but Ada", "rather than Ada"."""
@@ -38,7 +40,14 @@ _LOOKED_BACK: Final = 200  # characters before a value in which its clause is lo
 _MOST_LISTED: Final = 3  # words of an item in a list of names
 _MINUS: Final = "-\u2212\u2013"
 _NUMBERED = re.compile(r"(?:#|№|\bno\.?\s)$", re.IGNORECASE)
-_OPERATED = re.compile(rf"\s*[+*/×÷]\s*\d|\s+(?:{'|'.join(_WORDS['operators'].split())})\s", re.IGNORECASE)
+_OPERATED = re.compile(
+    r"\s*[+*/×÷^]\s*\d|[⁰¹²³⁴-⁹]|e[+-]?\d"
+    rf"|\s+(?:{'|'.join(_WORDS['operators'].split())})\s|\s+(?:{'|'.join(_WORDS['times'].split())})\s+\d",
+    re.IGNORECASE,
+)
+_LETTERS = re.compile(r"[\s-]*([^\W\d_]+)(?P<currency>\s?(?:[$€£¥₽₴]|[A-Z]{3}\b))?")
+_THOUSAND: Final = 1000  # smaller magnitudes are other words elsewhere, such as "cents"
+_FEWEST_LETTERS: Final = 3  # of a magnitude; a shorter one is one before a currency: "5 M EUR"
 
 
 def read_values(text: str) -> tuple[Value, ...]:
@@ -109,12 +118,32 @@ def _is_range(one: Value, other: Value, text: str) -> bool:
 def _is_operand(value: Value, text: str, last: Value | None) -> bool:
     """Say whether a value is a part of another one: 900 of "1/900", "10 % of 900", "900 + 5", "a week from May 13"."""
     before, behind = text[max(value.start - 2, 0) : value.start], text[value.end : value.end + 20]
-    if value.kind in SIZED and ((before[-1:] == "/" and before[:1].isdecimal()) or _OPERATED.match(behind)):
+    is_factor = before[-1:] == "/" and before[:1].isdecimal()
+    if value.kind in SIZED and (is_factor or _OPERATED.match(behind) or _is_scaled(behind)):
         return True
     joint = "" if last is None else text[last.end : value.start].strip().casefold()
     if value.kind in ("date", "time"):
         return last is not None and last.kind == "quantity" and joint in _OFFSETS
-    return last is not None and last.kind == "percent" and joint in _OF
+    if last is None or not (last.kind in ("percent", "ordinal") or last.mark == "implied"):
+        return False
+    return joint in _OF or (not joint and _OF.issuperset(last.text.split()[-1:]))  # "half of" may be one value
+
+
+def _is_scaled(behind: str) -> bool:
+    """Say whether a magnitude follows a number with which it was not read: 5 of "5 Millionen" is no 5."""
+    if (found := _LETTERS.match(behind)) is None:
+        return False
+    word = found[1].casefold()
+    if word[0].upper() == word[0]:  # a script without capitals may write what is counted right behind
+        return not _load_scales().isdisjoint((word, word[0]))
+    return word in _load_scales() and bool(len(word) >= _FEWEST_LETTERS or found["currency"])
+
+
+@cache
+def _load_scales() -> frozenset[str]:
+    sizes = ChainMap(*(dict(load_names(each, "scales")) for each in LANGUAGES))
+    words = {word for word, size in sizes.items() if size >= _THOUSAND or word.upper() == word}
+    return frozenset(words).union(_WORDS["scales"].split())
 
 
 def _read_sign(value: Value, text: str) -> Value:
@@ -135,8 +164,12 @@ def is_denied(text: str, at: int) -> bool:
 
 
 def _denies(words: list[str]) -> bool:
-    is_excepted = _EXCEPTIONS.search(" ".join(words)) is not None
-    return is_excepted or not load_negations().isdisjoint(words) or any(word.endswith("n't") for word in words)
+    if _EXCEPTIONS.search(" ".join(words)):
+        return True
+    negations = [at for at, word in enumerate(words) if word in load_negations() or word.endswith("n't")]
+    # One beside a word of reminding denies nothing: "do not forget to pay", "n'oublie pas de payer".
+    is_reminder = any(not _REMINDING.isdisjoint(words[max(at - 1, 0) : at + 2]) for at in negations)
+    return len(negations) > is_reminder
 
 
 def is_named_place(text: str, at: int, key: str) -> bool:

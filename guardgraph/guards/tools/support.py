@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 from guardgraph.grounding.languages import LANGUAGES, list_hand_words
-from guardgraph.grounding.links import LinkSupport, read_known_links, read_link_support
+from guardgraph.grounding.links import read_known_links, read_link_support
 from guardgraph.grounding.links.finding import Link, find_links, list_licensed_links
 from guardgraph.grounding.links.spelling import list_readings
 from guardgraph.grounding.values import Value, scan_values
@@ -76,12 +77,6 @@ class Source:
         places = [*self.folded.find_words(wanted)]
         return [] if any(is_denied(self.folded.written, at) for at in places) else places
 
-    def has_iban(self, iban: str) -> bool:
-        """Say whether it has an IBAN, however it is grouped, and denies it nowhere."""
-        wanted = values.squeeze_account(iban)
-        spelled = {each for each in values.find_accounts(self.leading) if values.squeeze_account(each) == wanted}
-        return bool(spelled) and (not self.words or all(self.has_words(values.fold_text(each)) for each in spelled))
-
     def has_code(self, code: values.FoldedText, key: str) -> bool:
         """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
         if any(is_named_place(self.folded.written, at, key) for at in self._find_undenied_words(code)):
@@ -95,28 +90,58 @@ class Source:
         return read_values(self.words) if self.words else ()
 
     @cached_property
-    def links(self) -> LinkSupport:
-        """The links, by where they lead."""
-        return read_link_support(self.leading)
-
-    @cached_property
-    def hosts(self) -> frozenset[str]:
-        """The hosts of links, mail addresses aside."""
+    def _links(self) -> tuple[Link, ...]:
         readings = list_readings(self.leading) if self.leading else ()
-        links = (link for reading in readings for link in list_licensed_links(reading))
-        return frozenset(link.host for link in links if link.host and link.kind != "mail")
+        return tuple(link for reading in readings for link in list_licensed_links(reading))
 
     @cached_property
-    def urls(self) -> frozenset[str]:
-        """The URLs as they are written."""
-        readings = list_readings(self.leading) if self.leading else ()
-        links = (link for reading in readings for link in list_licensed_links(reading))
-        return frozenset(url for link in links for url in values.list_written_urls(link))
+    def _identities(self) -> Mapping[str, set[str]]:
+        return _group_spellings((identity, link.shown) for link in self._links for identity in link.identities)
 
     @cached_property
-    def accounts(self) -> frozenset[str]:
-        """The account numbers, without what they are grouped by."""
-        return frozenset(map(values.squeeze_account, values.find_accounts(self.leading)))
+    def _hosts(self) -> Mapping[str, set[str]]:
+        return _group_spellings((link.host, link.shown) for link in self._links if link.host and link.kind != "mail")
+
+    @cached_property
+    def _urls(self) -> Mapping[str, set[str]]:
+        return _group_spellings((url, link.shown) for link in self._links for url in values.list_written_urls(link))
+
+    @cached_property
+    def _accounts(self) -> Mapping[str, set[str]]:
+        return _group_spellings((values.squeeze_account(each), each) for each in values.find_accounts(self.leading))
+
+    def has_link(self, link: Link) -> bool:
+        """Say whether it has a link, by where that leads, and denies it nowhere."""
+        spelled = (part for identity in link.identities for part in self._identities.get(identity, ()))
+        return read_link_support(self.leading).names_link(link) and not any(map(self._denies, spelled))
+
+    def has_host(self, host: str) -> bool:
+        """Say whether it has a host, that of a mail address aside, and denies it nowhere."""
+        return self._has_undenied(self._hosts.get(host, ()))
+
+    def has_url(self, written: Sequence[str]) -> bool:
+        """Say whether it has a URL as it is written, and denies it nowhere."""
+        return self._has_undenied({part for url in written for part in self._urls.get(url, ())})
+
+    def has_account(self, squeezed: str) -> bool:
+        """Say whether it has an account number, however it is grouped, and denies it nowhere."""
+        return self._has_undenied(self._accounts.get(squeezed, ()))
+
+    def _has_undenied(self, spelled: Collection[str]) -> bool:
+        return bool(spelled) and not any(map(self._denies, spelled))
+
+    def _denies(self, part: str) -> bool:
+        readings = map(values.fold_text, list_readings(self.words) if self.words else ())
+        wanted = values.fold_text(part)
+        return any(is_denied(reading.written, at) for reading in readings for at in reading.find_words(wanted))
+
+
+def _group_spellings(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
+    """Return how a text spells what leads somewhere, by what that is."""
+    grouped = defaultdict[str, set[str]](set)
+    for key, spelled in pairs:
+        grouped[key].add(spelled)
+    return grouped
 
 
 @remember_by_text(texts=256, chars=50_000)
@@ -303,7 +328,7 @@ class Support:
             return name
         if (link := values.read_whole_link(value)) is not None:
             if link.kind == "host":  # that of a mail address is not named by it
-                return self._find(lambda source: link.host in source.hosts)
+                return self._find(lambda source: source.has_host(link.host))
             return self._find_written_url(link) if link.kind == "url" else self._find_link(link)
         if values.is_moment(value):
             if not values.has_seconds(value):
@@ -317,7 +342,7 @@ class Support:
                 lambda source: any(True for _ in values.FoldedText(source.words, source.words).find_words(exact))
             )
         if values.is_iban(value):
-            return self._find(lambda source: source.has_iban(value))
+            return self._find_account(value)
         if _list_plain_words().issuperset(value.casefold().split()):
             return None
         wanted = values.fold_text(value)
@@ -340,10 +365,10 @@ class Support:
     def _find_written_url(self, link: Link) -> str | None:
         """Return what has a URL as it is written: a parameter or a fragment more can carry something out."""
         written = values.list_written_urls(link)
-        return self._find(lambda source: not source.urls.isdisjoint(written))
+        return self._find(lambda source: source.has_url(written))
 
     def _find_link(self, link: Link) -> str | None:
-        return self._find(lambda source: source.links.names_link(link))
+        return self._find(lambda source: source.has_link(link))
 
     def _find_number(self, value: JsonValue, key: str) -> str | None:
         numbers = (source for source in self._sources if is_number(source.value))
@@ -356,7 +381,7 @@ class Support:
 
     def _find_account(self, part: str) -> str | None:
         squeezed = values.squeeze_account(part)
-        return self._find(lambda source: squeezed in source.accounts)
+        return self._find(lambda source: source.has_account(squeezed))
 
     @cached_property
     def _found(self) -> list[tuple[Sighting, JsonValue, frozenset[float]]]:
@@ -398,9 +423,10 @@ class Support:
         if not isinstance(value, str):
             return
         if (link := values.read_whole_link(value)) is not None:
-            yield from (each.shown for text in texts for each in find_links(text) if each.kind == link.kind)
+            shown = (each for text in texts for each in find_links(text) if each.kind == link.kind)
+            yield from (each.shown for each in shown if self._find_link(each))
         elif values.find_accounts(value):
-            yield from (each for text in texts for each in values.find_accounts(text))
+            yield from (each for text in texts for each in values.find_accounts(text) if self._find_account(each))
         elif values.is_moment(value):
             yield from (match[0] for text in texts for match in values.ISO_MOMENT.finditer(text))
         else:
