@@ -77,6 +77,11 @@ def test_a_tool_that_a_body_holds_is_found(place, tool):
     assert "the body of write holds the function of send_money" in "\n".join(map(str, findings))
 
 
+def test_what_is_pythons_own_is_no_tool_that_a_body_holds():
+    table = gg.ToolTable(dict.fromkeys(NAMES, gg.NamedTool(str)), task="order", history="before")
+    assert found(pattern(planning(), Desk(), table=table, bodies={"write": close_over(str)})) == []
+
+
 def declared(**acting):
     return [str(finding) for finding in found(pattern(planning(), Desk(), **acting))]
 

@@ -304,6 +304,7 @@ def find_held_tools(body: object, tools: Mapping[str, object]) -> list[str]:
 
     They are looked for in what the body closes over, its defaults and its globals by name, in partials, methods,
     callable objects, Runnables, proposers, modules, lists, tuples and dictionaries, and in the functions found there.
+    What is Python's own (`str`) is held by anybody, and says nothing.
     """
     around = deque[Any]([body])
     seen: dict[int, Any] = {}  # the objects too: an id is free again when nobody has its object
@@ -319,7 +320,8 @@ def _list_tool_parts(tool: object) -> Iterator[object]:
     """Yield a tool, what it is made of where it is a partial or one of LangChain's, and the object of a method."""
     waiting = [tool]
     for item in waiting:
-        yield item
+        if getattr(item, "__module__", None) != "builtins":
+            yield item
         if isinstance(item, MethodType):
             waiting += [item.__self__] if not isclass(item.__self__) else []
         else:
