@@ -171,12 +171,13 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
                 if is_same or not may_ask_again(stop):
                     break
                 told = f"It was refused: {stop.reason}. {json.dumps(stop.evidence, ensure_ascii=False)[:MOST_TOLD]}"
-                asked = tell_refusal(request, json.dumps(proposed, ensure_ascii=False)[:MOST_TOLD], told)
+                shown = json.dumps(make_storable_json(proposed), ensure_ascii=False)
+                asked = tell_refusal(request, shown[:MOST_TOLD], told)
                 continue
             by_id = {str(item["id"]): licence for item, licence in zip(proposed, licences, strict=True)}
             return _let_calls_through(response, by_id, cards, run, list_foreign(state["messages"], run))
         assert refused is not None
-        ending = {**describe_stop(run, refused), "raw_action": {"calls": proposed}}
+        ending = {**describe_stop(run, refused), "raw_action": {"calls": make_storable_json(proposed)}}
         return ExtendedModelResponse(
             ModelResponse([make_stop_message(refused)]), Command(update={"guardgraph": ending})
         )

@@ -161,7 +161,9 @@ class RecordedRun(AgentMiddleware[GuardedState, Any, Any]):
     def _ask_model(self, request: ModelRequest[Any], handler: Any) -> Doing:
         state = cast(Mapping[str, Any], request.state)
         trail = (yield from self._read_trail(state)) if state.get("guardgraph_recording") else None
-        if trail is not None and not any("settings" in item for item in trail):  # before the first model is asked, a run begins
+        if trail is not None and not any(
+            "settings" in item for item in trail
+        ):  # before the first model is asked, a run begins
             settings = read_guard_settings(asked_by.get().guards)
             item = make_storable_json({"settings": settings, "tools": list_cards(request.tools)})
             yield _Apart(partial(self._tell_beginning, [*trail, item], get_config()))

@@ -164,14 +164,22 @@ def test_a_tool_that_is_switched_off_ends_the_run_unasked() -> None:
     assert (len(office.model.calls), office.sent) == (1, [])
 
 
-def test_a_malformed_call_is_asked_again_and_stays_out_of_the_conversation() -> None:
+MALFORMED: list[tuple[dict[str, Any], str]] = [
+    ({"to": IBAN}, "invalid_action:schema"),
+    ({"to": IBAN, "amount": float("nan")}, "invalid_action:args"),
+    ({"to": "\ud800", "amount": 76.0}, "invalid_action:args"),
+]
+
+
+@pytest.mark.parametrize(("args", "reason"), MALFORMED)
+def test_a_malformed_call_is_asked_again_and_stays_out_of_the_conversation(args: dict[str, Any], reason: str) -> None:
     """The model is told in the system's words what was wrong; what the user asks for is done then."""
     office = Office()
     paying = propose("send_money", "c2", to=IBAN, amount=76.0)
-    agent = office.agent(propose("send_money", to=IBAN), paying, AIMessage("Sent."))
+    agent = office.agent(propose("send_money", **args), paying, AIMessage("Sent."))
     result = agent.invoke(ask(f"Send 76 EUR to {IBAN}."), THREAD)
     told = office.model.calls[1].messages
-    assert "invalid_action:schema" in next(each for each in told if isinstance(each, SystemMessage)).text
+    assert reason in next(each for each in told if isinstance(each, SystemMessage)).text
     assert sum(isinstance(each, HumanMessage) for each in told) == 1
     made = [call["id"] for each in result["messages"] if isinstance(each, AIMessage) for call in each.tool_calls]
     assert (made, office.sent) == (["c2"], [(IBAN, 76.0)])

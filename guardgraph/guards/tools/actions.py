@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from guardgraph.guards.stop import LONGEST_QUESTION, Stop, build_request_stop, parse_history
 from guardgraph.guards.tools.schemas import check_arguments, fill_defaults
-from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, parse_json
+from guardgraph.plain.json import JsonObject, JsonValue, NotJson, excerpt_value, is_plain_json, parse_json
 from guardgraph.state.run import Turn
 from guardgraph.state.tools import ToolAnswer, ToolCall, ToolCard
 
@@ -67,8 +67,11 @@ def parse_call(raw: JsonValue, cards: Mapping[str, ToolCard], forced: Mapping[st
             args = parse_json(args, exact_numbers=True)
         except NotJson:
             args = None
-    if not isinstance(args, dict):
-        raise Stop("invalid_action:args", details={"tool": tool, "given": excerpt_value(raw.get("args"))})
+    if not isinstance(args, dict) or not is_plain_json(args):  # somebody's own agent hands on what a provider parsed
+        allowed = "an object of plain, finite JSON"
+        raise Stop(
+            "invalid_action:args", details={"tool": tool, "given": excerpt_value(raw.get("args")), "allowed": allowed}
+        )
     complete: JsonObject = {**args, **forced.get(tool, {})}
     if tool in cards:
         schema = cards[tool]["schema"]
