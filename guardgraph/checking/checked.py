@@ -131,7 +131,8 @@ _RULES: Final = {
     "count": "the count {text!r} is another one",
     "bound": "the bound of {text!r} is turned round",
     "name": "the name {text!r} is in no source",
-    "link": "the link {text!r} is in no source",
+    "unsupported_link": "the link {text!r} is in no source",
+    "active_markup": "{text!r} would load, run or lay out something",
     "opposite": "it says the opposite of a source",
     "cover": "the sources do not speak of this; the share of its words that they have is {told}",
 }
@@ -140,11 +141,12 @@ _SHOWN_CHARS: Final = 200  # characters of a source that a finding shows
 
 def explain_finding(finding: Finding) -> str:
     """Say in one line what a finding is about, and what the source says instead."""
-    said = _RULES.get(finding.rule, "{text!r}").format(text=finding.text, told=finding.told)
+    rule, told = (finding.told, "") if finding.rule == "link" else (finding.rule, finding.told)
+    said = _RULES.get(rule, "{text!r}").format(text=finding.text, told=told)
     if finding.verdict == "contradicted" and finding.rule in ("value", "count"):
         said = f"{finding.text!r} is another value than the source's"
-    if finding.told and finding.rule != "cover":
-        said += f"; the source{f' {finding.source}' if finding.source else ''} says {finding.told!r}"
+    if told and rule != "cover":
+        said += f"; the source{f' {finding.source}' if finding.source else ''} says {told!r}"
     return said
 
 

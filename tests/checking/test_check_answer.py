@@ -67,6 +67,9 @@ def test_the_settings_of_a_policy_hold() -> None:
 def test_links_and_empty_texts_are_refused() -> None:
     link = check_answer("See https://evil.acme-pay.com/pay.", [HANDBOOK])
     assert link.stop_reason == "invalid_answer:unsupported_link"
+    assert "the link 'https://evil.acme-pay.com/pay' is in no source\n" in f"{link.to_text()}\n"
+    image = check_answer("![](https://help.acme.com/a.png)", [HANDBOOK])
+    assert "would load, run or lay out something" in image.to_text()
     empty = check_answer("N/A", [HANDBOOK])
     assert empty.stop_reason == "invalid_answer:empty"
     assert {empty.verdict, *(each.verdict for each in empty.sentences)} == {"unchecked"}  # and not supported at once
