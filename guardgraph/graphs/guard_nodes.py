@@ -20,6 +20,7 @@ from guardgraph.graphs.running.langgraph import READ
 from guardgraph.graphs.tools import fill_tool_policy
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import licence as guards
+from guardgraph.guards.tools.actions import parse_call
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject
 from guardgraph.state.run import Turn
@@ -85,7 +86,8 @@ def tool_guard(
 ) -> GuardNode:
     """Return a node that judges the calls of a model's last message before another node makes them.
 
-    A call that only a person may allow goes to `refused`, with ``needs_approval`` in the verdict.
+    A call that only a person may allow goes to `refused`, with ``needs_approval`` in the verdict. The node changes no
+    call: one without an argument that its rule forces is refused.
 
     Args:
         tools: the tools of the graph.
@@ -129,8 +131,9 @@ def _judge_last_calls(
     given, made = read_given_messages(messages), _list_made_calls(messages[:at], policy)
     licences = list[JsonObject]()
     for proposed in last.tool_calls if isinstance(last, AIMessage) else ():
-        call = {"tool": proposed["name"], "args": proposed["args"]}
-        licence = guards.judge_call(call, cards=cards, policy=policy, budget=budget, given=given, made=made)
+        # Another node makes the call, as it is proposed: what a rule forces has to stand in it.
+        call = parse_call({"tool": proposed["name"], "args": proposed["args"]}, cards, {})
+        licence = guards.check_licence(call, cards=cards, policy=policy, budget=budget, given=given, made=made)
         made.append(guards.note_call(made, licence.tool, licence.args, licence.effect))
         licences.append({"id": proposed["id"], "tool": licence.tool, "args": licence.args, "licence": licence.hash})
         if licence.needs_approval:
