@@ -46,7 +46,7 @@ from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, make_storable_json
 from guardgraph.state.review import hash_licence
 from guardgraph.state.settings import choose_settings
-from guardgraph.state.tools import Given, Licence, MadeCall, ToolBudget, ToolCard, ToolPolicy
+from guardgraph.state.tools import Given, Licence, MadeCall, ToolBudget, ToolCard, ToolPolicy, ToolRule
 
 _ASKED_AGAIN: Final = ("invalid_action", "unsupported_argument", "tool_not_allowed_policy")
 """Families of refusals after which the model is asked again: of form, of support, and of a tool that there is not."""
@@ -201,7 +201,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         while True:  # LangGraph hands over the answers of earlier resumes again, in their order
             answer = interrupt(_make_inbox_request(waiting, problem))
             try:
-                decided = read_decisions(answer, waiting, record["cards"])
+                decided = read_decisions(answer, waiting, record["cards"], self.policy)
                 break
             except Stop as stop:
                 return _end_run(run, message, stop, [make_storable_json(answer)])
@@ -312,11 +312,12 @@ def may_ask_again(stop: Stop) -> bool:
 
 
 def read_decisions(
-    answer: Any, waiting: Sequence[JsonObject], cards: Mapping[str, ToolCard]
+    answer: Any, waiting: Sequence[JsonObject], cards: Mapping[str, ToolCard], policy: ToolPolicy
 ) -> dict[str, dict[str, Any]]:
-    """Return the calls that a person approved or made of those shown, by their ids; a rejected one raises a Stop.
+    """Return the calls that a person approved or made of those shown, by their ids.
 
     Raises:
+        Stop: a call is rejected, or one that a person made of it breaks the rule of its tool.
         InputError: it is no answer to these calls; whoever asked has to ask again.
     """
     decisions = answer.get("decisions") if isinstance(answer, dict) else None
@@ -328,24 +329,27 @@ def read_decisions(
         if kind not in DECISIONS or (kind != "edit" and "edited_action" in decision):
             raise _explain_decisions(f"one of them for {tool}", decision)
         if kind == "edit":
-            args = _read_edit(decision, tool, cards)
+            args = _read_edit(decision, tool, cards, policy.rule_of(tool))
         decided[shown["id"]] = {"name": tool, "args": args}
     if rejected := [each["tool"] for each, said in zip(waiting, decisions, strict=True) if said["type"] == "reject"]:
         raise Stop("review_rejected", details={"tools": rejected, "answer": repr(answer)[:200]})
     return decided
 
 
-def _read_edit(decision: JsonObject, tool: str, cards: Mapping[str, ToolCard]) -> JsonObject:
+def _read_edit(decision: JsonObject, tool: str, cards: Mapping[str, ToolCard], rule: ToolRule) -> JsonObject:
     edited = decision.get("edited_action")
     edited = edited if isinstance(edited, dict) else {}
     args = edited.get("args")
     if not isinstance(args, dict) or edited.get("name", tool) != tool:
         raise _explain_decisions(f'beside "edit" an "edited_action" with the "name" {tool} and "args"', decision)
     try:
-        return actions.parse_call({"tool": tool, "args": args}, cards, {})["args"]
+        made = actions.parse_call({"tool": tool, "args": {**rule.forced, **args}}, cards, {})["args"]
     except Stop as stop:
         told = json.dumps(stop.evidence, ensure_ascii=False, default=str)[:MOST_SHOWN]
         raise _explain_decisions(f"arguments of {tool} ({stop.reason}: {told})", decision) from None
+    # It ends the run: by another rule tomorrow an answer that only waited on would count before those behind it.
+    guards.check_argument_rules(tool, made, rule, schema=cards[tool]["schema"])
+    return made
 
 
 def _explain_decisions(required: str, given: Any) -> InputError:

@@ -366,12 +366,13 @@ def _ask_for_lacking(state: Any, run: Any) -> Any:
     phase="agent",
     reads=["accepted_input", "accepted_step", "accepted_waiting", "raw_decisions"],
     writes=["accepted_step"],
-    stops=["review"],
+    stops=["review", "licence"],
 )
 def _read_person(state: Any, run: Any) -> Pass:
     answer: Any = proposed_object(state["raw_decisions"]).value
     try:
-        decided = read_decisions(answer.get("answer"), state["accepted_waiting"], state["accepted_input"]["tools"])
+        cards, rules = _fill_policy(run.policy, state["accepted_input"])
+        decided = read_decisions(answer.get("answer"), state["accepted_waiting"], cards, rules)
     except InputError as error:  # these calls are others than were shown
         raise Stop("review_rejected", details={"reason": str(error)}) from None
     calls = [{**call} for call in state["accepted_step"]]

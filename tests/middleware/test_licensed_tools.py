@@ -105,6 +105,24 @@ def test_a_person_may_edit_a_call() -> None:
 
 
 @pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        ({"amount": 7.0}, "success"),  # what the rule forces may be left out
+        ({"amount": 76.0}, "argument_denied:send_money.amount"),
+        ({"to": THIEF, "amount": 7.0}, "argument_denied:send_money.to"),
+    ],
+)
+def test_an_edited_call_keeps_the_rule_of_its_tool(args: dict[str, Any], reason: str) -> None:
+    office = Office()
+    policy = ToolPolicy(rules={"send_money": {"forced": {"to": IBAN}, "arguments": {"amount": {"max": 50}}}})
+    agent = office.agent(propose("send_money", to=IBAN, amount=5.0), AIMessage("Sent."), policy=policy)
+    agent.invoke(ask("Send what it costs."), THREAD)
+    result = agent.invoke(Command(resume=edit({"args": args})), THREAD)
+    assert result["guardgraph"]["stop_reason"] == reason
+    assert office.sent == ([(IBAN, 7.0)] if reason == "success" else [])
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         True,
