@@ -30,6 +30,10 @@ _BETWEEN, _RANGING, _STARTING, _OFFSETS, _OF, _LISTING, _COMPARING, _REMINDING =
 )
 _EXCEPTIONS = re.compile(rf"\b(?:(?:{'|'.join(_WORDS['wholes'].split())})\b.*\bbut|{'|'.join(_WORDS['exceptions'])})\b")
 """Words behind which stands what is meant by no means: "anyone but Ada", "rather than Ada"."""
+_FORBIDDING = re.compile(
+    rf"[\"'`”“’»)]*\s+(?:{'|'.join(_WORDS['forbidding'])})\b".replace("'t", "['’]t"), re.IGNORECASE
+)
+"""What stands behind that which is meant by no means: "Bob must not be paid"."""
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})")
 _ZULU = re.compile(r"(\d{2}:\d{2}(?::\d{2})?)\s?Z\b")
 _WORD = re.compile(r"\w[\w'’]*")
@@ -56,7 +60,7 @@ def read_values(text: str) -> tuple[Value, ...]:
     found = scan_values(plain)
     beside = zip((None, *found), found, (*found[1:], None), strict=False)
     held = [(_read_sign(_read_bound(value, plain, last, following), plain), last) for last, value, following in beside]
-    behind_negations = {value.start for value in found if is_denied(plain, value.start)}
+    behind_negations = {value.start for value in found if is_denied(plain, value.start, value.end)}
     denied = defaultdict[object, set[object]](set)
     for value, _ in held:
         if value.start in behind_negations and not _is_compared(value, plain):
@@ -156,8 +160,10 @@ def _read_sign(value: Value, text: str) -> Value:
     return value._replace(amounts=tuple(-amount for amount in value.amounts))
 
 
-def is_denied(text: str, at: int) -> bool:
-    """Say whether what stands at a place stands behind a negation in its clause: "not 900", "nobody but Ada"."""
+def is_denied(text: str, at: int, end: int) -> bool:
+    """Say whether a part of a text is denied in its clause: "not 900", "nobody but Ada", "Bob must not be paid"."""
+    if _FORBIDDING.match(text, end):
+        return True
     # A dash may begin an item of a list or stand within a sentence: a negation that either reading has counts.
     before = text[max(at - _LOOKED_BACK, 0) : at]
     return any(_denies(_list_clause_words(written)) for written in (before, _ITEM.sub(", ", before)))

@@ -65,7 +65,7 @@ class Source:
         words = values.compose_letters(self.words)
         quoted, denied = set[str](), set[str]()
         for match in _QUOTED.finditer(words):
-            said = denied if is_denied(words, match.start()) else quoted
+            said = denied if is_denied(words, *match.span()) else quoted
             said.update(part.strip() for part in match.groups() if part)
         return frozenset({text, *(quoted - denied)})
 
@@ -75,7 +75,7 @@ class Source:
 
     def _find_undenied_words(self, wanted: values.FoldedText) -> list[int]:
         places = [*self.folded.find_words(wanted)]
-        return [] if any(is_denied(self.folded.written, at) for at in places) else places
+        return [] if _is_denied_somewhere(self.folded, wanted) else places
 
     def has_code(self, code: values.FoldedText, key: str) -> bool:
         """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
@@ -132,8 +132,12 @@ class Source:
 
     def _denies(self, part: str) -> bool:
         readings = map(values.fold_text, list_readings(self.words) if self.words else ())
-        wanted = values.fold_text(part)
-        return any(is_denied(reading.written, at) for reading in readings for at in reading.find_words(wanted))
+        return any(_is_denied_somewhere(reading, values.fold_text(part)) for reading in readings)
+
+
+def _is_denied_somewhere(text: values.FoldedText, wanted: values.FoldedText) -> bool:
+    length = len(wanted.written)
+    return any(is_denied(text.written, at, at + length) for at in text.find_words(wanted))
 
 
 def _group_spellings(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
