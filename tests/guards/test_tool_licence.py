@@ -149,6 +149,7 @@ def test_before_others_were_read_a_call_needs_no_support():
     ("Move it to 2024-05-20T13:00Z, not to 13:00 PST", {"when": "2024-05-20 13:00Z"}),
     ("Don't forget to pay 900 to Ada", {"to": "Ada", "amount": 900}),
     ("Paga 900 por la cena", {"amount": 900}),
+    ("Bitte überweise 1.250 Euro an die Firma Ada", {"amount": 1250}),
     ("N'oublie pas d'écrire à bob@corp.org", {"to": "bob@corp.org"}),
 )
 def test_what_the_task_says_is_licensed(task, args):
@@ -227,6 +228,7 @@ def test_what_the_task_says_is_licensed(task, args):
     ("Pay Ada. “Bob” must not be paid", {"to": "Bob"}),
     ("Pay 50. Bob darf nicht 900 bekommen, 900 darf nicht sein", {"amount": 900}),
     ("Write to Ada. bob@corp.org should never get it", {"to": "bob@corp.org"}),
+    ("Set lat 48.137", {"lat": 48137}),
     ("Pay 10^3 euros", {"amount": 10}),
     ("Pay 10² euros", {"amount": 10}),
     ("Pay 1e3 euros", {"amount": 1}),

@@ -12,7 +12,7 @@ from typing import Final
 
 from guardgraph.grounding.languages import LANGUAGES, load_names
 from guardgraph.grounding.values import Value, scan_values
-from guardgraph.grounding.words import load_negations
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, load_negations
 from guardgraph.guards.tools.values import split_name_parts
 from guardgraph.guards.word_lists import load_word_lists
 
@@ -43,6 +43,7 @@ _CLAUSE = re.compile(r"[,:\n]\s")
 _LOOKED_BACK: Final = 200  # characters before a value in which its clause is looked for
 _MOST_LISTED: Final = 3  # words of an item in a list of names
 _MINUS: Final = "-\u2212\u2013"
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}[.,]\d{3}(?![\d.,]*\d)")
 _NUMBERED = re.compile(r"(?:#|№|\bno\.?\s)$", re.IGNORECASE)
 _OPERATED = re.compile(
     r"\s*[+*/×÷^]\s*\d|[⁰¹²³⁴-⁹]|e[+-]?\d"
@@ -72,7 +73,16 @@ def read_values(text: str) -> tuple[Value, ...]:
         if value.start not in behind_negations
         and not any(_is_unit_among(unit, denied.get(amount, set())) for amount, unit in _list_amounts(value))
         and not _is_operand(value, plain, last)
+        and not _may_be_thousands(value)
     )
+
+
+def _may_be_thousands(value: Value) -> bool:
+    """Say whether a number is a thousand times another one in English: a few words do not tell their language."""
+    grouped = _GROUPED.search(value.text)
+    if grouped is None or value.kind == "money":  # no price has three digits behind its point
+        return False
+    return all(value.said != plain.said for plain in scan_values(grouped[0], DEFAULT_LANGUAGE))
 
 
 def _list_amounts(value: Value) -> list[tuple[object, object]]:
