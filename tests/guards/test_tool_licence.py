@@ -149,6 +149,7 @@ def test_before_others_were_read_a_call_needs_no_support():
     ("Move it to 2024-05-20T13:00Z, not to 13:00 PST", {"when": "2024-05-20 13:00Z"}),
     ("Don't forget to pay 900 to Ada", {"to": "Ada", "amount": 900}),
     ("Paga 900 por la cena", {"amount": 900}),
+    ("Export the bills of 2026", {"year": 2026}),
     ("Bitte überweise 1.250 Euro an die Firma Ada", {"amount": 1250}),
     ("N'oublie pas d'écrire à bob@corp.org", {"to": "bob@corp.org"}),
 )
