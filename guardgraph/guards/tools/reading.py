@@ -12,7 +12,7 @@ from typing import Final
 
 from guardgraph.grounding.languages import LANGUAGES, load_names
 from guardgraph.grounding.values import Value, scan_values
-from guardgraph.grounding.words import DEFAULT_LANGUAGE, load_negations
+from guardgraph.grounding.words import DEFAULT_LANGUAGE, is_function_word, load_negations
 from guardgraph.guards.tools.values import split_name_parts
 from guardgraph.guards.word_lists import load_word_lists
 
@@ -188,11 +188,21 @@ def _denies(words: list[str]) -> bool:
     return len(negations) > is_reminder
 
 
-def is_named_place(text: str, at: int, key: str) -> bool:
-    """Say whether what stands at a place stands behind what an argument of this name is of: "file 13" of `file_id`."""
+def is_named_place(text: str, at: int, end: int, key: str) -> bool:
+    """Say whether a part of a text stands behind what an argument is of by its name: 13, 14 of "files 13, 14"."""
     kinds = tuple(part.lower() for part in split_name_parts(key) if part.lower() not in IDS and len(part) > 1)
-    before = _ITEM.sub(", ", text[max(at - _LOOKED_BACK, 0) : at])
-    return bool(kinds) and "".join(_list_clause_words(before)[-1:]).startswith(kinds)
+    words = _list_clause_words(_ITEM.sub(", ", text[max(at - _LOOKED_BACK, 0) : at]))
+    is_first = not words or not _is_listed(words[-1])
+    while words and _is_listed(words[-1]):
+        words.pop()
+    behind = _WORD.match(text[end : end + _LOOKED_BACK].lstrip())
+    is_open = behind is None or behind[0].casefold() in _LISTING or is_function_word(behind[0].casefold())
+    is_count = not is_first and not is_open  # "room 5 and 13 chairs"
+    return bool(kinds) and not is_count and "".join(words[-1:]).startswith(kinds)
+
+
+def _is_listed(word: str) -> bool:
+    return word.isdecimal() or word in _LISTING or word in IDS
 
 
 def _list_clause_words(text: str) -> list[str]:

@@ -79,7 +79,8 @@ class Source:
 
     def has_code(self, code: values.FoldedText, key: str) -> bool:
         """Say whether it has a text of digits that is no count, day or year: "zip 19122" for `zip`, a bare 80280."""
-        if any(is_named_place(self.folded.written, at, key) for at in self._find_undenied_words(code)):
+        text, length = self.folded.written, len(code.written)
+        if any(is_named_place(text, at, at + length, key) for at in self._find_undenied_words(code)):
             return True
         may_be_code = len(code.written) >= _CODE_DIGITS and not is_id_name(key)
         return may_be_code and any(is_code(each, code.written) for each in self.typed_values)
