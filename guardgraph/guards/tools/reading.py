@@ -207,15 +207,23 @@ def _is_listed(word: str) -> bool:
 
 def _list_clause_words(text: str) -> list[str]:
     """Return the words of a text's last clause, without those that only say that an id follows: "order no W12"."""
-    # The items of a list are of the clause that it begins in: "do not write to Bob, Ada, or Carl".
+    # The items of a list are of the clause that it begins in: "do not write to Bob, Ada or Carl".
     *clauses, last = _CLAUSE.split(_SENTENCE.split(text)[-1])
     words = item = _list_words(last)
-    while clauses and (not item or _LISTING.issuperset(item) or (item is not words and len(item) <= _MOST_LISTED)):
+    while clauses and (_ends_list(last) if item is words else len(item) <= _MOST_LISTED):
         item = _list_words(clauses.pop())
         words = [*item, *words]
     while words and words[-1] in IDS:
         words.pop()
     return words
+
+
+def _ends_list(last: str) -> bool:
+    """Say whether what stands before the last item of a list is an item: "Ada or", and not "pay Ada or"."""
+    said = _WORD.findall(last)
+    words = [word for word in said if word.casefold() not in _LISTING]
+    is_before_joint = not said or said[-1].casefold() in _LISTING
+    return is_before_joint and (len(words) <= 1 or not any(word[0].islower() for word in words))
 
 
 def _list_words_before(text: str, at: int) -> list[str]:
