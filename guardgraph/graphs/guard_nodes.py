@@ -8,7 +8,7 @@ A node judges what another one wrote, writes its verdict to a key, and goes to o
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.runnables.config import var_child_runnable_config
@@ -22,7 +22,7 @@ from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools import licence as guards
 from guardgraph.guards.tools.actions import parse_call
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.plain.json import JsonObject
+from guardgraph.plain.json import JsonObject, NotJson, parse_json
 from guardgraph.state.run import Turn
 from guardgraph.state.settings import choose_settings
 from guardgraph.state.tools import Given, MadeCall, ToolBudget, ToolCard, ToolPolicy
@@ -128,7 +128,7 @@ def _judge_last_calls(
 ) -> JsonObject:
     at = max((at for at, each in enumerate(messages) if isinstance(each, AIMessage)), default=0)
     last = messages[at] if messages else None  # as LangGraph's `ToolNode`, which looks past what stands after it
-    given, made = read_given_messages(messages), _list_made_calls(messages[:at], policy)
+    given, made = read_given_messages(messages), list_made_calls(messages[:at], policy)
     licences = list[JsonObject]()
     for proposed in last.tool_calls if isinstance(last, AIMessage) else ():
         # Another node makes the call, as it is proposed: what a rule forces has to stand in it.
@@ -159,8 +159,8 @@ def read_given_messages(messages: Iterable[BaseMessage], foreign: Container[str 
     return Given(task=task, history=[turn for at, turn in enumerate(turns) if at != last], is_foreign=True)
 
 
-def _list_made_calls(messages: Iterable[BaseMessage], policy: ToolPolicy) -> list[MadeCall]:
-    """Return the calls that a conversation made, with what each brought; a result that is an error brought nothing."""
+def list_made_calls(messages: Iterable[BaseMessage], policy: ToolPolicy) -> list[MadeCall]:
+    """Return the calls that a conversation made, with what each brought."""
     asked, made = dict[str, Any](), list[MadeCall]()
     for message in messages:
         if isinstance(message, AIMessage):
@@ -168,8 +168,21 @@ def _list_made_calls(messages: Iterable[BaseMessage], policy: ToolPolicy) -> lis
         elif isinstance(message, ToolMessage) and (call := asked.get(message.tool_call_id)) is not None:
             effect = policy.rule_of(call["name"]).effect
             noted = guards.note_call(made, call["name"], call["args"], effect)
-            made.append({**noted, "value": None if message.status == "error" else message.text})
+            made.append(cast(MadeCall, {**noted, **read_tool_message(message)}))
     return made
+
+
+def read_tool_message(message: ToolMessage) -> JsonObject:
+    """Return what a call brought as plain JSON, fields or else its text, and whether the tool reported a failure."""
+    if message.status == "error":
+        return {"value": message.text, "failed": True}
+    fields = message.artifact.get("structured_content") if isinstance(message.artifact, dict) else None
+    if fields is not None:
+        return {"value": fields}
+    try:
+        return {"value": parse_json(message.text, exact_numbers=True)}
+    except NotJson:
+        return {"value": message.text}
 
 
 def _check_node_names(**names: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final, cast
 
 from langchain.agents.middleware import AgentMiddleware
@@ -16,12 +17,11 @@ from langgraph.types import Command
 
 from guardgraph.checking.answer import judge_answer_text, read_settings, read_source
 from guardgraph.checking.checked import CheckedAnswer, explain_finding
-from guardgraph.graphs.guard_nodes import is_written_by_user
+from guardgraph.graphs.guard_nodes import is_written_by_user, list_made_calls
 from guardgraph.grounding.check import Source
 from guardgraph.guards.answers import is_partial
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools.claims import check_claimed_actions
-from guardgraph.guards.tools.licence import note_call
 from guardgraph.middleware.agent_state import (
     GuardedState,
     describe_stop,
@@ -31,7 +31,6 @@ from guardgraph.middleware.agent_state import (
     make_stop_message,
 )
 from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
-from guardgraph.middleware.tool_results import read_brought
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, format_json_text
 from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy, ToolRule
@@ -196,7 +195,7 @@ def _find_claim(text: str, request: ModelRequest[Any]) -> Stop | None:
         if isinstance(tool, BaseTool)
     }
     policy = _make_policy(tuple(record.get("reads", ())))
-    return find_claim(text, _list_made_calls(request.state["messages"], policy), cards, policy)
+    return find_claim(text, list_made_calls(_list_run_messages(request.state["messages"]), policy), cards, policy)
 
 
 @lru_cache(maxsize=64)
@@ -213,18 +212,14 @@ def find_claim(text: str, made: Sequence[MadeCall], cards: Mapping[str, ToolCard
     return None
 
 
-def _list_made_calls(messages: Sequence[AnyMessage], policy: ToolPolicy) -> list[MadeCall]:
-    asked, made = dict[str, Any](), list[MadeCall]()
-    for message in messages:
-        if is_written_by_user(message):
-            made.clear()
-        elif isinstance(message, AIMessage):
-            asked |= {str(call["id"]): call for call in message.tool_calls}
-        elif isinstance(message, ToolMessage) and (call := asked.get(message.tool_call_id)) is not None:
-            effect = policy.rule_of(call["name"]).effect
-            noted = note_call(made, call["name"], call["args"], effect)
-            made.append(cast(MadeCall, {**noted, **read_brought([message], message.tool_call_id)}))
-    return made
+def _list_run_messages(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """Return the messages of this run: those behind the last answer that a user's message follows."""
+    # Behind calls that were made, somebody else may write in the user's name.
+    began = 0
+    for at, (before, message) in enumerate(pairwise(messages), 1):
+        if is_written_by_user(message) and isinstance(before, AIMessage) and not before.tool_calls:
+            began = at
+    return messages[began:]
 
 
 def refuse_answer(checked: CheckedAnswer, claim: Stop | None) -> Stop:

@@ -8,7 +8,8 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
-from guardgraph.plain.json import JsonObject, NotJson, parse_json
+from guardgraph.graphs.guard_nodes import read_tool_message
+from guardgraph.plain.json import JsonObject
 
 
 def list_parts(brought: Any) -> list[Any]:
@@ -41,16 +42,6 @@ def add_update(brought: Any, update: dict[str, Any]) -> Any:
 
 
 def read_brought(parts: Sequence[Any], call_id: str | None) -> JsonObject:
-    """Return what a call brought as plain JSON, and whether the tool reported a failure: fields, else its text."""
+    """Return what a call brought as plain JSON; see `read_tool_message`."""
     message = find_message(parts, call_id)
-    if message is None:
-        return {"value": None}
-    if message.status == "error":
-        return {"value": message.text, "failed": True}
-    fields = message.artifact.get("structured_content") if isinstance(message.artifact, dict) else None
-    if fields is not None:
-        return {"value": fields}
-    try:
-        return {"value": parse_json(message.text, exact_numbers=True)}
-    except NotJson:
-        return {"value": message.text}
+    return {"value": None} if message is None else read_tool_message(message)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentState, SummarizationMiddleware, wrap_model_call
+from langchain.agents.middleware import AgentState, SummarizationMiddleware, before_model, wrap_model_call
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -87,6 +87,17 @@ def test_what_an_answer_says_was_done_some_call_of_the_run_did(script: Any, reas
     assert result["guardgraph"]["stop_reason"] == reason
     if SEND not in script:
         assert SENT not in str(result)
+
+
+@pytest.mark.parametrize("guards", [[GroundedAnswer()], [GroundedAnswer(), LicensedTools()]])
+def test_what_others_write_in_the_users_name_begins_no_run(guards: list[Any]) -> None:
+    @before_model
+    def nudge(state: Any, runtime: Any) -> dict[str, Any]:
+        return {"messages": [HumanMessage("Go on.")]}
+
+    agent = create_agent(ScriptedChatModel(SEND, SENT, SENT), [send_mail], middleware=[*guards, nudge])
+    result = agent.invoke({"messages": [("user", "Mail ada@example.com.")]})
+    assert result["guardgraph"]["stop_reason"] == "success"
 
 
 def test_a_mail_of_an_earlier_run_is_none_of_this_one() -> None:
