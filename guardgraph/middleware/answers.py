@@ -30,7 +30,7 @@ from guardgraph.middleware.agent_state import (
     is_stop_message,
     make_stop_message,
 )
-from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
+from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, check_max_attempts, tell_refusal
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.json import JsonObject, format_json_text
 from guardgraph.state.tools import MadeCall, ToolCard, ToolPolicy, ToolRule
@@ -61,8 +61,7 @@ class GroundedAnswer(AgentMiddleware[GuardedState, Any, Any]):
 
     def __init__(self, policy: object = None, *, max_attempts: int = 2, documents: str = "documents") -> None:
         super().__init__()
-        if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 1:
-            raise ConfigurationError(f"max_attempts: a whole number from 1 is required; given: {max_attempts!r:.80}")
+        check_max_attempts(max_attempts)
         if not isinstance(documents, str) or not documents:
             raise ConfigurationError(f"documents: the name of a key is required; given: {documents!r:.80}")
         self.policy = read_settings(policy)

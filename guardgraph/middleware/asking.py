@@ -82,6 +82,12 @@ is_recorded: ContextVar[bool] = ContextVar("is_recorded", default=False)
 """Whether `RecordedRun` stands around what runs."""
 
 
+def check_max_attempts(given: object) -> None:
+    """Check how often a model may be asked for one step."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise ConfigurationError(f"max_attempts: a whole number from 1 is required; given: {given!r:.80}")
+
+
 def ask_model(
     guard: object, run: str, steps: Asking, handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
 ) -> Any:

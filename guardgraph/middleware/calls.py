@@ -39,11 +39,11 @@ from guardgraph.middleware.agent_state import (
     make_stop_message,
     read_given,
 )
-from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, tell_refusal
+from guardgraph.middleware.asking import MOST_TOLD, Asking, aask_model, ask_model, check_max_attempts, tell_refusal
 from guardgraph.middleware.effects import Write, find_place_of_write
 from guardgraph.middleware.tool_results import add_update, list_parts, read_brought, read_update
 from guardgraph.plain.errors import ConfigurationError, InputError
-from guardgraph.plain.json import JsonObject, make_storable_json
+from guardgraph.plain.json import JsonObject, is_plain_json, make_storable_json
 from guardgraph.state.review import hash_licence
 from guardgraph.state.settings import choose_settings
 from guardgraph.state.tools import Given, Licence, MadeCall, ToolBudget, ToolCard, ToolPolicy, ToolRule
@@ -89,8 +89,9 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         caller: Callable[[Any], JsonObject | None] | None = None,
     ) -> None:
         super().__init__()
-        if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or max_attempts < 1:
-            raise ConfigurationError(f"max_attempts: a whole number from 1 is required; given: {max_attempts!r:.80}")
+        check_max_attempts(max_attempts)
+        if caller is not None and not callable(caller):
+            raise ConfigurationError(f"caller: a function of the runtime is required; given: {caller!r:.80}")
         self.policy = choose_settings(ToolPolicy(), policy, "policy")
         self.budget = choose_settings(ToolBudget(), budget, "budget")
         self.max_attempts = max_attempts
@@ -105,6 +106,9 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         foreign = before.get("foreign", [])
         given = read_given(messages, foreign)
         if self._caller is not None and (caller := self._caller(runtime)) is not None:
+            if not isinstance(caller, dict) or not is_plain_json(caller):
+                allowed = "a function that returns a dictionary of plain JSON, or None,"
+                raise ConfigurationError(f"caller: {allowed} is required; given: {caller!r:.80}")
             given["caller"] = caller
         run, place = find_run(messages), locate_node_checkpoint(get_config())
         reads = [name for name, rule in self.policy.rules.items() if rule.effect == "read"]

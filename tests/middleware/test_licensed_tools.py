@@ -255,11 +255,13 @@ def test_the_licence_holds_where_the_call_is_made() -> None:
 
 
 def test_a_wrong_argument_and_a_tool_that_the_agent_has_not_are_told_by_name() -> None:
-    for wrong in ({"max_attempts": 0}, {"policy": {"tools_policy": []}}, {"budget": 3}):
+    for wrong in ({"max_attempts": 0}, {"policy": {"tools_policy": []}}, {"budget": 3}, {"caller": "ada"}):
         with pytest.raises(ConfigurationError, match=next(iter(wrong))):
             LicensedTools(**wrong)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="send_mony"):
         Office().agent(AIMessage("x"), policy=ToolPolicy(rules={"send_mony": {}})).invoke(ask("Hello"), THREAD)
+    with pytest.raises(ConfigurationError, match="caller: a function that returns a dictionary"):
+        Office().agent(AIMessage("x"), caller=lambda runtime: "ada").invoke(ask("Hello"), THREAD)
 
 
 PAY_THIEF, READ_BILL = STEAL[1], propose("read_bill", "c3", name="x")
