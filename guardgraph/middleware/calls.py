@@ -18,7 +18,6 @@ from langchain.agents.middleware.types import (
 )
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_function
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
@@ -47,6 +46,7 @@ from guardgraph.plain.json import JsonObject, is_plain_json, make_storable_json
 from guardgraph.state.review import hash_licence
 from guardgraph.state.settings import choose_settings
 from guardgraph.state.tools import Given, Licence, MadeCall, ToolBudget, ToolCard, ToolPolicy, ToolRule
+from guardgraph.tools.langchain.calling import read_tool_schema
 
 _ASKED_AGAIN: Final = ("invalid_action", "unsupported_argument", "tool_not_allowed_policy")
 """Families of refusals after which the model is asked again: of form, of support, and of a tool that there is not."""
@@ -435,8 +435,7 @@ def list_cards(tools: Sequence[BaseTool | dict[str, Any]]) -> dict[str, ToolCard
     for tool in tools:
         if not isinstance(tool, BaseTool):
             raise ConfigurationError(f"tools: a provider's own tool is called past every licence; given: {tool!r:.80}")
-        schema = dict(convert_to_openai_function(tool)["parameters"])
-        cards[tool.name] = ToolCard(name=tool.name, description=tool.description, schema=schema)
+        cards[tool.name] = ToolCard(name=tool.name, description=tool.description, schema=read_tool_schema(tool))
     return cards
 
 

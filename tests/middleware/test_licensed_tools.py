@@ -8,7 +8,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import after_model, before_agent, before_model, dynamic_prompt
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.tools import tool
+from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from test_recorded_run import RULES, THIEF, THREAD, propose
@@ -260,6 +260,10 @@ def test_a_wrong_argument_and_a_tool_that_the_agent_has_not_are_told_by_name() -
             LicensedTools(**wrong)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="send_mony"):
         Office().agent(AIMessage("x"), policy=ToolPolicy(rules={"send_mony": {}})).invoke(ask("Hello"), THREAD)
+    schema = {"type": "object", "properties": {"a": {"type": "text"}}}
+    wrong_tool = StructuredTool(name="put", description="Put.", args_schema=schema, func=str)
+    with pytest.raises(ConfigurationError, match=r"tools\.put: a JSON Schema is required"):
+        Office().agent(AIMessage("x"), more=[wrong_tool]).invoke(ask("Hello"), THREAD)
     with pytest.raises(ConfigurationError, match="caller: a function that returns a dictionary"):
         Office().agent(AIMessage("x"), caller=lambda runtime: "ada").invoke(ask("Hello"), THREAD)
 

@@ -68,16 +68,26 @@ def _name_tool(tool: object, place: int) -> tuple[str, NamedTool]:
         is_async = inspect.iscoroutinefunction(tool)
         tool = StructuredTool.from_function(coroutine=tool) if is_async else StructuredTool.from_function(tool)
     if is_langchain_tool(tool):
-        from langchain_core.utils.function_calling import convert_to_openai_function
-
-        schema = dict(convert_to_openai_function(tool)["parameters"])
-        return tool.name, NamedTool(CalledTool(tool), tool.description, schema)
+        return tool.name, NamedTool(CalledTool(tool), tool.description, read_tool_schema(tool))
     if isinstance(tool, Runnable) or not callable(tool) or inspect.isclass(tool) or not hasattr(tool, "__name__"):
         raise ConfigurationError(f"tools: a LangChain tool or a typed function is required; given: {tool!r:.80}")
     name = str(tool.__name__)
     if not name.isidentifier():
         raise ConfigurationError(f"tools[{place}]: a function with a name of its own is required; given: {name!r:.80}")
     return name, _name_function(name, tool)
+
+
+def read_tool_schema(tool: BaseTool) -> JsonObject:
+    """Return the JSON Schema of a tool's arguments."""
+    from langchain_core.utils.function_calling import convert_to_openai_function
+
+    try:
+        schema = dict(convert_to_openai_function(tool)["parameters"])
+    except Exception as error:  # noqa: BLE001 - LangChain says in many ways that it cannot read a schema
+        raise ConfigurationError(f"tools.{tool.name:.80}: a JSON Schema is required: {error!s:.200}") from None
+    if (problem := find_schema_problem(schema)) is not None:
+        raise ConfigurationError(f"tools.{tool.name:.80}: {problem}")
+    return schema
 
 
 def _name_function(name: str, function: Callable[..., Any]) -> NamedTool:
