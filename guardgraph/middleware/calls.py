@@ -133,7 +133,11 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
         known, cards, policy = self._known_tools
         if len(known) != len(tools) or any(one is not other for one, other in zip(known, tools, strict=True)):
             cards = list_cards(tools)
-            policy = fill_tool_policy(self.policy, cards)
+            try:
+                policy = fill_tool_policy(self.policy, cards)
+            except ConfigurationError as error:
+                hint = "a middleware that selects tools stands behind LicensedTools"
+                raise ConfigurationError(f"{error}; {hint}") from None
             self._known_tools = ([*tools], cards, policy)
         return cards, policy
 
