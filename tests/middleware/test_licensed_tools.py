@@ -258,7 +258,7 @@ def test_a_wrong_argument_and_a_tool_that_the_agent_has_not_are_told_by_name() -
     for wrong in ({"max_attempts": 0}, {"policy": {"tools_policy": []}}, {"budget": 3}, {"caller": "ada"}):
         with pytest.raises(ConfigurationError, match=next(iter(wrong))):
             LicensedTools(**wrong)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="send_mony.*a middleware that selects tools stands behind"):
+    with pytest.raises(ConfigurationError, match=r"send_mony.*a middleware that selects tools stands behind"):
         Office().agent(AIMessage("x"), policy=ToolPolicy(rules={"send_mony": {}})).invoke(ask("Hello"), THREAD)
     schema = {"type": "object", "properties": {"a": {"type": "text"}}}
     wrong_tool = StructuredTool(name="put", description="Put.", args_schema=schema, func=str)
