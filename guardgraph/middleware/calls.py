@@ -179,8 +179,8 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
                 if is_same or not may_ask_again(stop):
                     break
                 told = f"It was refused: {stop.reason}. {json.dumps(stop.evidence, ensure_ascii=False)[:MOST_TOLD]}"
-                shown = json.dumps(make_storable_json(proposed), ensure_ascii=False)
-                asked = tell_refusal(request, shown[:MOST_TOLD], told)
+                said = json.dumps(make_storable_json(proposed), ensure_ascii=False)
+                asked = tell_refusal(request, said[:MOST_TOLD], told)
                 continue
             by_id = {str(item["id"]): licence for item, licence in zip(proposed, licences, strict=True)}
             return _let_calls_through(response, by_id, cards, run, list_foreign(state["messages"], run))
@@ -195,7 +195,7 @@ class LicensedTools(AgentMiddleware[GuardedState, Any, Any]):
     @hook_config(can_jump_to=["end"])
     def after_model(self, state: GuardedState, runtime: Runtime[Any]) -> dict[str, Any]:
         """Show a person the calls that need one, and wait."""
-        record = cast(JsonObject, state["guardgraph_record"])
+        record = state["guardgraph_record"]
         run, waiting, message = record["run"], record.get("waiting") or [], state["messages"][-1]
         if (
             not waiting
@@ -481,8 +481,8 @@ def _let_calls_through(
         ]
         kept.append(message.model_copy(update={"tool_calls": calls}) if calls else message)
     record = {"run": run, "waiting": waiting, "cards": dict(cards), "foreign": [*foreign]}
-    update = Command(update={"guardgraph_record": record})
-    return ExtendedModelResponse(ModelResponse(kept, response.structured_response), update)
+    update = {"guardgraph_record": record}
+    return ExtendedModelResponse(ModelResponse(kept, response.structured_response), Command(update=update))
 
 
 def _make_inbox_request(waiting: Sequence[JsonObject], problem: str) -> JsonObject:
