@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from guardgraph.graphs.grammar import Deployment, Pattern
 from guardgraph.graphs.own_guards import declare_answer_guard
 from guardgraph.graphs.running.door import GuardedGraph
+from guardgraph.guards.self_critique import restricted_claims
 from guardgraph.nodes import self_critique as nodes
 from guardgraph.nodes.offline import self_critique as offline
 from guardgraph.nodes.own_guards import AnswerGuard, extend_catalogue
 from guardgraph.plain.errors import ConfigurationError
 from guardgraph.state.self_critique import (
+    RISK_TYPES,
     SELF_CRITIQUE_REASONS,
     SelfCritiqueBudget,
     SelfCritiqueContext,
@@ -23,6 +25,7 @@ from guardgraph.state.self_critique import (
     SelfCritiqueState,
 )
 from guardgraph.state.settings import choose_settings
+from guardgraph.state.tightening import explain_unknown_name
 from guardgraph.tools.langchain.judges import LangChainSimilarity
 from guardgraph.world.call import Outside
 from guardgraph.world.chat_models import ChatModel
@@ -95,6 +98,7 @@ def create_self_critique_agent(
             "ledger: one that counts for severity_budget is required, or such a recorder, as a store is; given: None"
         )
     rules, own = choose_settings(SelfCritiquePolicy(), policy, "policy"), read_own_prompts(prompts, "critique")
+    _check_own_words(rules)
     choose = partial(choose_proposer, model=model, budget=limits, instructions=instructions, prompts=own)
     draft = choose("drafter", drafter, prompt="critique_draft", offline=offline.write_offline_draft)
     shorten = choose("shortener", shortener, prompt="critique_shorten", offline=offline.shorten_offline_draft)
@@ -146,3 +150,11 @@ def create_self_critique_agent(
     p.terminal("approved", nodes.run_approved_node, held={**held, "outcome": ("approved_direct", "approved_by_person")})
     p.terminal("revised", nodes.run_revised_node, held={**held, "outcome": ("revised_once", "edited_by_person")})
     return p.compile(name=name, checkpointer=checkpointer, **deployment)
+
+
+def _check_own_words(rules: SelfCritiquePolicy) -> None:
+    """Refuse risks that no critic can name, and claims that no text can make."""
+    known = [*dict.fromkeys((*rules.allowed_risk_types_policy, *RISK_TYPES))]
+    for problem in filter(None, (explain_unknown_name(risk, known) for risk in rules.high_risk_types)):
+        raise ConfigurationError(f"policy.high_risk_types: {problem}")
+    restricted_claims("", [pack for pack in rules.claims if not isinstance(pack, str)])

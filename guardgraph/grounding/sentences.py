@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby, pairwise, repeat
 from typing import Final
@@ -109,6 +109,17 @@ def _strip_sentence_span(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+def count_stated_clauses(sentence: str, clauses: Sequence[Sequence[str]]) -> int:
+    """Return how many clauses of a sentence state something before it asks; they are words, and none is blank.
+
+    "It is done, anything else?" asks in its last clause alone, "Is it done, or will it be?" in both.
+    """
+    if not sentence.rstrip("\"'”’»)]*_ ").endswith(("?", "？")):
+        return len(clauses)
+    asked = (at for at, words in enumerate(clauses) if words[0] in _list_words("asking"))
+    return next(asked, max(len(clauses) - 1, 0))
 
 
 def find_paragraph_spans(text: str) -> list[tuple[int, int]]:

@@ -21,6 +21,8 @@ SHIPPED_PACKS: Final = ("guarantees", "closures")
 MOST_PACKS: Final = 100
 
 _CLASS = re.compile(r"\{([^{}]*)\}")
+_SAID = re.compile(r"[^\W_]|#")  # what a text can have of a phrase
+_UNREAD = re.compile(r"[,;:()\[\]]|\^.*\^|[{}]")  # beside classes: no clause has a mark that ends it
 
 
 @with_config(ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True))
@@ -29,9 +31,9 @@ class ClaimPack(TypedDict):
 
     name: str
     phrases: list[str]
-    """Words with blanks between them. ``a|b`` is one or the other, ``{class}`` one of `words`, ``a?`` may be absent,
-    ``#`` stands for a number, ``*`` for a word, ``…`` for up to six, ``$`` for the end of a clause; ``^`` stands before
-    the word where the claim itself begins."""
+    """Words with blanks between them, spelled as in a text. ``a|b`` is one or the other, ``{class}`` one of `words`,
+    ``a?`` may be absent, ``#`` stands for a number, ``*`` for a word, ``…`` for up to six, ``$`` for where a clause
+    begins or ends; ``^`` stands before the word where the claim itself begins."""
     words: NotRequired[dict[str, str]]
     """Classes of words by their names: all inflections, blanks between them."""
     exceptions: NotRequired[list[str]]
@@ -63,11 +65,15 @@ def _find_pack_problems(pack: str | ClaimPack) -> Iterator[str]:
         yield f"a name of its own is required; given: {pack['name']!r:.80}"
     classes = pack.get("words", {})
     for phrase in (*pack["phrases"], *pack.get("exceptions", ())):
-        if not phrase.strip(" ^"):
-            yield f"a phrase of {pack['name']!r:.80} is blank"
+        if not any(_SAID.search(word) for word in phrase.rpartition("^")[2].split() if not word.endswith("?")):
+            yield f"{phrase!r:.80} of {pack['name']!r:.80} is blank: a word that may not be absent is required"
+        if _UNREAD.search(_CLASS.sub("", phrase)):
+            yield f"{phrase!r:.80}: words of one clause, whole {{classes}} and at most one ^ are allowed"
         for name in _CLASS.findall(phrase):
-            if not classes.get(name, "").strip():
+            if not _SAID.search(classes.get(name, "")):
                 yield f"{phrase!r:.80}: there is no class {name!r:.80} of words"
+    if not all(map(_SAID.search, pack.get("licensed_by_statuses", ()))):
+        yield f"licensed_by_statuses of {pack['name']!r:.80}: a status is blank"
 
 
 def _unite_packs(ours: Sequence[Any], theirs: Sequence[Any]) -> tuple[Any, ...]:

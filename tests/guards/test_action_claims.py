@@ -114,3 +114,8 @@ def test_a_claim_goes_on_over_the_end_of_a_line():
     assert claims("I've created the event for tomorrow at 3 PM.")
     assert claims("Mail sent to ada@example.com")
     assert claims("OK, cancelled it for you.")
+
+
+def test_only_what_asks_in_a_question_is_no_claim():
+    assert claims("I've booked your flight - anything else I can do?")
+    assert not claims("Has the invoice been paid, and was the mail sent?")

@@ -34,11 +34,24 @@ OPEN = (
     *("we test to ensure that no data is lost", "we hope to fix it tonight", "we expect it to be resolved by noon"),
     *("the host name resolved to 10.0.0.1", "we will tell you once it is fixed and the service is back to normal"),
 )
+ENDED = ("over", "restored", "fixed")
 OPENINGS = (
     *("", "After 45 minutes", "After a restart", "Before the weekend", "At 5 pm", "Since 10:00", "Once again"),
     *("If you have questions, call us;", "Even though nobody knows why,", "While we cannot say why,", "No,"),
     *("No data was lost, and", "Nobody was hurt, so", "As planned,", "Our provider confirms that", "However,"),
     *("You do not need to act because", "This is to inform you that", "It seems that", "There is no doubt that"),
+    *(
+        "After 45 minutes nobody was hurt and",
+        "We called them after lunch and",
+        "After several hours",
+        "At around 9 pm",
+    ),
+    *(
+        "When we were asked we said so and",
+        "We need to tell you that",
+        "Before the weekend,",
+        "Hardly anybody cared, and",
+    ),
 )
 ENDINGS = (
     *("", ", and no data was lost", ", but the cause is not known", "; nobody was affected", ", if you wondered"),
@@ -76,6 +89,16 @@ def test_what_is_denied_aimed_at_or_waited_for_is_no_claim(text: str) -> None:
     ("We cannot say more.\n\nThe incident is resolved.", ["resolved"]),
     ("Payments are not yet\nfully recovered.", []),
     ("Should the patch work, all is well.", []),
+    ("The outage is over, any questions?", ["over"]),
+    ("Is it over, and is it resolved?", []),
+    ("Nothing was lost and payments are stable.", ["stable"]),
+    ("No payment failed after we restored it. No data was lost when it was fixed.", ["restored", "fixed"]),
+    ("Those that could not be served are now restored.", ["restored"]),
+    ("The third outage is over. The target database is restored. Our testing confirms that it is fixed.", [*ENDED]),
+    ("Much to our relief the incident is resolved.", ["resolved"]),
+    ("Not every region has recovered. Hardly any service is stable. Queues are catching back up.", []),
+    ("Status: operational. Please make sure that your app is up to date.", ["operational"]),
+    ("Until the node is back and payments are stable, we wait. After the node is up, it will be fixed.", []),
 )
 def test_claims_are_named(text: str, claims: list[str]) -> None:
     """Each once, in the order of the text; letters that look Latin count as Latin."""
@@ -91,6 +114,7 @@ def test_claims_are_named(text: str, claims: list[str]) -> None:
     ({"status": "resolved"}, ["over", "guarantee"], ["guarantee"]),
     ({"updates": ["We guarantee it."]}, ["over", "guarantee"], ["over", "guarantee"]),
     ({"policy_hints": {"say": "It is resolved."}}, ["over", "guarantee"], ["over", "guarantee"]),
+    ({"incident": {"policy_hints": {"say": "It is resolved."}}}, ["over", "guarantee"], ["over", "guarantee"]),
 )
 def test_closures_are_licensed_and_guarantees_are_not(context: Any, strict: list[str], mild: list[str]) -> None:
     """By the incident's own status; by another text of the context only where the hint is off."""
@@ -119,6 +143,23 @@ def test_a_pack_of_ones_own_is_read_by_the_same_rules(text: str, status: str, cl
     assert forbidden_claims(text, context, avoid_absolute_guarantees=True, packs=packs) == claims
 
 
+@each_row(
+    ("phrase", "text", "claim"),
+    ("Best in Class", "We're best in class.", "best in class"),
+    ("risk-free|{Worth}", "It is Risk free.", "risk free"),
+    ("{Worth} ^100%", "Money-back, 100 % now.", None),
+    ("{Worth} ^100%", "Money-back 100 % now.", "100 percent"),
+    ("we'll ^refund|re-send", "We will re-send it.", "re send"),
+    ("can't lose", "You cannot lose.", "can not lose"),
+    ("café", "Our café is open.", "cafe"),
+    ("无风险", "这是无风险的。", "无 风 险"),
+)
+def test_a_pack_is_spelled_as_texts_are(phrase: str, text: str, claim: str | None) -> None:
+    """In capitals, with hyphens, signs and accents, shortened or in full."""
+    own: Any = {"name": "own", "words": {"Worth": "money-back Refund"}, "phrases": [phrase]}
+    assert restricted_claims(text, SelfCritiquePolicy(claims=[own]).claims) == ([] if claim is None else [claim])
+
+
 def test_packs_may_stand_in_a_file_and_only_tighten(tmp_path: Any) -> None:
     """A policy file names the file; a context adds packs and takes none away."""
     (tmp_path / "packs.yaml").write_text("claims:\n- closures\n- name: own\n  phrases: [best in class]\n")
@@ -136,6 +177,10 @@ def test_packs_may_stand_in_a_file_and_only_tighten(tmp_path: Any) -> None:
         (["closure"], "did you mean 'closures'"),
         ([{"name": "own", "phrases": ["{money} back"]}], "there is no class 'money' of words"),
         ([{"name": "own", "phrases": [" "]}], "blank"),
+        ([{"name": "own", "phrases": ["best? ^*"]}], "a word that may not be absent is required"),
+        ([{"name": "own", "phrases": ["best, really"]}], "one clause"),
+        ([{"name": "own", "phrases": ["^no ^risk"]}], "at most one ^"),
+        ([{"name": "own", "phrases": ["over"], "licensed_by_statuses": [" "]}], "a status is blank"),
         ([{"name": "closures", "phrases": ["over"]}], "a name of its own"),
         ([{"name": "own", "phrases": ["over"], "licence": True}], "licence"),
         (["closures", "closures"], "twice"),

@@ -151,6 +151,8 @@ def unapplied(text, *items):
     (SOFTEN, "We expect that the error will be fixed.", True),
     (SOFTEN, "We may know more tomorrow. The error will be fixed.", False),
     (SOFTEN, "A fix is being tested.", True),
+    (SOFTEN, "The error will be fixed, we hope.", True),
+    (SOFTEN, "The error will be fixed, and we hope that you are well.", False),
 )
 def test_a_sentence_mentions_by_stems_and_is_less_than_certain_of_a_phrase(item, text, is_applied):
     """The content words stand in one sentence in any order; in this order, nearly, they need a hedge beside them."""
@@ -196,7 +198,9 @@ def test_a_critique_may_be_a_text():
     """Its decision, its changes, the rest as the reason; what decides nothing or asks for no change is a person's."""
     said = guards.read_text_critique('Revise: it is bare.\n- ADD "x y".\nThanks', {"ADD": "include"})
     assert said == {"decision": "revise", "required_changes": ['ADD "x y"'], "reason": "it is bare Thanks"}
-    assert guards.read_text_critique("Revise it.", {})["decision"] == "escalate"
+    assert guards.read_text_critique("**Decision: APPROVE**\nIt is fine.", {})["decision"] == "approve"
+    for text in ("Revise it.", "I cannot approve this draft.", "Approve? No, escalate it."):
+        assert guards.read_text_critique(text, {})["decision"] == "escalate"
     assert guards.read_text_critique("Fine.", {}) == {"decision": "escalate", "reason": "Fine."}
 
 

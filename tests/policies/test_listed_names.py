@@ -18,6 +18,8 @@ from guardgraph.plain.urls import find_host_problem
 from guardgraph.testing import scripted_tool
 
 DECISIONS = "there are approve, revise, escalate; given: 'aprove'; did you mean 'approve'?"
+RISKS = "there are overconfidence, missing_uncertainty, contradiction, scope_leak, policy_violation, legal_risk; given:"
+UNSAID = "'as soon as possible' alone claims nothing"
 HOST = (
     "a host, domain:NAME or suffix:NAME is required, without scheme, user, port, path or wildcard; "
     "given: 'https://vendor.example.com'; did you mean 'vendor.example.com'?"
@@ -31,6 +33,8 @@ SOURCES_THERE = "there are billing_policy, operations_notes, security_policy, su
     ("research", ResearchPolicy(allowed_domains_policy=["https://vendor.example.com"]), HOST),
     ("rag", RagPolicy(allowed_sources_policy=["suport_policy"]), SOURCES_THERE),
     ("self_critique", SelfCritiquePolicy(denied_decisions=["aprove"]), DECISIONS),
+    ("self_critique", SelfCritiquePolicy(high_risk_types=["legal_risks"]), RISKS),
+    ("self_critique", SelfCritiquePolicy(claims=[{"name": "own", "phrases": ["as soon as possible"]}]), UNSAID),
     ("research", ResearchPolicy(denied_domains=["https://vendor.example.com"]), HOST),
 )
 def test_a_factory_refuses_names_that_name_nothing(pattern, policy, message):

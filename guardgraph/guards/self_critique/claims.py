@@ -14,8 +14,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
+from guardgraph.grounding.sentences import count_stated_clauses, split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import list_word_keys, split_words
+from guardgraph.guards.self_critique.request import IGNORED_KEYS
+from guardgraph.plain.errors import ConfigurationError
 from guardgraph.plain.hashing import canonical_json
 from guardgraph.plain.json import JsonObject, JsonValue
 from guardgraph.plain.letters import normalise_to_nfkc, read_as_latin
@@ -27,8 +29,9 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>)\]]+", re.IGNORECASE)
 _BREAK = re.compile(r"[,;:()\[\]{}—–，、；：|*\n]|(?<!\w)-+(?!\w)|--")
 _SHORT = {"ll": "will", "ve": "have", "re": "are", "d": "would", "m": "am"}
 _SHORTENED = re.compile(r"(?<=\w)['’ʼ＇](ll|ve|re|d|m)\b", re.IGNORECASE)
-_ITEM = re.compile(r"\{\w+\}|[^|?{}]+")
-_SIGNS: Final = {"…": r"(?:\w+ ){0,6}?", "*": r"\w+ ", "*?": r"(?:\w+ )?", "$": "$"}
+_ITEM = re.compile(r"\{[^{}]*\}|[^|?{}]+")
+_PLAIN_WORDS = re.compile(r"(?<![^\s^])[^\s^|?{}#*…$]+(?:\s+[^\s^|?{}#*…$]+)*(?!\S)")
+_SIGNS: Final = {"…": r"(?:\w+ ){0,6}?", "*": r"\w+ ", "*?": r"(?:\w+ )?", "$": r"(?:\Z|(?<!.))"}
 _NUMBER: Final = r"\d[^ ]*"
 
 _LOOKBACK: Final = 40  # words beside a claim that are looked at, so that a text takes linear time
@@ -51,8 +54,7 @@ class _Reading(NamedTuple):
 
     sets: dict[str, frozenset[str]]
     spelled: tuple[tuple[re.Pattern[str], str], ...]
-    reach: int
-    condition_reach: int
+    reach: int  # words of a clause with which it may say that it is an aim
 
 
 def restricted_claims(text: str, packs: Sequence[Pack] = SHIPPED_PACKS) -> list[str]:
@@ -82,19 +84,19 @@ def is_licensed(pack: Pack, context: JsonObject, *, avoid_absolute_guarantees: b
         return True
     if avoid_absolute_guarantees or not read.by_context:
         return False
-    said = [value for key, value in context.items() if key != "policy_hints"]
-    return any(_find_claims(text, (pack,)) for text in list_context_texts(said))
+    return any(_find_claims(text, (pack,)) for text in list_context_texts([context], IGNORED_KEYS))
 
 
-def list_context_texts(values: Iterable[JsonValue]) -> Iterator[str]:
-    """Yield every text of JSON values, of any depth."""
+def list_context_texts(values: Iterable[JsonValue], ignored: Sequence[str] = ()) -> Iterator[str]:
+    """Yield every text of JSON values, of any depth, but for what stands under ignored keys."""
     unread = [*values]
     while unread:
         value = unread.pop()
         if isinstance(value, str):
             yield value
         elif isinstance(value, dict | list):
-            unread.extend(value.values() if isinstance(value, dict) else value)
+            held = value.items() if isinstance(value, dict) else enumerate(value)
+            unread.extend(item for key, item in held if key not in ignored)
 
 
 def _get_claim_pack(pack: Pack) -> _Pack:
@@ -121,20 +123,21 @@ def _make_claim_pack(text: str) -> _Pack:
 
 def _compile_claim_phrases(phrases: Iterable[str], words: dict[str, list[str]]) -> re.Pattern[str]:
     """Return an expression for clauses: words, each with a blank behind it. What is claimed is in a group."""
-    said = [_compile_claim_phrase(phrase, words) for phrase in phrases]
+    said = list[str]()
+    for phrase in phrases:
+        read = _PLAIN_WORDS.sub(lambda plain: _read_said(plain[0]), phrase)
+        if not read.strip(" ^"):
+            raise ConfigurationError(f"policy.claims: {phrase!r:.80} alone claims nothing; say what it is about, too")
+        before, _, claim = read.rpartition("^")
+        said.append(f"{_compile_claim_words(before, words)}({_compile_claim_words(claim, words)})")
     return re.compile(rf"(?<!\w)(?={'|'.join(said)})" if said else r"(?!)")
-
-
-def _compile_claim_phrase(phrase: str, words: dict[str, list[str]]) -> str:
-    before, _, claim = phrase.rpartition("^")
-    return f"{_compile_claim_words(before, words)}(?:(?P<>{_compile_claim_words(claim, words)}))".replace("(?P<>", "(")
 
 
 def _compile_claim_words(said: str, words: dict[str, list[str]]) -> str:
     compiled = list[str]()
     for word in said.split():
         named = (words[item[1:-1]] if item[0] == "{" else [item] for item in _ITEM.findall(word))
-        either = "|".join(_NUMBER if each == "#" else re.escape(each) for some in named for each in some)
+        either = "|".join(_NUMBER if each == "#" else re.escape(_read_said(each)) for some in named for each in some)
         compiled.append(_SIGNS.get(word) or f"(?:(?:{either}) )" + ("?" if word.endswith("?") else ""))
     return "".join(compiled)
 
@@ -159,35 +162,54 @@ def _split_clauses_once(text: str) -> tuple[_Clause, ...]:
 
 
 def _split_clauses(text: str) -> Iterator[_Clause]:
-    """Yield the clauses of the sentences that are no questions."""
-    told = normalise_to_nfkc(_URL.sub(" ", text)).replace("%", " percent ")
-    for sentence in split_sentences(unwrap_text_lines(_SHORTENED.sub(_spell_short, told))):
-        if sentence.rstrip("\"'”’»)]*_ ").endswith(("?", "？")):
-            continue
-        is_conditional = False
-        for part in _BREAK.split(read_as_latin(sentence)):
-            words = _spell_out([word.key for word in split_words(part)])
-            sets, start, is_waiting = _load_reading().sets, 0, False
-            for at, word in enumerate(words):
-                joins = word in sets["joins"] and at + 1 < len(words) and words[at + 1] in sets["starters"]
-                if joins or word in sets["splits"]:
-                    yield _Clause(tuple(words[start:at]), is_waiting, is_conditional)
-                    is_waiting = joins and (is_waiting or not sets["conditions"].isdisjoint(words[start:at]))
-                    start = at + 1
-            yield _Clause(tuple(words[start:]), is_waiting, is_conditional)
-            is_conditional = is_conditional or not _load_reading().sets["conditions"].isdisjoint(words[:1])
+    """Yield the clauses that are no questions."""
+    for sentence in split_sentences(unwrap_text_lines(_spell_signs(_URL.sub(" ", text)))):
+        clauses = [clause for clause in _split_sentence_clauses(sentence) if clause.words]
+        yield from clauses[: count_stated_clauses(sentence, [clause.words for clause in clauses])]
 
 
-def _spell_short(short: re.Match[str]) -> str:
-    return f" {_SHORT[short[1].lower()]}"
+def _split_sentence_clauses(sentence: str) -> Iterator[_Clause]:
+    sets, is_conditional = _load_reading().sets, False
+    for part in _BREAK.split(read_as_latin(sentence)):
+        words = _spell_out(part)
+        start, is_waiting = 0, False
+        for at, word in enumerate(words):
+            before = words[max(start, at - _LOOKBACK) : at]
+            joins = word in sets["joins"] and _begins_clause(before, words[at + 1 : at + 4])
+            if joins or word in sets["splits"]:
+                yield _Clause(tuple(words[start:at]), is_waiting, is_conditional)
+                is_waiting = joins and (is_waiting or _is_waited_for(before))
+                start = at + 1
+        yield _Clause(tuple(words[start:]), is_waiting, is_conditional)
+        is_conditional = is_conditional or (not sets["conditions"].isdisjoint(words[:1]) and not _is_time(words))
 
 
-def _spell_out(words: list[str]) -> list[str]:
+def _begins_clause(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Say whether what follows *and* has its own subject: *the node*, or *payments are* where a verb came before."""
+    sets = _load_reading().sets
+    verbs = sets["auxiliaries"]
+    was_told = not (verbs | sets["persons"]).isdisjoint(before)
+    is_told = not verbs.isdisjoint(after[1:3]) and verbs.isdisjoint(after[:1])
+    return (was_told and is_told) or not sets["starters"].isdisjoint(after[:1])
+
+
+def _spell_signs(text: str) -> str:
+    told = normalise_to_nfkc(text).replace("%", " percent ")
+    return _SHORTENED.sub(lambda short: f" {_SHORT[short[1].lower()]}", told)
+
+
+@lru_cache(maxsize=4096)
+def _read_said(plain: str) -> str:
+    """Return words of a phrase as they are read in a text."""
+    return " ".join(_spell_out(read_as_latin(_spell_signs(plain))))
+
+
+def _spell_out(text: str) -> list[str]:
     """Return words with the set phrases that the rules know as one word, and without *no doubt* and the like."""
     reading = _load_reading()
     said = "".join(
-        f"{word[:-2]} not " if word[:-2] in reading.sets["denied"] and word.endswith("nt") else f"{word} "
-        for word in words
+        f"{word[:-2]} not " if word[:-2] in reading.sets["auxiliaries"] and word.endswith("nt") else f"{word} "
+        for word in (word.key for word in split_words(text))
     )
     for pattern, spelled in reading.spelled:
         said = pattern.sub(spelled, said)
@@ -206,8 +228,7 @@ def _load_reading() -> _Reading:
     return _Reading(
         {name: frozenset(said.split()) for name, said in given.items() if isinstance(said, str)},
         tuple((re.compile(rf"(?<!\w){re.escape(said)} "), f"{short} ".lstrip()) for said, short in spelled.items()),
-        given["aim_reach"],
-        given["condition_reach"],
+        given["reach"],
     )
 
 
@@ -229,18 +250,19 @@ def _find_clause_claims(clause: _Clause, pack: _Pack) -> tuple[str, ...]:
 
 def _is_unclaimed(clause: _Clause, at: int) -> bool:
     """Say whether what is said from a word on is denied, aimed at, waited for or unreal."""
-    before = clause.words[max(0, at - _LOOKBACK) : at]
+    before, head = clause.words[max(0, at - _LOOKBACK) : at], clause.words[: min(at, _LOOKBACK)]
     return (
         clause.is_waiting
-        or _is_denied(before, clause.words[: min(at, _HEAD)])
-        or _is_aimed_at(before, clause.words[: min(at, _load_reading().reach)])
-        or _is_waited_for(before)
+        or _is_denied(before)
+        or _has_other_subject(head)
+        or _is_aimed_at(before, head)
+        or _is_waited_for(before, clause.words[at])
         or _is_conditional(clause, at)
     )
 
 
-def _is_denied(before: Sequence[str], head: Sequence[str]) -> bool:
-    """Say whether the verb group right before a claim denies it, or a part of it, or the clause's subject does."""
+def _is_denied(before: Sequence[str]) -> bool:
+    """Say whether the verb group right before a claim denies it or a part of it, or what reports it does."""
     sets = _load_reading().sets
     for at in range(len(before) - 1, -1, -1):
         word = before[at]
@@ -248,40 +270,71 @@ def _is_denied(before: Sequence[str], head: Sequence[str]) -> bool:
             return True
         if word in sets["unreal"]:
             return not (word == "should" and "now" in before[at:])
-        if word in sets["infinitives"]:
+        if word == "to":
             if not at or before[at - 1] not in sets["factive"]:
                 return True
             continue
-        if word not in sets["group"] and word not in sets["factive"] and not word.endswith(("ly", "ed")):
-            break
-    if not sets["negated_subjects"].isdisjoint(head[:1]) or not sets["part_subjects"].isdisjoint(head):
-        return True
+        if word in sets["group"] or word in sets["factive"] or word.endswith("ly"):
+            continue
+        if not word.endswith("ed") or not sets["auxiliaries"].isdisjoint(before[at:]):
+            break  # "those that could not be served are restored" has two verbs
     said = [at for at, word in enumerate(before) if word in sets["reporting"]]
     return bool(said) and not sets["negations"].isdisjoint(before[: said[-1]])
 
 
-def _is_aimed_at(before: Sequence[str], head: Sequence[str]) -> bool:
-    """Say whether the clause begins with an aim, or something is *to get* or *have* it so."""
+def _has_other_subject(words: Sequence[str]) -> bool:
+    """Say whether a clause begins with nobody and nothing, or with a part, for which its verb is told."""
     sets = _load_reading().sets
-    if not sets["aims"].isdisjoint(head):
+    named = (at for at in range(2, len(words)) if words[at] in sets["definite"] and words[at - 1] not in sets["links"])
+    if any(not sets["auxiliaries"].isdisjoint(words[at:]) for at in named):
+        return False  # "much to our relief the node was restored" has a subject of its own
+    if not sets["negated_subjects"].isdisjoint(words[:1]) and sets["conditions"].isdisjoint(words):
         return True
+    head = () if _is_time(words[:_HEAD]) else words[:_HEAD]
+    parts = (at for at, word in enumerate(head) if word in sets["part_subjects"])
+    return any(not _is_of_noun(words, at) and sets["times"].isdisjoint(words[at + 1 : at + 2]) for at in parts)
+
+
+def _is_of_noun(words: Sequence[str], at: int) -> bool:
+    """Say whether a word tells which thing is meant: *the third outage*."""
+    sets = _load_reading().sets
+    return not sets["definite"].isdisjoint(words[max(0, at - 1) : at])
+
+
+def _is_aimed_at(before: Sequence[str], words: Sequence[str]) -> bool:
+    """Say whether the clause begins with an aim, or something is *to get* or *have* it so."""
+    reading = _load_reading()
+    sets = reading.sets
+    for at, word in enumerate(words[: reading.reach]):
+        is_of_noun = _is_of_noun(words, at) and sets["links"].isdisjoint(words[at + 1 : at + 2])
+        if word in sets["aims"] and not is_of_noun and sets["telling"].isdisjoint(words[at + 1 : at + 4]):
+            return True
     caused = (at for at, word in enumerate(before) if at and word in sets["causing"])
-    infinitives = (at - 1 for at in caused if before[at - 1] in sets["infinitives"])
+    infinitives = (at - 1 for at in caused if before[at - 1] == "to")
     return any(not at or before[at - 1] not in sets["factive"] for at in infinitives)
 
 
-def _is_waited_for(before: Sequence[str]) -> bool:
-    """Say whether a condition stands before a claim that is not told as past: *once it was resolved* is."""
-    reading = _load_reading()
+def _is_waited_for(before: Sequence[str], claim: str = "") -> bool:
+    """Say whether a condition holds for a claim, or goes on, and is not told as past: *once it was fixed* is."""
+    sets = _load_reading().sets
     for at in range(len(before) - 1, -1, -1):
         word = before[at]
-        if word not in reading.sets["conditions"] or (not at and word in reading.sets["openers"]):
+        is_time = word in sets["openers"] and (not at or (not claim and _is_time(before[at:])))
+        if word not in sets["conditions"] or is_time:
             continue  # "after lunch the outage is over" begins with a time
-        is_open = word in reading.sets["open_conditions"] or reading.sets["past"].isdisjoint(before[at:])
-        is_near = word not in reading.sets["near_conditions"] or len(before) - at <= reading.condition_reach
-        if is_open and is_near:
+        since = before[at + 1 :]
+        subject = next((each for each in reversed(since) if not each.endswith("ly")), "the")
+        is_active = sets["auxiliaries"].isdisjoint(since) and subject not in sets["group"] | sets["definite"]
+        is_past = (claim.endswith("ed") and is_active) or not sets["past"].isdisjoint(since)
+        if word in sets["open_conditions"] or not is_past:
             return True
     return False
+
+
+def _is_time(words: Sequence[str]) -> bool:
+    """Say whether words begin with a time and not with a condition: *after lunch*, not *after it is fixed*."""
+    sets = _load_reading().sets
+    return not sets["openers"].isdisjoint(words[:1]) and sets["auxiliaries"].isdisjoint(words)
 
 
 def _is_conditional(clause: _Clause, at: int) -> bool:

@@ -5,6 +5,7 @@ A change can be judged by meaning, too: how near the sentences of a text are to 
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -77,6 +78,9 @@ def read_text_critique(text: str, markers: Mapping[str, ChangeKind]) -> JsonObje
     if (found := _DECISION.search(text)) is None:
         return {"decision": "escalate", "reason": text}
     decision, rest = found[1].lower(), text[found.end() :]
+    lead = text[: found.start()].strip(" \t\n*_#`'\"")
+    if decision == "approve" and ((lead and not lead.endswith(":")) or _DECISION.search(rest)):
+        return {"decision": "escalate", "reason": text}  # "I cannot approve this", "Approve? No, revise"
     lines = [said for line in rest.splitlines() if any(map(str.isalnum, said := line.strip(" \t*-\u2022:,.")))]
     changes = [line for line in lines if parse_required_change(line, markers) is not None]
     if decision == "revise" and not changes:
@@ -164,11 +168,13 @@ _CLOSING = re.compile(r"(?<=\S)'(?!\w)")
 _STRONGEST: tuple[ChangeKind, ...] = ("remove", "include", "soften", "mention")
 """Of several markers the one of the first kind holds."""
 
-_ADDED: tuple[ChangeKind, ...] = ("include", "mention")
+ADDED: tuple[ChangeKind, ...] = ("include", "mention")
 BY_STEMS: tuple[ChangeKind, ...] = ("mention", "soften")
 """Changes that are judged by the stems of a phrase, or by its similarity where an embedding measures it."""
 
-_BETWEEN = 2  # words that may stand between two words of a phrase that is to be softened, such as *will soon be fixed*
+_BETWEEN = 2
+"""Words that may stand between two words of a phrase that is to be softened: *will soon be fixed*, and behind it up to
+what makes it less: *will be fixed, we hope*."""
 
 
 class Change(NamedTuple):
@@ -228,15 +234,15 @@ def is_hedged(sentence: str) -> bool:
 
 def _states_phrase(sentence: str, phrase: str, language: str) -> bool:
     """Say whether a sentence has the words of a phrase in order, by their stems, and nothing that makes it less."""
-    if is_hedged(sentence):
-        return False
     words = list_word_keys(sentence)
     said, wanted = stem_words(words, language), stem_words(list_word_keys(phrase), language)
     reached = {at for at, word in enumerate(said) if word == wanted[0]}
     for word in wanted[1:]:
         near = {at + step for at in reached for step in range(1, _BETWEEN + 2)}
         reached = {at for at in near if at < len(said) and said[at] == word}
-    return bool(reached)
+    hedges = read_word_set("hedges")
+    hedged = next((at for at, word in enumerate(words) if word in hedges), math.inf)
+    return any(at + _BETWEEN < hedged for at in reached)
 
 
 def find_contradictory_changes(items: Iterable[str], markers: Mapping[str, ChangeKind] = MARKERS) -> list[str]:
@@ -253,7 +259,7 @@ def find_contradictory_changes(items: Iterable[str], markers: Mapping[str, Chang
 def strip_added_phrases(changes: Iterable[Change], draft: str, text: str) -> str:
     """Return a revision without the phrases that it had to add, white space normalised."""
     rest = normalise_spaces(text)
-    added = {change.phrase for change in changes if change.kind in _ADDED and not has_phrase(draft, change.phrase)}
+    added = {change.phrase for change in changes if change.kind in ADDED and not has_phrase(draft, change.phrase)}
     for phrase in sorted(added, key=lambda phrase: (-len(phrase), phrase)):
         rest = _strip_added_phrase(rest, list_word_keys(phrase))
     return rest

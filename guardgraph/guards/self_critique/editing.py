@@ -27,13 +27,11 @@ def apply_required_changes(
     """Make the required changes in a text."""
     changes = critique.list_enforceable_changes(required_changes, markers)
     to_remove = [change for change in changes if change.kind == "remove"]
-    to_soften = [
-        change for change in changes if change.kind == "soften" and not critique.is_change_applied(change, last_attempt)
-    ]
-    to_remove += to_soften  # no rule can soften it, but what is not said is not stated
+    to_soften = [change for change in changes if change.kind == "soften"]
+    to_remove += critique.find_unapplied_changes(to_soften, last_attempt)  # what is not said is not stated
     text = _remove_required_phrases(last_attempt, to_remove)
     for change in changes:
-        if change.kind in ("include", "mention") and not critique.is_change_applied(change, text):
+        if change.kind in critique.ADDED and not critique.is_change_applied(change, text):
             text = _add_required_sentence(text, change.phrase, to_remove)
     return text
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from guardgraph.grounding.json_texts import write_json_text
-from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
+from guardgraph.grounding.sentences import count_stated_clauses, split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import find_verb_stem, load_negations, stem
 from guardgraph.guards.stop import Stop
 from guardgraph.guards.tools.values import read_result, split_name_parts
@@ -42,11 +42,10 @@ def check_claimed_actions(
     results = " ".join(write_json_text(read_result(call["value"])) for call in made)
     reported = {*_WORD.findall(results.casefold().replace("_", " "))}
     for sentence in split_sentences(unwrap_text_lines(_QUOTED.sub(" ", answer))):
-        if sentence.rstrip().endswith("?"):
-            continue
+        parts = (_WORD.findall(part.casefold().replace("’", "'")) for part in _CLAUSE.split(sentence))
+        clauses = [words for words in parts if words]
         is_first = True
-        for part in _CLAUSE.split(sentence):
-            words = _WORD.findall(part.casefold().replace("’", "'"))
+        for words in clauses[: count_stated_clauses(sentence, clauses)]:
             if _has_claim(words, actions, reported, is_first=is_first):
                 performed = [call["tool"] for call in done if call["effect"] == "write"]
                 raise Stop("invalid_answer:action_not_done", claimed=sentence.strip()[:300], performed=performed)
