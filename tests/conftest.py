@@ -125,6 +125,12 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+@pytest.fixture
+def uncounted(monkeypatch):
+    """Let processes that a test starts count no lines: what they write of it is no part of what the test looks at."""
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+
+
 @pytest.fixture(scope="session")
 def chromium():
     """The path of Chromium; skip where there is none."""

@@ -70,6 +70,7 @@ def test_a_signed_run_is_checked_with_the_public_key(stored, here):
         assert said in ended("check", file, "--agent", RAG, "--public-key", "public.pem", code=3)
 
 
+@pytest.mark.usefixtures("uncounted")
 def test_what_is_written_is_whole_or_not_there(stored, here):
     """A folder that is none, something that is no file, a full disk: one line, and the old file is what it was."""
     run_id, _ = stored
@@ -154,6 +155,7 @@ for kind, (agent, _) in KINDS.items():
 """
 
 
+@pytest.mark.usefixtures("uncounted")
 def test_a_check_reaches_nothing(here):
     """No connection, no name that is looked up, no database, no other process; even a variable names no store."""
     for kind in KINDS:

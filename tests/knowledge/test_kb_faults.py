@@ -20,6 +20,7 @@ def test_many_read_and_write_at_once(tmp_path):
     assert min(kb_faults.shared(tmp_path, readers=2, writers=2, seconds=1)) > 0
 
 
+@pytest.mark.usefixtures("uncounted")
 def test_a_full_disk_is_one_line(tmp_path):
     """Where the disk is full, one line says so, what was there can be read, and the next addition completes."""
     folder, path = kb_faults.folder_of(tmp_path / "docs", "old"), tmp_path / "kb.sqlite"
@@ -41,6 +42,7 @@ def test_damage_shows_nothing_that_was_not_put_in(tmp_path):
     kb_faults.damaged(tmp_path, trials=12, seed=1)
 
 
+@pytest.mark.usefixtures("uncounted")
 @pytest.mark.skipif(not kb_faults.IS_ROOT, reason="only root may become another user")
 @pytest.mark.parametrize(
     "said", ["add kb.sqlite docs", "list kb.sqlite", "check kb.sqlite", "add new.sqlite docs", "add kb.sqlite shut"]

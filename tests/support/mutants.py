@@ -27,6 +27,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 REMEMBERING = type(cache(len))
 QUICK = "not process and not heavy and not slow"
+TESTED_BY = {"nodes": ["graphs"]}
+"""Whose tests run a room's code, besides its own: a node runs in a graph alone."""
 SWITCH = "__is_mutant__"
 SEEDS = dict[int, dict[Any, Any]]()
 """What dictionaries that fill themselves had in the beginning, by their ids."""
@@ -220,8 +222,9 @@ def main() -> None:
     switch = Switch()
     import_with_faults(mutants, trees, switch)
     runs = RunMutants(switch, len(mutants), given.workers)
-    tests = ["-x", "-p", "no:cacheprovider", "-m", QUICK, str(ROOT / "tests" / given.room)]
-    if run_quietly(lambda: int(pytest.main(tests, plugins=[runs]))):
+    rooms = [given.room, *TESTED_BY.get(given.room, ())]
+    tests = [str(ROOT / "tests" / room) for room in rooms]
+    if run_quietly(lambda: int(pytest.main(["-x", "-p", "no:cacheprovider", "-m", QUICK, *tests], plugins=[runs]))):
         sys.exit(f"the quick tests of {given.room} fail without a mutant: make unit ROOM={given.room}")
     share = 100 * len(runs.killed) / max(1, len(mutants))
     print(f"{given.room}: {len(runs.killed)} of {len(mutants)} mutants killed, {share:.0f} % (seed {given.seed})")

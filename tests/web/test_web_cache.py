@@ -133,6 +133,7 @@ print(json.dumps([len(page["body"]) for page in pages]))
 """
 
 
+@pytest.mark.usefixtures("uncounted")
 def test_a_full_disk_costs_no_page(tmp_path):
     with WebServer({"/": answer("x" * 300_000, **FRESH)}) as server:
         command = [sys.executable, "-c", FULL, str(server.ports[80]), str(tmp_path / "c")]
