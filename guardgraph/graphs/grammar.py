@@ -451,7 +451,9 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
         raw = {channel for item in calling if declaring.KINDS[item.kind].writes_raw for channel in item.writes}
         records = tuple(declaring.name_record_channel(item.name) for item in calling)
         kept = {**RECORD, **dict.fromkeys(records, CALLED)}
-        own = {k: declaring.make_ephemeral_channel(v) if k in raw else v for k, v in self._state.items()}
+        used = {channel for item in declarations.values() for channel in (*item.channels, *item.writes)}
+        state = {k: v for k, v in self._state.items() if k in used}  # LangGraph walks through all of them at every step
+        own = {k: declaring.make_ephemeral_channel(v) if k in raw else v for k, v in state.items()}
         channels = {**kept, **own}
         context: Any = Context.__class_getitem__((type(self.policy), type(self.budget)))
         frame = Frame(
@@ -468,7 +470,7 @@ class Pattern(Generic[InputT, ContextT, ResultT]):
             live=live,
             evidence=frozenset(self._output) - {*RECORDED, "outcome", "audit"},
             optional_inputs=self._optional_inputs,
-            lasting=tuple(name for name in self._state if name not in raw),
+            lasting=tuple(name for name in state if name not in raw),
             records=records,
             declarations=declarations,
             so_far=self._so_far,

@@ -120,8 +120,9 @@ class Sources:
         places: defaultdict[str, list[int]] = defaultdict(list)
         for at, stems in enumerate(stems for each in self.read for stems in each.stems):
             for word in stems:
-                if len(places[word]) < _MOST_PLACES:
-                    places[word].append(at)
+                known = places[word]
+                if len(known) < _MOST_PLACES:
+                    known.append(at)
         return places
 
     def find_place(self, at: int) -> tuple[int, int, int]:

@@ -23,7 +23,6 @@ from guardgraph.plain.memory import remember_by_text
 
 _LETTER: Final = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u9fff]"
 """Of a script with blanks between words."""
-_TOKEN: Final = re.compile(rf"{_LETTER}+(?:['’.&-]{_LETTER}+)*")
 _ASCII_TOKEN: Final = re.compile(r"[A-Za-z0-9]++(?:['.&-][A-Za-z0-9]++)*")
 _PARTS: Final = re.compile(r"['’.&-]|(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _JOINT: Final = re.compile(r"['’.&-]")
@@ -72,6 +71,15 @@ class Names(NamedTuple):
 
 
 @cache
+def _compile_token() -> re.Pattern[str]:
+    return re.compile(rf"{_LETTER}+(?:['’.&-]{_LETTER}+)*")
+
+
+def _choose_token(text: str) -> re.Pattern[str]:
+    return _ASCII_TOKEN if text.isascii() else _compile_token()
+
+
+@cache
 def _compile_run() -> re.Pattern[str]:
     """Return what a name of several words looks like: "Health Organization", "Bank of the West"."""
     joins = "|".join(sorted({word for each in LANGUAGES for word in list_hand_words(each, "name_joins")}))
@@ -84,7 +92,7 @@ def _compile_run() -> re.Pattern[str]:
 def read_names(text: str) -> Names:
     """Return the words that a text has, as names are looked for."""
     words, initials = set[str](), set[str]()
-    tokens = {*(_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)}
+    tokens = {*_choose_token(text).findall(text)}
     words.update(map(fold_name, tokens))
     for token in tokens:
         if not token.isalpha():
@@ -92,7 +100,7 @@ def read_names(text: str) -> Names:
     for run in _compile_run().findall(text):
         initials |= list_initials(run)
     for cell in _CELL.findall(text) if "|" in text else ():  # a heading of a table has no capitals
-        letters = "".join(word[0] for word in _TOKEN.findall(cell)).lower()
+        letters = "".join(word[0] for word in _choose_token(cell).findall(cell)).lower()
         initials |= {letters[:size] for size in range(2, len(letters) + 1)}
     words.discard("")
     return Names(frozenset(words), frozenset(initials))
@@ -224,7 +232,7 @@ def is_heading(line: str) -> bool:
     if _ENDED.search(line):
         return False
     joining = load_joining_words(DEFAULT_LANGUAGE)
-    words = [word for word in _TOKEN.findall(line) if word.lower() not in joining]
+    words = [word for word in _choose_token(line).findall(line) if word.lower() not in joining]
     if not 1 < len(words) <= _MOST_HEADING_WORDS:
         return False
     return bool(sum(word[0].isupper() for word in words) > 0.6 * len(words))
@@ -245,7 +253,7 @@ def find_names(text: str, language: str = DEFAULT_LANGUAGE) -> Iterator[FoundNam
     is_listed = language in LISTED_LANGUAGES
     acronyms = list_hand_words(DEFAULT_LANGUAGE, "acronyms")
     known_words = list_hand_words(DEFAULT_LANGUAGE, "frame_words") | list_hand_words(DEFAULT_LANGUAGE, "abbreviations")
-    for match in _TOKEN.finditer(text):
+    for match in _choose_token(text).finditer(text):
         word = match[0]
         if not word[0].isupper() or len(word) < 2 or any(map(str.isdigit, word)):
             continue

@@ -62,7 +62,12 @@ _BLACK = re.compile(r"\S+")
 _UNKNOWN: Final = "\ufffd"  # what stands for bytes that are no character
 
 _LETTER = rf"(?:[{_MARKS}]|(?![{_UNSPACED}])\w)"
-_WORD = re.compile(rf"((?:(?<![^ (])[-+.](?=\d))?{_LETTER}+(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}+)*)")
+
+
+@cache
+def _compile_word() -> re.Pattern[str]:
+    return re.compile(rf"((?:(?<![^ (])[-+.](?=\d))?{_LETTER}+(?:(?:(?<=\d)[.,:/-](?=\d)|'){_LETTER}+)*)")
+
 
 _ASCII_WORD = re.compile(r"((?:(?<![^ (])[-+.](?=\d))?\w++(?:(?:(?<=\d)[.,:/-](?=\d)|')\w++)*)", re.ASCII)
 """The same in a text of ASCII characters alone."""
@@ -217,4 +222,4 @@ def _widen_quote_span(start: int, end: int, text: str) -> tuple[int, int]:
 @remember_by_text(texts=256, chars=1000)
 def _mark_quote_words(text: str) -> str:
     # A comparable text holds no line break, so line breaks can mark where its words begin and end.
-    return "\n".join((_ASCII_WORD if text.isascii() else _WORD).split(text))
+    return "\n".join((_ASCII_WORD if text.isascii() else _compile_word()).split(text))

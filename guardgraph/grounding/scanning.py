@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
 from functools import cache
 from itertools import accumulate
 from string import ascii_letters
@@ -63,7 +62,7 @@ _FRACTION: Final = re.compile(r"(?<![\w.,/$])([1-9])/([2-9]|10)(?![\w/])")
 _CURRENCY_BEFORE: Final = re.compile(r"(?:(?:(?<![A-Za-z])([A-Z]{1,3}) ?)?([$€£¥₹₩₪])|\b([A-Z]{3})) ?\(?$")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _WORDS: Final = re.compile(r"([^\W\d_]++)")
-_ASCII_WORDS: Final = re.compile(r"([A-Za-z]++)")  # the same in a text of ASCII characters alone
+_ASCII_WORDS: Final = re.compile(r"([a-z]++)")  # the same in a text of small ASCII letters alone
 _AFTER: Final = re.compile(r"\)?[ -]?([^\W\d_]+|[%‰°$€£¥₹₩][A-Za-z]?)")
 _MIXED_SIGNS: Final = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _NOUN: Final = re.compile(r"[ -]([^\W\d_]+)|(\S)")
@@ -257,9 +256,13 @@ class _Scanner:
         self.digits_at = [match.start() for match in _DIGIT.finditer(self.rest)]
 
     def _find_words(self) -> None:
-        parts = (_ASCII_WORDS if self.rest.isascii() else _WORDS).split(self.rest)
+        if self.rest.isascii():
+            parts = _ASCII_WORDS.split(self.rest.lower())
+            words = parts[1::2]
+        else:  # whose lower case may be longer
+            parts = _WORDS.split(self.rest)
+            words = [*map(str.lower, parts[1::2])]
         ends = [*accumulate(map(len, parts))]
-        words = [*map(str.lower, parts[1::2])]
         self.words_at, self.said = [*zip(ends[::2], ends[1::2], words, strict=False)], {*words}
 
     def _take_out_masked(self) -> None:
@@ -701,9 +704,10 @@ class _Scanner:
     def _find_counted(self, start: int, end: int) -> frozenset[str]:
         words = list[str]()
         for match in _NOUN.finditer(self.text, end, end + _NOUN_WINDOW):
-            if not match[1] or match[1].lower() in self.joining or len(words) == 3:
+            word = (match[1] or "").lower()
+            if not word or word in self.joining or len(words) == 3:
                 break
-            words.append(stem(match[1].lower(), self.language))
+            words.append(stem(word, self.language))
         if words:
             return frozenset(words)
         before = _NOUN_BEFORE.search(self.text, max(0, start - 20), start)
@@ -743,5 +747,6 @@ def _get_scanner_tables(language: str) -> _Scanner:
 def scan_text(text: str, language: str = "") -> tuple[Value, ...]:
     """Return the values of a text, in their order; see `scan_values`."""
     language = language or detect_language(text) or DEFAULT_LANGUAGE
-    scanner = copy(_get_scanner_tables(language if language in LANGUAGES else DEFAULT_LANGUAGE))  # runs share tables
+    scanner = _Scanner.__new__(_Scanner)  # texts share tables
+    vars(scanner).update(vars(_get_scanner_tables(language if language in LANGUAGES else DEFAULT_LANGUAGE)))
     return tuple(scanner.read(text))

@@ -443,8 +443,9 @@ def _count_language_votes(text: str) -> dict[str, int]:
     votes = dict.fromkeys(languages, 0)
     known = _load_language_signs(languages)
     for named, times in Counter(map(known.get, _list_language_signs(text))).items():
+        share = times * (_WHOLE_VOTE // len(named)) if named else 0
         for language in named or ():
-            votes[language] += times * (_WHOLE_VOTE // len(named or ()))
+            votes[language] += share
     return votes
 
 

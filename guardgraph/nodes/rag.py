@@ -325,7 +325,7 @@ def pack_or_clarify(
     if unusable := given.get("left_out"):
         trace["left_out"], retrieval["left_out"] = len(unusable), unusable[:LEFT_OUT]
     # A deployment that has set a threshold of its own has measured it.
-    is_default = run.budget.min_chunk_score == RagBudget.model_construct().min_chunk_score
+    is_default = run.budget.min_chunk_score == RagBudget.model_fields["min_chunk_score"].default
     if is_default and (codes := sorted({code for item in candidates for code in item.get("unmeasured", [])})):
         trace["unmeasured"] = [*codes]
     step = Step(trace, {"intent": state["accepted_intent"], "retrieval": retrieval, **state["planned_by"]})

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine, Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, Token, copy_context
+from queue import Empty, SimpleQueue
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import Any, NamedTuple, TypeAlias
 
@@ -153,31 +154,63 @@ def within(seconds: float, clock: Callable[[], float], most: int, tokens: int | 
 MAX_IDLE = 32  # threads that are kept waiting; a burst of calls may use more
 
 
-Abandoned: TypeAlias = "Future[Any] | Task[Any]"  # what tells when abandoned work is over
+class ThreadWork:
+    """Work in a thread of its own, for a thread that waits for it: it is told in half the time of a future."""
 
-ThreadTask: TypeAlias = "tuple[Context, Future[Any], Callable[[], Any]]"
+    __slots__ = ("_came", "_is_over")
+
+    def __init__(self) -> None:
+        self._came: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        self._is_over = False
+
+    def done(self) -> bool:
+        """Say whether it is over."""
+        return self._is_over
+
+    def wait(self, seconds: float) -> tuple[Any, BaseException | None] | None:
+        """Wait for at most `seconds`; return the result and None, or None and the exception, or None for neither."""
+        try:
+            return self._came.get(timeout=min(seconds, TIMEOUT_MAX))
+        except Empty:
+            return None
+
+    def set_result(self, result: Any) -> None:
+        """Hand the result over, once."""
+        self._is_over = True
+        self._came.put((result, None))
+
+    def set_exception(self, error: BaseException) -> None:
+        """Hand over what was raised, once."""
+        self._is_over = True
+        self._came.put((None, error))
+
+
+Abandoned: TypeAlias = "Future[Any] | Task[Any] | ThreadWork"  # what tells when abandoned work is over
+
+ThreadTask: TypeAlias = "tuple[Context, Future[Any] | ThreadWork, Callable[[], Any]]"
+
+
+def start_thread_work(work: Callable[[], Any]) -> ThreadWork:
+    """Start work in a thread of its own, in a copy of the caller's context, for this thread to wait for."""
+    done = ThreadWork()
+    _give_thread_task((copy_context(), done, work))
+    return done
 
 
 def run_in_call_thread(work: Callable[[], Any]) -> Future[Any]:
-    """Start work in a thread of its own, in a copy of the caller's context."""
+    """Start work in a thread of its own, in a copy of the caller's context, for an event loop or a callback."""
     done: Future[Any] = Future()
     # A running future cannot be cancelled, so a late answer finds it open and is dropped without a word.
     done.set_running_or_notify_cancel()
-    task = (copy_context(), done, work)
+    _give_thread_task((copy_context(), done, work))
+    return done
+
+
+def _give_thread_task(task: ThreadTask) -> None:
     try:
         _idle.pop().take_thread_task(task)
     except IndexError:
         _Worker(task).start()
-    return done
-
-
-def wait_for_work(done: Future[Any], seconds: float) -> tuple[Any, BaseException | None] | None:
-    """Wait for at most `seconds`; return the result and None, or None and the exception, or None for neither."""
-    try:
-        error = done.exception(min(seconds, TIMEOUT_MAX))
-    except TimeoutError:  # what the work raised is returned
-        return None
-    return (done.result(), None) if error is None else (None, error)
 
 
 async def await_in_thread(work: Callable[[], Any], by: Hashable = None) -> Any:
@@ -268,7 +301,7 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_abandoned.clear)
 
 
-def _fulfil_thread_work(done: Future[Any], work: Callable[[], Any]) -> None:
+def _fulfil_thread_work(done: Future[Any] | ThreadWork, work: Callable[[], Any]) -> None:
     try:
         done.set_result(work())
     except (StopIteration, asyncio.CancelledError) as error:  # to asyncio, these say something else

@@ -50,8 +50,15 @@ def silence_callbacks(call: Call) -> Iterator[None]:
     from langchain_core.runnables.config import var_child_runnable_config
     from langchain_core.tracers.context import run_collector_var, tracing_v2_callback_var
     from langsmith.run_helpers import tracing_context
+    from langsmith.utils import tracing_is_enabled
 
-    handed_on = {name: item for name, item in (var_child_runnable_config.get() or {}).items() if name != "callbacks"}
+    around: Any = var_child_runnable_config.get() or {}
+    callbacks = around.get("callbacks")
+    listening = [getattr(callbacks, "inheritable_handlers", callbacks), tracing_v2_callback_var.get()]
+    if not any([*listening, run_collector_var.get(), tracing_is_enabled()]):  # nearly always, and it is far quicker
+        yield
+        return
+    handed_on: Any = {name: item for name, item in around.items() if name != "callbacks"}
     silenced: list[tuple[ContextVar[Any], Any]] = [
         (var_child_runnable_config, handed_on),
         (tracing_v2_callback_var, None),
@@ -90,8 +97,8 @@ def perform_call(call: Call, seconds: float, most: int = REPLY_BYTES) -> Outcome
         return _perform_at_once(call, most)
     connections = deadline.Connections()
     with connections, silence_callbacks(call):
-        done = deadline.run_in_call_thread(partial(_invoke_call_target, call))
-    if (came := deadline.wait_for_work(done, seconds)) is None:
+        done = deadline.start_thread_work(partial(_invoke_call_target, call))
+    if (came := done.wait(seconds)) is None:
         connections.close_connections()
         deadline.abandon_work(done, identify_target(call.target))
         return build_late_outcome(call, seconds)

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from langchain_core.runnables import Runnable, RunnableLambda
 
 from guardgraph.plain.json import JsonObject, JsonValue, copy_json, make_storable_json
+from guardgraph.plain.memory import remember_by_text
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import RecordedAttempt, RecordedCall
 from guardgraph.state.spending import (
@@ -81,17 +82,20 @@ _MIXED_PLACES: Final = (b"a0", b"0a", b"A0", b"0A")
 
 def estimate_tokens(*texts: str) -> int:
     """Return how many tokens texts have at most, by their bytes and scripts."""
-    tokens = 0.0
-    for text in texts:
-        raw = text.encode("utf-8", "surrogatepass")
-        kinds, ascii_bytes = raw.translate(_KINDS), len(text.encode("ascii", "ignore"))
-        small, numbers = sum(map(kinds.count, (b"a", b" ", b"\n"))), kinds.count(b"0")
-        tokens += small / _LETTERS + numbers + (ascii_bytes - small - numbers) / _OTHERS
-        if numbers:
-            tokens += sum(map(kinds.count, _MIXED_PLACES)) * _MIXED
-        if ascii_bytes < len(raw):
-            tokens += sum(len(first.findall(raw)) * each for first, each in _SCRIPTS)
-    return int(tokens) + 1
+    return int(sum(map(_estimate_text, texts))) + 1
+
+
+@remember_by_text(texts=64, chars=20_000)  # prompts and schemas are the same again and again
+def _estimate_text(text: str) -> float:
+    raw = text.encode("utf-8", "surrogatepass")
+    kinds, ascii_bytes = raw.translate(_KINDS), len(text.encode("ascii", "ignore"))
+    small, numbers = sum(map(kinds.count, (b"a", b" ", b"\n"))), kinds.count(b"0")
+    tokens = small / _LETTERS + numbers + (ascii_bytes - small - numbers) / _OTHERS
+    if numbers:
+        tokens += sum(map(kinds.count, _MIXED_PLACES)) * _MIXED
+    if ascii_bytes < len(raw):
+        tokens += sum(len(first.findall(raw)) * each for first, each in _SCRIPTS)
+    return tokens
 
 
 def is_model_call(call: Call) -> bool:

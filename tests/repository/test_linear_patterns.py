@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
+from inspect import signature
 from itertools import permutations, product
 from pathlib import Path
 from re import _constants, _parser
@@ -38,7 +39,8 @@ def list_patterns() -> dict[str, re.Pattern[str]]:
         except ImportError:  # of an extra that is not installed
             continue
         for name, value in [*held.items()]:
-            for at, pattern in enumerate(_patterns_in(value)):
+            waits = name.startswith("_compile_") and not signature(value).parameters  # for its first text
+            for at, pattern in enumerate(_patterns_in(value() if waits else value)):
                 if id(pattern) not in seen and isinstance(pattern.pattern, str):
                     seen.add(id(pattern))
                     found[f"{module.name}.{name}" + (f".{at}" if at else "")] = pattern

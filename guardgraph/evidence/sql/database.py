@@ -22,7 +22,7 @@ from guardgraph.evidence.store import Receipt
 from guardgraph.plain.errors import ConfigurationError, GuardgraphError, StoreError
 from guardgraph.plain.extras import explain_extra
 from guardgraph.plain.sqlite import LOGS, SQLITE, LogWatch, identify_file, keep_file_private, make_private_file
-from guardgraph.world.deadline import run_in_call_thread, wait_for_work
+from guardgraph.world.deadline import start_thread_work
 
 T = TypeVar("T")
 
@@ -271,7 +271,7 @@ class Transaction:
         seconds = self._database.timeout
         self._busy = True
         try:
-            came = wait_for_work(run_in_call_thread(partial(self._run_work_in_thread, work)), seconds)
+            came = start_thread_work(partial(self._run_work_in_thread, work)).wait(seconds)
         except BaseException:  # an interrupt of whoever waits
             self._abandon_transaction()
             raise

@@ -38,7 +38,7 @@ from guardgraph.graphs.running.session import (
     name_outer_visit,
 )
 from guardgraph.plain.errors import ConfigurationError, InputError, make_configuration_error
-from guardgraph.plain.json import format_json_text, parse_json
+from guardgraph.plain.json import copy_json, format_json_text, is_plain_json, parse_json
 from guardgraph.plain.log import LOGGER
 from guardgraph.plain.secrets import cut_and_mask_text
 from guardgraph.state.context import check_field_counts
@@ -430,8 +430,10 @@ class GuardedGraph(GraphRunnable[InputT, ContextT, ResultT]):
         for channel, field in zip(self.builder.schemas[self.builder.input_schema], known, strict=True):
             if (value := given.get(field)) is None and channel in optional:
                 continue
-            # As it is recorded, and decided again: enumerations by value.
-            admitted[channel] = mark_refused_input(value, most) or parse_json(format_json_text(value))
+            admitted[channel] = mark_refused_input(value, most) or (
+                # As it is recorded, and decided again: enumerations by value.
+                copy_json(value) if is_plain_json(value) else parse_json(format_json_text(value))
+            )
         return admitted
 
     def _parse_context(self, given: Any) -> Any:

@@ -45,7 +45,7 @@ from guardgraph.world.reviews import REJECTED
 
 _DECIDED: Final = ("reviewer", "licence", "licences")  # what a timeline shows of a person's decision beside the answer
 
-_UNSHOWN = (
+_UNSHOWN: Final = {
     "clock",
     "active",
     "opening",
@@ -66,7 +66,7 @@ _UNSHOWN = (
     "ended_by",
     "reserved",
     "answer",
-)
+}
 """Of a line in the log: what is for the record alone."""
 
 

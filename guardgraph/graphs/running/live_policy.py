@@ -11,7 +11,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -27,7 +26,7 @@ from guardgraph.plain.secrets import format_error_message
 from guardgraph.state.run import LiveReading, LogEntry, Switch
 from guardgraph.state.settings import Settings
 from guardgraph.state.tightening import explain_unknown_name
-from guardgraph.world.deadline import run_in_call_thread, wait_for_work
+from guardgraph.world.deadline import ThreadWork, run_in_call_thread, start_thread_work
 
 LOGGER = logging.getLogger("guardgraph")
 
@@ -63,7 +62,7 @@ class LivePolicy:
         self.every, self.stale_for, self.timeout = every, stale_for, timeout
         self._source = source
         self._lock = Lock()
-        self._reading: Future[Any] | None = None
+        self._reading: ThreadWork | None = None
         """The last reading of the source, which may have been left behind."""
         self._given: Any = None
         self._error: BaseException | None = None
@@ -114,8 +113,8 @@ class LivePolicy:
     def _await_policy_source(self) -> tuple[Any, BaseException | None]:
         if self._reading is not None and not self._reading.done():
             return None, TimeoutError("an earlier reading, which outlasted its time, is still going on")
-        self._reading = run_in_call_thread(self._load_policy_source)
-        came = wait_for_work(self._reading, self.timeout)
+        self._reading = start_thread_work(self._load_policy_source)
+        came = self._reading.wait(self.timeout)
         return (None, TimeoutError(f"not read within {self.timeout:g} seconds")) if came is None else came
 
     def _load_policy_source(self) -> JsonObject:

@@ -358,17 +358,19 @@ class Heard(Runnable[Any, Any]):
         """Run the node and its writers."""
         callbacks = (config or {}).get("callbacks")
         if not getattr(callbacks, "handlers", callbacks):
-            # What LangGraph's sequence does, in a context of its own, but for telling handlers that are not there.
-            node, *writers = self.plain.steps
-            context = copy_context()
-            context.run(var_child_runnable_config.set, config)
-            given = context.run(perform_driven_node, node.work(input, config), node.frame.world)
-            for writer in writers:
-                context.run(writer.func, given, config, **writer.kwargs)
-            return given
+            return copy_context().run(self._run_unheard, input, config)
         return self._build_heard_sequence(input).invoke(
             copy_langgraph_value(input), self._tell_stop_phase(input, config), **kwargs
         )
+
+    def _run_unheard(self, input: Any, config: Any) -> Any:
+        """Do what LangGraph's sequence does, but for telling handlers that are not there; in a context of its own."""
+        var_child_runnable_config.set(config)
+        node, *writers = self.plain.steps
+        given = perform_driven_node(node.work(input, config), node.frame.world)
+        for writer in writers:
+            writer.func(given, config, **writer.kwargs)
+        return given
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Run the node and its writers asynchronously."""

@@ -35,7 +35,7 @@ from guardgraph.plain.version import FORMAT, read_package_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE
 from guardgraph.state.recording import BegunRun, NoteKind, Recorder, RunNote
 from guardgraph.state.run import Opening
-from guardgraph.world.deadline import run_in_call_thread, wait_for_work
+from guardgraph.world.deadline import run_in_call_thread, start_thread_work
 
 _AFTER: Final = "after"  # the parameter of a recorder's `notes` that is given the number of an entry
 
@@ -57,7 +57,7 @@ class Telling:
         try:
             if (seconds := getattr(self.recorder, "timeout", None)) is None:
                 return work()
-            if (came := wait_for_work(run_in_call_thread(work), seconds)) is None:
+            if (came := start_thread_work(work).wait(seconds)) is None:
                 return _fail_telling(self, _make_recorder_timeout(seconds))
             told, error = came
             return told if error is None else _fail_telling(self, error)
