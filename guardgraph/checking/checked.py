@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from typing import Final
 from guardgraph.grounding.check import CheckedSentence, Finding, Source
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.letters import escape_odd_letters
+from guardgraph.plain.markdown import escape_markdown
 
 PASSED: Final = "success"  # the stop reason of an answer that is let through, as of a run
 _EMPTY: Final = "invalid_answer:empty"  # the stop reason of an answer that says nothing
@@ -67,18 +68,18 @@ class CheckedAnswer:
         """Return it as Markdown: the marked sentences, and under them what the sources say."""
         parts, notes, at = list[str](), list[str](), 0
         for sentence in self.sentences:
-            said = _escape_answer_text(self.answer[sentence.start : sentence.end])
-            parts.append(_escape_answer_text(self.answer[at : sentence.start]))
+            said = escape_markdown(self.answer[sentence.start : sentence.end])
+            parts.append(escape_markdown(self.answer[at : sentence.start]))
             at = sentence.end
             found = [*_list_finding_notes(self, sentence)]
             if not found:
                 parts.append(said)
                 continue
-            notes.append(f"{len(notes) + 1}. {sentence.verdict}: " + "; ".join(map(_escape_answer_text, found)))
+            notes.append(f"{len(notes) + 1}. {sentence.verdict}: " + "; ".join(map(escape_markdown, found)))
             parts.append(f"**{said}** ({len(notes)}: {sentence.verdict})")
-        parts.append(_escape_answer_text(self.answer[at:]))
+        parts.append(escape_markdown(self.answer[at:]))
         return "\n\n".join(
-            filter(None, (f"**{_escape_answer_text(describe_verdict(self))}**", "".join(parts), "\n".join(notes)))
+            filter(None, (f"**{escape_markdown(describe_verdict(self))}**", "".join(parts), "\n".join(notes)))
         )
 
     def to_html(self, *, title: str = "A checked answer") -> str:
@@ -179,13 +180,6 @@ def _list_finding_notes(answer: CheckedAnswer, sentence: CheckedSentence) -> Ite
         yield f"source {shown[0]}: “{shown[1]}”"
 
 
-def _escape_answer_text(text: str) -> str:
-    """Return a text of which Markdown makes no markup and no link."""
-    escaped = "".join(f"\\{sign}" if sign in "\\`*_[]<>#|~&@" else sign for sign in text).replace("://", ":\\//")
-    escaped = re.sub(r"(?i)(?<=www)\.", r"\\.", escaped)
-    return re.sub(r"(?m)^([ \t]*\d*)([-+=.)])", r"\1\\\2", escaped)  # lists, rules, and headings that are underlined
-
-
 def show_answer_as_html(answer: CheckedAnswer, *, title: str | None) -> str:
     """Return a checked answer as a page, or as a part of one where it has no title."""
     parts, notes, at = list[str](), list[str](), 0
@@ -216,4 +210,4 @@ def show_answer_as_html(answer: CheckedAnswer, *, title: str | None) -> str:
 
 
 def _write_text(text: str) -> str:
-    return escape(text).replace("\n", "<br>")
+    return escape(escape_odd_letters(text)).replace("\n", "<br>")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from guardgraph.cli import inputs
@@ -35,8 +34,7 @@ def attack(
         report = attack_agent(target, runs=runs, seed=seed, progress=progress)
     mutants = None if tests is None else try_mutants(tests)
     if write is not None and report.found:
-        with inputs.name_unwritten_file("--write", write):
-            Path(write).write_text(format_test_file(report), encoding="utf-8", errors="backslashreplace")
+        inputs.write_option_file("--write", write, format_test_file(report).encode(errors="backslashreplace"))
     is_ok = not report.found and "unnoticed" not in (mutants or {}).values()
     if as_json:
         print_json({**report.plain(), **({} if mutants is None else {"mutants": mutants})})

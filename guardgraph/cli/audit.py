@@ -321,8 +321,8 @@ def _print_kept_run(screen: Screen, kept: guardgraph.StoredRun | guardgraph.Open
             screen.print_with_label("thread", said["thread"] or "none: nobody can resume it")
         else:
             ended = (said["result"].get(key) for key in ("status", "stop_reason", "outcome"))
-            screen.print_with_label("ended", ", ".join(filter(None, ended)))
-            screen.print_with_label("path", " ".join(said["result"]["path"]))
+            screen.print_with_label("ended", ", ".join(map(str, filter(None, ended))))
+            screen.print_with_label("path", " ".join(said["result"].get("path", ())))
         if "forked_from" in said:
             screen.print_with_label("forked from", "{run_id} at {checkpoint}".format(**said["forked_from"]))
         if places := said.get("redacted"):

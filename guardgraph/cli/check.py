@@ -71,8 +71,7 @@ def check(
     if html is not None:
         if not html.lower().endswith(".html"):
             raise ConfigurationError(f"--html: a name that ends in .html is required; given: {html!r:.200}")
-        with inputs.name_unwritten_file("--html", html):
-            Path(html).write_text(checked.to_html(), encoding="utf-8")
+        inputs.write_option_file("--html", html, checked.to_html())
     if as_json:
         print_json(checked.model_dump())
     elif markdown:
@@ -137,14 +136,14 @@ def _read_sources(names: list[str]) -> list[Source]:
             except ReadFailure as failure:
                 raise InputError(f"--source {name!r:.200}: the page cannot be read: {failure.reason}") from None
             found.append(Source(name, page["body"], (page.get("title") or "",)))
-        elif name != "-" and Path(inputs.check_path_option("--source", name)).is_dir():
+        elif name != "-" and os.path.isdir(inputs.check_path_option("--source", name)):
             from guardgraph.tools.knowledge_base import load_folder
 
             documents = load_folder(name)
             if left_out := documents.describe_left_out():
                 print_on_stderr(f"left out of {name}: {left_out}")
             found += [Source(item["id"], item["text"], (item["title"], item["section"])) for item in documents]
-        elif name != "-" and not Path(name).exists():
+        elif name != "-" and not os.path.exists(name):
             raise ConfigurationError(f"--source {name!r:.200}: a file or a folder is required; there is none")
         else:
             text = _read_shown_text("--source", name)

@@ -180,7 +180,7 @@ def list_reasons(
 
 @app.command()
 def prompts(
-    to: Annotated[Path, option("--to FOLDER", "Where they are written.")],
+    to: Annotated[str, option("--to FOLDER", "Where they are written.")],
     pattern: Annotated[str, option(f"--pattern {COMMAND}", "Whose.")] = "rag",
 ) -> None:
     """Write out what the models of an agent are told, to be changed and given to its factory as `prompts`."""
@@ -188,5 +188,5 @@ def prompts(
 
     if pattern not in COMMANDS:
         raise guardgraph.ConfigurationError(f"--pattern: {', '.join(COMMANDS)} is required; given: {pattern!r}")
-    for path in write_prompts(to, pattern):
+    for path in write_prompts(Path(inputs.check_path_option("--to", to)), pattern):
         Screen().print_text(str(path), indent=0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any, cast
 
 import guardgraph
@@ -115,8 +114,7 @@ def report(
             given = asked or found.recording["input"]
             found = {**found.recording["result"]}
         text = guardgraph.format_brief(found, asked=given)
-        with inputs.name_unwritten_file("--out", out):
-            Path(out).write_bytes(text.encode())
+        inputs.write_option_file("--out", out, text)
     else:
         drawn = None if graph is None else load_graph_argument(graph, "--graph")
         page = guardgraph.report(found, drawn, asked=asked)

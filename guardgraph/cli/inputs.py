@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import guardgraph
 from guardgraph.cli.shell import is_stderr_watched, print_on_stderr
-from guardgraph.evidence.strict_json import read_json_lines
+from guardgraph.evidence.strict_json import MOST_BYTES, read_json_lines
 from guardgraph.plain.errors import ConfigurationError, explain_unread_file
+from guardgraph.plain.files import rewrite_file
 from guardgraph.plain.json import MAX_DEPTH, RESULT_DEPTH, JsonObject, NotJson, parse_json
 from guardgraph.plain.urls import is_server_url
 
@@ -136,22 +137,24 @@ def load_history_option(file: str) -> list[JsonObject]:
 def read_json_option(option: str, file: str, levels: int = MAX_DEPTH) -> JsonObject:
     """Return the JSON object in the file that an option names; ``-`` is the standard input."""
     try:
-        value = parse_json(_read_file_or_stdin(file).decode("utf-8-sig"), levels, keys_once=True)
+        value = parse_json(read_option_bytes(option, file, MOST_BYTES).decode("utf-8-sig"), levels, keys_once=True)
     except NotJson as error:
-        raise ConfigurationError(f"{option} {file!r}: not JSON: {error}") from error
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{option} {file!r}: {explain_unread_file(error)}") from error
+        raise ConfigurationError(f"{option} {file!r:.200}: not JSON: {error}") from error
+    except UnicodeError as error:
+        raise ConfigurationError(f"{option} {file!r:.200}: {explain_unread_file(error)}") from error
     if not isinstance(value, dict):
-        raise ConfigurationError(f"{option} {file!r}: a JSON object is required; given: {type(value).__name__}")
+        raise ConfigurationError(f"{option} {file!r:.200}: a JSON object is required; given: {type(value).__name__}")
     return value
 
 
 def read_option_bytes(option: str, file: str, most: int) -> bytes:
     """Return what is in the file that an option names; ``-`` is the standard input."""
     try:
-        found = _read_file_or_stdin(file, most + 1)
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{option} {file!r:.200}: cannot be read: {error}") from error
+        # sys.stdin is None where nothing is connected
+        with Path(file).open("rb") if file != "-" else open(0, "rb", closefd=False) as opened:
+            found = opened.read(most + 1)
+    except (OSError, ValueError) as error:  # a name may hold what no file system knows
+        raise ConfigurationError(f"{option} {file!r:.200}: {explain_unread_file(error)}") from error
     if len(found) > most:
         raise ConfigurationError(f"{option} {file!r:.200}: at most {most} bytes are allowed; given: more")
     return found
@@ -170,7 +173,7 @@ def name_unwritten_file(option: str, file: str) -> Iterator[None]:
         raise ConfigurationError(f"{option} {file!r:.200}: cannot be written: {error}") from error
 
 
-def _read_file_or_stdin(file: str, most: int = -1) -> bytes:
-    # sys.stdin is None where nothing is connected
-    with Path(file).open("rb") if file != "-" else open(0, "rb", closefd=False) as opened:
-        return opened.read(most)
+def write_option_file(option: str, file: str, content: str | bytes) -> None:
+    """Write the file that an option names, as a whole."""
+    with name_unwritten_file(option, file):
+        rewrite_file(file, content)

@@ -173,7 +173,7 @@ def suggest(
     from guardgraph.policies.suggestion import suggest_policy
 
     wanted = set(inputs.read_option_bytes("--good", good, 10_000_000).decode(errors="replace").split())
-    kept = {run["run_id"] if isinstance(run, dict) else run.run_id: run for run in read_store_option(store)}
+    kept = {str(run.get("run_id") if isinstance(run, dict) else run.run_id): run for run in read_store_option(store)}
     if missing := wanted - kept.keys():
         raise ConfigurationError(f"--good: ids of kept runs are required; given: {min(missing)!r:.80}")
     shipped = find_shipped_pattern(graph)
@@ -289,7 +289,11 @@ def load_candidate_policy_option(candidate: str, file: str, tenant: str | None) 
 def _load_policy_argument(file: str, graph: str | None) -> PolicyFile[Any, Any]:
     if file.startswith("git:"):
         with TemporaryDirectory() as folder:
-            return _load_policy_file(_export_policy(file, folder), graph)
+            try:
+                return _load_policy_file(_export_policy(file, folder), graph)
+            except ConfigurationError as error:  # which names a file that is gone
+                within = f"git:{file.split(':')[1]}:"
+                raise ConfigurationError(str(error).replace(f"{folder}/", within)) from None
     return _load_policy_file(file, graph)
 
 
@@ -307,7 +311,8 @@ def _export_policy(named: str, folder: str) -> str:
         asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
         commit = ask_git(*asked).decode().strip()
         with tarfile.open(fileobj=BytesIO(ask_git("archive", "--format=tar", commit, "--", beside))) as files:
-            files.extractall(folder, filter="data")
+            files.extraction_filter = getattr(tarfile, "data_filter", None)  # which Python has from 3.11.4 on
+            files.extractall(folder)
     except (OSError, tarfile.TarError, subprocess.SubprocessError) as error:
         told = getattr(error, "stderr", b"") or b"there is no such commit"
         said = told.decode(errors="replace").strip()

@@ -18,7 +18,7 @@ from guardgraph.cli.shell import Screen
 from guardgraph.graphs.loading import load_named_graph
 from guardgraph.plain.errors import ConfigurationError, ReadFailure
 from guardgraph.plain.files import replace_file
-from guardgraph.plain.json import JsonObject
+from guardgraph.plain.json import JsonObject, find_json_problem
 from guardgraph.tools.demo import RESEARCH_GOAL, load_demo_request
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def load_web_settings_options(policy: str | None, tenant: str | None, allow: lis
         return policies.load_policy_option("research", policy, tenant)
     if tenant is not None:
         raise ConfigurationError(f"--tenant: --policy FILE is required beside it; given: {tenant!r:.80}")
+    if odd := next((host for host in allow if find_json_problem(host) is not None), None):
+        raise ConfigurationError(f"--allow: a host is required; given: {odd!r:.80}")
     hosts = guardgraph.ResearchPolicy(allowed_domains_policy=tuple(allow), allowed_domains_execution=tuple(allow))
     hosts.check_listed("--allow")
     return {"policy": hosts}

@@ -206,22 +206,23 @@ def desk(
     people = None if tokens is None else parse_tokens_file(inputs.read_option_bytes("--tokens", tokens, MOST_BYTES))
     if host not in LOOPBACK and (people is None or origin is None):
         raise ConfigurationError(f"--host {host!r:.80}: beyond this machine --tokens and --origin are required")
-    if people is None and origin is not None and urlsplit(origin).hostname not in LOOPBACK:
-        raise ConfigurationError(f"--origin {origin!r:.80}: beyond this machine --tokens is required")
     try:
         import uvicorn
 
-        from guardgraph.desk.app import Desk
+        from guardgraph.desk.app import Desk, normalise_origin
     except ImportError as error:
         raise ConfigurationError(f"desk: {explain_extra('desk')} ({error})") from error
+    if origin is not None and urlsplit(normalise_origin(origin)).hostname not in LOOPBACK and people is None:
+        raise ConfigurationError(f"--origin {origin!r:.80}: beyond this machine --tokens is required")
     queue = open_review_queue(options)
     own = [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     made = Desk(queue, origins=own if origin is None else [origin], tokens=people)
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise ConfigurationError(f"--host {host!r:.80} --port {port}: cannot listen there: {error.strerror}") from None
+    except (OSError, TypeError, ValueError) as error:  # a name may hold what none that is looked up has
+        said = getattr(error, "strerror", None) or error
+        raise ConfigurationError(f"--host {host!r:.80} --port {port}: cannot listen there: {said}") from None
     Screen().print_text(f"the desk: {origin or own[0]}/", indent=0)
     config = uvicorn.Config(made.make_app(), log_level="warning", server_header=False, access_log=False)
     uvicorn.Server(config).run(sockets=[listening])
@@ -230,11 +231,13 @@ def desk(
 def parse_tokens_file(given: bytes) -> dict[str, str]:
     """Return people by their tokens."""
     try:
-        lines = [line for line in given.decode("utf-8-sig").splitlines() if line.strip()]
+        lines = given.decode("utf-8-sig").splitlines()
     except ValueError as error:
         raise ConfigurationError(f"--tokens: UTF-8 text is required: {error}") from None
     people: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         name, _, token = line.strip().rpartition(" ")
         if not name.strip() or token in people:
             raise ConfigurationError(f"--tokens: line {number}: NAME TOKEN is required, each token once")

@@ -95,7 +95,9 @@ def _print_error_and_exit() -> Iterator[None]:
     except BrokenPipeError:
         _silence_output_stream(sys.stdout)
         raise typer.Exit(UNREAD) from None  # as any command does before `| head`, without a word
-    except OSError as error:  # whatever reads a file turns it into an error of ours
+    except OSError as error:  # a name that no system call takes, where nobody thought of one; else the output
+        if error.filename is not None:
+            _exit_with_error(f"{error.filename!r:.200}: {error.strerror}", CONFIGURATION)
         _silence_output_stream(sys.stdout)
         _exit_with_error(f"the output cannot be written: {error}", CONFIGURATION)
     except KeyboardInterrupt:

@@ -15,7 +15,7 @@ from guardgraph.cli.options import GivenPolicy, Json, KeptRuns, PageFile, Patter
 from guardgraph.cli.policies import load_candidate_policy_option
 from guardgraph.cli.shell import Screen, exit_with_status, print_json
 from guardgraph.evidence.strict_json import read_json_lines
-from guardgraph.plain.errors import ConfigurationError, GuardgraphError
+from guardgraph.plain.errors import ConfigurationError, GuardgraphError, make_configuration_error
 from guardgraph.plain.json import JsonObject
 
 
@@ -58,16 +58,21 @@ def replay_store_runs(runs: Iterable[guardgraph.StoredRun], agents: Iterable[str
 
 def _make_recorded_agent(recording: Mapping[str, Any], made: dict[str, Any]) -> Any:
     """Return the shipped agent of a recording's pattern under its policy and budget."""
+    from pydantic import ValidationError  # for which help need not wait
+
     from guardgraph.graphs.patterns import PATTERNS
 
     shipped = PATTERNS.get(recording.get("pattern", ""))
     if shipped is None:
         raise guardgraph.ConfigurationError("--agent: required for a pattern of one's own, and for an erased run")
-    given = {name: recording[name] for name in ("policy", "budget")}
+    given = {name: recording.get(name) for name in ("policy", "budget")}
     key = json.dumps([shipped.name, given], sort_keys=True)
     if key not in made:
-        policy, budget = shipped.settings_classes
-        read = {"policy": policy.model_validate(given["policy"]), "budget": budget.model_validate(given["budget"])}
+        classes = dict(zip(given, shipped.settings_classes, strict=True))
+        try:
+            read = {name: classes[name].model_validate(given[name]) for name in given}
+        except ValidationError as error:  # other settings than now, or none: they were redacted
+            raise make_configuration_error("recording", error) from None
         made[key] = shipped.create_agent(**read)
     return made[key]
 

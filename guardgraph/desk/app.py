@@ -188,7 +188,7 @@ class Desk:
             allowed = f"at least {SHORTEST_TOKEN} characters each"
             raise ConfigurationError(f"tokens: {allowed} are required; given: {shortest}")
         self.queue = queue
-        self._origins = {_normalise_origin(origin) for origin in origins}
+        self._origins = {normalise_origin(origin) for origin in origins}
         self._hosts = {urlsplit(origin).netloc.lower() for origin in self._origins}
         self._is_secure = all(origin.startswith("https://") for origin in self._origins)
         self._tokens = None if tokens is None else {_hash_desk_token(token): name for token, name in tokens.items()}
@@ -345,8 +345,12 @@ class Desk:
         return response
 
 
-def _normalise_origin(origin: str) -> str:
-    parts = urlsplit(origin)
+def normalise_origin(origin: str) -> str:
+    """Return an origin as browsers send it."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:  # brackets that hold no address
+        parts = urlsplit("")
     is_more = bool(parts.path.strip("/") or parts.query or parts.username)
     if parts.scheme not in ("http", "https") or not parts.netloc or is_more:
         raise ConfigurationError(f"origin: http(s)://HOST[:PORT] is required; given: {origin!r:.80}")

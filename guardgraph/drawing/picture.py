@@ -30,6 +30,7 @@ from guardgraph.drawing.svg import draw_svg
 from guardgraph.graphs.proof.topology import Topology
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.extras import explain_extra
+from guardgraph.plain.files import rewrite_file
 
 STYLES: dict[str, str] = {
     **{
@@ -197,14 +198,14 @@ class Picture:
         file = Path(path)
         match file.suffix.lower():
             case ".svg":
-                content = self.svg.encode()
+                content: str | bytes = self.svg
             case ".png":
                 content = self.png()
             case ".mmd":
-                content = self.mermaid.encode()
+                content = self.mermaid
             case _:
                 raise ConfigurationError(f"file: a name that ends in .svg, .png or .mmd; given: {str(path)!r:.200}")
-        file.write_bytes(content)
+        rewrite_file(file, content)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Return what notebooks show: the SVG as an image; without the extra ``draw``, the graph as Mermaid text."""

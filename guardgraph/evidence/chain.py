@@ -53,6 +53,27 @@ def read_stored_content(content: str) -> Any:
     return json.loads(content)
 
 
+def is_run_content(kind: str, told: Any) -> bool:
+    """Say whether a content has what its kind is read by: whoever may append, may append anything."""
+    match kind, told:
+        case "run", {"pattern": str(), "guardgraph": str(), "input": _, "visits": list(), "result": dict() as result}:
+            path, timeline = result.get("path", []), result.get("timeline", [])
+            is_list = isinstance(path, list) and isinstance(timeline, list)
+            return is_list and all(isinstance(each, str) for each in path) and all(map(_is_object, timeline))
+        case "begin", {"pattern": str(), "guardgraph": str(), "input": _, "graph": str(), "thread": str() | None}:
+            return isinstance(told.get("request"), str) and all(map(_is_object, map(told.get, _OF_BEGINNING)))
+        case "note", {"run_id": str(), "request": str(), "kind": str(), "at": str(), "content": dict()}:
+            return True
+    return False
+
+
+_OF_BEGINNING = ("opening", "policy", "budget")
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
 def build_run_lookup(recording: Recording) -> Lookup:
     """Return what a run is found by."""
     openings: list[Any] = [visit["opening"] for visit in recording["visits"] if "opening" in visit]

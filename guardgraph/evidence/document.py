@@ -13,6 +13,7 @@ from guardgraph.evidence.chain import (
     RunEntry,
     content_hash,
     entry_hash,
+    is_run_content,
     read_chain_entry,
     read_run_caller,
     read_stored_content,
@@ -196,6 +197,8 @@ def build_stored_run(document: RunDocument) -> StoredRun:
     chain = document["chain"]
     place = Position(chain["seq"], chain["hash"], chain["previous"], chain["at"])
     recording = read_stored_content(canonical_json(document["recording"]))
+    if not is_run_content("run", recording):
+        raise InputError("document.recording: a run with pattern, input, visits and result is required")
     return StoredRun(str(recording.get("run_id")), place, recording, chain["entry"], chain["salt"])
 
 

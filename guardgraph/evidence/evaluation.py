@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -16,9 +15,11 @@ from guardgraph.evidence.strict_json import read_json_lines
 from guardgraph.evidence.what_if import check_ending_name, is_ending_called
 from guardgraph.graphs.running.door import GuardedGraph
 from guardgraph.graphs.shadows import Ending, judge_recording_again
+from guardgraph.grounding.quotes import is_quote_in_text
 from guardgraph.plain.errors import ConfigurationError, InputError
 from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject
+from guardgraph.plain.letters import normalise_to_nfkc
 from guardgraph.plain.tables import format_html_table
 from guardgraph.state.recording import validate_recording
 from guardgraph.state.run import RECORDED
@@ -234,7 +235,8 @@ def _judge_row(row: DatasetRow, result: Any) -> EvaluationRow:
     if over:  # of a pattern that calls its answer otherwise, all texts that came of the run
         shown = {key: value for key, value in known.items() if key not in RECORDED and isinstance(value, str)}
         text = shown.get("answer", "\n".join(shown.values()))
-    lacking = [fact for fact in row.facts if _fold_fact_text(fact) not in _fold_fact_text(text)]
+    folded = normalise_to_nfkc(text).casefold()
+    lacking = [fact for fact in row.facts if not is_quote_in_text(normalise_to_nfkc(fact).casefold(), folded)]
     cited = {part for item in citations for part in (str(item), str(item).partition("#")[0])}
     uncited = [name for name in row.citations if name not in cited]
     as_expected = over and is_ending_called(Ending.of(known), row.ending) if row.ending else None
@@ -252,7 +254,3 @@ def _judge_row(row: DatasetRow, result: Any) -> EvaluationRow:
         run_id=str(known.get("run_id", "")),
         answer=text,
     )
-
-
-def _fold_fact_text(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
+from guardgraph.evidence.chain import HASH
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep
+from guardgraph.plain.json import RESULT_DEPTH, is_nested_too_deep, refuse_repeated_keys
 from guardgraph.state.recording import (
     BegunRun,
     Fingerprints,
@@ -86,29 +86,34 @@ def follow_redaction_paths(paths: Iterable[Place], step: str) -> frozenset[Place
     return frozenset(made)
 
 
-def change_packed_json(text: str, inside: Callable[[Any], Any], whole: Callable[[str], str]) -> str:
-    """Return a text with a change."""
-    if text[:64].lstrip()[:1] not in ("[", "{"):
-        return whole(text)
+_PACKED = re.compile(r"[ \t\n\r]*[\[{]")  # how a text begins that is a list or an object as JSON
+
+
+def read_packed_json(text: str) -> tuple[Any, bool] | None:
+    """Return the list or object that a text is, and whether it is all of the text; None of any other text."""
+    if not _PACKED.match(text):
+        return None
     try:
-        value = json.loads(text)
+        try:
+            value, is_all = json.loads(text, object_pairs_hook=refuse_repeated_keys), True
+        except ValueError:
+            value, is_all = json.loads(text), False
     except (ValueError, RecursionError):
-        return whole(text)
-    if is_nested_too_deep(text, value, RESULT_DEPTH):  # deeper than anything that is recorded
-        return whole(text)
-    made = inside(value)
-    return text if made == value else json.dumps(made)
+        return None
+    # Deeper than anything that is recorded is a text like any other.
+    return None if is_nested_too_deep(text, value, RESULT_DEPTH) else (value, is_all)
 
 
 MARKER = "[redacted]"  # what stands in the place of what was redacted
 SHORTEST = 4
 """Characters of a redacted text from which on it is looked for everywhere: shorter ones stand in other words."""
 
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _MARKERS = re.compile(re.escape(MARKER))
 FIELD_NAME = re.compile("[a-z][a-z0-9_]*")  # keys that say what something is, and nothing of what it is
-HASH_NAME = re.compile(r"hash|request|scope|key|.*_hash|(?:.*_)?sha256")
-HASH = re.compile(r"[0-9a-f]{12}|[0-9a-f]{64}")
+HASH_NAME = re.compile("(?:.*_)?hash")
+SHORT_HASH = re.compile("[0-9a-f]{12}")
+_JUDGED_BY = {("fingerprints",), ("policy",), ("budget",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +240,13 @@ class _RedactionPass:
                 for at, item in enumerate(value)
             ]
         if isinstance(value, str):
-            return change_packed_json(
-                value, partial(self.redact_value, place=place, paths=paths), partial(self._redact_text, place, paths)
-            )
+            if (packed := read_packed_json(value)) is None:
+                return self._redact_text(place, paths, value)
+            inside, is_all = packed
+            within = self.redact_value(inside, place, paths)
+            if within == inside and not is_all:  # of a key that stands twice, the first value is looked at by nobody
+                self._mark_redacted_place(place)
+            return value if within == inside and is_all else json.dumps(within)
         if type(value) is int and len(text := str(value)) >= SHORTEST:
             return value if self._redact_text(place, paths, text) == text else MARKER
         return self._mark_redacted_place(place) if () in paths and value is not None else value
@@ -266,10 +275,10 @@ class _RedactionPass:
 
     def _mask_found_text(self, text: str) -> str:
         made = self._mask_pattern_finds(text)
-        if "\\u" not in made:
+        if "\\" not in made:
             return made
         # In a text that only looks like JSON, escapes stand for what JSON has for them.
-        spelt = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), made)
+        spelt = _ESCAPE.sub(lambda found: json.loads(f'"{found[0]}"'), made)
         spelt = spelt.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         cut = self._mask_pattern_finds(spelt)
         return made if cut == spelt else cut
@@ -294,18 +303,17 @@ class _RedactionPass:
 
 def _zero_recorded_hashes(value: Any, place: Place) -> Any:
     """Return a value with zeros for hashes, but for those of what a run was judged by."""
-    if place == ("fingerprints",):
+    if place[:1] in _JUDGED_BY or place[-1:] == ("version",):
         return value
     if isinstance(value, dict):
-        return {
-            key: ("0" * len(item))
-            if HASH_NAME.fullmatch(key) and (isinstance(item, str) and HASH.fullmatch(item) is not None)
-            else _zero_recorded_hashes(item, (*place, key))
-            for key, item in value.items()
-        }
+        return {key: _zero_recorded_hashes(item, (*place, key)) for key, item in value.items()}
     if isinstance(value, list):
         return [_zero_recorded_hashes(item, (*place, at)) for at, item in enumerate(value)]
-    if isinstance(value, str):
-        inside: Callable[[Any], Any] = partial(_zero_recorded_hashes, place=place)
-        return change_packed_json(value, inside, str)
-    return value
+    if not isinstance(value, str):
+        return value
+    if HASH.fullmatch(value) or (SHORT_HASH.fullmatch(value) and HASH_NAME.fullmatch(str(place[-1]))):
+        return "0" * len(value)
+    if (packed := read_packed_json(value)) is None:
+        return value
+    made = _zero_recorded_hashes(packed[0], place)
+    return value if made == packed[0] else json.dumps(made)

@@ -279,22 +279,30 @@ class _ChainReader:
             at, before, self._at = said["at"], self._at, said["at"]
             if before and at < before and _read_moment(at) < _read_moment(before) and len(self._clock_steps) < MOST:
                 self._clock_steps.append(ClockStep(kept.seq, at, before))
-        if said is not None and said["kind"] == "erasure":
-            self._verify_erasure(kept, said)
-            return
         self._runs += kept.run_id is not None
         if said is not None:
+            self._verify_step(kept, said)
+        if said is not None and said["kind"] == "erasure":
+            self._verify_erasure(kept, said)
+        elif said is not None:
             self._take_run_entry(kept, said)
+
+    def _verify_step(self, kept: Kept, said: chain.Entry) -> None:
+        """Hold what a beginning, a note or a close is found by against its entry; no other entry has any of it."""
+        step = kept.step
+        named = None if step is None else (step.kind, step.run_id, step.note)
+        ours = None
+        if said["kind"] != "run" and said["kind"] != "erasure":
+            ours = said["kind"], said["run_id"], said.get("note")
+        is_left = kept.content is None and step is not None and (step.request, step.thread, step.graph) != (None,) * 3
+        if named != ours or is_left:  # an erasure takes that away
+            self._add_chain_finding("lookup", kept.seq, "what it is found by is not what it says")
 
     def _take_run_entry(self, kept: Kept, said: chain.RunEntry | chain.OpenEntry) -> None:
         """Look at an entry of a run: its record, its beginning, a note of it, or its close."""
         seq, run = kept.seq, _number_run(said["run_id"])
         self._runs_of[-1] = run
         self._follow_open_run(kept, said)
-        note, step = said["note"] if said["kind"] == "note" else None, kept.step
-        named = None if step is None else (step.kind, step.run_id, step.note)
-        if said["kind"] != "run" and named != (said["kind"], said["run_id"], note):
-            self._add_chain_finding("lookup", seq, "what it is found by is not what it says")
         if said["kind"] == "close":
             if kept.content is not None:
                 self._add_chain_finding("unexplained", seq, "there is a content, but it is the entry of a close")
@@ -389,7 +397,14 @@ class _ChainReader:
             told = from_json(content.content)
         except ValueError:  # half a character, which the quicker reader does not take, or nested deeper than it goes
             told = chain.read_stored_content(content.content)
-        if not _is_found_by_content(kept.step, content, said, told):
+        try:
+            is_run = chain.is_run_content(said["kind"], told)
+            is_found = is_run and _is_found_by_content(kept.step, content, said, told)
+        except (KeyError, TypeError, AttributeError):
+            is_run = is_found = False
+        if not is_run:
+            self._add_chain_finding("content", seq, "its content is none of a run")
+        elif not is_found:
             self._add_chain_finding("lookup", seq, "what it is found by is not what its content says")
         match told:
             case {"forked_from": {"run_id": str(origin)}} if said["kind"] != "note":

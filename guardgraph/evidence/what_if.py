@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, get_args
 
+from guardgraph.evidence.chain import is_run_content
 from guardgraph.evidence.store import StoredRun
 from guardgraph.graphs import shadows
 from guardgraph.graphs.loading import load_named_graph
@@ -337,6 +338,8 @@ def judge_run(frame: Frame, run: Any, at: int, **how: bool) -> JudgedRun:
 def _judge_recording(frame: Frame, given: Any, run_id: str, seq: int | None, how: Mapping[str, bool]) -> JudgedRun:
     try:
         recording = validate_recording(given)
+        if not is_run_content("run", given):
+            raise InputError("recording.result: one of a run is required")
     except InputError as error:
         unread = shadows.Again("unreplayable", why=_explain_unreadable_recording(given, error))
         return build_what_if_row(unread, run_id=run_id, seq=seq)

@@ -122,9 +122,9 @@ def format_given_value(value: object) -> str:
 
 def explain_unread_file(error: OSError | ValueError) -> str:
     """Say why no text was read from a file: the system's own words, or that its bytes are no UTF-8."""
-    if isinstance(error, OSError):
-        return f"cannot be read: {error.strerror or error}"
-    return f"cannot be read as UTF-8 text: {error}"
+    if isinstance(error, UnicodeError):
+        return f"cannot be read as UTF-8 text: {error}"
+    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
 PASSING = (Exception, KeyboardInterrupt, CancelledError, GeneratorExit)

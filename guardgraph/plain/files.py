@@ -8,12 +8,17 @@ from pathlib import Path
 from uuid import uuid4
 
 
-def replace_file(path: Path, text: str, rights: int | None = None) -> None:
+def rewrite_file(path: str | Path, content: str | bytes) -> None:
+    """Write a file as `replace_file` does, but through a link, which stays: many may have it."""
+    replace_file(Path(os.path.realpath(path)), content)
+
+
+def replace_file(path: Path, content: str | bytes, rights: int | None = None) -> None:
     """Put a file in the place of another one, or of a link; what that leads to stays.
 
     Args:
         path: of the file; its folder is there.
-        text: what stands in it, UTF-8.
+        content: what stands in it; a text as UTF-8.
         rights: who may do what with it; those of the file before when None.
 
     Raises:
@@ -24,13 +29,15 @@ def replace_file(path: Path, text: str, rights: int | None = None) -> None:
     made = path.with_name(f".{uuid4().hex}")
     try:
         handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if rights is None else rights)
-        with open(handle, "w", encoding="utf-8", errors="replace", newline="") as opened:
-            opened.write(text)
+        with open(handle, "wb") as opened:
+            opened.write(content if isinstance(content, bytes) else content.encode(errors="replace"))
             opened.flush()
             os.fsync(handle)
         if rights is not None:  # a umask may have taken some
             os.chmod(made, rights)
         os.replace(made, path)
+    except OSError as error:  # which names a file beside this one, of which nobody has heard
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         with suppress(FileNotFoundError):
             made.unlink()  # it is still there where it did not become the file

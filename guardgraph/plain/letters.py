@@ -29,6 +29,13 @@ def escape_letter(letter: str) -> str:
     return ascii(letter)[1:-1]
 
 
+def escape_odd_letters(text: str) -> str:
+    """Return a text with its odd letters as escapes."""
+    if is_harmless_text(text):
+        return text
+    return "".join(escape_letter(letter) if is_odd_letter(letter) else letter for letter in text)
+
+
 _LONGEST_RUN = 30
 """Characters. No writing system puts more marks on one letter (Unicode Standard Annex #15, section 13)."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Final
 from guardgraph.formats.yaml import ENDINGS, WrongText, parse_yaml, read_settings_text
 from guardgraph.graphs.running.live_policy import LONGEST_SAID, SWITCHED
 from guardgraph.plain.errors import ConfigurationError
-from guardgraph.plain.files import replace_file
+from guardgraph.plain.files import rewrite_file
 from guardgraph.plain.json import JsonObject, find_json_problem
 
 ENABLED: Final = "enabled"
@@ -58,8 +57,8 @@ def switch_live_policy(file: str | Path, *, on: bool, by: str, why: str) -> Json
         expected = {**before, **said} if isinstance(before, dict) else None
         if expected is None or parse_yaml(changed)[0] != expected:
             raise ConfigurationError(f"{str(file)!r:.200}: fields at the left edge are required, a line for each")
-        replace_file(Path(os.path.realpath(path)), changed)  # a link to a file that many have stays
-    except OSError as error:  # names a file beside this one, of which nobody has heard
+        rewrite_file(path, changed)
+    except OSError as error:
         raise ConfigurationError(f"{str(file)!r:.200}: cannot be written: {error.strerror}") from None
     except WrongText as error:
         raise ConfigurationError(f"{str(file)!r:.200}: {error}") from None

@@ -52,7 +52,7 @@ def mark_cited_sentences(answer: str, sources: Sequence[JsonObject]) -> Marks:
 def _add_unverified_sentences(marks: Marks, text: str, left: JsonObject) -> Marks:
     """Take the unverified sentences of an answer out of what is left, to be marked in it, with the reason."""
     unverified, marked = left.get("unverified"), [*marks(text)] if marks else []
-    if not _is_object_list(unverified) or not all(is_unverified_sentence(item, len(text)) for item in unverified):
+    if not is_object_list(unverified) or not all(is_unverified_sentence(item, len(text)) for item in unverified):
         return marks
     sources = {(item.start, item.end): item.sources for item in marked}
     spans = [(item["start"], item["end"]) for item in unverified]
@@ -189,7 +189,7 @@ def render_answer_sections(reading: RunReading) -> Iterator[tuple[str, Html]]:
 def _render_answer_text(text: str, marks: Marks, left: JsonObject) -> Child:
     """Return an answer, with the titles of its sections where it has any; they are taken out of what is left."""
     sections = left.get("sections")
-    if not _is_object_list(sections) or not _are_answer_sections(sections, text):
+    if not is_object_list(sections) or not are_answer_sections(sections, text):
         return render_passage(text, "text answer", marks=marks)
     del left["sections"]
     starts = [*(item["start"] for item in sections), len(text) + 1]
@@ -201,7 +201,7 @@ def _render_answer_text(text: str, marks: Marks, left: JsonObject) -> Child:
     return shown
 
 
-def _are_answer_sections(sections: Sequence[JsonObject], text: str) -> bool:
+def are_answer_sections(sections: Sequence[JsonObject], text: str) -> bool:
     """Say whether sections stand one behind the other, and hold the whole text but for blanks between them."""
     at = 0
     for item in sections:
@@ -226,13 +226,13 @@ def _move_section_marks(text: str, marks: Marks, first: int, behind: int, last: 
 def _take_cited_sources(left: JsonObject) -> list[JsonObject]:
     """Take the sources out of what is left, with the passages behind them; what is no list of objects stays."""
     details, cited = left.get("citation_details"), left.get("citations")
-    if not _is_object_list(details):
+    if not is_object_list(details):
         return []
     del left["citation_details"]
     if isinstance(cited, list) and all(any(name in item.values() for item in details) for name in cited):
         del left["citations"]
     passages = left.get("passages")
-    if not _is_object_list(passages):
+    if not is_object_list(passages):
         return list(details)
     joined = []
     for item in details:  # a source, together with the passage that has its id
@@ -243,7 +243,8 @@ def _take_cited_sources(left: JsonObject) -> list[JsonObject]:
     return joined
 
 
-def _is_object_list(items: JsonValue) -> TypeGuard[list[JsonObject]]:
+def is_object_list(items: JsonValue) -> TypeGuard[list[JsonObject]]:
+    """Say whether a value is a list of objects that is not empty."""
     return isinstance(items, list) and bool(items) and all(isinstance(item, dict) for item in items)
 
 

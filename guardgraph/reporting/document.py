@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from guardgraph.drawing.style import MONO, SANS, list_picture_colours
-from guardgraph.plain.letters import escape_letter, is_harmless_text, is_odd_letter
+from guardgraph.plain.letters import escape_letter, escape_odd_letters, is_harmless_text, is_odd_letter
 from guardgraph.plain.version import read_package_version
 
 
@@ -43,13 +43,6 @@ def make_tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
 def join_html(*children: Child) -> Html:
     """Return several things as one."""
     return Html("".join(map(_render_markup, children)))
-
-
-def escape_odd_letters(text: str) -> str:
-    """Return a text with its odd letters as escapes, for where no element can stand."""
-    if is_harmless_text(text):
-        return text
-    return "".join(escape_letter(letter) if is_odd_letter(letter) else letter for letter in text)
 
 
 def _render_attribute(name: str, value: Attribute) -> str:

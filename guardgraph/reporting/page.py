@@ -14,6 +14,7 @@ from guardgraph.evidence.evaluation import Evaluation
 from guardgraph.evidence.store import StoredRun
 from guardgraph.evidence.what_if import WhatIf
 from guardgraph.plain.errors import ConfigurationError, InputError
+from guardgraph.plain.files import rewrite_file
 from guardgraph.plain.json import JsonObject
 from guardgraph.policies.review import PolicyReview
 from guardgraph.reporting import decisions
@@ -209,7 +210,7 @@ class Page:
         file = Path(path)
         if file.suffix.lower() not in (".html", ".htm"):
             raise ConfigurationError(f"file: a name that ends in .html; given: {str(path)!r:.200}")
-        file.write_bytes(self.html.encode())
+        rewrite_file(file, self.html)
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: the page in a frame of its own, where neither can change how the other looks."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Any, Final
 
-from guardgraph.plain.letters import escape_letter, is_odd_letter
+from guardgraph.plain.markdown import escape_markdown_line
 from guardgraph.policies.comparison import Difference
 from guardgraph.policies.review import PolicyReview
 from guardgraph.policies.subsumption import Widening
@@ -42,7 +41,7 @@ def describe_review(review: PolicyReview) -> str:
         said.append(f"{sum(review.unjudged.values()):,} not judged ({why})")
     told = f"Of {review.runs:,} kept runs {', '.join(said)}."
     for name, count in review.unknown.items():
-        told += f" {count:,} could not be judged: `{name}` would be asked something that was not recorded."
+        told += f" {count:,} could not be judged: {name} would be asked something that was not recorded."
     return told
 
 
@@ -62,11 +61,15 @@ def list_review_tables(review: PolicyReview) -> Iterator[_Table]:
 
 def format_review(review: PolicyReview) -> str:
     """Return a review as Markdown of at most 60 lines, for the comment of a pull request."""
-    parts = [f"### Policy review, {review.pattern}: {review.subsumption.verdict.replace('_', ' ')}", ""]
-    parts += [f"**{VERDICTS[review.subsumption.verdict]}** {describe_review(review)}"]
+    verdict = review.subsumption.verdict
+    parts = [f"### Policy review, {escape_markdown_line(review.pattern)}: {verdict.replace('_', ' ')}", ""]
+    parts += [f"**{VERDICTS[verdict]}** {escape_markdown_line(describe_review(review))}"]
     for title, columns, rows in list_review_tables(review):
         told = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
-        told += [f"| {' | '.join(_write_markdown_cell(cell) for cell in row)} |" for row in rows[:_MOST_ROWS]]
+        told += [
+            f"| {' | '.join(escape_markdown_line(_show_review_cell(cell)) for cell in row)} |"
+            for row in rows[:_MOST_ROWS]
+        ]
         left = len(rows) - _MOST_ROWS
         more = f" (the first {_MOST_ROWS} of {len(rows)})" if left > 0 else ""
         if title in ("Undecided settings", "All differences"):
@@ -90,17 +93,6 @@ def _name_setting(each: Difference | Widening) -> str:
 def _show_review_cell(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
-
-
-def _write_markdown_cell(value: Any) -> str:
-    """Return a value for a cell of a Markdown table: nothing in it is markup, a link or another cell."""
-    text = "".join(
-        escape_letter(sign) if is_odd_letter(sign) or sign in "\r\n\t" else sign for sign in _show_review_cell(value)
-    )
-    told = escape(text, quote=False).replace("\\", "\\\\")
-    for sign in "|`*_[]()!@#~":
-        told = told.replace(sign, f"\\{sign}")
-    return told
 
 
 def render_review_page(review: PolicyReview) -> Html:

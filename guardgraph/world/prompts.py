@@ -23,6 +23,7 @@ from langchain_core.utils.json_schema import dereference_refs
 from guardgraph.grounding.sentences import split_sentences, unwrap_text_lines
 from guardgraph.grounding.words import detect_language, read_terms
 from guardgraph.plain.errors import ConfigurationError
+from guardgraph.plain.files import rewrite_file
 from guardgraph.plain.json import JsonObject, JsonValue, find_json_problem
 
 CHARACTERS: Final = "characters"  # key of a schema of ours that says how long a reply may be; no model is sent it
@@ -338,12 +339,12 @@ def read_own_prompts(given: PromptFiles | None, pattern: str) -> Mapping[str, st
 def write_prompts(folder: Path, pattern: str) -> list[Path]:
     """Write the prompts of a pattern into a folder, as `read_own_prompts` reads them."""
     written = [folder / f"{name}.md" for name in list_prompt_names(pattern)]
-    if there := next((path for path in written if path.exists()), None):
-        raise ConfigurationError(f"prompts: a folder without {there.name} is required; given: {str(folder)!r:.80}")
     try:
+        if there := next((path for path in written if path.exists()), None):
+            raise ConfigurationError(f"prompts: a folder without {there.name} is required; given: {str(folder)!r:.80}")
         folder.mkdir(parents=True, exist_ok=True)
         for path in written:
-            path.write_text(f"{read_prompt_part(path.stem)}\n", encoding="utf-8")
+            rewrite_file(path, f"{read_prompt_part(path.stem)}\n")
     except OSError as error:
         raise ConfigurationError(f"prompts: cannot be written to {str(folder)!r:.80}: {error.strerror}") from None
     return written

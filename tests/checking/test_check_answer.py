@@ -153,7 +153,7 @@ def test_markdown_has_no_markup_of_an_answer() -> None:
     shown = checked.to_markdown().splitlines()
     assert not any(line.startswith(("~", "-", "=")) for line in shown)
     assert "&lt;" not in checked.to_markdown().replace("\\&", "")
-    assert "WWW\\.evil" in checked.to_markdown()
+    assert "`WWW.evil.example`" in checked.to_markdown()
 
 
 def test_sources_that_share_an_id_are_one() -> None:

@@ -93,6 +93,8 @@ def test_kept_runs_are_replayed_by_the_installed_build(here):
     said = json.loads(printed(*told, "--json", "--agent", "guardgraph:create_rag_agent", code=3))["replay"]
     assert (said["same"], [run["run_id"] for run in said["parted"]]) == (3, [LIED])
     assert [run["run_id"] for run in said["not_replayed"]] == [OWN]
+    kept.record({**honest, "run_id": OWN, "policy": {"no_such_setting": 1}})
+    assert f"run {OWN} was not replayed: recording.no_such_setting: no such" in printed(*told, code=3)
 
 
 LIED, OWN = (f"00000000-0000-4000-8000-00000000000{number}" for number in (1, 2))

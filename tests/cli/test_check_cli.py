@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from cli_runs import empty_folder, refused, run
+from cli_runs import CONTROL, empty_folder, refused, run
 
 from guardgraph import check_answer
 
@@ -45,6 +45,8 @@ def test_an_answer_is_shown_with_its_verdicts_and_ends_with_3_where_it_is_refuse
     assert run(*asked, "--html", "page.html").exit_code == 3
     assert (here / "page.html").read_text("utf-8") == expected.to_html()
     assert run("check", "right.txt", "--source", "blank.txt", "--source", "docs").exit_code == 2
+    (here / "steers.txt").write_text(f"{RIGHT}\x1b[2J\u202e")
+    assert not CONTROL.search(run("check", "steers.txt", "--source", "docs", "--markdown").stdout)
 
 
 def test_a_table_counts_what_is_let_through_and_what_labels_say_of_it(here):

@@ -95,6 +95,25 @@ def test_a_closed_pipe_is_quiet(arguments, unwritable):
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.process
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+@pytest.mark.parametrize("arguments", [("report", "run.json", "-o", "old.html"), ("draw", "rag", "-o", "old.svg")])
+def test_a_full_disk_leaves_the_file_before(arguments, here):
+    """A page or a picture is there whole, or what stood in its place is."""
+    old = here / arguments[-1]
+    old.write_text("old")
+    (here / "run.json").write_text(json.dumps(guardgraph.create_rag_agent().invoke({"question": DEMO_QUESTION})))
+    limited = (
+        "import resource, sys; from guardgraph.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000)); sys.argv[0] = 'guardgraph'; main()"
+    )
+    command = [sys.executable, "-c", limited, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert refused(done) == f"--out '{old.name}': cannot be written: File too large"
+    assert old.read_text() == "old"
+    assert {file.name for file in here.iterdir()} == {"run.json", old.name}
+
+
 def test_an_encoding_that_lacks_letters_is_no_error():
     done = process("rag", "Qué P1 ✓", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")

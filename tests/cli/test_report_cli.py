@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from cli_runs import empty_folder, files_of_a_user, process, refused, run
+from exported_runs import document, forged
 from reported_runs import result_of
 
 import guardgraph
@@ -50,6 +51,8 @@ def test_report_reads_a_pipe(here):
         (("started.json", "-o", "a.html"), "run: path: entry 1 is the name of no node; given: '__start__'"),
         (("run.json", "-o", "a.pdf"), "--out: a name that ends in .html; given: 'a.pdf'"),
         (("run.json", "-o", "nowhere/a.html"), "--out 'nowhere/a.html': cannot be written: "),
+        (("document.json", "-o", "a.html"), "a run with pattern, input, visits and result is required"),
+        (("document.json", "-o", "a.md"), "a run with pattern, input, visits and result is required"),
         (("run.json", "-o", "a.html", "--graph", "nope"), "--graph: rag, research, critique, tools or module:factory"),
     ],
 )
@@ -57,6 +60,7 @@ def test_what_cannot_be_reported_is_one_line(arguments, message, user_files):
     """One line on stderr says what is wrong, nothing is on stdout, the exit code is 2, and no file is left."""
     _write({}, "object")
     _write(result_of("rag"))
+    _write(forged(document(), lambda recording: recording.pop("result")), "document.json")
     _write({**result_of("rag"), "path": ["__start__", *result_of("rag")["path"]]}, "started.json")
     assert message in refused(run("report", *arguments))
     assert not list(user_files.glob("*.html"))

@@ -126,6 +126,35 @@ def test_what_patterns_find_is_gone(note, patterns, rest):
     assert left(note, patterns=patterns) == rest
 
 
+TWICE = '{"mail": {"of": "ann@acme.example"}, "mail": null}'
+
+
+@each_row(
+    ("packed", "given"),
+    (TWICE, {"patterns": ["ann@"]}),
+    (TWICE, {"fields": ["result.answer.mail"]}),
+    (" " * 70 + '{"mail": "ann@acme.example"}', {"fields": ["result.answer.mail"]}),
+    ('```{"to": "https:\\/\\/acme.example\\/ann@"}```', {"patterns": ["https://.*ann@"]}),
+)
+def test_a_value_that_json_hides_is_gone(packed, given):
+    """One that stands under its key a second time, behind many blanks, or with every sign escaped."""
+    run = recording(1)
+    run["result"]["answer"] = packed
+    made = redact_recording(run, Redaction(**given))
+    assert ("ann@" in json.dumps(made), made["redacted"][0][:2] == ["result", "answer"]) == (False, True)
+
+
+def test_no_hash_of_what_was_redacted_stays():
+    """A licence is the hash of a tool and its arguments, an approval one of who approved it: both are soon guessed."""
+    run, mark = recording(1), "ab" * 32
+    about = {"licence": mark, "licences": [mark], "approval": mark}
+    run["calls"][0] |= {"approval": mark, "outcome": json.dumps(["value", {"hash": mark}, about])}
+    run["result"]["timeline"][0]["licence"] = mark
+    made = redact_recording(run, Redaction(patterns=["P1"]))
+    assert mark not in json.dumps(made)
+    assert made["fingerprints"] == run["fingerprints"]
+
+
 def test_a_field_with_keys_that_are_somebodys_is_redacted_whole():
     """Names of fields stay; what is no such name is replaced, and a number is found in texts too."""
     note = {"calls_of": {"ann@acme.example": PHONE, "Bob": {"n": 1}, "count": 2}, "text": f"Call {PHONE}."}

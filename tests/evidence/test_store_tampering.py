@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from stored_runs import opened, recording
 
 from guardgraph import ConfigurationError, StoreError, sql_store
-from guardgraph.evidence.chain import entry_hash, read_chain_entry, run_entry
+from guardgraph.evidence.chain import content_hash, entry_hash, read_chain_entry, run_entry
 from guardgraph.plain.hashing import canonical_json
 
 RUNS = 6
@@ -198,6 +198,35 @@ def test_contents_that_are_missing_and_those_that_nobody_recorded_are_named(tamp
     assert tampered((caller, 1, "acme", "somebody")) == [("lookup", 1)]
     assert tampered(("DELETE FROM guardgraph_callers WHERE seq = 2",)) == [("lookup", 2)]
     assert tampered(("UPDATE guardgraph_contents SET content = 7 WHERE seq = 2",)) == [("content", 2)]
+
+
+def test_a_step_beside_what_is_none_is_named(kept, tampered):
+    """It would hide an open run, or invent one; so would what an erasure took away and somebody put back."""
+    step = "INSERT INTO guardgraph_open (seq, kind, run_id) VALUES (?, ?, ?)"
+    for seq in (1, ENTRIES):
+        assert tampered((step, seq, "close", "x")) == [("lookup", seq)]
+    said = {"at": "2026-01-01T00:00:00.000000+00:00", "by": "me", "format": 1, "how": "closed", "kind": "close"}
+    text = canonical_json({**said, "previous": kept[1][1], "run_id": "x", "seq": ENTRIES + 1, "why": "lost"})
+    close = "INSERT INTO guardgraph_entries (seq, hash, at, entry) VALUES (?, ?, ?, ?)"
+    row = (close, ENTRIES + 1, entry_hash(text), said["at"], text)
+    assert tampered(row, (step, ENTRIES + 1, "close", "x")) == []
+    found = tampered(row, (step, ENTRIES + 1, "close", "x"), ("UPDATE guardgraph_open SET thread = 'ann'",))
+    assert found == [("lookup", ENTRIES + 1)]
+
+
+@pytest.mark.parametrize("told", [[], {}, {**recording(9), "result": 5}, {**recording(9), "visits": [5]}])
+def test_what_is_no_run_is_named_and_hides_no_other(kept, tmp_path, told):
+    """Whoever may append, may append anything, hashed as it should be."""
+    copy, salt, content = shutil.copy(kept[0], tmp_path / "runs.db"), "ab" * 32, canonical_json(told)
+    at, run_id = "2026-01-01T00:00:00.000000+00:00", recording(9)["run_id"]
+    text = run_entry(ENTRIES + 1, kept[1][1], at, run_id=run_id, content=content_hash(salt, content))
+    with opened(copy) as connection:
+        row = (ENTRIES + 1, entry_hash(text), at, run_id, text)
+        connection.execute("INSERT INTO guardgraph_entries VALUES (?, ?, ?, ?, ?)", row)
+        connection.execute("INSERT INTO guardgraph_contents VALUES (?, 'rag', ?, ?)", (ENTRIES + 1, salt, content))
+    with closing(sql_store(f"sqlite:///{copy}")) as store:
+        assert [(each.kind, each.seq) for each in store.verify().findings] == [("content", ENTRIES + 1)]
+        assert len([run for run in store.runs() if run.recording]) >= RUNS - 1
 
 
 def _logical(file):

@@ -21,6 +21,7 @@ from guardgraph import ConfigurationError, ToolPolicy, load_policy, report, revi
 from guardgraph.policies.comparison import compare_policy_files
 from guardgraph.policies.file import PolicyFile
 from guardgraph.policies.subsumption import judge_subsumption
+from guardgraph.reporting.review import format_review
 from guardgraph.state.tools import ToolBudget
 from guardgraph.testing import InMemoryRecorder
 
@@ -209,12 +210,13 @@ def test_a_pull_request_is_reviewed_against_the_branch_that_it_leaves(kept):
     done = run(*asked, "--markdown", "--fail-on", "newly-allowed", "--html", "review.html")
     assert done.exit_code == 3
     assert len(done.stdout.splitlines()) <= 60
-    assert "| 1 | newly allowed | stopped:argument\\_denied:pay.amount |" in done.stdout
-    assert "&lt;b&gt;\\|x" in done.stdout
+    assert "| 1 | newly allowed | `stopped:argument_denied:pay.amount` |" in done.stdout
+    assert "\\<b\\>\\|x" in done.stdout
     assert (folder / "review.html").read_text().startswith("<!doctype html>")
     said = json.loads(run(*asked, "--json").stdout)
     assert (said["runs"], said["same"], said["subsumption"]["verdict"]) == (6, 5, "wider")
     assert "--fail-on unknown>0" not in run(*asked, "--fail-on", "unknown>0").stdout
+    assert refused(run("policy", "review", "git:HEAD:names.txt", "tools.yaml")).startswith("git:HEAD:names.txt: a file")
     assert "git cannot read it" in refused(run("policy", "review", "git:--help:tools.yaml", "tools.yaml"))
 
 
@@ -242,7 +244,9 @@ def test_the_tightest_policy_lets_good_runs_end_as_they_did(kept):
     good = recordings[:3]
     (folder / "good.txt").write_text("\n".join(each["run_id"] for each in good))
     asked = ("policy", "suggest", "--store", "runs.jsonl", "--good", "good.txt", "--graph", "payer:make")
+    (folder / "more.jsonl").write_text(f"{{}}\n{paid()}")  # what is no run is in nobody's way
     (folder / "new.yaml").write_text(run(*asked).stdout)
+    assert run(*asked, "--store", "more.jsonl").stdout == (folder / "new.yaml").read_text()
     tight = load_policy("new.yaml")
     assert f"# needed by {good[0]['run_id']}" in (folder / "new.yaml").read_text()
     found = review_policies(load_policy("tools.yaml"), tight, recordings, create=payer.make)
@@ -271,6 +275,8 @@ def test_a_review_that_can_judge_no_run_exceeds_what_is_asked_of_runs(kept):
     """Runs of another pattern say nothing of a policy: no limit is kept by looking at nothing."""
     (kept[0] / "rag.yaml").write_text("pattern: rag\n")
     rag = load_policy("rag.yaml")
+    hostile = {**kept[1][0], "pattern": "<img src=x> [x](//evil.example)"}
+    assert r"\<img src=x\> `[x](//evil.example`)" in format_review(review_policies(rag, rag, [hostile]))
     found = review_policies(rag, rag, kept[1])
     assert (found.same, sum(found.unjudged.values())) == (0, found.runs)
     assert found.list_exceeded(["unsubsumed", "newly-refused", "unknown>99%"]) == ["newly-refused", "unknown>99%"]

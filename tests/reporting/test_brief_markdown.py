@@ -63,6 +63,15 @@ def test_numbers_stand_behind_the_sentences_that_cite():
     assert "One. [1] (x)" in format_brief(made("One.(x)", spans=[[0, 4]]))
 
 
+def test_an_answer_is_whole_whatever_its_sections_say():
+    """Sections that leave a part of it out, or places that are none of it, are not followed; no number is lost."""
+    sections = [{"title": "A", "start": 0, "end": 3}, {"title": "B", "start": 6, "end": 10}]
+    assert "\n\nIt is up. [1]\n\n" in format_brief(made(spans=[[0, 99]], sections=sections))
+    halves = [{"title": "A", "start": 0, "end": 4}, {"title": "B", "start": 5, "end": 9}]
+    text = format_brief(made("One. Two.", spans=[[0, 5], [5, 9]], sections=halves))
+    assert "## A\n\nOne. [1]\n\n## B\n\nTwo. [1]\n\n" in text
+
+
 def test_what_is_known_of_a_source():
     """Tier, owner and page have columns where there are any; a guessed date says so."""
     text = format_brief(made(tier="official", trusted_by={"owner": "A & Co."}, page=3))

@@ -9,7 +9,7 @@ from research_cases import ANSWER, PLAN, STATUS, research
 from self_critique_cases import GIVEN, REVISE
 
 import guardgraph
-from guardgraph.reporting.document import escape_odd_letters
+from guardgraph.plain.letters import escape_odd_letters
 from guardgraph.testing import scripted_tool
 
 HOSTILE = (

@@ -42,6 +42,7 @@ def parse_store_address(given: object) -> Address:
     if not isinstance(given, str):
         raise ConfigurationError(f"url: a text, {ALLOWED}, is required; given: {type(given).__name__}")
     try:
+        given.encode()  # the driver does so later, and says nothing of the URL
         url = make_url(given)
     except (ArgumentError, ValueError):  # whose messages repeat the URL, and with it a password
         raise ConfigurationError(f"url: {ALLOWED} is required; what was given is no URL") from None

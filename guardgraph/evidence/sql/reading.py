@@ -17,6 +17,7 @@ from guardgraph.evidence.chain import (
     content_hash,
     entry_hash,
     erasure_entry,
+    is_run_content,
     normalize_run_lookup,
     read_chain_entry,
     read_stored_content,
@@ -172,7 +173,10 @@ def _read_kept_row(row: Any, said: Entry | None) -> tuple[Position, Any, str | N
     place = Position(row.seq, row.hash, said["previous"], said["at"])
     if row.content is None:
         return place, None, None
-    return (place, read_stored_content(row.content), None) if _is_kept_content(row, said) else (place, None, "content")
+    if not _is_kept_content(row, said):
+        return place, None, "content"
+    told = read_stored_content(row.content)
+    return (place, told, None) if is_run_content(said["kind"], told) else (place, None, "content")
 
 
 def _read_entry_row(row: Any) -> Entry | None:
@@ -234,10 +238,13 @@ def read_request_notes(connection: Connection, request: str, after: int) -> list
     found = OPEN.join(ENTRIES, ENTRIES.c.seq == OPEN.c.seq).join(CONTENTS, CONTENTS.c.seq == OPEN.c.seq)
     noted = (OPEN.c.request == request, OPEN.c.kind == "note", OPEN.c.seq > after)
     rows = connection.execute(select(*entry).select_from(found).where(*noted).order_by(OPEN.c.seq)).all()
+    notes: list[Any] = []
     for row in rows:
-        if not _is_kept_content(row, _read_entry_row(row)):
+        told = read_stored_content(row.content) if _is_kept_content(row, _read_entry_row(row)) else None
+        if not is_run_content("note", told):
             raise StoreError(f"entry {row.seq}: it is not what was noted; {MORE}")
-    return [read_stored_content(row.content) for row in rows]
+        notes.append(told)
+    return notes
 
 
 def read_run_entries(connection: Connection, run_id: str) -> list[str]:
