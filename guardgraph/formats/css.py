@@ -1,199 +1,335 @@
-"""CSS, as far as it decides whether a text is seen: declarations, the rules of a style sheet, and which of them win."""
+"""CSS, as far as it decides whether a text is seen: the rules of style sheets, and which of them win."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from functools import lru_cache
-from operator import mul
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from tinycss2 import parse_blocks_contents, parse_component_value_list, parse_stylesheet, serialize  # type: ignore[import-untyped]
-from tinycss2.color4 import D50, D65, parse_color  # type: ignore[import-untyped]
+from tinycss2 import parse_blocks_contents, parse_component_value_list, parse_stylesheet  # type: ignore[import-untyped]
 
+from guardgraph.formats.css_values import (
+    PIXELS,
+    RELATIVE,
+    Words,
+    parse_number,
+    read_css_words,
+    split_at_commas,
+    write_css,
+)
 from guardgraph.formats.extraction import ExtractionFailed
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-Words: TypeAlias = tuple[str, ...]
-"""A value's words, in lower case and without escapes; functions are the word before their arguments."""
-
-_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(%|[a-z]*)")
-DEGREES: Final = {"deg": 1, "turn": 360, "rad": 57.29578, "grad": 0.9}  # of each unit of angles
-
-
-def parse_number(word: str) -> tuple[float, str] | None:
-    """Return the number that a word of a value is, and its unit; None of any other word."""
-    match = _NUMBER.fullmatch(word)
-    return (float(match[1]), match[2]) if match else None
-
 
 class CssDeclaration(NamedTuple):
     """A property and its value."""
 
-    name: str  # in lower case
+    name: str  # in lower case, but for those of variables; of a shorthand, of what it stands for
     words: Words
     is_important: bool
+
+
+Layer: TypeAlias = tuple[float, ...]  # the numbers of a cascade layer and of those around it, and `inf`
 
 
 class Rule(NamedTuple):
     """Declarations for the elements that one of some selectors matches."""
 
-    selectors: list[str]
+    selectors: Sequence[str]
     declarations: list[CssDeclaration]
+    layer: Layer = (inf,)
+    is_sure: bool = True  # whether it is known that a browser follows it
 
 
 def parse_css_declarations(style: str) -> Iterator[CssDeclaration]:
     """Yield the declarations of a style."""
     for item in _parse_css_block(style):
         if item.type == "declaration":
-            yield _read_css_declaration(item)
+            yield from _read_css_declaration(item)
 
 
 def _parse_css_block(content: Any) -> Any:
     return parse_blocks_contents(content, skip_comments=True, skip_whitespace=True)
 
 
-def _read_css_declaration(item: Any) -> CssDeclaration:
-    return CssDeclaration(item.lower_name, tuple(_list_css_words(item.value)), item.important)
+_STANDS_FOR: Final = {
+    "background": ("background-color", "background-image", "background-clip"), "font": ("font-size",),
+    "mask-image": ("mask",), "mask-border": ("mask",), "mask-border-source": ("mask",), "mask-box-image": ("mask",),
+    "text-decoration-line": ("text-decoration",),
+}  # fmt: skip
+"""The properties that decide what a shorthand, or another name, says of what is seen."""
 
 
-_WORD_TOKENS: Final = ("ident", "hash", "number", "percentage", "dimension")
+def _read_css_declaration(item: Any) -> Iterator[CssDeclaration]:
+    if item.name.startswith("--"):
+        yield CssDeclaration(item.name, (write_css(item.value),), item.important)
+        return
+    words, name = read_css_words(item.value), item.lower_name
+    if name not in ("-webkit-text-fill-color", "-webkit-text-security"):
+        name = name.removeprefix("-webkit-")
+    for meant in _STANDS_FOR.get(name, (name,)):
+        yield CssDeclaration(meant, words, item.important)
 
 
-def _list_css_words(tokens: Any) -> Iterator[str]:
-    waiting = [*reversed(tokens)]
-    while waiting:
-        token = waiting.pop()
-        if token.type in _WORD_TOKENS or token in ("+", "-"):
-            yield token.serialize().lower()
-        elif token.type == "url":
-            yield "url"
-        elif token.type == "function":
-            yield token.lower_name
-            waiting.extend(reversed(token.arguments))
-        elif token.type.endswith("block"):
-            waiting.extend(reversed(token.content))
+class _Around(NamedTuple):
+    """What stands around a rule."""
+
+    selectors: Sequence[str] = ()  # of the rules that it stands in
+    roots: Sequence[str] = ()  # of the elements in which it counts, as `@scope` says
+    limits: Sequence[str] = ()  # of those in which it no longer does
+    layer: Layer = ()
+    is_sure: bool = True
+    level: int = 0
 
 
-def parse_css_rules(sheet: str) -> Iterator[Rule]:
+class Layers:
+    """The cascade layers of a page, in the order in which they are named first (CSS Cascade 5, section 6.4)."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Layer, str], Layer] = {}
+
+    def enter(self, around: Layer, name: str) -> Layer:
+        """Return the layer of a name, such as `a.b`, in another one; without a name, a new one."""
+        for part in (name or f" {len(self._known)}").split("."):
+            around = self._known.setdefault((around, part), (*around, float(len(self._known))))
+        return around
+
+
+def parse_css_rules(sheet: str, layers: Layers, *, media: str = "") -> Iterator[Rule]:
     """Yield the rules of a style sheet for an ordinary screen, in their order; those inside of rules, too."""
-    return _list_css_rules(parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True), [], 0)
+    applies = is_media_query_true(parse_component_value_list(media))
+    if applies is not False:
+        items = parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)
+        yield from _list_css_rules(items, _Around(is_sure=applies is True), layers)
 
 
 _MOST_LEVELS: Final = 30  # of rules in each other
 
 
-def _list_css_rules(items: Any, around: list[str], level: int) -> Iterator[Rule]:
+def _list_css_rules(items: Any, around: _Around, layers: Layers) -> Iterator[Rule]:
     """Yield the rules of a block that stands in a rule with some selectors, none where it stands in no rule."""
-    if level > _MOST_LEVELS:
+    if around.level > _MOST_LEVELS:
         raise ExtractionFailed("too_large", {"limit": "nested rules", "allowed": _MOST_LEVELS})
     declared = list[CssDeclaration]()
     for item in items:
         if item.type == "declaration":
-            declared.append(_read_css_declaration(item))
+            declared += _read_css_declaration(item)
             continue
-        if declared and around:  # what stands behind an inner rule counts behind it
-            yield Rule(around, declared)
-            declared = []
+        yield from _make_rule(declared, around)  # what stands behind an inner rule counts behind it
+        declared = []
         if item.type == "qualified-rule":
             selectors = _expand_nested_selectors(_split_selectors(item.prelude), around)
-            yield from _list_css_rules(_parse_css_block(item.content), selectors, level + 1)
-        elif item.type == "at-rule" and item.content is not None and _does_group_apply(item):
-            yield from _list_css_rules(_parse_css_block(item.content), around, level + 1)
-    if declared and around:
-        yield Rule(around, declared)
+            inside = around._replace(selectors=selectors, level=around.level + 1)
+            yield from _list_css_rules(_parse_css_block(item.content), inside, layers)
+        elif item.type == "at-rule":
+            for_group = _enter_css_group(item, around, layers)
+            if for_group is not None and item.content is not None:
+                yield from _list_css_rules(_parse_css_block(item.content), for_group, layers)
+    yield from _make_rule(declared, around)
 
 
-def _does_group_apply(group: Any) -> bool:
-    query = _write_css(group.prelude).replace("/**/", " ")
-    if group.lower_at_keyword == "supports":
-        return not query.strip().lower().startswith("not")
-    return group.lower_at_keyword == "layer" or (group.lower_at_keyword == "media" and does_media_query_apply(query))
+def _make_rule(declared: list[CssDeclaration], around: _Around) -> Iterator[Rule]:
+    selectors = around.selectors or around.roots
+    if declared and selectors:
+        yield Rule(selectors, declared, (*around.layer, inf), around.is_sure)
 
 
-def _write_css(tokens: Any) -> str:
-    try:
-        return str(serialize(tokens))
-    except RecursionError:
-        raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST}) from None
+def _enter_css_group(group: Any, around: _Around, layers: Layers) -> _Around | None:
+    """Return what stands around the rules of a group; None where no browser follows them."""
+    around, applies = around._replace(level=around.level + 1), None
+    match group.lower_at_keyword:
+        case "layer":
+            names = [name.strip() for name in write_css(group.prelude).split(",")]
+            entered = [layers.enter(around.layer, name) for name in names]
+            return around._replace(layer=entered[0])
+        case "scope":
+            return _enter_scope(group.prelude, around)
+        case "media":
+            applies = is_media_query_true(group.prelude)
+        case "supports":
+            applies = _is_condition_true(group.prelude, _is_css_supported)
+        case "container":  # as wide as the screen, as far as anybody knows
+            condition = [token for token in group.prelude if token.type != "ident" or token.lower_value in _JOINTS]
+            applies = False if is_media_query_true(condition) is False else None
+        case _:
+            return None
+    return None if applies is False else around._replace(is_sure=around.is_sure and applies is True)
+
+
+def _enter_scope(prelude: Any, around: _Around) -> _Around:
+    """Return what stands around the rules of `@scope (ROOTS) to (LIMITS)`."""
+    said = [token for token in prelude if token.type not in ("whitespace", "comment")]
+    blocks = [token for token in said if token.type == "() block"]
+    has_roots = bool(said) and said[0].type == "() block"
+    # Without roots it is what the sheet stands in: of which the page's root is one, as far as anybody knows.
+    roots = _split_selectors(blocks[0].content) if has_roots else [":root"]
+    limits = [part for block in blocks[has_roots:] for part in _split_selectors(block.content)]
+    inside = around._replace(selectors=(), roots=(), limits=())
+    roots = _expand_nested_selectors(roots, around if around.selectors or around.roots else inside)
+    _check_length(sum(map(len, [*roots, *limits])))
+    # Which of two scopes is nearer is not asked, so none outweighs.
+    return inside._replace(roots=roots, limits=limits, is_sure=False)
 
 
 _LONGEST: Final = 20_000  # letters of a selector with those around it written out
 
 
-def _split_selectors(prelude: Any) -> list[str]:
-    parts: list[list[Any]] = [[]]
-    for token in prelude:
-        if token == ",":
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return [_write_css(part).strip() for part in parts]
-
-
-def _expand_nested_selectors(selectors: list[str], around: list[str]) -> list[str]:
-    if not around:
-        return selectors
-    whole, inside = ",".join(around), [part if "&" in part else f"& {part}" for part in selectors]
-    if sum(map(len, inside)) + sum(part.count("&") for part in inside) * len(whole) > _LONGEST:
+def _check_length(letters: int) -> None:
+    if letters > _LONGEST:
         raise ExtractionFailed("too_large", {"limit": "nested selectors", "allowed": _LONGEST})
-    if len(around) == 1:
-        # Lexbor finds nothing below `:is(body)`; at the beginning, one selector means the same without it.
-        inside = [part.replace("&", whole, 1) if part.startswith("& ") else part for part in inside]
-    return [part.replace("&", f":is({whole})") for part in inside]
 
 
-_WIDTH: Final = 1280.0  # pixels of an ordinary screen
-_QUERY_WIDTH = re.compile(
-    r"(?P<kind>min|max)-(?:device-)?width\s*:\s*(?P<number>[\d.]+)(?P<unit>px|r?em)"
-    r"|(?:device-)?width\s*(?P<than>[<>]=?)\s*(?P<other>[\d.]+)(?P<other_unit>px|r?em)"
-)
-_SEEN_ON: Final = re.compile(
-    r"(?:only\s+)?(?:screen|all)|prefers-[\w-]+\s*:\s*(?:no-preference|light)|(?:any-)?hover(?:\s*:\s*hover)?"
-    r"|(?:any-)?pointer(?:\s*:\s*fine)?|orientation\s*:\s*landscape|scripting(?:\s*:\s*enabled)?|min-height\s*:.*"
-    r"|color|width|height|aspect-ratio|resolution|(?:min-color|grid|monochrome|-webkit-min-device-pixel-ratio)\s*:\s*[01]"
-    r"|update(?:\s*:\s*fast)?|color-gamut(?:\s*:\s*srgb)?|display-mode\s*:\s*browser|min-resolution\s*:\s*1d(?:ppx|pi)"
-)
+def _split_selectors(prelude: Any) -> list[str]:
+    return [write_css(part).strip() for part in split_at_commas(prelude)]
 
 
-def does_media_query_apply(query: str) -> bool:
-    """Say whether a media query is true of an ordinary screen. What is not known is false of it."""
-    return not query.strip() or any(map(_is_media_query_true, query.lower().split(",")))
+_ROOT = re.compile(r":scope\b|&", re.IGNORECASE)
+_PSEUDO_ELEMENT = re.compile(r"::|:(?:before|after|first-l)", re.IGNORECASE)
 
 
-def _is_media_query_true(query: str) -> bool:
-    query = query.strip()
-    if query.startswith("not "):
-        return not _is_media_query_true(query[4:])
-    return all(_is_media_feature_true(feature.strip().strip("() ")) for feature in re.split(r"\band\b", query))
+def _expand_nested_selectors(selectors: list[str], around: _Around) -> list[str]:
+    """Write out what the selectors of a rule mean in the rule or the scope that it stands in."""
+    if around.selectors:
+        inside = [part if "&" in part else f"& {part}" for part in selectors]
+        whole = ",".join(around.selectors)
+        _check_length(sum(len(part) + part.count("&") * len(whole) for part in inside))
+        return [part.replace("&", f":is({whole})") for part in inside]
+    if not around.roots:
+        return selectors
+    whole = ",".join(around.roots)
+    scoped = f":is({whole},:is({whole}) *)"
+    if around.limits:
+        limits = ",".join(f":is({whole}) {limit},:is({whole}) {limit} *" for limit in around.limits)
+        scoped += f":not({limits})"
+    _check_length(sum(len(part) + (1 + part.count("&") + part.count(":scope")) * len(scoped) for part in selectors))
+    expanded = list[str]()
+    for part in (_ROOT.sub(lambda _: f":is({whole})", selector) for selector in selectors):
+        pseudo = _PSEUDO_ELEMENT.search(part)
+        at = pseudo.start() if pseudo else len(part)
+        expanded.append(f"{part[:at]}{scoped}{part[at:]}" if part else "")
+    return expanded
 
 
-def _is_media_feature_true(feature: str) -> bool:
-    width = _QUERY_WIDTH.fullmatch(feature)
-    if width is None:
-        return _SEEN_ON.fullmatch(feature) is not None
-    try:
-        number = float(width["number"] or width["other"])
-    except ValueError:
-        return False
-    number *= 1 if (width["unit"] or width["other_unit"]) == "px" else 16
-    at_least = width["kind"] == "min" or (width["than"] or "").startswith(">")
-    return number <= _WIDTH if at_least else number >= _WIDTH
+_JOINTS: Final = ("not", "and", "or")
+Judge: TypeAlias = Callable[[str], bool | None]
+
+
+def _is_condition_true(tokens: Any, judge: Judge) -> bool | None:
+    """Say whether a condition is true (CSS Conditional Rules 3); None where nobody knows."""
+    known, is_negated, joins_or = list[bool | None](), False, False
+    for token in tokens:
+        if token.type == "ident" and token.lower_value in _JOINTS:
+            is_negated = is_negated or token.lower_value == "not"
+            joins_or = joins_or or token.lower_value == "or"
+            continue
+        if token.type == "() block":
+            is_group = any(each.type == "() block" for each in token.content)
+            text = write_css(token.content).replace("/**/", " ").strip()
+            is_group = is_group or text.lower().startswith("not ")
+            truth = _is_condition_true(token.content, judge) if is_group else judge(text.lower())
+        elif token.type == "ident" and token.lower_value != "only":
+            truth = token.lower_value in ("screen", "all")
+        elif token.type == "function":
+            truth = None
+        else:
+            continue
+        known.append(not truth if is_negated and truth is not None else truth)
+        is_negated = False
+    if joins_or in known:  # one that decides
+        return joins_or
+    return None if None in known else not joins_or
+
+
+def is_media_query_true(tokens: Any) -> bool | None:
+    """Say whether a media query is true of an ordinary screen; None where nobody knows."""
+    known = [_is_one_query_true(query) if query else True for query in split_at_commas(tokens)]
+    return True if True in known else None if None in known else False
+
+
+def _is_one_query_true(query: list[Any]) -> bool | None:
+    words = [token for token in query if token.type != "whitespace"]
+    # `not` before a type negates all that follows.
+    is_negated = [token.type for token in words[:2]] == ["ident", "ident"] and words[0].lower_value == "not"
+    truth = _is_condition_true(words[1:] if is_negated else words, _is_media_feature_true)
+    return not truth if is_negated and truth is not None else truth
+
+
+_SCREEN: Final[Mapping[str, float | str]] = {
+    "width": 1280.0, "height": 800.0, "device-width": 1280.0, "device-height": 800.0, "aspect-ratio": 1.6,
+    "device-aspect-ratio": 1.6, "resolution": 1.0, "device-pixel-ratio": 1.0, "color": 8.0, "color-index": 0.0,
+    "monochrome": 0.0, "grid": 0.0, "inline-size": 1280.0, "block-size": 800.0, "transform-3d": 1.0,
+    "orientation": "landscape", "hover": "hover", "any-hover": "hover", "pointer": "fine", "any-pointer": "fine",
+    "update": "fast", "scripting": "enabled", "inverted-colors": "none", "forced-colors": "none",
+    "dynamic-range": "standard", "video-dynamic-range": "standard", "overflow-block": "scroll",
+    "overflow-inline": "scroll", "display-mode": "browser", "color-gamut": "srgb", "prefers-color-scheme": "light",
+}  # fmt: skip
+"""What an ordinary screen is (Media Queries 5). Whoever prefers anything else than light prefers nothing."""
+_UNITS: Final = {**PIXELS, **{unit: 16 * share for unit, share in RELATIVE.items()}, "dppx": 1.0, "x": 1.0,
+                 "dpi": 1 / 96, "dpcm": 2.54 / 96}  # fmt: skip
+_COMPARED = re.compile(r"\s*(<=|>=|<|>|=|:)\s*")
+
+
+def _is_media_feature_true(feature: str) -> bool | None:
+    first, *others = _COMPARED.split(feature.strip())
+    pairs = [[first, *others[:2]], [others[1], *others[2:]]] if len(others) == 4 else [[first, *others]]
+    known = [_compare_with_screen(pair) for pair in pairs]
+    return False if False in known else None if None in known else True
+
+
+def _compare_with_screen(said: list[str]) -> bool | None:
+    if len(said) == 3 and said[1] != ":" and said[0] not in _SCREEN:  # `600px < width`
+        said = [said[2], said[1].translate(str.maketrans("<>", "><")), said[0]]
+    name = said[0].removeprefix("-webkit-")
+    kind = name[:4] if name.startswith(("min-", "max-")) else ""
+    name = name.removeprefix(kind)
+    screen = _SCREEN.get(name, "no-preference" if name.startswith("prefers-") else None)
+    if screen is None:
+        return None
+    if len(said) == 1:
+        return screen not in (0.0, "none", "no-preference")
+    if isinstance(screen, str):
+        return said[2] == screen
+    value = _measure_media_value(said[2])
+    if value is None:
+        return None
+    sign = {"min-": ">=", "max-": "<="}.get(kind) or said[1].replace(":", "=")
+    return (screen > value and ">" in sign) or (screen < value and "<" in sign) or (screen == value and "=" in sign)
+
+
+def _measure_media_value(text: str) -> float | None:
+    ratio = [parse_number(part.strip()) for part in text.split("/")]
+    if len(ratio) == 2 and ratio[0] and ratio[1] and ratio[1][0]:
+        return ratio[0][0] / ratio[1][0]
+    words = read_css_words(parse_component_value_list(text))
+    number = parse_number(words[0]) if len(words) == 1 else None
+    return None if number is None or number[1] not in _UNITS else number[0] * _UNITS[number[1]]
+
+
+def _is_css_supported(feature: str) -> bool | None:
+    """Say whether every browser supports what a condition asks for; None where nobody knows."""
+    return True if re.fullmatch(r"display\s*:\s*(?:grid|flex|block|inline-block|none)", feature) else None
 
 
 _STATES = re.compile(
-    r":not\(\s*:(?:hover|focus(?:-within|-visible)?|active|target(?:-within)?|visited|checked|open)\s*\)", re.IGNORECASE
+    r":not\(\s*:(?:hover|focus(?:-within|-visible)?|active|target(?:-within)?|visited|checked|open)\s*\)"
+    r"|:defined\b|:dir\(\s*ltr\s*\)|::?first-line\b",
+    re.IGNORECASE,
 )
-"""What is true of an element until somebody does something."""
+"""What is true of an element until somebody does something, and how its first line looks."""
 _OTHER = re.compile(
     r"::|:(?:hover|focus|active|target|visited|checked|before|after|first-l|placeholder|open|popover|modal|fullscreen)",
     re.IGNORECASE,
 )
 """What is not true of it, or of no element."""
 _NEGATED = re.compile(r":not\([^():]*:[a-z-]+\)|:not\([^()]*\)", re.IGNORECASE)
+_BARE = re.compile(r"(^|[\s>+~(,])(?=:(?:is|where|matches)\()", re.IGNORECASE)
+"""Where Lexbor needs a `*`: it finds nothing below `:is(body)`."""
+_LANGUAGE = re.compile(r":lang\(\s*[\"']?([\w-]+)[\"']?\s*\)", re.IGNORECASE)
 
 
 def _list_needed_names(selector: str) -> Iterator[str]:
@@ -201,22 +337,39 @@ def _list_needed_names(selector: str) -> Iterator[str]:
     before = None
     for token in parse_component_value_list(selector):
         if token.type == "hash" or (token.type == "ident" and before == "."):
-            yield f"{'#' if token.type == 'hash' else '.'}{token.value}"
+            yield f"{'#' if token.type == 'hash' else '.'}{token.value.lower()}"
         before = token
 
 
-def _measure_specificity(selector: str) -> tuple[int, int, int]:
-    """Return how narrow a selector is (Selectors 4, section 17), `:where()` and lists as if they were written out."""
-    names = selector.count("#")
-    kinds = len(re.findall(r"\.[^\d]|\[|(?<!:):(?!is|not|where|has)[a-z]", selector))
-    return names, kinds, len(re.findall(r"(?:^|[\s>+~(])[a-z]", selector, re.IGNORECASE))
+Specificity: TypeAlias = tuple[int, int, int]
+
+
+def _measure_specificity(tokens: Any, level: int = 0) -> Specificity:
+    """Return how narrow a selector is (Selectors 4, section 17)."""
+    names, kinds, tags, before = 0, 0, 0, None
+    for token in tokens:
+        if token.type == "hash":
+            names += 1
+        elif token.type == "[] block" or (token.type == "ident" and before in (".", ":")):
+            kinds += 1
+        elif token.type == "ident":
+            tags += 1
+        elif token.type == "function" and level < _MOST_LEVELS and token.lower_name != "where":
+            if token.lower_name in ("is", "not", "has"):
+                narrow = max(_measure_specificity(part, level + 1) for part in split_at_commas(token.arguments))
+                names, kinds, tags = names + narrow[0], kinds + narrow[1], tags + narrow[2]
+            else:
+                kinds += 1
+        before = token
+    return names, kinds, tags
 
 
 GUESSED: Final = 0  # the origin of rules that no sheet of the page has
-OWN: Final = 1  # the origin of those that one has
+OF_HOST: Final = 1  # the origin of those that a shadow tree has for what stands around it
+OWN: Final = 2  # the origin of those that a sheet has
 
-Key: TypeAlias = tuple[bool, int, tuple[int, int, int], int]
-"""By which of two declarations wins: importance, origin, specificity, order."""
+Key: TypeAlias = tuple[bool, int, Layer, Specificity, int]
+"""By which of two declarations wins: importance, origin, layer, specificity, order."""
 
 
 class Declared(NamedTuple):
@@ -239,105 +392,110 @@ class Declared(NamedTuple):
 Style: TypeAlias = Mapping[str, Declared]
 
 
+class Tree(NamedTuple):
+    """What the rules of a sheet are for."""
+
+    root: LexborNode
+    names: frozenset[str]  # the classes and ids that are in it, such as `.a` and `#a`, in lower case
+    host: LexborNode | None = None  # what shows it, where it is a shadow tree
+
+
 class Cascade:
     """Which declarations of style sheets win, for each element of a tree (CSS Cascade 5)."""
 
-    def __init__(self, counts: Callable[[CssDeclaration], bool]) -> None:
+    # A declaration that a browser may not understand, or of a rule that it may not follow, outweighs nothing: it counts
+    # beside the one that it would outweigh, so that what one of both hides is hidden.
+
+    def __init__(self, counts: Callable[[str], bool], is_understood: Callable[[str, Words], bool]) -> None:
         self._counts = counts
-        self._styles: dict[int, dict[str, Declared]] = {}
+        self._is_understood = is_understood
+        self._styles = defaultdict[int, dict[str, Declared]](dict)
+        self._unsure = defaultdict[int, dict[str, list[Declared]]](dict)
         self._order = 0
 
     def style_of(self, node: LexborNode) -> Style:
         """Return what the sheets say of an element, by property."""
-        return self._styles.get(node.mem_id, {})
+        style = self._styles.get(node.mem_id, {})
+        if node.mem_id in self._unsure:
+            style = dict(style)
+            for name, unsure in self._unsure[node.mem_id].items():
+                sure = style.get(name, _UNSAID)
+                beside = (value for said in unsure if said.key > sure.key for value in said.values)
+                style[name] = sure._replace(values=(*beside, *sure.values))
+        return style
 
-    def add(self, root: LexborNode, rules: list[Rule], origin: int, known: frozenset[str]) -> None:
-        """Add the rules of a sheet."""
-        from selectolax.lexbor import SelectolaxError
-
+    def add(self, tree: Tree, rules: Iterable[Rule], origin: int) -> None:
+        """Add the rules of a sheet; of a shadow tree's, those for its host and for what is in its slots, too."""
         matched: dict[str, list[LexborNode]] = {}
         for rule in rules:
             said = dict[tuple[str, bool], list[Words]]()  # by property and whether it is important
             for declaration in rule.declarations:
-                if declaration.name.startswith("--") or self._counts(declaration):
+                if declaration.name.startswith("--") or self._counts(declaration.name):
                     said.setdefault((declaration.name, declaration.is_important), []).append(declaration.words)
-            if not said:
-                continue
-            # Each value once, where it stands last: of many that say the same none takes time.
-            whole = {key: tuple(reversed(dict.fromkeys(reversed(values)))) for key, values in said.items()}
             self._order += 1
-            for selector in (_STATES.sub("", each) for each in rule.selectors if each):
+            for selector in filter(None, rule.selectors if said else ()):
                 if selector not in matched:
-                    matched[selector] = []
-                    is_other = _OTHER.search(_NEGATED.sub("", selector))
-                    if not is_other and known.issuperset(_list_needed_names(selector)):
-                        with suppress(SelectolaxError, ValueError):  # one that Lexbor, as a browser may, does not know
-                            matched[selector] = root.css(selector or "*")
-                narrow = _measure_specificity(selector)
-                for node in matched[selector]:
-                    style = self._styles.setdefault(node.mem_id, {})
-                    for (name, is_important), values in whole.items():
-                        key = (is_important, origin, narrow, self._order)
-                        if name not in style or key > style[name].key:
-                            style[name] = Declared(key, values)
+                    matched[selector] = _find_matched(tree, selector)
+                if matched[selector]:
+                    narrow = _measure_specificity(parse_component_value_list(selector))
+                    of = OF_HOST if tree.host is not None and _OF_HOST.search(selector) else origin
+                    self._note(matched[selector], said, rule, (of, narrow))
+
+    def _note(
+        self,
+        nodes: list[LexborNode],
+        said: Mapping[tuple[str, bool], list[Words]],
+        rule: Rule,
+        place: tuple[int, Specificity],
+    ) -> None:
+        for (name, is_important), values in said.items():
+            # Each value once, where it stands last, and those behind that a browser understands.
+            once = reversed(dict.fromkeys(reversed(values)))
+            ranked = sorted(once, key=partial(self._is_understood, name))
+            # Of what is important, the first layer wins.
+            layer = tuple(-number for number in rule.layer) if is_important else rule.layer
+            declared = Declared((is_important, place[0], layer, place[1], self._order), tuple(ranked))
+            is_sure = rule.is_sure and self._is_understood(name, ranked[-1])
+            for node in nodes:
+                if not is_sure:
+                    self._unsure[node.mem_id].setdefault(name, []).append(declared)
+                elif declared.key > self._styles[node.mem_id].get(name, _UNSAID).key:
+                    self._styles[node.mem_id][name] = declared
 
 
-Colour: TypeAlias = tuple[float, float, float, float]  # red, green and blue from 0 to 255, and alpha from 0 to 1
-
-_SYSTEM_COLOURS: Final = {
-    "activetext": "#f00", "buttonborder": "#000", "buttonface": "#f0f0f0", "buttontext": "#000", "canvas": "#fff",
-    "canvastext": "#000", "field": "#fff", "fieldtext": "#000", "graytext": "#6d6d6d", "highlight": "#3367d1",
-    "highlighttext": "#fff", "linktext": "#00e", "mark": "#ff0", "marktext": "#000", "visitedtext": "#551a8b",
-    "window": "#fff", "windowtext": "#000",
-}  # fmt: skip
-"""What browsers take for them where nothing is dark (CSS Color 4, section 6.2)."""
-_COLOUR_FUNCTIONS: Final = ("rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color")
+_UNSAID: Final = Declared((False, GUESSED - 1, (), (0, 0, 0), 0), ())
 
 
-@lru_cache(1_000)
-def parse_colour(words: Words) -> Colour | None:
-    """Return the colour that a value names (CSS Color 4); None where it names none that is known."""
-    for at, word in enumerate(words):
-        if word in _COLOUR_FUNCTIONS:
-            return _parse_colour_function(word, words[at + 1 :])
-        colour = parse_color(_SYSTEM_COLOURS.get(word, word)) if word[0] == "#" or word.isalpha() else None
-        if colour not in (None, "currentcolor"):
-            return _convert_to_rgb(colour)
-    return None
+def _find_matched(tree: Tree, selector: str) -> list[LexborNode]:
+    plain = _STATES.sub("", selector)
+    if tree.host is not None and (outside := _OF_HOST.search(plain)) is not None:
+        return _find_at_host(tree.root, tree.host, outside)
+    if _OTHER.search(_NEGATED.sub("", plain)) or not tree.names.issuperset(_list_needed_names(plain)):
+        return []
+    return _ask_lexbor(tree.root, plain)
 
 
-def _parse_colour_function(function: str, words: Words) -> Colour | None:
-    if words[:1] == ("from",):
-        # What is made of another colour is that one, as far as anybody knows.
-        return parse_colour(words[1:])
-    given = [(0.0, "") if word == "none" else parse_number(word) for word in words]
-    numbers = [number for number in given if number is not None]
-    if len(numbers) < 3:
-        return None
-    alpha = "".join(map(str, numbers[3])) if len(numbers) > 3 else "1"
-    if function.startswith("rgb"):  # browsers take numbers and shares beside each other, tinycss2 does not
-        written = [f"{number * (2.55 if unit == '%' else 1)}" for number, unit in numbers[:3]]
-    else:
-        written = [f"{number}{unit}" for number, unit in numbers[:3]]
-    if function.startswith("hsl"):
-        written[1:] = [f"{number}%" for number, _ in numbers[1:3]]
-    elif function == "color":
-        written.insert(0, words[0] if words[0].startswith("xyz") else "srgb")
-    colour = parse_color(f"{function}({' '.join(written)} / {alpha})")
-    return None if colour is None else _convert_to_rgb(colour)
+def _ask_lexbor(root: LexborNode, selector: str) -> list[LexborNode]:
+    from selectolax.lexbor import SelectolaxError
+
+    selector = _LANGUAGE.sub(r":is([lang|='\1' i],[lang|='\1' i] *)", _STATES.sub("", selector))
+    try:
+        return root.css(_BARE.sub(r"\1*", selector.replace(":scope", ":root")) or "*")
+    except (SelectolaxError, ValueError):  # of one that it, as a browser may, does not know
+        return []
 
 
-_XYZ_TO_RGB: Final = ((3.2406, -1.5372, -0.4986), (-0.9689, 1.8758, 0.0415), (0.0557, -0.2040, 1.0570))
+_OF_HOST = re.compile(
+    r":host(?:-context)?(?:\((?P<host>(?:[^()]|\([^()]*\))*)\))?(?![\w-])[ >]*(?P<below>.*)"
+    r"|::slotted\((?P<slotted>.*)\)"
+)
 
 
-def _convert_to_rgb(colour: Any) -> Colour:
-    if colour.space in ("srgb", "hsl", "hwb"):
-        red, green, blue = colour.to("srgb").coordinates
-        return 255 * red, 255 * green, 255 * blue, colour.alpha
-    colour = colour.to("xyz-d50" if colour.space in ("lab", "lch", "xyz-d50") else "xyz-d65")
-    white = D50 if colour.space == "xyz-d50" else D65
-    xyz = [part * other / own for part, other, own in zip(colour.coordinates, D65, white, strict=True)]
-    linear = (sum(map(mul, row, xyz)) for row in _XYZ_TO_RGB)
-    held = (min(max(part, 0.0), 1.0) for part in linear)
-    red, green, blue = (12.92 * each if each <= 0.0031308 else 1.055 * each ** (1 / 2.4) - 0.055 for each in held)
-    return 255 * red, 255 * green, 255 * blue, colour.alpha
+def _find_at_host(root: LexborNode, host: LexborNode, found: re.Match[str]) -> list[LexborNode]:
+    """Return what a selector of a shadow tree matches of its host, what is in this, or of the tree below `:host`."""
+    of_host = _ask_lexbor(host, found["host"] or found["slotted"] or "*")
+    if found["slotted"]:
+        return [node for node in of_host if node.parent is not None and node.parent.mem_id == host.mem_id]
+    if all(node.mem_id != host.mem_id for node in of_host):
+        return []
+    return _ask_lexbor(root, found["below"]) if found["below"] else [host]

@@ -9,15 +9,13 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from guardgraph.grounding.words import DETECTED_LANGUAGES, detect_language
 from guardgraph.knowledge import vectors
 from guardgraph.knowledge.database import Connection, KnowledgeDatabase, find_words_problem, name_words_version
 from guardgraph.knowledge.documents import hash_stored_row, hash_stored_rows
-from guardgraph.knowledge.file import File
+from guardgraph.knowledge.file import open_scratch_base
 from guardgraph.knowledge.scopes import Scope, parse_scope_row, read_scope_tenant, show_scope_tenant
 from guardgraph.knowledge.views import SCOPE_COLUMNS
 from guardgraph.knowledge.writing import TenantWriter, WrittenChunk
@@ -367,8 +365,8 @@ def _count_scope(connection: Connection, writer: TenantWriter, key: str, scope: 
 
 
 def _find_miscounts(connection: Connection, tenants: Iterable[_Tenant], findings: _Findings) -> None:
-    """Count the words of all chunks in a file of their own, and hold what is noted of them against that."""
-    with TemporaryDirectory() as folder, closing(File(Path(folder) / "counted")) as file, file.rebuilding() as counted:
+    """Count the words of all chunks in a base of their own, and hold what is noted of them against that."""
+    with open_scratch_base() as counted:
         for tenant in tenants:
             writer = TenantWriter(counted, read_scope_tenant(tenant.key))
             for scope in tenant.scopes:

@@ -7,7 +7,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, NamedTuple
@@ -261,11 +261,7 @@ class File(database.KnowledgeDatabase):
                 sleep(_PAUSE)
         connection.execute("BEGIN IMMEDIATE")
         if _is_empty_file(connection):
-            for statement in [*database.list_table_statements("", _TYPES, behind=" STRICT"), _READ_BY_ALL]:
-                connection.execute(statement)
-            state = {"guardgraph": read_package_version(), "words": database.name_words_version()}
-            connection.executemany("INSERT INTO state VALUES (?, ?)", state.items())
-            connection.execute(_COUNTED_FROM, [str(secrets.randbits(_BEGINNING_BITS))])
+            _make_tables(connection)
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.commit()
@@ -297,6 +293,25 @@ class File(database.KnowledgeDatabase):
 
 _MADE_AGAIN: Final = "`guardgraph kb add` of the same folders into a new file makes it again"
 _COUNTED_FROM: Final = "INSERT OR REPLACE INTO state VALUES ('changes', ?)"
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in [*database.list_table_statements("", _TYPES, behind=" STRICT"), _READ_BY_ALL]:
+        connection.execute(statement)
+    state = {"guardgraph": read_package_version(), "words": database.name_words_version()}
+    connection.executemany("INSERT INTO state VALUES (?, ?)", state.items())
+    connection.execute(_COUNTED_FROM, [str(secrets.randbits(_BEGINNING_BITS))])
+
+
+@contextmanager
+def open_scratch_base() -> Iterator[FileConnection]:
+    """Yield an empty base that nobody keeps, which SQLite writes into a file only where it is large."""
+    with closing(sqlite3.connect("", isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("BEGIN")
+        _make_tables(connection)
+        yield FileConnection(connection)
 
 
 def _is_empty_file(connection: sqlite3.Connection) -> bool:

@@ -130,6 +130,7 @@ def load_folder(
 def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iterator[Document]:
     from guardgraph.formats.article import list_article_sections
     from guardgraph.formats.by_ending import FORMATS, decode_file_text
+    from guardgraph.formats.extraction import ExtractionFailed
 
     number, name = "/".join(file.parts), Path(file.parts[-1])
     if (problem := find_file_name_problem(number, source)) is not None:
@@ -143,7 +144,10 @@ def _read_file(root: Path, file: FoundFile, source: str, max_chars: int) -> Iter
         raise ConfigurationError(f"knowledge base file {shown!r} cannot be read: {error}") from error
     if "\0" in text:
         raise ConfigurationError(f"knowledge base file {shown!r} is not text: it holds a NUL character")
-    parsed = FORMATS[name.suffix.lower()](text)
+    try:
+        parsed = FORMATS[name.suffix.lower()](text)
+    except ExtractionFailed as error:
+        raise ConfigurationError(f"knowledge base file {shown!r} cannot be read: {error}") from error
     title, sections = list_article_sections(parsed, name.stem)
     for piece in split_document_into_chunks(number, parsed.text, sections, max_chars, below=parsed.section):
         yield Document(

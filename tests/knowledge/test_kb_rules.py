@@ -90,6 +90,7 @@ def test_a_document_narrows_its_own_readers(base, docs):
             "b.txt": "---\nReaders: ['user:u-17', 'group:hr']\n---\napples",
             "e.rst": "Title\n=====\n:readers: [group:hr]\n\napples",
             "f.html": "---\nreaders: [group:hr]\n---\n<p>Apples are fruits that grow on trees.",
+            "g.html": "---\nreaders: [group:hr]\n---\n<p>Apples are fruits that grow on trees.".encode("utf-16"),
             "c.pdf.meta.yaml": "readers: []\n",
             "c.pdf": Path(__file__).read_bytes(),
             "d.md": "apples",
@@ -99,7 +100,7 @@ def test_a_document_narrows_its_own_readers(base, docs):
     assert [failed.name for failed in base.add(docs, tenant="acme").failed] == ["c.pdf"]
     assert readers(base) == {
         "b.txt": ["group:hr", "user:u-17"],
-        **{name: ["group:hr"] for name in ("a.md", "d.md", "e.rst", "f.html")},
+        **{name: ["group:hr"] for name in ("a.md", "d.md", "e.rst", "f.html", "g.html")},
     }
     hits = base.search("apples", caller={"tenant": "acme", "groups": ["hr"]})
     [hit] = [hit for hit in hits if "d.md" in hit["doc_id"]]

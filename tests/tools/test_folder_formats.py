@@ -155,3 +155,9 @@ def test_encoding_of_a_page(tmp_path):
     for name in ("utf-8", "unicode_escape", "gb-nobody-has"):
         with pytest.raises(ConfigurationError, match=r"a\.html' is not UTF-8"):
             loaded(tmp_path, "a.html", page.format(name).encode("cp1252"))
+
+
+def test_a_page_that_is_no_page_is_named(tmp_path):
+    """What one page of a folder has too much of is said with its name."""
+    with pytest.raises(ConfigurationError, match=r"a\.html' cannot be read: too_large \(limit: nested rules"):
+        loaded(tmp_path, "a.html", "<style>" + "a{" * 40)

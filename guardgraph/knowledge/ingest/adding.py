@@ -191,7 +191,9 @@ def read_document_readers(entry: FolderEntry, content: Content) -> tuple[tuple[s
         return ()
     parse = FORMATS[entry.suffix]
     if parse is parse_html:  # whose encoding is told later; what is said of readers is ASCII around their ids
-        return (read_page_readers(content.data.decode("utf-8-sig", "replace")),)
+        encodings = ("utf-8", "utf-16-le", "utf-16-be") if b"\0" in content.data else ("utf-8",)
+        texts = (content.data.decode(encoding, "replace").removeprefix("\ufeff") for encoding in encodings)
+        return tuple(map(read_page_readers, texts))
     text = _decode_document_text(entry, content)
     fields = read_field_list_readers(text) if parse is parse_rst else None
     return read_front_matter_rules(text), fields

@@ -19,7 +19,7 @@ from guardgraph.tools.folder import FoundFile, LeftOut, Unread, format_file_path
 # Somebody who writes `access.yaml.bak`, `reader:` or `readers:` with a Cyrillic letter means to keep others out, and a
 # rule that is not read keeps no one out. So such a name is an error, and no one reads the document that it concerns
 # until it is mended.
-RULES_VERSION: Final = 2
+RULES_VERSION: Final = 3
 """Of what is read as a rule of a document's own. Where it changes, documents are read again that did not change."""
 
 READERS: Final = "readers"  # the field that names who may read a document
