@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -34,20 +33,12 @@ Asking: TypeAlias = Generator[tuple[Runnable[Any, Any], list[BaseMessage]], Any,
 """Yields what is asked and with which messages, is sent what it returned, and returns the reply."""
 
 
-class Opens(ABC):
-    """Somebody who is called and has to be opened first."""
-
-    @abstractmethod
-    def open(self) -> object:
-        """Open it, if it is not open; the first live run of a graph does so before anything else."""
-
-
 _known_forms: dict[str, str] = {}  # by whom a model asks: the form that it took when it refused another one
 _known_to_call: dict[str, bool] = {}
 """By whom a model asks: whether it calls tools in its provider's own form, once that is known."""
 
 
-class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
+class ModelProposer(Runnable[JsonObject, BaseMessage]):
     """Asks a model for a proposal and returns its message unread: what it is worth, a guard decides."""
 
     def __init__(
@@ -62,7 +53,7 @@ class ModelProposer(Runnable[JsonObject, BaseMessage], Opens):
         self._model: chat_models.ChatModel | None = None
 
     def open(self) -> chat_models.ChatModel:
-        """Return the model that is asked."""
+        """Return the model that is asked; the first live run of a graph opens it before anything else."""
         if self._model is None:
             self._model = self._named.open() if isinstance(self._named, NamedModel) else self._named
         return self._model

@@ -26,7 +26,7 @@ from guardgraph.state.settings import Budget, Policy, Settings
 from guardgraph.state.tools import hash_tool
 from guardgraph.world.call import ToolTable, World
 from guardgraph.world.live import identify_target
-from guardgraph.world.proposers import Opens, get_call_target
+from guardgraph.world.proposers import ModelProposer, get_call_target
 
 
 def add_entries(before: list[Any], entries: list[Any]) -> list[Any]:
@@ -79,11 +79,11 @@ class Frame:
     nodes: dict[str, Any]  # the nodes of the builder that was made last, by name
 
     @cached_property
-    def proposers_to_open(self) -> list[Opens]:
+    def proposers_to_open(self) -> list[ModelProposer]:
         """Whom the nodes declare to call that has to be opened before a live run, each once."""
         called = [whom for item in self.declarations.values() for whom in item.proposers or ()]
         targets: dict[int, Any] = {id(target): target for target in map(get_call_target, called)}
-        return [target for target in targets.values() if isinstance(target, Opens)]
+        return [target for target in targets.values() if isinstance(target, ModelProposer)]
 
     @cached_property
     def limit_guard(self) -> str | None:
