@@ -106,11 +106,6 @@ class Spending:
         """Return it as plain JSON, as the log keeps it."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
-    @classmethod
-    def from_plain(cls, said: Mapping[str, Any]) -> Spending:
-        """Return what `plain` returned."""
-        return cls(**said)
-
     def build_usage(self) -> Usage:
         """Return it as results have it."""
         usage = Usage(calls=self.llm_calls, tool_calls=self.tool_calls, tokens=self.tokens, cost=self.cost)

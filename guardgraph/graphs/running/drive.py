@@ -33,7 +33,7 @@ from guardgraph.graphs.running.langgraph import watch_interrupts
 from guardgraph.graphs.running.licensing import LicensedCall, SwitchedMeanwhile, check_call_meanwhile, license_calls
 from guardgraph.graphs.running.live_policy import PolicyLook, shorten_reading
 from guardgraph.graphs.running.recorder import note_open_run
-from guardgraph.graphs.running.session import Session, Visit, format_utc_moment, run_node_body
+from guardgraph.graphs.running.session import Session, Visit, format_utc_moment, read_asker, run_node_body
 from guardgraph.guards.proposals import build_tool_stop
 from guardgraph.guards.spending import check_budget_outcomes, check_spending
 from guardgraph.guards.stop import evidence
@@ -458,14 +458,9 @@ def _find_refusal(reviewer: Identity | str | None, run: Run[Any, Any], visit: Vi
 
 
 def _find_run_starter(log: list[LogEntry]) -> str | None:
-    """Return the user who began a run: whom its context named then, else whom the server did."""
-    opening: Any = log[0].get("opening") if log else None
-    if opening is None:
-        return None
-    context = opening["context"] if isinstance(opening["context"], dict) else {}
-    starter = context.get("caller") or opening["caller"] or {}
-    user = starter.get("user") if isinstance(starter, dict) else None
-    return user if isinstance(user, str) else None
+    """Return the user who began a run."""
+    opening = log[0].get("opening") if log else None
+    return None if opening is None else read_asker(opening).user
 
 
 def describe_waiting_run(part: Part, interrupt: GraphInterrupt, visit: Visit, *, by_call: bool = False) -> JsonObject:

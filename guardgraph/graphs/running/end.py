@@ -20,14 +20,13 @@ from guardgraph.graphs.running.frame import (
     build_guard_error_stop,
     build_stop_verdict,
     convert_to_stop,
-    describe_run_error,
     is_recording_required,
     validate_body_writes,
 )
 from guardgraph.graphs.running.judge import list_attempts
 from guardgraph.graphs.running.licensing import CALLS_KEY, list_called_tools
-from guardgraph.graphs.running.recorder import NoRecorder, Steps, Telling, describe_run
-from guardgraph.graphs.running.session import Visit, run_node_body
+from guardgraph.graphs.running.recorder import NO_RECORDER, Steps, Telling, describe_run
+from guardgraph.graphs.running.session import Visit, read_asker, run_node_body
 from guardgraph.guards.proposals import proposal
 from guardgraph.guards.stop import Stop
 from guardgraph.nodes.body import Run
@@ -35,7 +34,6 @@ from guardgraph.plain.hashing import digest
 from guardgraph.plain.json import JsonObject, JsonValue, NotJson, copy_json, excerpt_value, make_storable_json
 from guardgraph.plain.scopes import read_public_suffixes_version
 from guardgraph.state.catalogue import AUDIT_UNAVAILABLE, RESULT_DIFFERS, SUCCESS
-from guardgraph.state.context import Caller
 from guardgraph.state.outcome import Outcome
 from guardgraph.state.recording import Fingerprints, RecordedVisit, Recording, VisitRecord
 from guardgraph.state.run import AUDITED, Audit, LogEntry, Opening, TimelineEntry
@@ -380,7 +378,7 @@ def _tell_conclusion(over: Conclusion, run: Run[Any, Any] | Exception) -> Steps[
         return over.result
     audit, required = (yield from _hand_out_recording(over)), is_recording_required(part.frame, run)
     if required and part.frame.recorder is None:
-        audit = build_unavailable_audit(describe_run_error(NoRecorder()))
+        audit = build_unavailable_audit({**NO_RECORDER})
     if required and audit is not None and audit["status"] == "unavailable":
         # It says how the run would have ended, and no more.
         result, line = over.result, {**over.log[-1], "reason": AUDIT_UNAVAILABLE}
@@ -404,14 +402,11 @@ def _is_stop_withheld(part: Part, log: list[LogEntry], visit: Visit) -> bool:
     if any(line.get("withheld") for line in log):
         return False
     now, then = openings[-1][1], [opening for at, opening in openings if at <= judged[-1]][-1:]
-    return [now] != then and ("refused" in now or not then or _read_asker(now) != _read_asker(then[0]))
+    return [now] != then and ("refused" in now or not then or _identify_asker(now) != _identify_asker(then[0]))
 
 
-def _read_asker(opening: Opening) -> tuple[str | None, str | None, frozenset[str]]:
-    """Return who asks in a session, tenant, user and groups: whom the context names, else whom the server does."""
-    context = opening["context"]
-    asking = (context.get("caller") if isinstance(context, dict) else None) or opening["caller"]
-    caller = Caller() if asking is None else Caller.model_validate(asking)
+def _identify_asker(opening: Opening) -> tuple[str | None, str | None, frozenset[str]]:
+    caller = read_asker(opening)
     return caller.tenant, caller.user, frozenset(caller.groups)
 
 

@@ -164,18 +164,11 @@ def _make_recorder_timeout(seconds: float) -> TimeoutError:
     return TimeoutError(f"the recorder did not return within its timeout of {seconds:g} seconds")
 
 
-class NoRecorder(Exception):
-    """A run had to be recorded, and its graph has no recorder."""
-
-    def __str__(self) -> str:
-        return "the run must be recorded, and its graph has no recorder"
-
-
-class NoBeginning(Exception):
-    """A run had to be recorded, and the recorder of its graph keeps endings only."""
-
-    def __str__(self) -> str:
-        return "the run must be recorded from its beginning on, and its graph's recorder has no begin"
+NO_RECORDER: Final = {"type": "NoRecorder", "message": "the run must be recorded, and its graph has no recorder"}
+_NO_BEGINNING: Final = {
+    "type": "NoBeginning",
+    "message": "the run must be recorded from its beginning on, and its graph's recorder has no begin",
+}
 
 
 def tell_run_beginning(
@@ -218,8 +211,8 @@ def tell_beginning(
             }
         )
         return (yield Telling(frame.recorder, "begin", begun)).error
-    missing = NoRecorder() if frame.recorder is None else NoBeginning()
-    return describe_run_error(missing) if required else None
+    missing = NO_RECORDER if frame.recorder is None else _NO_BEGINNING
+    return {**missing} if required else None
 
 
 def describe_run(frame: Frame, run_id: str, given: JsonObject) -> JsonObject:

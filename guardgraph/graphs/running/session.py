@@ -310,6 +310,13 @@ def _record_given_context(given: object, frame: Frame) -> JsonValue:
     return None
 
 
+def read_asker(opening: Opening) -> Caller:
+    """Return who asks in a session: whom its context names, else whom the server does."""
+    context = opening["context"]
+    asking = (context.get("caller") if isinstance(context, dict) else None) or opening["caller"]
+    return Caller() if asking is None else Caller.model_validate(asking)
+
+
 def find_ended_line(log: Iterable[LogEntry]) -> LogEntry | None:
     """Return the line of the guard that found a budget at its end and had the last answer written; None of no such."""
     return next((line for line in log if line.get("verdict") == "limit"), None)
@@ -343,7 +350,7 @@ class Visit:
     def read_spending(self) -> Spending:
         """Return what the calls of the run had used up when the node began."""
         said = next((line["spent"] for line in reversed(self.log) if "spent" in line), None)
-        return Spending() if said is None else Spending.from_plain(said)
+        return Spending() if said is None else Spending(**said)
 
     def bound_run(self, run: Run[Any, Any] | Exception) -> Run[Any, Any] | Exception:
         """Return the run without what its budget keeps for a last answer, or in it, of a pattern that has one."""
