@@ -213,9 +213,9 @@ class _PolicyFileReader:
     def _read_settings(self, value: Any, place: Place, of: type[Settings]) -> Settings | None:
         fields = self._read_policy_fields(value, place, of.model_fields)
         for name, given in fields.items():
-            if isinstance(given, dict) and of.is_name_list(name):
+            if isinstance(given, dict) and of.get_tightening_rule(name).is_set:
                 fields[name] = self._read_names_file(given, (*place, name), of)
-            elif isinstance(given, dict) and of.is_entry_list(name):
+            elif isinstance(given, dict) and of.get_tightening_rule(name).of_entries:
                 fields[name] = self._read_entries_file(given, (*place, name), of)
         try:
             return of.model_validate(fields)
@@ -347,7 +347,8 @@ def build_policy_schema(pattern: str, policy: type[Settings], budget: type[Budge
 def _build_section_schema(settings: type[Settings]) -> dict[str, Any]:
     schema = settings.model_json_schema(mode="validation")
     for name, form in schema.get("properties", {}).items():
-        if settings.is_name_list(name) or settings.is_entry_list(name):
+        rule = settings.get_tightening_rule(name)
+        if rule.is_set or rule.of_entries:
             listed = {key: form.pop(key) for key in ("type", "items", "prefixItems", "$ref", "anyOf") if key in form}
             form["anyOf"] = [listed, _NAMES_FILE_SCHEMA]
     return schema

@@ -111,7 +111,7 @@ def _find_wider_setting(row: Difference, old: _Side, new: _Side) -> Widening | N
         return None
     if (answer := _find_wider_answer(row, old, new) if section == SECTIONS[0] else None) is not None:
         return answer
-    if ours.is_name_list(name):
+    if ours.get_tightening_rule(name).is_set:
         return _find_wider_name(row, name, ours, theirs)
     if row.compared != "looser":
         return None
@@ -133,13 +133,14 @@ def _find_wider_answer(row: Difference, old: _Side, new: _Side) -> Widening | No
 def _find_wider_name(row: Difference, name: str, old: Settings, new: Settings) -> Widening | None:
     """Return a name that one list allows and the other does not, or that only the other denies."""
     ours, theirs = getattr(old, name), getattr(new, name)
-    denies = bool(old.unite(name, (), ("x",)))
+    unite = old.get_tightening_rule(name).how
+    denies = bool(unite((), ("x",)))
     for entry in ours if denies else theirs:
         shown, kind = entry, "name"
         if "domains" in name and (scope := parse_scope(entry)) is not None:
             shown, kind = f"example.{scope.name}" if scope.reach == "suffix" else scope.name, "host"
         then, now = (
-            bool(old.unite(name, (shown,), held)) if not denies else len(old.unite(name, held, (shown,))) > len(held)
+            bool(unite((shown,), held)) if not denies else len(unite(held, (shown,))) > len(held)
             for held in (ours, theirs)
         )
         if now and not then:

@@ -140,8 +140,9 @@ class _TightestSearch:
                 self._tighten_rule(tool)
             return
         value, needed = getattr(held, name), tuple[str, ...]()
-        if held.is_name_list(name):
-            if value and not held.unite(name, (), ("x",)):  # a list of what is allowed
+        rule = held.get_tightening_rule(name)
+        if rule.is_set:
+            if value and not rule.how((), ("x",)):  # a list of what is allowed
                 self._keep_tightened(section, name, *self._drop_names(section, name, value))
             return
         candidates = [*_list_tighter_values(held, name)]
@@ -220,20 +221,20 @@ def _collect_values(made: Sequence[JsonObject]) -> tuple[dict[str, list[float]],
 
 
 def _list_tighter_values(held: Settings, name: str) -> Iterator[Any]:
-    value = getattr(held, name)
+    value, rule = getattr(held, name), held.get_tightening_rule(name)
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, str):
-        yield from reversed(held.list_values(name))
+        yield from reversed(rule.values)
     elif isinstance(value, int) and value <= _HIGHEST:
-        is_ceiling = held.unite(name, value, value + 1) == value
+        is_ceiling = rule.how(value, value + 1) == value
         yield from range(value) if is_ceiling else range(_HIGHEST, value, -1)
     elif isinstance(value, int):
         power = 1
         while power < value:
             yield from (number for number in (power, 2 * power, 5 * power) if number < value)
             power *= 10
-    elif isinstance(value, float) and 0 <= value <= 1 and held.unite(name, value, value + 1) > value:
+    elif isinstance(value, float) and 0 <= value <= 1 and rule.how(value, value + 1) > value:
         yield from (step / 100 for step in range(100, int(value * 100), -1))
 
 

@@ -148,7 +148,7 @@ class Settings(BaseModel):
         """Refuse a field whose type does not say, once, how it tightens, or whose default its own type refuses."""
         super().__pydantic_init_subclass__(**kwargs)
         for name in cls.model_fields:
-            cls._get_tightening_rule(name)
+            cls.get_tightening_rule(name)
         if cls.__module__.startswith("guardgraph."):  # ours are right, and built when they are first used
             return
         told = {name: field for name, field in cls.model_fields.items() if field.default_factory is None}
@@ -159,7 +159,8 @@ class Settings(BaseModel):
                 raise TypeError("\n".join(format_validation_lines(cls.__name__, wrong))) from None
 
     @classmethod
-    def _get_tightening_rule(cls, name: str) -> Tightens:
+    def get_tightening_rule(cls, name: str) -> Tightens:
+        """Return how a field tightens."""
         rules = [item for item in cls.model_fields[name].metadata if isinstance(item, Tightens)]
         if len(rules) == 1:
             return rules[0]
@@ -183,7 +184,7 @@ class Settings(BaseModel):
     @classmethod
     def order_settings(cls, said: JsonObject) -> JsonObject:
         """Return settings as plain JSON with lists sorted in which order means nothing."""
-        return {name: cls._get_tightening_rule(name).order(item) for name, item in said.items()}
+        return {name: cls.get_tightening_rule(name).order(item) for name, item in said.items()}
 
     @classmethod
     def describe_fields(cls) -> dict[str, str]:
@@ -204,7 +205,7 @@ class Settings(BaseModel):
         return made
 
     def _repr_html_(self) -> str:
-        rows = ((name, value, self._get_tightening_rule(name)) for name, value in self.plain().items())
+        rows = ((name, value, self.get_tightening_rule(name)) for name, value in self.plain().items())
         return format_html_table(type(self).__name__, ("setting", "value", "tightens"), rows)
 
     def plain(self) -> JsonObject:
@@ -225,7 +226,7 @@ class Settings(BaseModel):
             update={
                 name: getattr(overlay, name)
                 if self.is_open(name)
-                else self._get_tightening_rule(name).how(getattr(self, name), getattr(overlay, name))
+                else self.get_tightening_rule(name).how(getattr(self, name), getattr(overlay, name))
                 for name in overlay.model_fields_set
             }
         )
@@ -233,31 +234,11 @@ class Settings(BaseModel):
     def compared(self, other: Self) -> dict[str, Compared]:
         """Say of every field what its value in other settings of the same class is beside ours."""
         return {
-            name: self._get_tightening_rule(name).compared(getattr(self, name), getattr(other, name))
+            name: self.get_tightening_rule(name).compared(getattr(self, name), getattr(other, name))
             if self.is_open(name) == other.is_open(name)
             else "other"
             for name in type(self).model_fields
         }
-
-    @classmethod
-    def unite(cls, name: str, ours: Any, theirs: Any) -> Any:
-        """Return what two values of a field come to together."""
-        return cls._get_tightening_rule(name).how(ours, theirs)
-
-    @classmethod
-    def list_values(cls, name: str) -> Sequence[str]:
-        """Return all values that a field may have, the loosest first, where they are a closed list."""
-        return cls._get_tightening_rule(name).values
-
-    @classmethod
-    def is_name_list(cls, name: str) -> bool:
-        """Say whether a field is a list of names in which order means nothing."""
-        return cls._get_tightening_rule(name).is_set
-
-    @classmethod
-    def is_entry_list(cls, name: str) -> bool:
-        """Say whether a field is a list of objects, which may stand in a file of its own."""
-        return cls._get_tightening_rule(name).of_entries
 
     @classmethod
     def find_name_problem(cls, field: str, name: str) -> str | None:
@@ -266,7 +247,7 @@ class Settings(BaseModel):
             return f"a name of at most {LONGEST_NAME} characters is required; given: {len(name)}"
         if (problem := find_json_problem(name)) is not None:
             return f"a text that can be stored is required, not {problem}"
-        said = cls._get_tightening_rule(field).problem
+        said = cls.get_tightening_rule(field).problem
         return None if said is None else said(name)
 
     def compared_by_name(self, other: Self) -> dict[str, list[NamedDifference]]:
@@ -275,7 +256,7 @@ class Settings(BaseModel):
         Args:
             other: settings of the same class.
         """
-        rules = {name: self._get_tightening_rule(name) for name in type(self).model_fields}
+        rules = {name: self.get_tightening_rule(name) for name in type(self).model_fields}
         return {
             name: [*rule.list_compared(getattr(self, name), getattr(other, name))]
             for name, rule in rules.items()
@@ -298,7 +279,7 @@ class Settings(BaseModel):
     def list_missing(self, holds: Self) -> dict[str, Any]:
         """Return what these settings say and settings that hold do not give; by field."""
         asked = {
-            name: self._get_tightening_rule(name).not_taken(getattr(self, name), getattr(holds, name))
+            name: self.get_tightening_rule(name).not_taken(getattr(self, name), getattr(holds, name))
             for name in type(self).model_fields
             if name in self.model_fields_set
         }
@@ -340,7 +321,7 @@ class Settings(BaseModel):
             return
         for name in sorted(overlay.model_fields_set):
             ours, theirs = getattr(self, name), getattr(overlay, name)
-            if self._get_tightening_rule(name).is_fixed and ours != theirs:
+            if self.get_tightening_rule(name).is_fixed and ours != theirs:
                 yield name, f"the deployment fixed {format_given_value(ours)}; given: {format_given_value(theirs)}"
         problems = {name: said for name, said in self._list_name_problems().items() if name in overlay.model_fields_set}
         yield from overlay.wrong_names(problems)
@@ -352,7 +333,7 @@ class Settings(BaseModel):
     ) -> Iterator[tuple[str, str]]:
         """Yield what is wrong in the settings that fields of an overlay have by name, with their way."""
         for field in sorted(overlay.model_fields_set):
-            rule = self._get_tightening_rule(field)
+            rule = self.get_tightening_rule(field)
             if isinstance(rule, TightensByName):
                 for name, theirs in getattr(overlay, field).items():
                     ours = getattr(self, field).get(name, rule.default)
@@ -360,7 +341,7 @@ class Settings(BaseModel):
 
     @classmethod
     def _list_name_problems(cls) -> dict[str, Problem]:
-        return {name: said for name in cls.model_fields if (said := cls._get_tightening_rule(name).problem) is not None}
+        return {name: said for name in cls.model_fields if (said := cls.get_tightening_rule(name).problem) is not None}
 
 
 class NamedDifference(NamedTuple):
